@@ -16,11 +16,12 @@ import pytest
 from tests.conftest import OF_PROGRAMS, SAMPLE, SAMPLE_AMR, run, run_here
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
+from transition_parser.drawing.charts import draw_history
 from transition_parser.storage.cards import read_card
 from transition_parser.training import selection
 from transition_parser.training import stages as stages_module
 from transition_parser.training.display import Display, epochs_of
-from transition_parser.training.evaluation import Evaluation
+from transition_parser.training.evaluation import Evaluation, evaluate_raw_text
 from transition_parser.training.experiment import Experiment, locked
 from transition_parser.training.flags import Flag
 from transition_parser.training.stages import Stages, mend_checkpoints
@@ -377,6 +378,25 @@ def test_epochs_are_shown_on_a_terminal_and_in_a_pipe(terminal, capsys):
         {"epoch": 1, "las": 50.5, "loss": 3.25},
         {"epoch": 2, "las": 49.5, "loss": 3.0},
     ]
+
+
+def test_the_loss_on_dev_is_not_the_loss_of_training(tmp_path):
+    lines = [
+        line
+        for epoch, loss in ((1, 2.5), (2, 3.5))
+        for line in (logged("valid", epoch=epoch, valid_loss=loss), logged("train", epoch=epoch, train_loss=9 - epoch))
+    ]
+    history = epochs_of(lines, "loss")
+    assert history == [{"epoch": 1, "dev_loss": 2.5, "loss": 8.0}, {"epoch": 2, "dev_loss": 3.5, "loss": 7.0}]
+    draw_history(history, "dev_loss", tmp_path / "a.svg", maximizes=False)
+    draw_history(history, "dev_loss", tmp_path / "b.svg", maximizes=True)
+    assert (tmp_path / "a.svg").read_bytes() != (tmp_path / "b.svg").read_bytes()
+
+
+def test_raw_text_is_not_scored_where_the_model_must_be_given_columns(experiment, monkeypatch):
+    monkeypatch.setattr(Parser, "given_columns", ["upos"])
+    experiment = replace(experiment, files={"dev": [str(SAMPLE)]})
+    assert evaluate_raw_text(experiment, "en-fast", "dev", Evaluation()) is None
 
 
 @pytest.mark.parametrize(("maximizes", "best"), [(True, "best 50.5 (epoch 1)"), (False, "best 49.5 (epoch 2)")])

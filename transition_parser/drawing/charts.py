@@ -14,12 +14,15 @@ _COLOUR, _BEST = "#1b6ca8", "#a4343a"
 _INCH = 0.4  # height of a bar
 
 
-def draw_history(history: Sequence[Mapping[str, float]], metric: str, path: str | os.PathLike) -> None:
+def draw_history(
+    history: Sequence[Mapping[str, float]], metric: str, path: str | os.PathLike, maximizes: bool = True
+) -> None:
     """Draw loss and score by epoch, one above the other.
 
     history: the figures of each epoch, see `epochs_of`
-    metric: the name of the score on dev, such as `las`; its highest value is marked
+    metric: the name of the score on dev, such as `las`; its best value is marked
     path: the picture; its suffix chooses the format (.svg, .png, .pdf)
+    maximizes: True where a higher score is better
     """
     names = [name for name in dict.fromkeys(("loss", metric)) if any(name in epoch for epoch in history)]
     figure = Figure(figsize=(6.4, 2.4 * len(names)), layout="constrained")
@@ -27,10 +30,10 @@ def draw_history(history: Sequence[Mapping[str, float]], metric: str, path: str 
     for axes, name in zip(panels, names, strict=True):
         points = [(epoch["epoch"], epoch[name]) for epoch in history if name in epoch]
         axes.plot(*zip(*points, strict=True), color=_COLOUR, marker=".")
-        axes.set_ylabel("training loss" if name == "loss" else f"dev {name.upper()}")
+        axes.set_ylabel("training loss" if name == "loss" else f"dev {name.removeprefix('dev_').upper()}")
         axes.grid(alpha=0.3)
         if name != "loss":
-            at, best = max(points, key=lambda point: point[1])
+            at, best = (max if maximizes else min)(points, key=lambda point: point[1])
             axes.plot([at], [best], color=_BEST, marker="o")
             axes.set_title(f"best: {best:g} (epoch {at:g})", fontsize="medium", color=_BEST)
     panels[-1].set_xlabel("epoch")

@@ -36,15 +36,22 @@ def entry_of(line: str) -> Entry | None:
     return Entry(found[1], json.loads(found[2])) if found else None
 
 
+def name_of(metric: str) -> str:
+    """Return the name of a score on dev in `epochs_of`, whose `loss` is the loss of training."""
+    return "dev_loss" if metric == "loss" else metric
+
+
 def epochs_of(lines: Iterable[str], metric: str) -> list[dict[str, float]]:
-    """Return the `loss` and the score on dev of each epoch of a log; later lines replace earlier ones of the same
-    epoch."""
+    """Return the `loss` and the score on dev of each epoch of a log, by `name_of`.
+
+    Later lines replace earlier ones of the same epoch.
+    """
     epochs: dict[int, dict[str, float]] = {}
     for entry in filter(None, map(entry_of, lines)):
         if entry.kind == "train_inner":
             continue
         epoch = epochs.setdefault(int(entry.figures["epoch"]), {"epoch": int(entry.figures["epoch"])})
-        for name, key in ((f"valid_{metric}", metric), ("train_loss", "loss")):
+        for name, key in ((f"valid_{metric}", name_of(metric)), ("train_loss", "loss")):
             value = entry.number(name)
             if value is not None:
                 epoch[key] = value

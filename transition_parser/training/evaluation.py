@@ -76,15 +76,18 @@ def parse_and_score(
     return formalism.score(str(gold), str(parsed), options).figures
 
 
-def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any]:
+def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any] | None:
     """Parse the raw text of a split of trees with the first beam and score it, and return the figures.
 
-    The parses are written to `SPLIT.raw-text.conllu` in the folder of the experiment.
+    The parses are written to `SPLIT.raw-text.conllu` in the folder of the experiment. The result is None for a model
+    that must be given columns, which raw text does not have.
     """
     from transition_parser.parsing.parser import Parser
 
     gold, parsed = _gold(experiment, split), experiment.dest / f"{split}.raw-text.conllu"
     parser = Parser.load(model, beam=how.beams[0], device=how.device)
+    if parser.given_columns:
+        return None
     parses = parser.parse(raw_text(read_conllu(gold)))
     with replacing(parsed) as temporary, open(temporary, "w", encoding="utf-8") as file:
         file.writelines(str(parse.annotated()) for parse in parses)

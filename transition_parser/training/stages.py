@@ -21,7 +21,7 @@ from transition_parser.base.files import replacing
 from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.parsing.formalisms import AMR
 from transition_parser.text.columns import KNOWN, asked_for
-from transition_parser.training.display import Display, epochs_of
+from transition_parser.training.display import Display, epochs_of, name_of
 from transition_parser.training.evaluation import Evaluation, evaluate, evaluate_raw_text
 from transition_parser.training.experiment import Experiment
 from transition_parser.training.flags import arguments_of
@@ -176,7 +176,7 @@ class Stages:
             return
         from transition_parser.drawing.charts import draw_history
 
-        draw_history(history, self.experiment.metric, self.experiment.dest / CURVE)
+        draw_history(history, name_of(self.experiment.metric), self.experiment.dest / CURVE, self.experiment.maximizes)
 
     def _export(self, history: Sequence[dict[str, float]]) -> None:
         from transition_parser.storage.checkpoints import export_checkpoint
@@ -190,9 +190,11 @@ class Stages:
             if split in experiment.splits:
                 figures[split] = evaluate(experiment, folder, split, self.evaluation)
         if experiment.has_segmenter:
-            figures["raw_text"] = {
-                experiment.splits[-1]: evaluate_raw_text(experiment, folder, experiment.splits[-1], self.evaluation)
-            }
+            of_raw_text = evaluate_raw_text(experiment, folder, experiment.splits[-1], self.evaluation)
+            if of_raw_text is None:
+                self.say("no scores on raw text: the model reads columns of words, which raw text does not have")
+            else:
+                figures["raw_text"] = {experiment.splits[-1]: of_raw_text}
         (folder / SCORES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
         write_model_card(experiment, folder, figures, self.about, self.treebank)
         os.replace(folder, experiment.model)
@@ -200,12 +202,12 @@ class Stages:
 
 def _best(epochs: Sequence[Mapping[str, float]], experiment: Experiment) -> str:
     """Return the best score of some epochs as text for people; "" where no epoch was scored."""
-    metric = experiment.metric
+    metric = name_of(experiment.metric)
     scored = [(epoch[metric], epoch["epoch"]) for epoch in epochs if metric in epoch]
     if not scored:
         return ""
     score, epoch = (max if experiment.maximizes else min)(scored)
-    return f" (best {metric.upper()} {score:g}, epoch {epoch})"
+    return f" (best {experiment.metric.upper()} {score:g}, epoch {epoch})"
 
 
 def _held_out(experiment: Experiment, folder: Path) -> dict[str, Sequence[str]]:

@@ -134,8 +134,9 @@ def check_given(sentence: Sentence | AmrEntry, values: Mapping[str, Sequence[str
     """
     for column, of_words in values.items():
         if UNKNOWN in of_words:
+            named = "" if sentence.id else f"sentence {number}: "
             problem = (
-                f"sentence {number}: word {of_words.index(UNKNOWN) + 1} has no {column.upper()}, which the model reads "
+                f"{named}word {of_words.index(UNKNOWN) + 1} has no {column.upper()}, which the model reads "
                 "and does not predict: give CoNLL-U with this column, or a model that was trained with --tag-loss"
             )
             raise input_error(problem, sentence.path, sentence.line, sentence.id)

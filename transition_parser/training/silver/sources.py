@@ -34,6 +34,7 @@ class Sources:
     found: the sentences
     counts: how many facts there are, by kind
     left_out: how many sentences and facts were left out, by the reason
+    annotated: how many sentences of treebanks have PropBank's annotation
     """
 
     def __init__(self, excluded: Container[str] = (), inventory: Collection[str] = ()) -> None:
@@ -41,6 +42,7 @@ class Sources:
         self.found: list[Source] = []
         self.counts: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
+        self.annotated = 0
         self._seen: set[str] = set()
 
     def add_treebank(self, path: Path, annotations: Mapping[str, Annotation]) -> None:
@@ -56,6 +58,7 @@ class Sources:
             annotation = annotations.get(sentence.id or "")
             if annotation is not None:
                 annotation.check(sentence.forms)
+                self.annotated += 1
             name = unspaced(sentence.id or str(number))
             self._add(f"{path.stem}.{name}", sentence, annotation.predicates if annotation else ())
 
