@@ -63,7 +63,7 @@ def _in_words(number: int) -> str:
 def _ordinal(number: int, rng: random.Random) -> str:
     if number in _ORDINAL_OF and rng.random() < 0.5:
         return _ORDINAL_OF[number]
-    ending = "th" if number // 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    ending = "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
 
 
@@ -140,7 +140,10 @@ class Grammar:
             raise input_error(f"<{name}:{detail}> goes beyond {LARGEST_IN_WORDS}", self.path)
 
     def sentence(self, rng: random.Random) -> tuple[str, str]:
-        """Return the words and the AMR of a sentence. Raises `InputError` for rules that never end."""
+        """Return the words and the AMR of a sentence.
+
+        Raises `InputError` for rules that never end, and for a sentence without words.
+        """
         words, graph = self._expand(START, rng, Namer(), DEEPEST)
         try:
             tree = penman.parse(graph)
@@ -148,6 +151,8 @@ class Grammar:
             raise input_error(f"the AMR of {words!r} can't be read: {graph}", self.path) from None
         tree.reset_variables("{prefix}{j}")
         words = " ".join(words.split())
+        if not words:
+            raise input_error(f"the rules of [{START}] make a sentence without words", self.path)
         return words[0].upper() + words[1:], penman.format(tree, indent=6)
 
     def _expand(self, slot: str, rng: random.Random, names: Namer, depth: int) -> tuple[str, str]:

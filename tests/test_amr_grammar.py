@@ -92,6 +92,8 @@ def test_excluded_sentences_are_left_out(made, tmp_path):
          ("In the Hague", '(c / city :name (n / name :op1 "Hague") :mod (o / old))')),
         ("[S]\n<int:7-7> million <words:42-42> <grouped:5000-5000> => (t / x :op1 <int:7-7>000000 :op2 <words:42-42>)",
          ("7 million forty-two 5,000", "(x / x :op1 7000000 :op2 42)")),
+        ("[S]\n<ordinal:112-112> <ordinal:101-101> => (t / x :op1 <ordinal:112-112>)",
+         ("112th 101st", "(x / x :op1 112)")),
     ],
 )  # fmt: skip
 def test_slots_are_filled(rules, expected, tmp_path):
@@ -113,6 +115,7 @@ def test_slots_are_filled(rules, expected, tmp_path):
         ("[S]\n<int:9-3> => (x / x)", "<int:9-3> needs two numbers"),
         ("[S]\n<words:1-400> => (x / x)", "<words:1-400> goes beyond 99"),
         ("[S]\nx => (x / x", "grammar.txt: the AMR of 'x' can't be read"),
+        ("[S]\n<a> => (x / x)\n[a]\n => -", r"grammar.txt: the rules of \[S\] make a sentence without words"),
     ],
 )
 def test_bad_grammars_are_errors(rules, problem, tmp_path):
