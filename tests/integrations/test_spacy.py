@@ -403,6 +403,7 @@ def test_any_other_model_is_saved_with_the_pipeline(kind, exported, checkpoint, 
     assert written(from_bytes(TEXT)) == expected
     component = from_bytes.get_pipe("transition_parser")
     assert component.to_bytes() == again.get_pipe("transition_parser").to_bytes()
+    assert len(pickle.loads(pickle.dumps(component.parser)).parse("She ran.")) == 1
     for other in (pickle.loads(pickle.dumps(component)), copy.deepcopy(component)):
         assert written(other(spacy.blank("en")(TEXT))) == expected
 

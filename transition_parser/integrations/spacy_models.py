@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
-from collections.abc import Mapping
+import weakref
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -72,9 +74,7 @@ class PipelineModel:
 
         if not self._files:
             return Parser.load(self.model, **self.options)
-        with tempfile.TemporaryDirectory() as folder:
-            _write(self._files, Path(folder))
-            return Parser.load(folder, **self.options)
+        return _loaded_from(self._files, lambda folder: Parser.load(folder, **self.options))
 
     def save(self, folder: str | os.PathLike) -> None:
         """Write the model into a folder of its own, whole or not at all."""
@@ -129,12 +129,31 @@ class PipelineModel:
         """Load the model from the files of `to_files`. Raises `InputError` as `load` does."""
         before = self.model
         known = {name: content for name, content in files.items() if name in (SAVED, *_model_files())}
-        with tempfile.TemporaryDirectory() as folder:
-            _write(known, Path(folder))
+
+        def loaded(folder: Path) -> Parser:
             self.load(folder)
+            return self.parser
+
+        _loaded_from(known, loaded)
         del known[SAVED]
         if known:
             self.model, self._files = before, known
+
+
+def _loaded_from(files: Mapping[str, bytes], load: Callable[[Path], Parser]) -> Parser:
+    """Return the parser that is loaded from a folder of these files.
+
+    The folder is there as long as the parser, because a parser is copied from its files.
+    """
+    folder = Path(tempfile.mkdtemp())
+    try:
+        _write(files, folder)
+        parser = load(folder)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    weakref.finalize(parser, shutil.rmtree, folder, ignore_errors=True)
+    return parser
 
 
 def _made_again(model: str, options: dict[str, Any], files: dict[str, bytes]) -> PipelineModel:
