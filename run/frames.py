@@ -33,7 +33,7 @@ def table(path: str) -> str:
     """Return the text of the table. Raises `InputError` for a line that is no roleset."""
     of_lemma: dict[str, dict[str, str]] = {}
     versions: set[str] = set()
-    with open(path, encoding="utf-8") as file:
+    with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
             try:
                 roleset = json.loads(line)
@@ -41,7 +41,7 @@ def table(path: str) -> str:
                     versions.update(roleset["amr"])
                     lemma, sense, column = _column(roleset)
                     of_lemma.setdefault(lemma, {})[sense] = column
-            except (ValueError, LookupError, TypeError) as error:
+            except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise input_error(f"not a roleset: {type(error).__name__}: {error}", path, number) from None
     if not of_lemma:
         raise input_error("no roleset is in AMR's inventory", path)
@@ -70,10 +70,10 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         text = table(arguments.rolesets)
+        with output(arguments.output) as file:
+            file.write(text)
     except (InputError, OSError) as error:
         parser.error(str(error))
-    with output(arguments.output) as file:
-        file.write(text)
 
 
 if __name__ == "__main__":

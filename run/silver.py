@@ -47,6 +47,8 @@ def sources(arguments: argparse.Namespace) -> Sources:
     found = Sources(Excluded(read_texts(arguments.exclude)), frames.inventory)
     for path in arguments.treebanks:
         found.add_treebank(path, annotations)
+    if annotations and not found.annotated:
+        raise InputError("--propbank: no sentence of the treebanks has an id of the annotation")
     if arguments.examples:
         some = spread(frames.examples, arguments.examples, *EXAMPLE_WORDS, arguments.each)
         found.add_examples(some, Parser.load(arguments.trees, kind="trees"))

@@ -45,12 +45,11 @@ def write(arguments: argparse.Namespace) -> list[str]:
         raise InputError("no sentences: give files, or --frames FILE")
     if Path(arguments.output).resolve() in {path.resolve() for path in arguments.texts}:
         raise InputError(f"{arguments.output} is one of the texts: write to another file")
+    if arguments.nbest > arguments.beam:
+        raise InputError(f"--nbest {arguments.nbest} is more than --beam {arguments.beam}")
     left_out: Counter[str] = Counter()
     found = [*distinct(sentences(arguments), Excluded(read_texts(arguments.exclude)), left_out)]
-    parsers = [
-        Parser.load(model, arguments.beam, nbest=min(arguments.nbest, arguments.beam), kind="trees")
-        for model in arguments.model
-    ]
+    parsers = [Parser.load(model, arguments.beam, nbest=arguments.nbest, kind="trees") for model in arguments.model]
     made = make_treebank(arguments.output, found, parsers, arguments.least)
     left_out += made.left_out
     lines = [f"left out: {count:,} × {reason}" for reason, count in left_out.most_common()]

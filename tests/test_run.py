@@ -18,6 +18,7 @@ from tests.scripts import RUN, bash
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency_score import PTB_PUNCTUATION
+from transition_parser.storage.cards import PRETRAINED
 
 INSTALLED = ("train", "draw", "pretrained", "docs", "test")  # the extras that run/setup.sh installs
 SCRIPTS = sorted(path.name for path in RUN.glob("*.sh") if path.name not in ("environment.sh", "setup.sh", "test.sh"))
@@ -345,3 +346,46 @@ def test_all_that_is_needed_is_listed_but_torchaudio():
     assert {"fairseq-fixed", "spacy", "pytest", "thinc", "transformers"} <= packages
     assert packages - listed() <= {"torchaudio", "setuptools", "wheel", "pip"}
     assert "torchaudio" not in listed() and "torch" not in listed()
+
+
+RESULTS = ROOT / "results"
+BAD_SCRIPTS = {
+    "limits.py": [((PRETRAINED / "en-amr", "no such.amr"), "no such.amr"), (("no such", "x.amr"), "no such")],
+    "frames.py": [
+        (("latin.jsonl", "-o", "x"), "latin.jsonl:1: not a roleset"),
+        (("roles.jsonl", "-o", "x"), "roles.jsonl:1: not a roleset"),
+        (("good.jsonl", "-o", "nowhere/x"), "nowhere"),
+    ],
+    "paper_table.py": [
+        (("use.json", "--table", "7"), "no results of this table"),
+        (("other.json",), "other.json: is not a file of results"),
+        (("no such.json",), "no such.json"),
+        (("unknown.json",), "unknown.toml"),
+    ],
+    "paper_claims.py": [(("other.json",), "other.json: is not"), (("comparisons.json",), "no paper of these results")],
+    "paper.py": [(("use", "no such", "out", "--results", "nowhere/x.json"), "no such")],
+}
+
+
+@pytest.mark.parametrize("script", BAD_SCRIPTS)
+def test_bad_input_to_a_script_is_one_line(script, tmp_path, monkeypatch):
+    (tmp_path / "latin.jsonl").write_bytes(b'{"id": "\xe9"}\n')
+    rolesets = {"id": "go.01", "amr": ["2019"], "aliases": []}
+    (tmp_path / "roles.jsonl").write_text(json.dumps({**rolesets, "roles": [0]}) + "\n")
+    (tmp_path / "good.jsonl").write_text(json.dumps({**rolesets, "roles": ["0"]}) + "\n")
+    (tmp_path / "other.json").write_text('{"runs": [{"a": 1}]}')
+    settings = {"paper": "unknown", "table": "1", "row": "a", "seed": 1, "system": "arc-hybrid"}
+    settings["data"] = {"name": "c", "test": "d"}
+    (tmp_path / "unknown.json").write_text(json.dumps({"runs": [{"settings": settings, "scores": {}}]}))
+    for name in ("use.json", "comparisons.json"):
+        (tmp_path / name).symlink_to(RESULTS / name)
+    before = sorted(tmp_path.iterdir())
+    for arguments, problem in BAD_SCRIPTS[script]:
+        done = run(RUN / script, *arguments, status=2, cwd=tmp_path)
+        assert problem in done.stderr.splitlines()[-1] and "Traceback" not in done.stderr and not done.stdout
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_all_results_have_claims_but_those_that_no_paper_has():
+    done = run(RUN / "paper_claims.py", *sorted(RESULTS.glob("*.json")))
+    assert done.stdout.count("| claim | paper |") == len([*RESULTS.glob("*.json")]) - 1 and not done.stderr

@@ -284,3 +284,8 @@ def test_the_models_of_the_package_are_calibrated(name):
     for of_kind in scalings:
         assert of_kind.keys() == {field}
         assert 1 < of_kind[field].temperature < 3  # as they are, networks are too sure (Guo et al. 2017)
+
+
+def test_what_is_read_several_times_is_a_file():
+    done = run_here("calibrate", PRETRAINED / "en-fast", "/dev/null", status=2)
+    assert done.stderr.strip().endswith("/dev/null: is not a regular file, and has to be read several times")

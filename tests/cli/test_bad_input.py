@@ -170,3 +170,30 @@ def test_an_error_of_ours_is_no_failed_check(monkeypatch, capsys):
     monkeypatch.setattr(score, "run", lambda arguments: 1 / 0)
     assert main(["score", "a", "b"]) == 70
     assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        (("parse", "en-ewt", SAMPLE, "--threads", "5000"), "argument --threads: 5000 is more than 4,096 cores"),
+        (("parse", "en-ewt", SAMPLE, "--beam", "9" * 20), "argument --beam: 99999999999999999999 is larger than"),
+        (("segmenter", SAMPLE, "-o", "x", "--seed", "9" * 23), "argument --seed: 9"),
+    ],
+)
+def test_numbers_that_are_too_large(command, problem):
+    done = run_here(*command, status=2)
+    assert problem in done.stderr and "Traceback" not in done.stderr
+
+
+def test_options_that_would_do_nothing(tmp_path):
+    assert "--actors is for --engine ray" in fails("parse", "en-ewt", SAMPLE, "--actors", "2")
+    train = ("train", "ewt-en-fast", "--train", SAMPLE, "--dev", SAMPLE, "-o", tmp_path / "x")
+    said = run_here(*train, "--segmenter-epochs", "2", status=2).stderr.splitlines()[-1]
+    assert "--segmenter-epochs is for trainings" in said and not (tmp_path / "x").exists()
+
+
+def test_a_report_does_not_replace_what_it_is_about(tmp_path):
+    path = tmp_path / "parsed.conllu"
+    path.write_text(SAMPLE.read_text(encoding="utf-8"), encoding="utf-8")
+    assert "would replace the input itself" in fails("score", SAMPLE, path, "--html", path)
+    assert path.read_text(encoding="utf-8") == SAMPLE.read_text(encoding="utf-8")

@@ -209,6 +209,7 @@ def test_several_parquet_files_as_one(tmp_path):
         ('{"text": "a", "conllu": 1}', "a.jsonl:3: there is a column 'conllu' already: name another"),
         ('{"text": "\udcff"}', "a.jsonl:3: byte 11 of the line is not UTF-8"),
         ("[" * 100000, "a.jsonl:3: the line is not JSON: too deep"),
+        ('{"text": "Go", "n": ' + "1" * 5000 + "}", "a.jsonl:3: the line has a number of too many digits"),
     ],
 )
 def test_bad_rows_of_jsonl(line, said, tmp_path):
@@ -216,6 +217,17 @@ def test_bad_rows_of_jsonl(line, said, tmp_path):
     path.write_bytes(f'{{"text": "Go"}}\n\n{line}\n'.encode(errors="surrogateescape"))
     done = parse(path, "--column", "text", "-o", out, status=2)
     assert said in done.stderr and done.stderr.count("\n") == 1 and not out.exists()
+
+
+def test_text_in_parquet_that_is_not_utf8(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    path, out = tmp_path / "a.parquet", tmp_path / "out.parquet"
+    texts = pa.array([b"Go", b"\xff"], pa.binary()).view(pa.string())  # not checked by Arrow
+    pq.write_table(pa.table({"text": texts}), path)
+    done = parse(path, "--column", "text", "-o", out, status=2)
+    assert f"{path}: row 2: the text is not UTF-8" in done.stderr and not out.exists()
 
 
 def test_bad_parquet(tmp_path):

@@ -48,6 +48,8 @@ def test_an_argument_behind_the_last_word_is_an_error(tmp_path):
         ("2\twant\twant.01\n", "a.tsv:1: a predicate before the first"),
         ("# sent_id = a\nx\twant\twant.01\n", "a.tsv:2: sentence a: 'x.*' is no predicate"),
         ("# sent_id = a\n1\twant\n", "a.tsv:2: sentence a: .* is no predicate"),
+        ("# sent_id = a\nwant\n", "a.tsv:2: sentence a: 'want' is no predicate"),
+        ("# sent_id = a\n" + "9" * 5000 + "\twant\twant.01\n", "a.tsv:2: sentence a: .* is no predicate"),
         ("# sent_id = a\n1\twant\twant.01\tARG0:2\n", "'ARG0:2' is no argument"),
         ("# sent_id = a\n1\twant\twant.01\tARG0:3-2\n", "'ARG0:3-2' is no argument"),
         ("# sent_id = a\n\n# sent_id = a\n", "a.tsv:3: sentence a: the sentence is in .*a.tsv:1, too"),

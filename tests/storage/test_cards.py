@@ -96,6 +96,9 @@ def test_a_card_without_front_matter_says_nothing(model):
         ("---\ndescription: [1]\n---\n", "'description' must be a string"),
         ("---\nlanguage: 5\n---\n", "'language' must be a string"),
         ("---\nscores: [1]\n---\n", "'scores' must be a list of mappings"),
+        ("---\nscores: [{data: x, 1: 2}]\n---\n", "'scores' must be a list of mappings"),
+        ("---\nscores: [{data: x, las: 2024-02-03}]\n---\n", "'scores' must be a list of mappings"),
+        ("---\ndate: 2024-02-31\n---\n", r"README\.md: front matter: day is out of range"),
         ("---\n- a\n---\n", "write keys with values"),
     ],
 )

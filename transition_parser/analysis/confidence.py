@@ -6,6 +6,7 @@ Source: Guo et al. 2017, sec. 2 (expected calibration error) and 4.2 (temperatur
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -139,8 +140,11 @@ def uncalibrated(model: str, beam: int, nbest: int, precision: str = "auto", thr
 def gold_sentences(parser: Parser, path: str, most: int | None = None) -> list[tuple[Any, Any]]:
     """Return the sentences of a gold file, or the first `most` of them, each with its graph.
 
-    Raises `InputError` for a file without sentences, and for a sentence without a graph.
+    Raises `InputError` for a file without sentences, for a sentence without a graph, and for what is no regular file,
+    because it is read several times.
     """
+    if not os.path.isfile(path):
+        raise input_error("is not a regular file, and has to be read several times", path)
     with_graphs = list(islice(parser.formalism.read_graphs(path), most))
     if not with_graphs:
         raise input_error("the file holds no sentences", path)

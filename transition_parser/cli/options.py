@@ -16,6 +16,7 @@ from transition_parser.parsing.sentences.streams import may_pause
 
 # the options that belong to only one formalism, with their default values
 OptionsOf = Mapping[Formalism, Mapping[str, object]]
+_LARGEST, _MOST_CORES = 2**31 - 1, 4096
 _BUILD = {
     TREES: "names with -swap: all trees; other arc-… names: projective trees",
     AMR: "amr: AMR graphs",
@@ -71,7 +72,7 @@ def add_speed(parser: argparse.ArgumentParser) -> None:
         "SPA-DP, else fp32; int8: linear layers multiply 8-bit integers",
     )
     parser.add_argument(
-        "--threads", type=positive, metavar="N", help="number of cores to use (default: OMP_NUM_THREADS, or all)"
+        "--threads", type=cores, metavar="N", help="number of cores to use (default: OMP_NUM_THREADS, or all)"
     )
 
 
@@ -246,6 +247,9 @@ def import_user_dir(folder: str | None) -> None:
         raise input_error("is not a folder with an __init__.py", folder)
     spec = importlib.util.spec_from_file_location(path.name, path / "__init__.py")
     assert spec is not None and spec.loader is not None  # the name ends in .py
+    known = getattr(sys.modules.get(path.name), "__file__", None)
+    if path.name in sys.modules and Path(known or "").resolve() != path / "__init__.py":
+        raise input_error("another module of this name is imported already: rename the folder", folder)
     if path.name not in sys.modules:
         module = sys.modules[path.name] = importlib.util.module_from_spec(spec)
         try:
@@ -270,6 +274,16 @@ def positive(text: str) -> int:
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    if value > _LARGEST:
+        raise argparse.ArgumentTypeError(f"{text:.20} is larger than {_LARGEST:,}")
+    return value
+
+
+def cores(text: str) -> int:
+    """Parse a number of cores, for argparse."""
+    value = positive(text)
+    if value > _MOST_CORES:
+        raise argparse.ArgumentTypeError(f"{text} is more than {_MOST_CORES:,} cores")
     return value
 
 

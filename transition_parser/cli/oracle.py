@@ -68,7 +68,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out-actions",
         metavar="FILE",
-        help="write the actions, one sentence a line; the line of a sentence that is left out is empty",
+        help="write the actions, one sentence a line; the line of a sentence that is left out is empty "
+        "(AMRs that can't be read have no line)",
     )
     add_nonprojective(parser)
     amr = parser.add_argument_group("for AMR")
@@ -126,8 +127,8 @@ def _run_amr(arguments: argparse.Namespace) -> int:
             if item.derived.error is not None and not arguments.skip_bad:
                 raise item.derived.error
             coverage.add(item)
-            if item.derived.derivation is not None:
-                write(item.derived.derivation.actions)
+            derivation = item.derived.derivation
+            write([] if derivation is None else derivation.actions)
         if not coverage.sentences:
             raise nothing_left([arguments.input], [*coverage.unreadable, *coverage.skipped])
     report_left_out([*of_training, *coverage.unreadable, *coverage.skipped])

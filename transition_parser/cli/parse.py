@@ -260,6 +260,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Parse the files."""
     from transition_parser.base.process import keep_few_kernels, keep_freed_memory
 
+    if arguments.actors and arguments.engine != "ray":
+        raise InputError("--actors is for --engine ray")
     import_user_dir(arguments.user_dir)
     keep_freed_memory()
     keep_few_kernels()

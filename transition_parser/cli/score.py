@@ -20,6 +20,7 @@ from transition_parser.cli.options import (
     add_json,
     add_punct,
     check_options,
+    check_output,
     not_negative,
     positive,
     print_figures,
@@ -89,6 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the scores."""
+    check_output(arguments.html, [arguments.gold, arguments.system])
     formalism = formalism_of_files(arguments.gold, arguments.system)
     check_options(arguments, OPTIONS, formalism, f"{arguments.gold} holds {formalism.name}")
     report = formalism.score(arguments.gold, arguments.system, vars(arguments))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 
-from transition_parser.cli.options import add_json, check_inputs, positive, print_figures
+from transition_parser.cli.options import add_json, check_inputs, cores, positive, print_figures
 
 HELP = "train a segmenter of raw text for a model, from a treebank"
 EXAMPLE = """example:
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=positive, default=1, metavar="N", help="seed of random numbers (default: 1)")
     parser.add_argument(
-        "--threads", type=positive, metavar="N", help="number of cores (default: all); another number may change bits"
+        "--threads", type=cores, metavar="N", help="number of cores (default: all); another number may change bits"
     )
     add_json(parser)
 

@@ -231,6 +231,8 @@ def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any
         settings["segmenter"] = True
         if arguments.segmenter_epochs:
             settings["segmenter_epochs"] = arguments.segmenter_epochs
+    elif arguments.segmenter_epochs:
+        raise InputError("--segmenter-epochs is for trainings with a segmenter: give --segmenter, too")
     experiment = Experiment(Path(arguments.output), arguments.config, tuple(flags), splits, options, settings)
     if not experiment.is_finished:
         check_flags(flags, formalism, options)

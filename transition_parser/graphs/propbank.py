@@ -20,6 +20,7 @@ from transition_parser.graphs.conllu import decode_line, unspaced
 
 Span = tuple[int, int]  # first and last word, from 0
 
+_NUMBER = re.compile(r"0*[1-9]\d{0,5}")
 _ARGUMENT = re.compile(r"([^\s:]+):(\d{1,6})-(\d{1,6})")
 _LIGHT = ".LV"  # the sense of light verbs
 
@@ -122,12 +123,13 @@ def _read(path: str | os.PathLike) -> Iterator[Annotation]:
 def _annotation(name: str, block: list[tuple[int, str]], path: str, start: int) -> Annotation:
     predicates, forms = [], {}
     for number, line in block:
-        word, form, *rest = line.split("\t")
-        if not word.isdecimal() or not int(word) or not rest or not rest[0]:
+        cells = line.split("\t")
+        if len(cells) < 3 or not _NUMBER.fullmatch(cells[0]) or not cells[2]:
             problem = f"{shortened(line)!r} is no predicate: write its number, its word, its roleset and its arguments"
             raise input_error(problem, path, number, name)
-        arguments = tuple(_argument(text, path, number, name) for text in rest[1:])
-        predicates.append(Predicate(int(word) - 1, rest[0], arguments))
+        word, form, roleset, *rest = cells
+        arguments = tuple(_argument(text, path, number, name) for text in rest)
+        predicates.append(Predicate(int(word) - 1, roleset, arguments))
         forms[int(word) - 1] = form
     return Annotation(name, tuple(predicates), forms, path, start)
 

@@ -40,6 +40,8 @@ def bound_socket(host: str, port: int) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
         bound.listen(_QUEUE)
+    except UnicodeError:
+        raise InputError(f"{host!r} is not the name of a host: give one such as 127.0.0.1") from None
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise InputError(

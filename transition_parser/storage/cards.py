@@ -39,14 +39,19 @@ _FENCE = "---"
 
 
 def _are_scores(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, dict) and "data" in one for one in value)
+    return isinstance(value, list) and all(
+        isinstance(one, dict)
+        and "data" in one
+        and all(isinstance(name, str) and isinstance(figure, (str, int, float)) for name, figure in one.items())
+        for one in value
+    )
 
 
 CARD = {
     "description": TEXT._replace(required=False),
     "language": TEXT._replace(required=False),
     "license": TEXT._replace(required=False),
-    "scores": Key("a list of mappings with the key 'data'", _are_scores, False),
+    "scores": Key("a list of mappings from names, one of them 'data', to texts and numbers", _are_scores, False),
 }
 
 
@@ -232,6 +237,8 @@ def _front_matter(path: Path) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or "can't be read"
         raise input_error(f"front matter: {problem}", path, None if mark is None else mark.line + 2) from None
+    except ValueError as error:  # a date that does not exist
+        raise input_error(f"front matter: {error}", path) from None
     if not isinstance(values, dict):
         raise input_error("front matter: write keys with values, such as `language: en`", path)
     known = {name: value for name, value in values.items() if name in CARD}  # model hubs use many more keys

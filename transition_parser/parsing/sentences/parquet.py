@@ -57,7 +57,14 @@ def read_parquet(path: str, reading: Reading, first: int = 0, end: int | None = 
             values = batch.column(reading.column)
             for i in range(batch.num_rows):
                 kept = KeptRow(batch, i == batch.num_rows - 1)
-                yield TableRow(values[i].as_py(), kept, path, start + i + 1, False)
+                yield TableRow(_value(values[i], path, start + i + 1), kept, path, start + i + 1, False)
+
+
+def _value(scalar: Any, path: str, row: int) -> Any:
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError:
+        raise input_error(f"row {row}: the text is not UTF-8", path) from None
 
 
 def _batches(file: Any, first: int, end: int) -> Iterator[tuple[int, pyarrow.RecordBatch]]:

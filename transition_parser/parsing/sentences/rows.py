@@ -165,9 +165,12 @@ def read_jsonl(lines: Iterable[bytes], name: str, reading: Reading, first: int =
 def _object(line: str, name: str, number: int) -> dict:
     try:
         row = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
-        where = f"{error.msg} at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else "too deep"
-        raise input_error(f"the line is not JSON: {where}", name, number) from None
+    except json.JSONDecodeError as error:
+        raise input_error(f"the line is not JSON: {error.msg} at character {error.pos + 1}", name, number) from None
+    except RecursionError:
+        raise input_error("the line is not JSON: too deep", name, number) from None
+    except ValueError:  # Python reads no integers of more than 4,300 digits
+        raise input_error("the line has a number of too many digits", name, number) from None
     if not isinstance(row, dict):
         raise input_error("the line is not a JSON object: each line of JSONL must be a JSON object", name, number)
     return row
