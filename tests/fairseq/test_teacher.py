@@ -128,6 +128,12 @@ def test_training_with_a_teacher_and_an_interruption_gives_the_same_weights(data
     assert any(not torch.equal(value, alone[name]) for name, value in whole.items())
 
 
+def test_a_teacher_reads_explored_states_and_words_that_are_split_at_random(data_folder, checkpoint, tmp_path):
+    explored = ("--oracle", "dynamic", "--explore-after", "0", "--subword-regularization", "0.3")
+    train(data_folder, tmp_path, "--teacher", f"{checkpoint},{checkpoint}", *explored, updates=2)
+    assert (tmp_path / "checkpoint_last.pt").is_file()
+
+
 def test_options_that_do_not_fit(student, checkpoint, other, tmp_path_factory):
     task, _ = student
     standard = make_task(make_folder("arc-standard", tmp_path_factory))
