@@ -31,8 +31,8 @@ def other(tmp_path_factory):
     folder = tmp_path_factory.mktemp("other")
     splits = [part for split in ("train", "valid", "test") for part in (f"--{split}", SAMPLE)]
     run_here(
-        "preprocess", "dependency", *splits, "--system", "arc-hybrid-swap", "--pieces", "350", "--upos", "--dest",
-        folder / "data",
+        "preprocess", "dependency", *splits, "--system", "arc-hybrid-swap", "--pieces", "350", "--labeled-shift", "3",
+        "--upos", "--dest", folder / "data",
     )  # fmt: skip
     fairseq_preprocess(folder / "data")
     train(folder / "data", folder, "--tag-loss", "0.1", "--character-width", "8", updates=4)
@@ -42,7 +42,7 @@ def other(tmp_path_factory):
 @pytest.fixture(scope="module")
 def student(tmp_path_factory):
     """A task and a batch of the system of `checkpoint`."""
-    folder = make_folder("arc-hybrid-swap", tmp_path_factory, shift_words=0)
+    folder = make_folder("arc-hybrid-swap", tmp_path_factory)
     task = make_task(folder)
     return task, make_batch(task, folder, LENGTHS, 6)
 
@@ -58,9 +58,8 @@ def test_the_probabilities_are_those_of_the_model(student, other):
         names = [task.target_dictionary[i] for i in batch["net_input"]["prev_output_tokens"][row][real].tolist()]
         actions = torch.tensor([[theirs.target_dictionary.index(name) for name in names]])
         with torch.no_grad():
-            scores, legal, _ = parser.model(
-                theirs.encode(words)[None], actions, features=None, words=parser.model.inputs.read([words])
-            )
+            read = {"features": theirs.features_of([words]), "words": parser.model.inputs.read([words])}
+            scores, legal, _ = parser.model(theirs.encode(words)[None], actions, **read)
         expected = only_legal(scores, legal).softmax(-1)[0]
         ours = [theirs.target_dictionary.index(name) for name in task.target_dictionary.symbols]
         known = torch.tensor([action is not None for action in task.table.actions])
@@ -145,7 +144,7 @@ def test_options_that_do_not_fit(student, checkpoint, other, tmp_path_factory):
         (asked([checkpoint], 1.5), task.resources, "--teacher-weight 1.5 is not above 0"),
         (asked(["no-such"]), task.resources, "no-such"),
         (asked([checkpoint]), standard.resources, "the teacher is for arc-hybrid-swap, but the data is for arc-st"),
-        (asked([checkpoint]), more.resources, "the teacher has no action SHIFT"),
+        (asked([checkpoint]), more.resources, "its SHIFTs have other words"),
         (asked(["en-amr"]), amrs.resources, "a teacher of AMRs must be trained on the same data folder"),
     ):
         with pytest.raises(InputError, match=problem):
@@ -157,6 +156,7 @@ def test_trainings_that_no_teacher_helps_end_with_one_line(data_folder, checkpoi
     for options, problem in (
         (("--arch", "recursive_g2g_small"), "--teacher is for models that score actions"),
         (("--action-loss", "hinge", "--label-smoothing", "0"), "learns from gold actions alone: leave out --teacher"),
+        (("--train-only", "upos", "--tag-loss", "1"), "--train-only learns no actions: leave out --teacher"),
         (("--auxiliary-data", data_folder), "--teacher is for one corpus: leave out --auxiliary-data"),
     ):
         done = run(

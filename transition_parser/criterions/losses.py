@@ -48,6 +48,8 @@ class Taught(NamedTuple):
 class ActionLoss:
     """The cross-entropy of actions: of the gold action, or of all correct actions together where the batch has them.
 
+    Where the batch has the probabilities of a teacher, their cross-entropy has its share (`Taught`).
+
     smoothing: fraction of the loss that asks for all competing actions alike.
     padding: id of `<pad>`.
     only_legal: False lets all actions of the vocabulary compete, illegal ones too.

@@ -117,6 +117,8 @@ def _member(path: str, resources: Resources) -> _Member:
         raise input_error(f"the teacher reads {given}, which it does not predict: take another", path)
     if not isinstance(resources.table.system, TreeSystem) and theirs.fingerprint != resources.fingerprint:
         raise input_error("a teacher of AMRs must be trained on the same data folder", path)
+    if theirs.table.shift_words != resources.table.shift_words:
+        raise input_error("its SHIFTs have other words: take a teacher with the same --labeled-shift", path)
     table, known = resources.table, theirs.target_dictionary
     takes = [action is not None or token == table.end for token, action in enumerate(table.actions)]
     for symbol, needed in zip(table.tokens, takes, strict=True):

@@ -41,7 +41,7 @@ from transition_parser.tasks.bounded_generator import BoundedGenerator
 from transition_parser.tasks.explorer import AFTER, SHARE, explorer_of
 from transition_parser.tasks.graph_generator import GraphGenerator
 from transition_parser.tasks.scoring import GENERATED, SCORING
-from transition_parser.tasks.teacher import teacher_of
+from transition_parser.tasks.teacher import Teacher, teacher_of
 from transition_parser.tasks.wrappers import GenerationModel
 from transition_parser.text.columns import Columns, predicted, read_annotations
 from transition_parser.text.pieces import FILE_NAME as PIECES_FILE
@@ -170,9 +170,7 @@ class TransitionParsingTask(FairseqTask):
         self._precision: torch.dtype | None = None  # the training precision; unknown before the first batch
         self.formalism = formalism_of(resources.parser.system)
         self._explorer = explorer_of(cfg, resources)
-        self.teacher = teacher_of(cfg, resources)
-        if self.teacher is not None and self._also_folder:
-            raise InputError("--teacher is for one corpus: leave out --auxiliary-data")
+        self.teacher: Teacher | None = None  # set by `build_model`
         self.needs: Collection[str] = ()  # set by `build_model`, which fairseq calls before it loads data
         self._inputs: WordInputs | None = None  # set by `build_model`, too
         self._tag_heads: TagHeads | None = None
@@ -232,12 +230,26 @@ class TransitionParsingTask(FairseqTask):
                 logger.info(f"started from {self.cfg.start_from}: {described(done)}")
             if self.cfg.train_only:
                 train_only(model, self.cfg.train_only.split(","))
+            self.teacher = self._teacher_of(model.plain, str(cfg.arch))
         if self._explorer is not None and model.plain.searches_directly:
             raise InputError(f"--oracle dynamic is for models that score actions, which {cfg.arch} does not")
-        if self.teacher is not None and model.plain.searches_directly:
-            raise InputError(f"--teacher is for models that score actions, which {cfg.arch} does not")
         self.needs, self._inputs, self._tag_heads = model.decoder.needs, model.plain.inputs, model.plain.tag_heads
         return model
+
+    def _teacher_of(self, model: ParserModel, arch: str) -> Optional[Teacher]:
+        """Return the teacher of the options, None where there is none.
+
+        Raises `InputError` for a training that does not learn actions, or not of one corpus alone, and where
+        `teacher_of` does.
+        """
+        teacher = teacher_of(self.cfg, self.resources)
+        if teacher is not None and model.searches_directly:
+            raise InputError(f"--teacher is for models that score actions, which {arch} does not")
+        if teacher is not None and self._also_folder:
+            raise InputError("--teacher is for one corpus: leave out --auxiliary-data")
+        if teacher is not None and self.cfg.train_only:
+            raise InputError("--train-only learns no actions: leave out --teacher")
+        return teacher
 
     def _frame_heads(self, model: ParserModel, arch: str) -> Optional[FrameHeads]:
         """Return the heads that predict PropBank's frames, None where `--frame-loss` is 0.
