@@ -1,6 +1,7 @@
 """Files are written whole or not at all, whatever ends the program; a disk that is full is said of the file written."""
 
 import errno
+import fcntl
 import os
 import resource
 import signal
@@ -12,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
+from transition_parser.base import files
 from transition_parser.base.errors import InputError
-from transition_parser.base.files import growing, new_files, replacing
+from transition_parser.base.files import growing, held, new_files, replacing
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
 
@@ -189,6 +191,34 @@ def test_a_file_grows_by_one_run_at_a_time(tmp_path):
         with pytest.raises(InputError, match=another), growing(tmp_path / "a.txt"):
             pass
     assert (tmp_path / "a.txt").read_text() == "first" and names(tmp_path) == ["a.txt"]
+
+
+def test_a_file_that_was_moved_away_while_it_was_opened_is_opened_again(tmp_path, monkeypatch):
+    path, real = tmp_path / "a.partial", files._locked
+
+    def moved(name):
+        monkeypatch.setattr(files, "_locked", real)
+        descriptor = real(name)
+        path.rename(tmp_path / "a")  # as the run does that held it until now
+        return descriptor
+
+    monkeypatch.setattr(files, "_locked", moved)
+    with held(path):
+        assert path.exists() and (tmp_path / "a").exists()
+
+
+def test_where_no_file_can_be_locked_one_is_written_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(fcntl, "flock", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSYS, "not here")))
+    with growing(tmp_path / "a.txt") as partial:
+        partial.write_text("all")
+    assert (tmp_path / "a.txt").read_text() == "all"
+
+
+def test_new_files_of_the_working_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with new_files(".") as temporary:
+        (temporary / "a").touch()
+    assert names(tmp_path) == ["a"]
 
 
 def test_what_is_not_a_file(tmp_path):

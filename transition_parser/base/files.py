@@ -16,6 +16,7 @@ from transition_parser.base.errors import input_error
 
 # errors of writing alone; the operating system does not say which file they are about
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP})
 
 
 @contextmanager
@@ -84,19 +85,40 @@ def growing(path: str | os.PathLike) -> Iterator[Path]:
 def held(path: str | os.PathLike) -> Iterator[None]:
     """Run the block while no other process holds this file, which is made if it is missing.
 
-    Raises `InputError` where another process holds it.
+    On file systems without locks, nothing is held. Raises `InputError` where another process holds the file.
     """
+    descriptor = _locked(path)
+    while not _is_at(descriptor, path):  # another process has moved it away since it was opened
+        os.close(descriptor)
+        descriptor = _locked(path)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _locked(path: str | os.PathLike) -> int:
     import fcntl  # imported late because only POSIX has it
 
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise input_error("another run is writing this file: wait for it, or end it", path) from None
-        yield
-    finally:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
         os.close(descriptor)
+        raise input_error("another run is writing this file: wait for it, or end it", path) from None
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            os.close(descriptor)
+            raise
+    return descriptor
+
+
+def _is_at(descriptor: int, path: str | os.PathLike) -> bool:
+    """Return True where an open file has this path."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False
 
 
 @contextmanager
@@ -107,7 +129,7 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
 
     stale: patterns of the old files of `dest` that are deleted before the new files come
     """
-    dest = Path(dest)
+    dest = Path(os.path.realpath(dest))
     if dest.exists() and not dest.is_dir():
         raise input_error("is a file, not a folder to write into", dest)
     missing = [folder for folder in dest.parents if not folder.exists()]
