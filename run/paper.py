@@ -259,6 +259,9 @@ class Run:
         return {SKIPPED: skipped, DIVIDED: divided}
 
 
+SAME = frozenset({"paper", "table", "row", "seed", "data"})  # the settings that a later run replaces an earlier one by
+
+
 class Results:
     """The file of the results, which grows by a run at a time; other processes may add runs, too.
 
@@ -274,8 +277,10 @@ class Results:
     def _read(self) -> list[dict[str, Any]]:
         try:
             runs = json.loads(self.path.read_text(encoding="utf-8"))["runs"] if self.path.exists() else []
-            return [one for one in runs if one["settings"]["row"]]
-        except (ValueError, KeyError, TypeError):
+            if any(not one["settings"].keys() >= SAME for one in runs):
+                raise KeyError
+            return runs
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise input_error("is not a file of results: give another --results FILE", self.path) from None
 
     def has(self, run: Run) -> bool:
@@ -295,9 +300,8 @@ class Results:
 
     def _add(self, result: dict[str, Any]) -> None:
         settings = result["settings"]
-        same = ("paper", "table", "row", "seed", "data")
         with alone_in(self.path.parent):
-            self.runs = [one for one in self._read() if any(one["settings"][key] != settings[key] for key in same)]
+            self.runs = [one for one in self._read() if any(one["settings"][key] != settings[key] for key in SAME)]
             self.runs.append(result)
             with replacing(self.path) as temporary:
                 temporary.write_text(json.dumps({"runs": self.runs}, indent=1) + "\n", encoding="utf-8")
@@ -360,6 +364,8 @@ def _joined(name: str) -> str:
 
 def run_all(arguments: argparse.Namespace) -> int:
     """Run what the results do not have, and return how many runs failed. Each failure is one line."""
+    if arguments.results is not None:
+        Results(arguments.results)  # says what is wrong with the file before anything is written
     runs = list(runs_of(arguments))
     results = Results(arguments.results or arguments.out / f"{arguments.paper}.json")
     threads = max((os.cpu_count() or 1) // arguments.jobs, 1)

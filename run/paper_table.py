@@ -22,7 +22,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from paper import COUNTED, DIVIDED, PARTS, SKIPPED, SPLITS, Table, read_table
+from paper import COUNTED, DIVIDED, PARTS, SAME, SKIPPED, SPLITS, Table, read_table
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.parsing.formalisms import formalism_of
@@ -43,7 +43,9 @@ def read(paths: Iterable[Path]) -> list[Run]:
         try:
             for run in json.loads(path.read_text(encoding="utf-8"))["runs"]:
                 settings = run["settings"]
-                if not {"paper", "table", "row", "seed", "data"} <= settings.keys():
+                if not (SAME | {"system"} <= settings.keys() and {"name", "test"} <= settings["data"].keys()):
+                    raise KeyError
+                if COUNTED not in run:
                     raise KeyError
                 found[json.dumps(settings, sort_keys=True)] = run
         except (ValueError, KeyError, TypeError, AttributeError):

@@ -363,7 +363,11 @@ BAD_SCRIPTS = {
         (("unknown.json",), "unknown.toml"),
     ],
     "paper_claims.py": [(("other.json",), "other.json: is not"), (("comparisons.json",), "no paper of these results")],
-    "paper.py": [(("use", "no such", "out", "--results", "nowhere/x.json"), "no such")],
+    "paper.py": [
+        (("use", "no such", "out"), "no such"),
+        (("use", SAMPLE.parent, "out", "--results", "nowhere/x.json"), "nowhere does not exist"),
+        (("use", SAMPLE.parent, "out", "--results", "other.json"), "other.json: is not a file of results"),
+    ],
 }
 
 

@@ -40,10 +40,7 @@ _FENCE = "---"
 
 def _are_scores(value: object) -> bool:
     return isinstance(value, list) and all(
-        isinstance(one, dict)
-        and "data" in one
-        and all(isinstance(name, str) and isinstance(figure, (str, int, float)) for name, figure in one.items())
-        for one in value
+        isinstance(one, dict) and "data" in one and all(isinstance(name, str) for name in one) for one in value
     )
 
 
@@ -51,7 +48,7 @@ CARD = {
     "description": TEXT._replace(required=False),
     "language": TEXT._replace(required=False),
     "license": TEXT._replace(required=False),
-    "scores": Key("a list of mappings from names, one of them 'data', to texts and numbers", _are_scores, False),
+    "scores": Key("a list of mappings with names, one of them 'data'", _are_scores, False),
 }
 
 
@@ -113,7 +110,7 @@ def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
         sum(path.stat().st_size for path in folder.iterdir() if path.is_file()),
         needs,
         tuple(package for package in needs if not _is_here(package)),
-        tuple(front.get("scores", ())),
+        tuple({name: _plain(value) for name, value in one.items()} for one in front.get("scores", ())),
         front.get("license"),
         front.get("description"),
     )
@@ -206,6 +203,11 @@ def _installed_cards(models: Sequence[InstalledModel], is_taken: bool) -> Iterat
             yield read_card(folder, name if is_free else str(folder))
         except InputError as error:
             warn(str(error))
+
+
+def _plain(value: object) -> object:
+    """Return a value of the front matter as JSON can hold it: a date, for example, as text."""
+    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def _name_of(folder: Path) -> str:
