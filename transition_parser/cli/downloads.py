@@ -118,9 +118,8 @@ def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iter
 
     mirror: an address with the hosts as folders (`MIRROR/amr.isi.edu/…`); by default the hosts themselves
 
-    Raises `InputError` for a file that cannot be had or is cut off, and for a file that differs from its known SHA-256
-    or from the file that was fetched before; for a
-    folder with files of other addresses, as of another release.
+    Raises `InputError` for a file that cannot be had or is cut off, for a file that differs from its known SHA-256 or
+    from the file that was fetched before, and for a folder with files of other addresses, such as another release.
     """
     _check_mirror(mirror)
     folder.mkdir(parents=True, exist_ok=True)
@@ -128,7 +127,9 @@ def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iter
     for file in source.files:
         path, record = folder / file.name, records.get(file.name, _Record())
         if record.address not in (None, file.address):
-            raise input_error(f"was fetched from {record.address}, not {file.address}: give another folder", path)
+            raise input_error(
+                f"{SUMS} says that it was fetched from {record.address}, not {file.address}: give another folder", path
+            )
         due = file.sha256 or record.sha256
         if path.is_file():
             _check(path, due)

@@ -248,7 +248,8 @@ def import_user_dir(folder: str | None) -> None:
     spec = importlib.util.spec_from_file_location(path.name, path / "__init__.py")
     assert spec is not None and spec.loader is not None  # the name ends in .py
     known = getattr(sys.modules.get(path.name), "__file__", None)
-    if path.name in sys.modules and Path(known or "").resolve() != path / "__init__.py":
+    is_other = path.name in sys.modules and Path(known or "").resolve() != (path / "__init__.py").resolve()
+    if is_other and path.name != __name__.partition(".")[0]:
         raise input_error("another module of this name is imported already: rename the folder", folder)
     if path.name not in sys.modules:
         module = sys.modules[path.name] = importlib.util.module_from_spec(spec)

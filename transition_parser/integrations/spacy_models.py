@@ -143,7 +143,8 @@ class PipelineModel:
 def _loaded_from(files: Mapping[str, bytes], load: Callable[[Path], Parser]) -> Parser:
     """Return the parser that is loaded from a folder of these files.
 
-    The folder is there as long as the parser, because a parser is copied from its files.
+    The folder is there as long as this parser, because a parser is copied from its files; its copies can be copied as
+    long, too.
     """
     folder = Path(tempfile.mkdtemp())
     try:
