@@ -68,8 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out-actions",
         metavar="FILE",
-        help="write the actions, one sentence a line; the line of a sentence that is left out is empty "
-        "(AMRs that can't be read have no line)",
+        help="write the actions, one sentence a line; a tree that is left out has an empty line, an AMR none",
     )
     add_nonprojective(parser)
     amr = parser.add_argument_group("for AMR")
@@ -127,8 +126,8 @@ def _run_amr(arguments: argparse.Namespace) -> int:
             if item.derived.error is not None and not arguments.skip_bad:
                 raise item.derived.error
             coverage.add(item)
-            derivation = item.derived.derivation
-            write([] if derivation is None else derivation.actions)
+            if item.derived.derivation is not None:
+                write(item.derived.derivation.actions)
         if not coverage.sentences:
             raise nothing_left([arguments.input], [*coverage.unreadable, *coverage.skipped])
     report_left_out([*of_training, *coverage.unreadable, *coverage.skipped])
