@@ -118,8 +118,8 @@ def rows(paper: str, runs: Sequence[Run]) -> Rows:
     runs: the runs of all tables of the paper
     """
     corpora: dict[tuple[str, str], list[Run]] = {}  # by the name and the test file
-    for (_, _, *corpus), own in groups(runs).items():
-        corpora.setdefault((corpus[0], corpus[1]), []).extend(own)
+    for (_, _, name, test), own in groups(runs).items():
+        corpora.setdefault((name, test), []).extend(own)
     body = []
     for claim in read_claims(paper):
         named = f"{claim.claim} ({claim.row} against {claim.against})"

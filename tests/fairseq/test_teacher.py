@@ -85,8 +85,9 @@ def test_who_is_their_own_teacher_has_nothing_to_learn(system, tmp_path_factory)
     batch = make_batch(task, folder, LENGTHS, 6)
     model = make_model("state", task.resources).train()
     parser = Parser(model.plain, task.resources, precision="fp32")
-    (member,) = _members_of(parser, task)
-    taught = Teacher([member], 1.0).taught(batch, words_of(task, batch))
+    count = len(task.table.tokens)
+    itself = _Member("itself", parser, torch.arange(count), torch.ones(count))
+    taught = Teacher([itself], 1.0).taught(batch, words_of(task, batch))
     gradients = []
     for sample in (batch, taught):
         model.zero_grad()
@@ -94,12 +95,6 @@ def test_who_is_their_own_teacher_has_nothing_to_learn(system, tmp_path_factory)
         loss.backward()
         gradients.append(max(float(p.grad.abs().max()) for p in model.parameters() if p.grad is not None))
     assert gradients[1] < 1e-4 < 1e-1 < gradients[0]
-
-
-def _members_of(parser: Parser, task):
-    """The teacher that is made of a parser over the task's own actions."""
-    count = len(task.table.tokens)
-    return [_Member("itself", parser, torch.arange(count), torch.ones(count))]
 
 
 def test_the_other_sentences_of_a_batch_do_not_matter(student, other):

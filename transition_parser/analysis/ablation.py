@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.errors import InputError
+from transition_parser.base.files import check_rereadable
 from transition_parser.base.progress import progress
 from transition_parser.modules.inspection import Inspectable
 from transition_parser.parsing.parser import Parser
@@ -39,8 +40,7 @@ def ablate(parser: Parser, gold: str | os.PathLike, punct: str = "count") -> Abl
     Raises `InputError` for a model that sees nothing of the state or scores whole graphs, and for a gold file that is
     not a regular file, because it is read several times.
     """
-    if not os.path.isfile(gold):
-        raise input_error("is not a regular file, and has to be read several times", gold)
+    check_rereadable(gold)
     decoder = parser.model.decoder
     if not isinstance(decoder, Inspectable) or not decoder.state_parts:
         raise InputError("the model sees nothing of the parser state that could be hidden")

@@ -6,7 +6,6 @@ Source: Guo et al. 2017, sec. 2 (expected calibration error) and 4.2 (temperatur
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ import torch
 from numpy.typing import ArrayLike
 
 from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.files import check_rereadable
 from transition_parser.modules.calibration import LARGEST, Calibration, Scaling, log_odds
 from transition_parser.parsing.parser import Parser
 from transition_parser.storage.checkpoints import load_model
@@ -143,8 +143,7 @@ def gold_sentences(parser: Parser, path: str, most: int | None = None) -> list[t
     Raises `InputError` for a file without sentences, for a sentence without a graph, and for what is no regular file,
     because it is read several times.
     """
-    if not os.path.isfile(path):
-        raise input_error("is not a regular file, and has to be read several times", path)
+    check_rereadable(path)
     with_graphs = list(islice(parser.formalism.read_graphs(path), most))
     if not with_graphs:
         raise input_error("the file holds no sentences", path)

@@ -46,6 +46,12 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
             raise
 
 
+def check_rereadable(path: str | os.PathLike) -> None:
+    """Raise `InputError` for an input that is not a regular file, because it has to be read several times."""
+    if not os.path.isfile(path):
+        raise input_error("is not a regular file, and has to be read several times", path)
+
+
 @contextmanager
 def output(path: str | None) -> Iterator[TextIO]:
     """Give the block standard output if `path` is None or `-`, else a temporary text file.

@@ -157,7 +157,7 @@ def _check_mirror(mirror: str | None) -> None:
 
 
 class _Record(NamedTuple):
-    """What is known of a file that was fetched; None for what is not."""
+    """The record of a file that was fetched; None where a part of it is not known."""
 
     sha256: str | None = None
     address: str | None = None

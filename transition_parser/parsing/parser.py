@@ -32,6 +32,7 @@ from transition_parser.modules.contract import Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.ensemble import Ensemble
 from transition_parser.modules.packing import merge_adapters
+from transition_parser.modules.word_input import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, formalism_of
 from transition_parser.parsing.given import Given, GivenFacts
@@ -549,16 +550,25 @@ class Parser(Generic[P_co]):
 
     def _encoded(self, some: list[_ToParse]) -> tuple[EncoderOut, list[Mapping[str, Sequence[str]]]]:
         """Return the encoder's output for sentences, and their tags by column."""
-        sentences = [one.words for one in some]
-        tokens, features = self.resources.encode_all(sentences), self.resources.features_of(sentences)
-        padding = self.resources.source_dictionary.pad()
-        source = torch.nn.utils.rnn.pad_sequence(tokens, True, padding)
         inputs = self.model.inputs
-        words = None if inputs is None else inputs.read(sentences, self._annotations(some, inputs.columns))
-        net_input = {"src_tokens": source, "features": features, "words": words}
+        annotations = NO_ANNOTATIONS if inputs is None else self._annotations(some, inputs.columns)
+        net_input = self.net_input([one.words for one in some], annotations)
         with torch.inference_mode():
-            encoder_out = self.model.encode(to_device(self.device, net_input))
+            encoder_out = self.model.encode(net_input)
             return encoder_out, self._tags(encoder_out, some)
+
+    def net_input(
+        self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS
+    ) -> Mapping[str, Any]:
+        """Return what `ParserModel.encode` reads, on the device of the model.
+
+        sentences: the normalised words of each sentence
+        annotations: the columns that the model reads
+        """
+        tokens, features = self.resources.encode_all(sentences), self.resources.features_of(sentences)
+        source = torch.nn.utils.rnn.pad_sequence(tokens, True, self.resources.source_dictionary.pad())
+        words = None if self.model.inputs is None else self.model.inputs.read(sentences, annotations)
+        return to_device(self.device, {"src_tokens": source, "features": features, "words": words})
 
     def _annotations(self, some: list[_ToParse], columns: Collection[str]) -> Annotations:
         """Return the values that the sentences and the options give for these columns."""

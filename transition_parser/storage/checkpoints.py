@@ -172,13 +172,13 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
             check_finite(weights, first)
         except InputError:
             raise input_error("some weights are too large for 16 bits: export them without --half", first) from None
-    before = Path(output, CONFIG).is_file()
+    before, card = Path(output, CONFIG).is_file(), Path(output, FILE_NAME)
     with new_files(output, stale=(*OPTIONAL_FILES, *(["scores.json"] if before else ()))) as temporary:
         (temporary / WEIGHTS).write_bytes(save(weights))
         Resources.copy(folder, temporary, options.unread(WORD_FILES))
         write_config(temporary, name, options.as_config())
-    if before and Path(output, FILE_NAME).is_file():
-        warn(f"{Path(output, FILE_NAME)} is the card of the model that was here before: check what it says")
+    if before and card.is_file():
+        warn(f"{card} is the card of the model that was here before: check what it says")
 
 
 def _check_archive(path: Path) -> None:

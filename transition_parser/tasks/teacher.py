@@ -14,7 +14,6 @@ from transition_parser.criterions.losses import Taught
 from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import StateDecoder, only_legal
 from transition_parser.parsing.parser import Parser
-from transition_parser.parsing.preparation import to_device
 from transition_parser.transitions import TreeSystem
 
 
@@ -71,19 +70,11 @@ class _Member:
 
         actions: (B, T), our ids; the action before each step, `</s>` before the first
         """
-        model, resources = self.parser.model, self.parser.resources
+        model, theirs = self.parser.model, self.columns[actions]
         decoder = model.decoder
         assert isinstance(decoder, StateDecoder)
-        source = torch.nn.utils.rnn.pad_sequence(
-            resources.encode_all(words), batch_first=True, padding_value=resources.source_dictionary.pad()
-        )
-        read = {
-            "src_tokens": source,
-            "features": resources.features_of(words),
-            "words": None if model.inputs is None else model.inputs.read(words),
-        }
-        encoder_out, states = model.read(actions=self.columns[actions], **to_device(actions.device, read))
-        scores = decoder.scores(self.columns[actions], encoder_out, states).flatten(0, 1)
+        encoder_out, states = model.read(actions=theirs, **self.parser.net_input(words))
+        scores = decoder.scores(theirs, encoder_out, states).flatten(0, 1)
         legal = decoder.device_table.legality(states.columns, states.context, False)
         some = only_legal(decoder.pooled_shifts(scores), legal.flatten(0, 1)).softmax(-1)
         return (some[:, self.columns] * self.known).nan_to_num().unflatten(0, actions.shape)

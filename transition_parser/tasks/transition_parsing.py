@@ -242,14 +242,13 @@ class TransitionParsingTask(FairseqTask):
         Raises `InputError` for a training that does not learn actions, or not of one corpus alone, and where
         `teacher_of` does.
         """
-        teacher = teacher_of(self.cfg, self.resources)
-        if teacher is not None and model.searches_directly:
+        if self.cfg.teacher and model.searches_directly:
             raise InputError(f"--teacher is for models that score actions, which {arch} does not")
-        if teacher is not None and self._also_folder:
+        if self.cfg.teacher and self._also_folder:
             raise InputError("--teacher is for one corpus: leave out --auxiliary-data")
-        if teacher is not None and self.cfg.train_only:
+        if self.cfg.teacher and self.cfg.train_only:
             raise InputError("--train-only learns no actions: leave out --teacher")
-        return teacher
+        return teacher_of(self.cfg, self.resources)
 
     def _frame_heads(self, model: ParserModel, arch: str) -> Optional[FrameHeads]:
         """Return the heads that predict PropBank's frames, None where `--frame-loss` is 0.
