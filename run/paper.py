@@ -20,7 +20,6 @@ import hashlib
 import itertools
 import json
 import os
-import platform
 import subprocess
 import sys
 import time
@@ -36,6 +35,7 @@ from typing import Any
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import alone_in, replacing
 from transition_parser.base.model_files import sha256_of
+from transition_parser.base.process import machine
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism, formalism_of
 from transition_parser.training.evaluation import parse_and_score, prepared_gold
 from transition_parser.training.flags import arguments_of, given_flags, merged, read_flags
@@ -191,19 +191,21 @@ class Run:
         """Return True where the folder of the run holds its model."""
         return (out / self.folder / "model" / "scores.json").is_file()
 
-    def measure(self, out: Path, threads: int) -> dict[str, Any]:
+    def measure(self, out: Path, threads: int, device: str) -> dict[str, Any]:
         """Train, parse and score, and return the scores. Raises `InputError` where that fails.
 
         The members of an ensemble must have been trained.
+
+        device: what dev and test are parsed on; fairseq trains on a GPU where there is one
         """
         if not self.members:
-            return self.train(out, threads)
+            return self.train(out, threads, device)
         try:
-            return self._parsed_together(out, threads)
+            return self._parsed_together(out, threads, device)
         except InputError as error:
             raise InputError(f"{self.name}: {error}") from None
 
-    def _parsed_together(self, out: Path, threads: int) -> dict[str, Any]:
+    def _parsed_together(self, out: Path, threads: int, device: str) -> dict[str, Any]:
         """Parse with all members and score, and return the scores."""
         from transition_parser.parsing.parser import Parser  # imported late, because torch takes seconds
 
@@ -212,19 +214,21 @@ class Run:
         first, *others = (out / member.folder for member in self.members)
         counted: dict[str, Any] = {}
         for split, beam in itertools.product(SPLITS[1:], self.beams):
-            parser = Parser.load(first / "model", beam, threads=threads, others=[other / "model" for other in others])
+            members = [other / "model" for other in others]
+            parser = Parser.load(first / "model", beam, device=device, threads=threads, others=members)
             gold = prepared_gold(first / "data", split, formalism) or self.files[split]
             parsed = folder / f"{split}.beam-{beam}{formalism.suffix}"
             counted.setdefault(split, {})[f"beam {beam}"] = parse_and_score(parser, gold, parsed)
         return {COUNTED: counted, **self._scores_of_trees(folder), "history": []}
 
-    def train(self, out: Path, threads: int) -> dict[str, Any]:
+    def train(self, out: Path, threads: int, device: str) -> dict[str, Any]:
         """Train, parse and score, and return the scores. Raises `InputError` where the program fails."""
         folder = out / self.folder
         files = [word for split in SPLITS for word in (f"--{split}", str(self.files[split]))]
         command = [
             sys.executable, "-m", "transition_parser", "train", str(self.config), *files, "-o", str(folder),
-            "--system", self.settings["system"], "--beam", *map(str, self.beams), *self.settings["options"].split(),
+            "--system", self.settings["system"], "--beam", *map(str, self.beams), "--device", device,
+            *self.settings["options"].split(),
             *(("--vectors", str(self.vectors)) if self.vectors else ()),
             "--", "--seed", str(self.seed), "--max-epoch", str(self.epochs),
             "--warmup-epochs", str(self.epochs * WARM_UP), "--keep-best-checkpoints", str(AVERAGED),
@@ -310,7 +314,7 @@ class Results:
 def _circumstances() -> dict[str, Any]:
     return {
         "date": datetime.date.today().isoformat(),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "machine": machine(),
         "versions": {name: metadata.version(name) for name in VERSIONS},
     }
 
@@ -379,7 +383,7 @@ def run_all(arguments: argparse.Namespace) -> int:
             return False
         start = time.monotonic()
         try:
-            found = run.measure(arguments.out, threads)
+            found = run.measure(arguments.out, threads, arguments.device)
         except InputError as error:
             sys.stderr.write(f"paper.py: error: {error}\n")
             return False
@@ -411,6 +415,9 @@ def options() -> argparse.ArgumentParser:
     of.add_argument("--epochs", type=int, metavar="N", help="epochs of each run (default: those of the table)")
     of.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="runs at a time, which share the cores (default: 1)"
+    )
+    of.add_argument(
+        "--device", default="cpu", metavar="D", help="device that dev and test are parsed on: cpu (default), cuda, …"
     )
     of.add_argument("--rows", nargs="+", metavar="NAME", help="rows to run (default: all)")
     of.add_argument(

@@ -224,8 +224,8 @@ def test_an_ensemble_is_of_seeds_of_another_row(corpus, results, of_two, tmp_pat
 def test_a_member_without_a_model_is_trained_again_and_keeps_its_result(corpus, results, of_two, tmp_path, monkeypatch):
     trained = []
 
-    def train(run, out, threads):
-        trained.append(run.name)
+    def train(run, out, threads, device):
+        trained.append((run.name, device))
         (out / run.folder / "model").mkdir(parents=True)
         (out / run.folder / "model" / "scores.json").write_text("{}")
         return {"scores": {}}
@@ -234,8 +234,8 @@ def test_a_member_without_a_model_is_trained_again_and_keeps_its_result(corpus, 
     monkeypatch.setattr(paper.Run, "_parsed_together", lambda *_: {"scores": {}})
     out = tmp_path / "out"
     shutil.rmtree(next(out.glob("stack-transformer.1.c.1.*/model")))
-    assert paper.run_all(of_two(corpus, "twice")) == 0
-    assert trained == ["stack-transformer.1.c.1", "stack-transformer.1.c.2"]
+    assert paper.run_all(of_two(corpus, "twice", "--device", "cpu:0")) == 0
+    assert trained == [("stack-transformer.1.c.1", "cpu:0"), ("stack-transformer.1.c.2", "cpu:0")]
     found = {(one["settings"]["row"], one["settings"]["seed"]): one for one in paper_table.read([out / results.name])}
     assert found["c", 1] == paper_table.read([results])[0] and found.keys() == {("c", 1), ("c", 2), ("twice", 1)}
 
@@ -326,9 +326,9 @@ def test_a_row_with_other_beams_is_another_run(corpus, results, tmp_path, monkey
     monkeypatch.setattr(paper.subprocess, "run", done)
     for one in (usual, greedy):
         with pytest.raises(InputError):
-            one.train(tmp_path, 1)
+            one.train(tmp_path, 1, "cuda:1")
     given = [command[command.index("--beam") + 1 : command.index("--")] for command in commands]
-    assert given == [["1", "10"], ["1"]]
+    assert given == [["1", "10", "--device", "cuda:1"], ["1", "--device", "cuda:1"]]
 
 
 def test_scores_by_parts_and_without_punctuation_are_tables_too(results, tmp_path):

@@ -6,14 +6,13 @@ import argparse
 import datetime
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from transition_parser.base.process import keep_few_kernels, keep_freed_memory
+from transition_parser.base.process import keep_few_kernels, keep_freed_memory, machine
 
 ROOT = Path(__file__).resolve().parents[2]
 # the size of the small architectures: 2/2 layers, 256 wide, 4 heads, feed-forward 512
@@ -59,7 +58,7 @@ def setting(name: str, options: argparse.Namespace) -> dict[str, Any]:
     return {
         "benchmark": name,
         "date": datetime.date.today().isoformat(),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "machine": machine(),
         "load_average": [round(x, 2) for x in os.getloadavg()],
         **{key: str(value) for key, value in vars(options).items() if key != "output"},
     }
