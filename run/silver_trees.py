@@ -4,8 +4,9 @@
 
 TEXT is CoNLL-U or an AMR bank, whose graphs are not read. The examples of PropBank's frames are parsed, too, where
 --frames names them. Sentences of 4 to 60 words are parsed, each text once. Each model gives its best tree, or the best
---nbest of its beam. The tree that shares most labelled arcs with all others is kept. Trees whose mean share is below
---least are left out. An interrupted run leaves FILE.partial; the same command goes on from it.
+--nbest of its beam. The tree that shares most labelled arcs with all others is kept. Tags, lemmas and features that its
+model does not predict are those of the first model that predicts them. Trees whose mean share is below --least are left
+out. An interrupted run leaves FILE.partial; the same command goes on from it.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def write(arguments: argparse.Namespace) -> list[str]:
         raise InputError(f"--nbest {arguments.nbest} is more than --beam {arguments.beam}")
     left_out: Counter[str] = Counter()
     found = [*distinct(sentences(arguments), Excluded(read_texts(arguments.exclude)), left_out)]
-    parsers = [Parser.load(model, arguments.beam, nbest=arguments.nbest, kind="trees") for model in arguments.model]
+    options = {"nbest": arguments.nbest, "device": arguments.device, "kind": "trees"}
+    parsers = [Parser.load(model, arguments.beam, **options) for model in arguments.model]
     made = make_treebank(arguments.output, found, parsers, arguments.least)
     left_out += made.left_out
     lines = [f"left out: {count:,} × {reason}" for reason, count in left_out.most_common()]
@@ -71,6 +73,7 @@ def options() -> argparse.ArgumentParser:
         "--exclude", nargs="+", default=[], metavar="FILE",
         help="CoNLL-U or AMR banks whose sentences must stay out, even as a part (of 8 words or more) of others",
     )  # fmt: skip
+    of.add_argument("--device", default="cpu", metavar="D", help="device to compute on: cpu (default), cuda, …")
     of.add_argument("--frames", metavar="JSONL", help="PropBank's frames, whose examples are parsed, too")
     return of
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,27 @@ def test_trees_of_several_models_and_of_a_beam_are_compared():
     sentence = with_id(("a", "b", "c"), "one")
     (choice,) = silver_trees([FakeParser(OTHER, FLAT), FakeParser(FLAT)], [sentence])
     assert choice.parse.tree == FLAT and choice.agreement == pytest.approx(0.5)
+
+
+def test_columns_that_a_model_does_not_predict_are_those_of_the_first_model_that_does():
+    class Tagger(FakeParser):
+        def __init__(self, tag: str, tree: DependencyTree) -> None:
+            super().__init__(tree)
+            self.tag = tag
+
+        def parse_stream(self, sentences):
+            for parse in super().parse_stream(sentences):
+                yield replace(parse, upos=(self.tag,) * 3, lemmas=("x",) * 3)
+
+    sentence = with_id(("a", "b", "c"), "one")
+    (choice,) = silver_trees(
+        [FakeParser(FLAT), Tagger("NOUN", CHAIN), Tagger("VERB", OTHER), FakeParser(FLAT)], [sentence]
+    )
+    assert choice.parse.tree == FLAT
+    (read,) = parse_conllu(written(choice).encode().splitlines(True))
+    assert [(row.upos, row.lemma, row.xpos, row.feats) for row in read.rows] == [("NOUN", "x", "_", "_")] * 3
+    (choice,) = silver_trees([Tagger("NOUN", CHAIN), Tagger("VERB", FLAT), FakeParser(FLAT)], [sentence])
+    assert choice.parse.tree == FLAT and choice.parse.upos == ("VERB",) * 3
 
 
 def test_a_silver_tree_says_how_much_the_models_agree():

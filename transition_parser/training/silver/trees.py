@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from transition_parser.parsing.sentences.streams import in_chunks
 from transition_parser.text.tokens import tokens
 from transition_parser.training.silver.files import KeptSentence, LeftOut, Made, make_file
 
+PREDICTED = ("upos", "lemmas", "xpos", "feats")  # the fields of a parse that some models do not predict
 AGREEMENT = "# agreement = "  # the comment with the mean agreement of a silver tree
 CHUNK = 1024  # sentences that all models parse together; an interrupted run loses at most their parses
 
@@ -105,6 +107,8 @@ def make_treebank(
 def silver_trees(parsers: Sequence[Parser[Parse]], sentences: Sequence[Sentence]) -> Iterator[TreeChoice]:
     """Yield for each sentence the tree that agrees most with those of the other models.
 
+    Tags, lemmas and features that its model does not predict are those of the first model that predicts them.
+
     parsers: each gives up to `Parser.nbest` trees of a sentence
     """
     for some in in_chunks(sentences, CHUNK):
@@ -114,7 +118,9 @@ def silver_trees(parsers: Sequence[Parser[Parse]], sentences: Sequence[Sentence]
 
 def _chosen(candidates: Sequence[Parse]) -> TreeChoice:
     best, agreement = consensus_of_trees([one.tree for one in candidates])
-    return TreeChoice(candidates[best], agreement)
+    missing = [name for name in PREDICTED if not getattr(candidates[best], name)]
+    others = {name: next(filter(None, (getattr(one, name) for one in candidates)), ()) for name in missing}
+    return TreeChoice(replace(candidates[best], **others), agreement)
 
 
 def consensus_of_trees(trees: Sequence[DependencyTree]) -> tuple[int, float]:
