@@ -196,9 +196,9 @@ def test_a_file_grows_by_one_run_at_a_time(tmp_path):
 def test_a_file_that_was_moved_away_while_it_was_opened_is_opened_again(tmp_path, monkeypatch):
     path, real = tmp_path / "a.partial", files._locked
 
-    def moved(name):
+    def moved(name, busy):
         monkeypatch.setattr(files, "_locked", real)
-        descriptor = real(name)
+        descriptor = real(name, busy)
         path.rename(tmp_path / "a")  # as the run does that held it until now
         return descriptor
 

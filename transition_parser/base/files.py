@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from transition_parser.base.errors import input_error
+from transition_parser.base.errors import InputError, input_error
 
 # errors of writing alone; the operating system does not say which file they are about
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -88,22 +88,26 @@ def growing(path: str | os.PathLike) -> Iterator[Path]:
 
 
 @contextmanager
-def held(path: str | os.PathLike) -> Iterator[None]:
+def held(path: str | os.PathLike, busy: InputError | None = None) -> Iterator[int]:
     """Run the block while no other process holds this file, which is made if it is missing.
 
-    On file systems without locks, nothing is held. Raises `InputError` where another process holds the file.
+    The yielded file descriptor holds the file; programs that inherit it hold the file, too. On file systems without
+    locks, nothing is held. Raises `InputError` where another process holds the file.
+
+    busy: the error in that case; by default, it says that another run is writing the file
     """
-    descriptor = _locked(path)
+    busy = busy or input_error("another run is writing this file: wait for it, or end it", path)
+    descriptor = _locked(path, busy)
     while not _is_at(descriptor, path):  # another process has moved it away since it was opened
         os.close(descriptor)
-        descriptor = _locked(path)
+        descriptor = _locked(path, busy)
     try:
-        yield
+        yield descriptor
     finally:
         os.close(descriptor)
 
 
-def _locked(path: str | os.PathLike) -> int:
+def _locked(path: str | os.PathLike, busy: InputError) -> int:
     import fcntl  # imported late because only POSIX has it
 
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
@@ -111,7 +115,7 @@ def _locked(path: str | os.PathLike) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
-        raise input_error("another run is writing this file: wait for it, or end it", path) from None
+        raise busy from None
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             os.close(descriptor)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import math
 import os
@@ -15,7 +14,7 @@ from typing import Any
 
 from preprocess.splits import check_undivided
 from transition_parser.base.errors import input_error
-from transition_parser.base.files import replacing
+from transition_parser.base.files import held, replacing
 from transition_parser.base.model_files import (
     OBJECT,
     WHOLE_NUMBER,
@@ -202,17 +201,9 @@ def locked(folder: Path) -> Iterator[int]:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
         raise input_error("is a file, not a folder to write into", folder) from None
-    descriptor = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR, 0o666)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise input_error(
-                "another `transition-parser train` is running in this folder: wait for it, or end it", folder
-            ) from None
+    busy = input_error("another `transition-parser train` is running in this folder: wait for it, or end it", folder)
+    with held(folder / LOCK, busy) as descriptor:
         yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def _differing(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> Iterator[str]:
