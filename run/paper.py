@@ -26,6 +26,7 @@ import time
 import tomllib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
@@ -35,7 +36,6 @@ from typing import Any
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import alone_in, replacing
 from transition_parser.base.model_files import sha256_of
-from transition_parser.base.process import machine
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism, formalism_of
 from transition_parser.training.evaluation import parse_and_score, prepared_gold
 from transition_parser.training.flags import arguments_of, given_flags, merged, read_flags
@@ -247,7 +247,10 @@ class Run:
         }
 
     def _scores_of_trees(self, folder: Path) -> dict[str, Any]:
-        """Return the scores without punctuation, and the LAS on test by `PARTS`, for each beam; nothing for AMRs."""
+        """Return the scores without punctuation, and the LAS on test by `PARTS`, for each beam; nothing for AMRs.
+
+        Treebanks that do not have the tags of the Penn Treebank have no scores without punctuation.
+        """
         if formalism_of(self.settings["system"]) is not TREES:
             return {}
         skipped: dict[str, Any] = {}
@@ -255,12 +258,13 @@ class Run:
         of_parts = [f"by_{part}" for part in PARTS]
         for split, beam in itertools.product(SPLITS[1:], self.beams):
             files = str(self.files[split]), str(folder / f"{split}.beam-{beam}{TREES.suffix}")
-            found = TREES.score(*files, {"punct": "skip"}).figures
-            skipped.setdefault(split, {})[f"beam {beam}"] = {name: found[name] for name in ("uas", "las")}
+            with suppress(InputError):
+                found = TREES.score(*files, {"punct": "skip"}).figures
+                skipped.setdefault(split, {})[f"beam {beam}"] = {name: found[name] for name in ("uas", "las")}
             if split == "test":
                 found = TREES.score(*files, dict.fromkeys(of_parts, True)).figures
                 divided[f"beam {beam}"] = {by: {key: of["f1"] for key, of in found[by].items()} for by in of_parts}
-        return {SKIPPED: skipped, DIVIDED: divided}
+        return {**({SKIPPED: skipped} if skipped.keys() == {*SPLITS[1:]} else {}), DIVIDED: divided}
 
 
 SAME = frozenset({"paper", "table", "row", "seed", "data"})  # the settings that a later run replaces an earlier one by
@@ -312,6 +316,8 @@ class Results:
 
 
 def _circumstances() -> dict[str, Any]:
+    from transition_parser.base.machine import machine  # imported late, because torch takes seconds
+
     return {
         "date": datetime.date.today().isoformat(),
         "machine": machine(),
@@ -334,13 +340,14 @@ def runs_of(arguments: argparse.Namespace) -> Iterator[Run]:
     if arguments.every > 1:
         files["train"] = thin(formalism, files["train"], arguments.every, arguments.out)
     rows = [row for row in table.rows if _is_wanted(row, arguments)]
-    configs = [arguments.out / f"{table.paper}.{table.name}.{_joined(row['name'])}.flags" for row in rows]
+    of_table = f"{table.paper}.{table.name}"
+    configs = [arguments.out / f"{of_table}.{_joined(row['name'])}.{formalism.name}.flags" for row in rows]
     for config, row in zip(configs, rows, strict=True):
         with replacing(config) as temporary:
             temporary.write_text(flags_of(table, row), encoding="utf-8")
 
     def run(config: Path, row: dict[str, Any], seed: int, members: tuple[Run, ...] = ()) -> Run:
-        epochs = arguments.epochs or row.get("epochs", table.epochs)
+        epochs = row.get("epochs", table.epochs) if arguments.epochs is None else arguments.epochs
         return Run(config, table, row, seed, epochs, files, members, arguments.vectors if row.get("vectors") else None)
 
     for seed in range(1, arguments.seeds + 1):
@@ -431,8 +438,15 @@ def main() -> None:
     """Run the table. The exit status is 2 for bad input, 1 where a run failed."""
     arguments = options().parse_args()
     try:
-        if min(arguments.seeds, arguments.jobs, arguments.epochs or 1, arguments.every) < 1:
+        epochs = 1 if arguments.epochs is None else arguments.epochs
+        if min(arguments.seeds, arguments.jobs, epochs, arguments.every) < 1:
             raise InputError("--seeds, --jobs, --epochs and --every must be 1 or more")
+        if arguments.vectors and not arguments.vectors.is_file():
+            raise input_error("no such file", arguments.vectors)
+        if arguments.device != "cpu":
+            from transition_parser.parsing.preparation import checked_device  # imported late: torch takes seconds
+
+            checked_device(arguments.device)
         failed = run_all(arguments)
     except (InputError, OSError) as error:
         sys.stderr.write(f"paper.py: error: {error}\n")

@@ -60,12 +60,16 @@ class Claim:
             return "not run with the same beam"
         beam = max(beams, key=size_of)
         metric = "smatch" if "smatch" in row[0][COUNTED]["test"][beam] else self.trees
+        if self._key(metric) not in row[0] or self._key(metric) not in against[0]:
+            return "has no scores without punctuation"
         how = ", greedily" if size_of(beam) == 1 else ""
         return self._compared(metric, self._scores(row, metric, beam), self._scores(against, metric, beam), how)
 
+    def _key(self, metric: str) -> str:
+        return SKIPPED if self.punct == "skip" and metric != "smatch" else COUNTED
+
     def _scores(self, runs: Iterable[Run], metric: str, beam: str) -> list[float]:
-        key = SKIPPED if self.punct == "skip" and metric != "smatch" else COUNTED
-        return [score(run[key]["test"][beam][metric]) for run in runs]
+        return [score(run[self._key(metric)]["test"][beam][metric]) for run in runs]
 
     def _compared(self, metric: str, row: Sequence[float], against: Sequence[float], how: str) -> str:
         difference = statistics.mean(row) - statistics.mean(against)
@@ -117,9 +121,9 @@ def rows(paper: str, runs: Sequence[Run]) -> Rows:
 
     runs: the runs of all tables of the paper
     """
-    corpora: dict[tuple[str, str], list[Run]] = {}  # by the name and the test file
-    for (_, _, name, test), own in groups(runs).items():
-        corpora.setdefault((name, test), []).extend(own)
+    corpora: dict[tuple[str, str], list[Run]] = {}  # by the name and the files
+    for (_, _, name, digests), own in groups(runs).items():
+        corpora.setdefault((name, digests), []).extend(own)
     body = []
     for claim in read_claims(paper):
         named = f"{claim.claim} ({claim.row} against {claim.against})"

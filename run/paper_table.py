@@ -150,11 +150,12 @@ def markdown(table: Sequence[Sequence[str]]) -> str:
 
 
 def groups(runs: Iterable[Run]) -> dict[tuple[str, str, str, str], list[Run]]:
-    """Return (paper, table, name of the corpus, digest of its test file) → its runs."""
+    """Return (paper, table, name of the corpus, digests of its files) → its runs."""
     found: dict[tuple[str, str, str, str], list[Run]] = {}
     for run in runs:
         settings, data = run["settings"], run["settings"]["data"]
-        found.setdefault((settings["paper"], settings["table"], data["name"], data["test"]), []).append(run)
+        digests = " ".join(data.get(split, "") for split in ("train", *SPLITS))
+        found.setdefault((settings["paper"], settings["table"], data["name"], digests), []).append(run)
     return found
 
 

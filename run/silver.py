@@ -40,8 +40,11 @@ def sources(arguments: argparse.Namespace) -> Sources:
         raise InputError("--propbank and --examples need --frames FILE, PropBank's frames")
     if not arguments.treebanks and not arguments.examples:
         raise InputError("no sentences: give treebanks, or --examples N")
-    if Path(arguments.output).resolve() in {path.resolve() for path in arguments.treebanks}:
-        raise InputError(f"{arguments.output} is one of the treebanks: write to another file")
+    if arguments.frames and not (arguments.propbank or arguments.examples):
+        raise InputError("--frames is for --propbank and --examples: give one of them")
+    inputs = [*arguments.treebanks, *arguments.exclude, *arguments.propbank, *filter(None, [arguments.frames])]
+    if Path(arguments.output).resolve() in {Path(path).resolve() for path in inputs}:
+        raise InputError(f"{arguments.output} is one of the inputs: write to another file")
     frames = Rolesets.read(arguments.frames) if arguments.frames else Rolesets(frozenset())
     annotations = read_annotations(arguments.propbank)
     found = Sources(Excluded(read_texts(arguments.exclude)), frames.inventory)
@@ -62,11 +65,15 @@ def write(arguments: argparse.Namespace) -> tuple[Sources, Made]:
 
     Raises `InputError` for unfit options or an empty result, and `OSError` for files that can't be read or written.
     """
-    found = sources(arguments)
     nbest = arguments.beam if arguments.nbest is None else arguments.nbest
     models, others = arguments.model, arguments.ensemble
     if others and len(models) > 1:
         raise InputError("--ensemble adds models to one --model: give one")
+    if nbest > arguments.beam:
+        raise InputError(f"--nbest {nbest} is more than --beam {arguments.beam}")
+    if arguments.examples < 0 or arguments.each < 1:
+        raise InputError("--examples must be 0 or more, and --each 1 or more")
+    found = sources(arguments)
     parsers = [Parser.load(model, arguments.beam, others=others, nbest=nbest, kind="AMRs") for model in models]
     return found, make_bank(arguments.output, found.found, parsers, arguments.least, arguments.without)
 

@@ -44,12 +44,15 @@ def write(arguments: argparse.Namespace) -> list[str]:
     """
     if not arguments.texts and not arguments.frames:
         raise InputError("no sentences: give files, or --frames FILE")
-    if Path(arguments.output).resolve() in {path.resolve() for path in arguments.texts}:
-        raise InputError(f"{arguments.output} is one of the texts: write to another file")
+    inputs = [*arguments.texts, *arguments.exclude, *filter(None, [arguments.frames])]
+    if Path(arguments.output).resolve() in {Path(path).resolve() for path in inputs}:
+        raise InputError(f"{arguments.output} is one of the inputs: write to another file")
     if arguments.nbest > arguments.beam:
         raise InputError(f"--nbest {arguments.nbest} is more than --beam {arguments.beam}")
     left_out: Counter[str] = Counter()
     found = [*distinct(sentences(arguments), Excluded(read_texts(arguments.exclude)), left_out)]
+    if not found:
+        raise InputError(f"no sentence of {WORDS[0]} to {WORDS[1]} words is left to parse")
     options = {"nbest": arguments.nbest, "device": arguments.device, "kind": "trees"}
     parsers = [Parser.load(model, arguments.beam, **options) for model in arguments.model]
     made = make_treebank(arguments.output, found, parsers, arguments.least)

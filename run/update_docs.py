@@ -18,21 +18,23 @@ import subprocess
 import sys
 from pathlib import Path
 
+from transition_parser.base.errors import InputError
 from transition_parser.base.files import replacing
 
 ROOT = Path(__file__).resolve().parents[1]
-MADE = re.compile(r"(<!-- from: (?P<command>.+?) -->\n(?:<!-- chart: .+? -->\n)?)(?:\|.*\n)*")
+MADE = re.compile(r"(<!-- from: (?P<command>.+?) -->\n(?:<!-- chart: .+? -->\n)?)(?:\|.*(?:\n|\Z))*")
 
 
 def printed(command: str) -> str:
     """Return the table that a command prints: its lines that begin with a bar.
 
-    Raises `SystemExit` where the command fails, and where it prints no table or several.
+    Raises `InputError` where the command fails, and where it prints no table or several.
     """
     done = subprocess.run([sys.executable, *shlex.split(command)], cwd=ROOT, capture_output=True, text=True)
     tables = re.findall(r"(?:^\|.*\n)+", done.stdout, re.MULTILINE)
     if done.returncode or len(tables) != 1:
-        sys.exit(f"update_docs.py: error: {command}: prints {len(tables)} tables, not one. {done.stderr.strip()}")
+        said = " ".join(done.stderr.split())
+        raise InputError(f"{command}: prints {len(tables)} tables, not one. {said}")
     return tables[0]
 
 
@@ -48,7 +50,11 @@ def main() -> None:
     stale = 0
     for path in sorted((ROOT / "docs").glob("*.md")):
         page = path.read_text(encoding="utf-8")
-        new = updated(page)
+        try:
+            new = updated(page)
+        except InputError as error:
+            sys.stderr.write(f"update_docs.py: error: {error}\n")
+            sys.exit(2)
         if new == page:
             continue
         stale += 1

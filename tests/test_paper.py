@@ -5,6 +5,7 @@ import re
 import shutil
 import sys
 import tomllib
+from dataclasses import replace
 
 import pytest
 from fairseq import options
@@ -331,6 +332,30 @@ def test_a_row_with_other_beams_is_another_run(corpus, results, tmp_path, monkey
     assert given == [["1", "10", "--device", "cuda:1"], ["1", "--device", "cuda:1"]]
 
 
+def test_a_treebank_with_other_tags_has_no_scores_without_punctuation(corpus, results, tmp_path):
+    plain = tmp_path / "plain.conllu"
+    lines = (line.split("\t") for line in SAMPLE.read_text(encoding="utf-8").splitlines())
+    rows = ([*columns[:4], "_", *columns[5:]] if len(columns) == 10 else columns for columns in lines)
+    plain.write_text("".join("\t".join(columns) + "\n" for columns in rows), encoding="utf-8")
+    arguments = ["stack-transformer", str(corpus), str(results.parent), "--seeds", "1", "--epochs", "1", "--rows", "c"]
+    (usual,) = paper.runs_of(paper.options().parse_args(arguments))
+    folder = results.parent / usual.folder
+    assert usual._scores_of_trees(folder).keys() == {"without punctuation", "las on test"}
+    other = replace(usual, files=dict.fromkeys(paper.SPLITS, plain))
+    assert other._scores_of_trees(folder).keys() == {"las on test"}
+
+
+def test_trees_and_amrs_have_flags_of_their_own(corpus, tmp_path):
+    for split in paper.SPLITS:
+        (tmp_path / f"{split}.amr").write_text("")
+    given = [tmp_path / "out", "--rows", "c", "--seeds", "1"]
+    trees, amrs = (
+        next(paper.runs_of(paper.options().parse_args(["stack-transformer", *map(str, [data, *given])])))
+        for data in (corpus, tmp_path)
+    )
+    assert trees.config != amrs.config and "smatch" in amrs.settings["flags"] and "las" in trees.settings["flags"]
+
+
 def test_scores_by_parts_and_without_punctuation_are_tables_too(results, tmp_path):
     (found,) = paper_table.read([results])
     head, *body = paper_table.rows_by([found], "tag")
@@ -363,6 +388,9 @@ def test_every_nth_sentence_of_a_corpus(file, tmp_path):
         (["1", "DATA", "OUT", "--rows", "c", "x"], "table 1 has no row 'x': give some of a, a legal"),
         (["OUT", "OUT"], "has no files train, dev and test, all .conllu or all .amr"),
         (["DATA", "OUT", "--seeds", "0"], "--seeds, --jobs, --epochs and --every must be 1 or more"),
+        (["DATA", "OUT", "--epochs", "0"], "--seeds, --jobs, --epochs and --every must be 1 or more"),
+        (["DATA", "OUT", "--vectors", "no-such.vec"], "no-such.vec: no such file"),
+        (["DATA", "OUT", "--device", "nowhere"], "the device 'nowhere' can't be used here"),
         (["DATA", "OUT", "--results", str(SAMPLE)], "is not a file of results"),
     ],
 )
@@ -370,6 +398,7 @@ def test_bad_input_is_one_line(arguments, problem, corpus, tmp_path):
     names = {"DATA": corpus, "OUT": tmp_path}
     done = run(ROOT / "run" / "paper.py", "stack-transformer", *(names.get(one, one) for one in arguments), status=2)
     assert problem in done.stderr and done.stderr.startswith("paper.py: error: ") and done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
 
 
 def test_rows_with_vectors_are_run_where_there_are_some(corpus, tmp_path):

@@ -7,6 +7,7 @@ import tomllib
 import pytest
 
 from tests.conftest import ROOT, run
+from transition_parser.base.errors import InputError
 from transition_parser.parsing.formalisms import TREES
 
 sys.path.insert(0, str(ROOT / "run"))
@@ -122,8 +123,34 @@ def test_a_table_that_its_command_does_not_print_is_written_anew(monkeypatch):
     assert update_docs.updated(page) == update_docs.updated(new) == new
 
 
+def test_a_claim_without_punctuation_is_not_judged_where_there_is_no_such_score():
+    row, against = trained("a", 1, 80.0), trained("b", 1, 70.0)
+    assert claim(punct="skip").ours([row, against]) == "+10.0: holds"
+    del against["without punctuation"]
+    assert claim(punct="skip").ours([row, against]) == "has no scores without punctuation"
+    assert claim().ours([row, against]) == "+10.0: holds"
+
+
+def test_runs_of_other_training_data_are_no_further_seeds():
+    runs = [trained("a", 1, 80.0), trained("a", 1, 70.0)]
+    runs[1]["settings"]["data"]["train"] = "another"
+    assert [len(own) for own in paper_table.groups(runs).values()] == [1, 1]
+
+
+def test_a_failing_command_is_one_line(monkeypatch, capsys):
+    def fail(command):
+        raise InputError(f"{command}: prints 0 tables, not one.")
+
+    monkeypatch.setattr(update_docs, "printed", fail)
+    monkeypatch.setattr(sys, "argv", ["update_docs.py", "--check"])
+    with pytest.raises(SystemExit) as ended:
+        update_docs.main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 2 and said.startswith("update_docs.py: error: ") and said.count("\n") == 1
+
+
 def test_a_command_that_prints_no_table_is_an_error():
-    with pytest.raises(SystemExit, match="prints 0 tables, not one"):
+    with pytest.raises(InputError, match="prints 0 tables, not one"):
         update_docs.printed("run/paper_table.py results/stack-transformer.json --table none")
-    with pytest.raises(SystemExit, match="prints 2 tables, not one"):
+    with pytest.raises(InputError, match="prints 2 tables, not one"):
         update_docs.printed("run/paper_table.py results/stack-transformer.json --table 1")

@@ -214,19 +214,22 @@ def test_silver_trees_are_the_sentences_of_files_each_once(tmp_path):
     ("arguments", "problem"),
     [
         (["-o", "out.conllu"], "no sentences: give files, or --frames FILE"),
-        (["{sample}", "-o", "{sample}"], "is one of the texts: write to another file"),
-        (["{sample}", "-o", "out.conllu", "--exclude", "{sample}"], "no sentence is left"),
+        (["{sample}", "-o", "{sample}"], "is one of the inputs: write to another file"),
+        (["{sample}", "-o", "{other}", "--exclude", "{other}"], "is one of the inputs: write to another file"),
+        (["{sample}", "-o", "out.conllu", "--exclude", "{sample}"], "no sentence of 4 to 60 words is left"),
+        (["{sample}", "-o", "out.conllu", "--device", "nowhere"], "the device 'nowhere' can't be used here"),
         (["{sample}", "-o", "out.conllu", "--model", "en-amr"], "en-amr"),
         (["no-such.conllu", "-o", "out.conllu"], "no-such.conllu"),
     ],
 )
 def test_unfit_calls_of_silver_trees(tmp_path, monkeypatch, arguments, problem):
     monkeypatch.chdir(tmp_path)
-    sample = shutil.copy(SAMPLE, tmp_path / "sample.conllu")
+    sample, other = (shutil.copy(SAMPLE, tmp_path / name) for name in ("sample.conllu", "other.conllu"))
     before = Path(sample).read_bytes()
-    done = silver_trees(*(argument.format(sample=sample) for argument in arguments), status=2)
+    done = silver_trees(*(argument.format(sample=sample, other=other) for argument in arguments), status=2)
     assert problem in done.stderr and "Traceback" not in done.stderr
-    assert Path(sample).read_bytes() == before and not Path("out.conllu").exists()
+    assert Path(sample).read_bytes() == Path(other).read_bytes() == before
+    assert {path.name for path in tmp_path.iterdir()} == {"sample.conllu", "other.conllu"}
 
 
 def annotated_treebank(folder: Path) -> tuple[Path, Path, Path]:
@@ -283,7 +286,11 @@ def test_excluded_sentences_are_no_silver_data(tmp_path):
         ),
         (("no-such.conllu", "--model", "en-amr"), "No such file"),
         (("short.conllu", "--model", "en-amr"), "no sentence of 3 to 40 words"),
-        (("short.conllu", "--model", "en-amr", "-o", "short.conllu"), "is one of the treebanks"),
+        (("short.conllu", "--model", "en-amr", "-o", "short.conllu"), "is one of the inputs"),
+        ((SAMPLE, "--model", "en-amr", "-o", "short.conllu", "--exclude", "short.conllu"), "is one of the inputs"),
+        ((SAMPLE, "--model", "en-amr", "--frames", "a.jsonl"), "--frames is for --propbank and --examples"),
+        ((SAMPLE, "--model", "en-amr", "--nbest", "9", "--beam", "2"), "--nbest 9 is more than --beam 2"),
+        ((SAMPLE, "--model", "en-amr", "--each", "0"), "--each 1 or more"),
     ],
 )
 def test_bad_input_of_silver_data_is_one_line_and_leaves_nothing(arguments, problem, tmp_path, monkeypatch):

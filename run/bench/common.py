@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from transition_parser.base.process import keep_few_kernels, keep_freed_memory, machine
+from transition_parser.base.machine import machine
+from transition_parser.base.process import keep_few_kernels, keep_freed_memory
 
 ROOT = Path(__file__).resolve().parents[2]
 # the size of the small architectures: 2/2 layers, 256 wide, 4 heads, feed-forward 512

@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
 from transition_parser.base import files
 from transition_parser.base.errors import InputError
-from transition_parser.base.files import growing, held, new_files, replacing
+from transition_parser.base.files import alone_in, growing, held, new_files, replacing
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
 
@@ -212,6 +212,14 @@ def test_where_no_file_can_be_locked_one_is_written_all_the_same(tmp_path, monke
     with growing(tmp_path / "a.txt") as partial:
         partial.write_text("all")
     assert (tmp_path / "a.txt").read_text() == "all"
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EBADF])
+def test_where_no_folder_can_be_locked_the_work_is_done_all_the_same(number, tmp_path, monkeypatch):
+    monkeypatch.setattr(fcntl, "flock", lambda *_: (_ for _ in ()).throw(OSError(number, "not here")))
+    with alone_in(tmp_path):
+        (tmp_path / "a").write_text("")
+    assert (tmp_path / "a").exists()
 
 
 def test_new_files_of_the_working_folder(tmp_path, monkeypatch):

@@ -5,10 +5,9 @@ import subprocess
 import sys
 
 import pytest
-import torch
 
 from transition_parser.base.errors import InputError
-from transition_parser.base.process import in_parallel, machine
+from transition_parser.base.process import in_parallel
 
 
 def square(number: int) -> int:
@@ -63,11 +62,3 @@ def test_a_script_without_a_guard_is_told(tmp_path):
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
     assert done.returncode == 1 and "without `if __name__ == '__main__':`" in done.stderr
-
-
-def test_the_description_of_the_machine_names_its_gpu(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert len(machine().split(", ")) == 3
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Some GPU")
-    assert machine().split(", ")[2] == "Some GPU"

@@ -364,6 +364,11 @@ LOG = (
 )
 
 
+def test_a_damaged_line_of_a_log_is_no_entry():
+    cut = LOG[-1][:60] + LOG[-1]
+    assert epochs_of([*LOG[:-1], cut, LOG[-1]], "las") == epochs_of(LOG, "las")
+
+
 @pytest.mark.parametrize("terminal", [False, True])
 def test_epochs_are_shown_on_a_terminal_and_in_a_pipe(terminal, capsys):
     display = Display(4, 0, "las", terminal)

@@ -160,12 +160,19 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
 
 @contextmanager
 def alone_in(path: str | os.PathLike) -> Iterator[None]:
-    """Run the block while no other process is in such a block for the same folder; wait until that is so."""
+    """Run the block while no other process is in such a block for the same folder; wait until that is so.
+
+    On file systems without locks for folders, the block runs at once.
+    """
     import fcntl  # imported late because only POSIX has it
 
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except OSError as error:
+            if error.errno not in {*_NO_LOCKS, errno.EBADF}:  # EBADF: NFS locks only what is open for writing
+                raise
         yield
     finally:
         os.close(descriptor)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -105,15 +104,6 @@ def in_parallel(work: Callable[[Item], Result], items: Iterable[Item], processes
                 f"one of {processes} processes ended before its work was done: there was too little memory "
                 "for so many, or they were started by a script without `if __name__ == '__main__':`"
             ) from None
-
-
-def machine() -> str:
-    """Return a description of the machine: its processor, the number of its cores, its GPU if any, and the version of
-    Python."""
-    import torch  # imported late: slow
-
-    gpu = [torch.cuda.get_device_name()] if torch.cuda.is_available() else []
-    return ", ".join([platform.machine(), f"{os.cpu_count()} cores", *gpu, f"Python {platform.python_version()}"])
 
 
 def _of_glibc(name: str) -> Callable | None:

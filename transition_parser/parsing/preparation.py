@@ -21,8 +21,8 @@ def checked_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).item()
-    except (RuntimeError, AssertionError) as error:  # a torch built without CUDA raises AssertionError
-        raise InputError(f"the device {name!r} can't be used here: {str(error).splitlines()[0]}") from None
+    except (RuntimeError, AssertionError, ImportError) as error:  # a torch built without CUDA raises AssertionError
+        raise InputError(f"the device {name!r} can't be used here: {f'{error}'.partition(chr(10))[0]}") from None
     return device
 
 

@@ -31,9 +31,12 @@ class Entry(NamedTuple):
 
 
 def entry_of(line: str) -> Entry | None:
-    """Return the figures in a line of fairseq's log (`--log-format json`); None for other lines."""
+    """Return the figures in a line of fairseq's log (`--log-format json`); None for other lines, and damaged ones."""
     found = _ENTRY.search(line)
-    return Entry(found[1], json.loads(found[2])) if found else None
+    try:
+        return Entry(found[1], json.loads(found[2])) if found else None
+    except ValueError:  # a full disk cut the line
+        return None
 
 
 def name_of(metric: str) -> str:

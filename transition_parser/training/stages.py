@@ -34,7 +34,6 @@ SPLITS = {"train": "train", "dev": "valid", "test": "test"}  # our name of a spl
 # flags that `train` sets, so that configs may not set them
 OURS = ("--save-dir", "--log-format", "--user-dir", "--task", "--no-progress-bar", "--log-file", "--restore-file")
 TRAIN_LOG, PREPARE_LOG, SCORES, CURVE = "train.log", "prepare.log", "scores.json", "learning-curve.svg"
-DESCRIPTION = SEGMENTER_FILES[0]
 _SAID_EPOCHS = 10  # the progress of a segmenter is said so often
 
 
@@ -91,7 +90,8 @@ class Stages:
     @property
     def _lacks_segmenter(self) -> bool:
         """True where a segmenter is still to be trained."""
-        return self.experiment.has_segmenter and not Path(self.experiment.data, DESCRIPTION).is_file()
+        files = (Path(self.experiment.data, name) for name in SEGMENTER_FILES)
+        return self.experiment.has_segmenter and not all(path.is_file() for path in files)
 
     def kept(self) -> str:
         """Return one line that says which results exist so far, and how to go on with the experiment."""

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +32,8 @@ class FakeParser:
     def __init__(self, only_second: bool = False, stop_at: str | None = None) -> None:
         self.only_second, self.stop_at = only_second, stop_at
         self.parsed: list[str] = []
+
+    device, precision = torch.device("cpu"), "fp32"
 
     def described(self) -> dict:
         return {"model": "fake", "only_second": self.only_second}

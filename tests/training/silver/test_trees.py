@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,6 +42,8 @@ class FakeParser:
     def __init__(self, *trees: DependencyTree, stop_at: str | None = None) -> None:
         self.trees, self.stop_at = trees, stop_at
         self.parsed: list[str | None] = []
+
+    device, precision = torch.device("cpu"), "fp32"
 
     def described(self) -> dict:
         return {"model": "fake", "trees": len(self.trees)}
@@ -109,6 +112,22 @@ def test_columns_that_a_model_does_not_predict_are_those_of_the_first_model_that
     assert choice.parse.tree == FLAT and choice.parse.upos == ("VERB",) * 3
 
 
+def test_an_alternative_keeps_the_id_of_its_sentence():
+    (choice,) = silver_trees([FakeParser(OTHER, FLAT), FakeParser(FLAT)], [with_id(("a", "b", "c"), "one")])
+    assert choice.parse.tree == FLAT and choice.parse.place.rank == 2
+    (read,) = parse_conllu(written(choice).encode().splitlines(True))
+    assert read.comments == ("# sent_id = one", "# agreement = 0.5000")
+
+
+def test_a_run_on_another_device_does_not_go_on(tmp_path, monkeypatch):
+    sentences, parser = [with_id(("a", "b", "c"), name) for name in "ab"], FakeParser(CHAIN, stop_at="b")
+    with pytest.raises(Interruption):
+        make_treebank(str(tmp_path / "t.conllu"), sentences, [parser])
+    monkeypatch.setattr(FakeParser, "device", torch.device("cuda"))
+    with pytest.raises(InputError, match="interrupted run with other sentences or options"):
+        make_treebank(str(tmp_path / "t.conllu"), sentences, [FakeParser(CHAIN)])
+
+
 def test_a_silver_tree_says_how_much_the_models_agree():
     (choice,) = silver_trees([FakeParser(CHAIN, FLAT)], [with_id(("a", "b", "c"), "one")])
     (read,) = parse_conllu(written(choice).encode().splitlines(True))
@@ -135,7 +154,7 @@ def test_trees_that_agree_too_little_are_left_out(tmp_path):
     sentences = [with_id(("a", "b", "c"), name) for name in "ab"]
     with pytest.raises(InputError, match="no sentence is left"):
         make_treebank(str(tmp_path / "t.conllu"), sentences, [FakeParser(OTHER), FakeParser(FLAT)], least=0.1)
-    assert not (tmp_path / "t.conllu").exists()
+    assert not list(tmp_path.iterdir())
 
 
 def test_sentences_come_from_treebanks_and_amr_banks(tmp_path: Path):

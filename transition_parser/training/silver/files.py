@@ -13,8 +13,9 @@ from typing import Any
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import held, output
 from transition_parser.base.progress import progress
+from transition_parser.parsing.parser import Parser
 
-FORMAT = 2  # of `.partial` files; a file of another version is of another run
+FORMAT = 3  # of `.partial` files; a file of another version is of another run
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,12 @@ class Made:
     agreement: float = 0.0
 
 
+def described(parsers: Iterable[Parser[Any]]) -> list[dict[str, Any]]:
+    """Return for each parser its model and all that its parses depend on, for the settings of a file."""
+    computed = ((parser, {"device": parser.device.type, "precision": parser.precision}) for parser in parsers)
+    return [{**parser.described(), **how} for parser, how in computed]
+
+
 def make_file(
     path: str,
     settings: dict[str, Any],
@@ -82,7 +89,11 @@ def make_file(
             start = done or 0
             for one in progress(made_from(start), "parsing", count - start):
                 file.write(json.dumps(vars(one)) + "\n")
-        made = _write_whole(path, partial)
+        try:
+            made = _write_whole(path, partial)
+        except InputError:  # no sentence is kept: a run with other settings begins anew
+            partial.unlink()
+            raise
         partial.unlink()
     return made
 

@@ -13,7 +13,7 @@ from transition_parser.parsing.formalisms import AMR
 from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.parses import AmrParse
 from transition_parser.parsing.sentences.streams import in_chunks
-from transition_parser.training.silver.files import KeptSentence, LeftOut, Made, make_file
+from transition_parser.training.silver.files import KeptSentence, LeftOut, Made, described, make_file
 from transition_parser.training.silver.sources import Source
 
 CHUNK = 512  # sentences that all models parse together; an interrupted run loses at most their parses
@@ -80,7 +80,7 @@ def make_bank(
             for source, choice in zip(some, chosen(parsers, some), strict=True):
                 yield _kept(source.entry, choice, least, unwanted)
 
-    settings = {"models": [parser.described() for parser in parsers], "least": least, "without": sorted(without)}
+    settings = {"models": described(parsers), "least": least, "without": sorted(without)}
     return make_file(path, settings, ((entry.id, entry.forms, facts) for entry, facts in sources), made_from)
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu, unspaced
@@ -19,7 +19,7 @@ from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.parses import Parse
 from transition_parser.parsing.sentences.streams import in_chunks
 from transition_parser.text.tokens import tokens
-from transition_parser.training.silver.files import KeptSentence, LeftOut, Made, make_file
+from transition_parser.training.silver.files import KeptSentence, LeftOut, Made, described, make_file
 
 PREDICTED = ("upos", "lemmas", "xpos", "feats")  # the fields of a parse that some models do not predict
 AGREEMENT = "# agreement = "  # the comment with the mean agreement of a silver tree
@@ -100,7 +100,7 @@ def make_treebank(
             is_kept = choice.agreement >= least
             yield KeptSentence(written(choice), choice.agreement) if is_kept else LeftOut(f"agreement below {least:g}")
 
-    settings = {"models": [parser.described() for parser in parsers], "least": least}
+    settings = {"models": described(parsers), "least": least}
     return make_file(path, settings, ((one.id, one.forms) for one in sentences), made_from)
 
 
@@ -119,7 +119,9 @@ def silver_trees(parsers: Sequence[Parser[Parse]], sentences: Sequence[Sentence]
 def _chosen(candidates: Sequence[Parse]) -> TreeChoice:
     best, agreement = consensus_of_trees([one.tree for one in candidates])
     missing = [name for name in PREDICTED if not getattr(candidates[best], name)]
-    others = {name: next(filter(None, (getattr(one, name) for one in candidates)), ()) for name in missing}
+    others: dict[str, Any] = {
+        name: next(filter(None, (getattr(one, name) for one in candidates)), ()) for name in missing
+    }
     return TreeChoice(replace(candidates[best], **others), agreement)
 
 
@@ -150,7 +152,7 @@ def consensus_of_trees(trees: Sequence[DependencyTree]) -> tuple[int, float]:
 
 def written(choice: TreeChoice) -> str:
     """Return a silver tree as CoNLL-U, with the comment `# agreement = …`."""
-    sentence = choice.parse.annotated()
-    kept = tuple(one for one in sentence.comments if not one.startswith(("# nbest", "# score", AGREEMENT)))
+    sentence = replace(choice.parse, place=None).annotated()  # an alternative would have no id
+    kept = tuple(one for one in sentence.comments if not one.startswith(AGREEMENT))
     comments = (*kept, f"{AGREEMENT}{choice.agreement:.4f}")
     return str(Sentence(sentence.rows, comments))
