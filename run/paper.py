@@ -26,7 +26,6 @@ import time
 import tomllib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
@@ -36,6 +35,7 @@ from typing import Any
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import alone_in, replacing
 from transition_parser.base.model_files import sha256_of
+from transition_parser.graphs.dependency_score import marks_punctuation
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism, formalism_of
 from transition_parser.training.evaluation import parse_and_score, prepared_gold
 from transition_parser.training.flags import arguments_of, given_flags, merged, read_flags
@@ -253,18 +253,19 @@ class Run:
         """
         if formalism_of(self.settings["system"]) is not TREES:
             return {}
+        marked = all(marks_punctuation(self.files[split]) for split in SPLITS[1:])
         skipped: dict[str, Any] = {}
         divided: dict[str, Any] = {}
         of_parts = [f"by_{part}" for part in PARTS]
         for split, beam in itertools.product(SPLITS[1:], self.beams):
             files = str(self.files[split]), str(folder / f"{split}.beam-{beam}{TREES.suffix}")
-            with suppress(InputError):
+            if marked:
                 found = TREES.score(*files, {"punct": "skip"}).figures
                 skipped.setdefault(split, {})[f"beam {beam}"] = {name: found[name] for name in ("uas", "las")}
             if split == "test":
                 found = TREES.score(*files, dict.fromkeys(of_parts, True)).figures
                 divided[f"beam {beam}"] = {by: {key: of["f1"] for key, of in found[by].items()} for by in of_parts}
-        return {**({SKIPPED: skipped} if skipped.keys() == {*SPLITS[1:]} else {}), DIVIDED: divided}
+        return {**({SKIPPED: skipped} if marked else {}), DIVIDED: divided}
 
 
 SAME = frozenset({"paper", "table", "row", "seed", "data"})  # the settings that a later run replaces an earlier one by

@@ -265,27 +265,32 @@ def compare_files(
     raises `InputError` for a gold file that does not say which words are punctuation.
     """
     of_gold = _read(gold)
-    if skip_punctuation:
-        _check_tags(of_gold, gold)
+    if skip_punctuation and (problem := _why_unmarked(of_gold)):
+        raise input_error(problem, gold)
     return Comparison(of_gold, _read(system), full_labels, skip_punctuation)
 
 
-def _check_tags(sentences: Iterable[Sentence], path: str | os.PathLike) -> None:
-    """Raise `InputError` if no word has an XPOS, or if punctuation has no tag of the Penn Treebank."""
+def marks_punctuation(gold: str | os.PathLike) -> bool:
+    """Return True for a CoNLL-U file whose tags say which words are punctuation, as `skip_punctuation` needs it.
+
+    Raises `InputError` for a malformed file.
+    """
+    return _why_unmarked(_read(gold)) is None
+
+
+def _why_unmarked(sentences: Iterable[Sentence]) -> str | None:
+    """Return a problem if no word has an XPOS, or if punctuation has no tag of the Penn Treebank; else None."""
     words = [row for sentence in sentences for row in sentence.words]
     if any(row.xpos in PTB_PUNCTUATION for row in words):
-        return
+        return None
     marks = sum(row.upos == "PUNCT" for row in words)
     tags = " ".join(sorted(PTB_PUNCTUATION))
     if all(row.xpos == _NONE for row in words):
-        raise input_error(
-            f"no word has XPOS, which --punct skip needs to find punctuation ({tags}): leave out --punct skip", path
-        )
+        return f"no word has XPOS, which --punct skip needs to find punctuation ({tags}): leave out --punct skip"
     if marks:
         number = f"{marks} word has" if marks == 1 else f"{marks} words have"
-        raise input_error(
-            f"{number} UPOS PUNCT, but none has XPOS {tags}, which --punct skip needs: leave out --punct skip", path
-        )
+        return f"{number} UPOS PUNCT, but none has XPOS {tags}, which --punct skip needs: leave out --punct skip"
+    return None
 
 
 def _read(path: str | os.PathLike) -> list[Sentence]:
