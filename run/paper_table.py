@@ -24,7 +24,7 @@ from typing import Any
 
 from paper import COUNTED, DIVIDED, PARTS, SAME, SKIPPED, SPLITS, Table, read_table
 
-from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.errors import InputError, input_error, needs_extra
 from transition_parser.parsing.formalisms import formalism_of
 
 Run = dict[str, Any]
@@ -207,8 +207,11 @@ def main() -> None:
 def write(arguments: argparse.Namespace) -> None:
     """Print the tables, and draw the curves.
 
-    Raises `InputError` for unfit results and for a table or corpus without results.
+    Raises `InputError` for unfit results, for a table or corpus without results, and for curves without matplotlib.
     """
+    if arguments.curves:
+        with needs_extra("draw", "learning curves"):
+            import matplotlib  # noqa: F401
     key = {"count": COUNTED, "skip": SKIPPED}[arguments.punct]
     wanted = {
         names: runs

@@ -137,6 +137,16 @@ def test_runs_of_other_training_data_are_no_further_seeds():
     assert [len(own) for own in paper_table.groups(runs).values()] == [1, 1]
 
 
+def test_curves_without_matplotlib_are_one_line(monkeypatch, capsys, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr(sys, "argv", ["paper_table.py", "no-such.json", "--curves", str(tmp_path / "curves")])
+    with pytest.raises(SystemExit) as ended:
+        paper_table.main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 2 and said.startswith("paper_table.py: error: learning curves need the extra `draw`")
+    assert said.count("\n") == 1 and not (tmp_path / "curves").exists()
+
+
 def test_a_failing_command_is_one_line(monkeypatch, capsys):
     def fail(command):
         raise InputError(f"{command}: prints 0 tables, not one.")
