@@ -23,7 +23,7 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.propbank import read_annotations
 from transition_parser.training.silver.exclusion import Excluded, read_texts
-from transition_parser.training.silver.files import Made
+from transition_parser.training.silver.files import Made, check_options
 from transition_parser.training.silver.making import make_bank
 from transition_parser.training.silver.propbank import Rolesets, spread
 from transition_parser.training.silver.sources import LEAST, MOST, Sources
@@ -42,9 +42,6 @@ def sources(arguments: argparse.Namespace) -> Sources:
         raise InputError("no sentences: give treebanks, or --examples N")
     if arguments.frames and not (arguments.propbank or arguments.examples):
         raise InputError("--frames is for --propbank and --examples: give one of them")
-    inputs = [*arguments.treebanks, *arguments.exclude, *arguments.propbank, *filter(None, [arguments.frames])]
-    if Path(arguments.output).resolve() in {Path(path).resolve() for path in inputs}:
-        raise InputError(f"{arguments.output} is one of the inputs: write to another file")
     frames = Rolesets.read(arguments.frames) if arguments.frames else Rolesets(frozenset())
     annotations = read_annotations(arguments.propbank)
     found = Sources(Excluded(read_texts(arguments.exclude)), frames.inventory)
@@ -69,8 +66,8 @@ def write(arguments: argparse.Namespace) -> tuple[Sources, Made]:
     models, others = arguments.model, arguments.ensemble
     if others and len(models) > 1:
         raise InputError("--ensemble adds models to one --model: give one")
-    if nbest > arguments.beam:
-        raise InputError(f"--nbest {nbest} is more than --beam {arguments.beam}")
+    inputs = [*arguments.treebanks, *arguments.exclude, *arguments.propbank, *filter(None, [arguments.frames])]
+    check_options(arguments.output, inputs, nbest, arguments.beam)
     if arguments.examples < 0 or arguments.each < 1:
         raise InputError("--examples must be 0 or more, and --each 1 or more")
     found = sources(arguments)

@@ -21,6 +21,7 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.training.silver.exclusion import Excluded, read_texts
+from transition_parser.training.silver.files import check_options
 from transition_parser.training.silver.propbank import Rolesets
 from transition_parser.training.silver.trees import distinct, make_treebank, sentences_of, with_id
 
@@ -45,10 +46,7 @@ def write(arguments: argparse.Namespace) -> list[str]:
     if not arguments.texts and not arguments.frames:
         raise InputError("no sentences: give files, or --frames FILE")
     inputs = [*arguments.texts, *arguments.exclude, *filter(None, [arguments.frames])]
-    if Path(arguments.output).resolve() in {Path(path).resolve() for path in inputs}:
-        raise InputError(f"{arguments.output} is one of the inputs: write to another file")
-    if arguments.nbest > arguments.beam:
-        raise InputError(f"--nbest {arguments.nbest} is more than --beam {arguments.beam}")
+    check_options(arguments.output, inputs, arguments.nbest, arguments.beam)
     left_out: Counter[str] = Counter()
     found = [*distinct(sentences(arguments), Excluded(read_texts(arguments.exclude)), left_out)]
     if not found:

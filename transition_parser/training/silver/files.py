@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -49,6 +50,14 @@ class Made:
     kept: int
     left_out: Counter[str] = field(default_factory=Counter)
     agreement: float = 0.0
+
+
+def check_options(output: str, inputs: Iterable[str | os.PathLike], nbest: int, beam: int) -> None:
+    """Raise `InputError` where the file to make is one of the inputs, and where a beam does not give `nbest` parses."""
+    if Path(output).resolve() in {Path(path).resolve() for path in inputs}:
+        raise InputError(f"{output} is one of the inputs: write to another file")
+    if nbest > beam:
+        raise InputError(f"--nbest {nbest} is more than --beam {beam}")
 
 
 def described(parsers: Iterable[Parser[Any]]) -> list[dict[str, Any]]:

@@ -118,11 +118,11 @@ def silver_trees(parsers: Sequence[Parser[Parse]], sentences: Sequence[Sentence]
 
 def _chosen(candidates: Sequence[Parse]) -> TreeChoice:
     best, agreement = consensus_of_trees([one.tree for one in candidates])
-    missing = [name for name in PREDICTED if not getattr(candidates[best], name)]
-    others: dict[str, Any] = {
-        name: next(filter(None, (getattr(one, name) for one in candidates)), ()) for name in missing
+    sources = (candidates[best], *candidates)
+    columns: dict[str, Any] = {
+        name: next(filter(None, (getattr(one, name) for one in sources)), ()) for name in PREDICTED
     }
-    return TreeChoice(replace(candidates[best], **others), agreement)
+    return TreeChoice(replace(candidates[best], **columns), agreement)
 
 
 def consensus_of_trees(trees: Sequence[DependencyTree]) -> tuple[int, float]:
