@@ -76,6 +76,7 @@ MODELS = {
     "CLS": ("state_transformer_g2g_small", {"no_graph_output": True, "history_layers": 2}),
     "composed graph": ("state_transformer_g2g_small", {"composition": True, "root_at_bottom": True}),
     "pretrained": ("stack_transformer_small", {"pretrained_layers": "last3", "pretrained_training": "adapters"}),
+    "pretrained sentence": ("sentence_transformer_small", {"pretrained_training": "layers"}),
 }
 MEMORYLESS = ("no memory", "bot", "tob", "vanilla", "side by side")
 GRAPHS = ("heads", "concat", "refined")  # they find trees of any shape
@@ -86,6 +87,7 @@ OF_TREES = (
     "appendix A",
     "state graph",
     "pretrained graph",
+    "pretrained sentence",
     "CLS",
     "composed graph",
 )

@@ -121,7 +121,7 @@ def test_runs_of_windows_change_neither_vectors_nor_gradients(folder, monkeypatc
     assert all(torch.allclose(ours, theirs, atol=1e-4) for ours, theirs in learned)
 
 
-@pytest.mark.parametrize(("training", "gradients"), [("frozen", 0), ("adapters", 1), ("whole", 2)])
+@pytest.mark.parametrize(("training", "gradients"), [("frozen", 0), ("adapters", 1), ("layers", 2), ("whole", 2)])
 def test_what_is_learned_and_stored(folder, training, gradients):
     encoder = words_of(folder, training=training, rank=2)
     learned = {name for name, parameter in encoder.named_parameters() if parameter.requires_grad}
@@ -129,6 +129,7 @@ def test_what_is_learned_and_stored(folder, training, gradients):
     assert learned <= stored.keys() and {"project.weight", "project.bias"} <= learned
     inside = {name for name in stored if name.startswith("network.")}
     assert bool(inside) == (gradients > 0) and all((".lora_" in name) == (gradients == 1) for name in inside)
+    assert ("network.embeddings.word_embeddings.weight" in inside) == (training == "whole")
     encoder.train()
     encoder(encoder.read(SENTENCES), torch.zeros(len(SENTENCES), 64, 8)).sum().backward()
     assert all(p.grad is not None for name, p in encoder.named_parameters() if name in learned and "lora_B" in name)
@@ -158,7 +159,7 @@ def test_an_encoder_that_learns_drops_some_in_training_alone(folder):
     assert not torch.allclose(one, other, atol=1e-3)
 
 
-@pytest.mark.parametrize("training", ["adapters", "whole"])
+@pytest.mark.parametrize("training", ["adapters", "layers", "whole"])
 def test_training_goes_on_from_a_frozen_encoder(folder, training):
     frozen, learning = words_of(folder), words_of(folder, training=training)
     learning.load_state_dict(frozen.state_dict())

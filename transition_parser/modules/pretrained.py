@@ -2,7 +2,7 @@
 
 The vector of a word is the normalised mean of its pieces' hidden states, in some of the layers. Mohammadshahi and
 Henderson 2020 and most parsers since read BERT by such means. The encoder is frozen, trained through low-rank adapters
-(Hu et al. 2022), or trained as a whole.
+(Hu et al. 2022), trained in its layers, or trained as a whole.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from transition_parser.modules.word_input import NO_ANNOTATIONS, OptionalInput, 
 from transition_parser.text.columns import Annotations
 from transition_parser.text.windows import windows
 
-FROZEN, ADAPTERS, WHOLE = "frozen", "adapters", "whole"
+FROZEN, ADAPTERS, LAYERS, WHOLE = "frozen", "adapters", "layers", "whole"
 LR_SCALE = "lr_scale"  # attribute of parameters: they learn at this multiple of the learning rate
 _ADAPTER = ".lora_"  # part of the names that peft gives to the weights of adapters
 _KNOWN_WORDS, _KNOWN_LENGTH = 50_000, 50  # most words whose pieces are kept, and most letters of such a word
@@ -53,13 +53,13 @@ class PieceIds(NamedTuple):
 class PretrainedWords(OptionalInput):
     """An input of words by a pretrained encoder, through one linear layer where it is added to other inputs.
 
-    The state dictionary holds the weights that are learned here, never a frozen encoder.
+    The state dictionary holds the weights that are learned here, never a frozen encoder or a frozen table of pieces.
 
     dim: the result of `projected_width`.
     files: the files of the encoder.
     layers: as in `layers_of`; the layers are concatenated.
     mix: True takes a learned mean of the layers instead (Peters et al. 2018).
-    training: `frozen`, `adapters` or `whole`.
+    training: `frozen`, `adapters`, `layers` or `whole`. `layers` trains all but the embeddings of pieces.
     rank: rank of the adapters.
     """
 
@@ -83,8 +83,9 @@ class PretrainedWords(OptionalInput):
         pretrained_mix: bool = option(False, "a learned mean of these layers, not all side by side", since_later=True)
         pretrained_training: str = option(
             FROZEN,
-            "leave the pretrained encoder as it is, train low-rank adapters, or all of it",
-            choices=(FROZEN, ADAPTERS, WHOLE),
+            "leave the pretrained encoder as it is, or train low-rank adapters, its layers (all but the table of its "
+            "pieces), or the whole",
+            choices=(FROZEN, ADAPTERS, LAYERS, WHOLE),
             since_later=True,
         )
         pretrained_rank: int = option(16, "rank of the adapters", least=1, most=1024, since_later=True)
@@ -142,9 +143,10 @@ class PretrainedWords(OptionalInput):
         _draw_cheaply(self.network)
         if training == ADAPTERS:
             _add_adapters(self.network, rank)
-        if training != WHOLE:
-            for name, parameter in self.network.named_parameters():
-                parameter.requires_grad = training == ADAPTERS and _ADAPTER in name
+        of_pieces = {id(parameter) for parameter in self.network.get_input_embeddings().parameters()}
+        for name, parameter in self.network.named_parameters():
+            parameter.requires_grad = _learns(training, name, id(parameter) in of_pieces)
+        self._learned = {name for name, parameter in self.network.named_parameters() if parameter.requires_grad}
         config = self.network.config
         self.layers = layers_of(layers, config.num_hidden_layers)
         self.mix = nn.Parameter(torch.zeros(len(self.layers))) if mix else None
@@ -350,11 +352,17 @@ def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
     return [] if first is None else [first], [] if last is None else [last]
 
 
+def _learns(training: str, name: str, of_pieces: bool) -> bool:
+    """Return True if a weight of the encoder is trained.
+
+    of_pieces: True for the embeddings of pieces.
+    """
+    return training == WHOLE or (training == LAYERS and not of_pieces) or (training == ADAPTERS and _ADAPTER in name)
+
+
 def _is_stored(module: PretrainedWords, name: str, prefix: str) -> bool:
     inside = name.removeprefix(f"{prefix}network.")
-    if inside == name:
-        return True
-    return module.training_of_encoder == WHOLE or (module.training_of_encoder == ADAPTERS and _ADAPTER in f".{inside}")
+    return inside == name or inside in module._learned or module.training_of_encoder == WHOLE  # with its buffers
 
 
 def _leave_out(module: PretrainedWords, values: dict, prefix: str, _metadata: Any) -> None:

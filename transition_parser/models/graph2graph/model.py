@@ -31,7 +31,7 @@ from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.encoder import ReadingSettings
 from transition_parser.modules.kinds import Kinds
 from transition_parser.modules.layers import sinusoids
-from transition_parser.modules.pretrained import LR_SCALE
+from transition_parser.modules.pretrained import LR_SCALE, WHOLE
 from transition_parser.modules.tagging import tag_heads
 from transition_parser.transitions.tree_system import TreeSystem
 
@@ -70,7 +70,7 @@ class _Parts:
             place = sinusoids(0, positions, self.dim, torch.device("cpu"))
             self.transformer.positions.weight.data.copy_(place)
         else:
-            pieces = PieceInput(source, further)
+            pieces = PieceInput(source, further, options.pretrained_training == WHOLE)
             source.copy_to(self.transformer)
             inputs = reading.inputs
             assert inputs is not None

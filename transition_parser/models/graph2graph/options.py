@@ -17,7 +17,7 @@ from transition_parser.modules.options import (
     option,
     size_option,
 )
-from transition_parser.modules.pretrained import WHOLE
+from transition_parser.modules.pretrained import LAYERS, WHOLE
 from transition_parser.modules.word_input import CONCAT
 from transition_parser.modules.words import WordOptions
 
@@ -39,7 +39,12 @@ class Graph2GraphOptions(WordOptions):
     pretrained layers learn at `pretrained_lr_scale` times the learning rate of the rest.
     """
 
-    pretrained_training: str = option(WHOLE, "the pretrained layers are trained", choices=(WHOLE,), since_later=True)
+    pretrained_training: str = option(
+        WHOLE,
+        "layers: train all but the table of pieces, which stays as it is and is not stored; whole: train all",
+        choices=(LAYERS, WHOLE),
+        since_later=True,
+    )
     encoder_layers: int = layers_option(6, "layers of the Transformer")
     fresh_layers: int = option(
         0,
@@ -88,7 +93,9 @@ class Graph2GraphOptions(WordOptions):
         return replace(options, **sizes)
 
     def weights_elsewhere(self) -> int:
-        return 0  # the model trains and stores all of its weights
+        if not self.pretrained or self.pretrained_training == WHOLE:
+            return 0  # the model trains and stores all of its weights
+        return EncoderFiles(self.pretrained).bytes() // 2  # a weight has two bytes or more
 
 
 @dataclass(frozen=True)

@@ -107,14 +107,19 @@ class PieceInput(WordInput):
     Of a word with many pieces only the first ones are read.
 
     further: True if the other pieces are read too
+    learns: True if the embeddings of pieces are trained; else the state dictionary does not hold them
     """
 
-    def __init__(self, source: PretrainedLayers, further: bool) -> None:
+    def __init__(self, source: PretrainedLayers, further: bool, learns: bool) -> None:
         super().__init__()
         self.tokenizer, self.further = source.tokenizer, further
         weight = source.embeddings.word_embeddings.weight.data
         self.embed = nn.Embedding(*weight.shape)
         self.embed.weight.data.copy_(weight)
+        self.embed.weight.requires_grad = learns
+        if not learns:
+            self.register_state_dict_post_hook(_leave_out)
+            self.register_load_state_dict_pre_hook(_fill_in)
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return the pieces of sentences, by name:
@@ -158,3 +163,13 @@ class PieceInput(WordInput):
         """Return (B, P, width), the vectors to add to words; 0 for roots."""
         is_word = torch.arange(x.size(1), device=x.device) < inputs["lengths"][:, None]
         return self.embed(inputs["first"]) * is_word[..., None].to(self.embed.weight.dtype)
+
+
+def _leave_out(_module: PieceInput, values: dict, prefix: str, _metadata: Any) -> None:
+    """Delete the embeddings of pieces from a state dictionary."""
+    del values[f"{prefix}embed.weight"]
+
+
+def _fill_in(module: PieceInput, values: dict, prefix: str, *_: Any) -> None:
+    """Add the embeddings that `_leave_out` deleted to a state dictionary that is loaded."""
+    values[f"{prefix}embed.weight"] = module.embed.weight.detach()
