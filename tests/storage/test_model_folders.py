@@ -318,8 +318,8 @@ def test_weights_too_large_for_16_bits(trained, tmp_path):
     state["model"][BIAS] += 1e5
     Resources.copy(trained["trees"].parent, tmp_path)
     torch.save(state, tmp_path / "x.pt")
-    with pytest.raises(InputError, match="too large for 16 bits: export them without --half"):
-        export_checkpoint([tmp_path / "x.pt"], tmp_path / "out", half=True)
+    with pytest.raises(InputError, match="too large for 16 bits: export them with --bits 32"):
+        export_checkpoint([tmp_path / "x.pt"], tmp_path / "out", 16)
     assert not (tmp_path / "out").exists()
 
 

@@ -2,10 +2,20 @@
 
 import pytest
 import torch
+from safetensors.torch import save_file
 from torch import nn
 
 from transition_parser.base.errors import InputError
-from transition_parser.storage.weights import check_finite, check_shapes, no_larger_than, own_names, set_weights
+from transition_parser.storage.weights import (
+    check_finite,
+    check_shapes,
+    no_larger_than,
+    own_names,
+    packed_weights,
+    set_weights,
+    stored_shapes,
+    stored_weights,
+)
 
 
 class Tied(nn.Module):
@@ -35,6 +45,57 @@ def test_half_precision_is_computed_with_in_single_precision():
     model = Tied()
     set_weights(model, {"embed.weight": torch.rand(5, 3).half()}, "x")
     assert model.embed.weight.dtype == torch.float32
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32])
+def test_stored_weights_are_the_weights(bits, tmp_path):
+    torch.manual_seed(1)
+    weights = {"matrix": torch.randn(7, 100) * 10 ** torch.arange(-6.0, 1)[:, None], "vector": torch.randn(100)}
+    weights |= {"narrow": torch.randn(100, 8), "zeros": torch.zeros(3, 64), "deep": torch.randn(2, 3, 100)}
+    save_file(packed_weights(weights, bits, "x"), tmp_path / "w")
+    assert stored_shapes(tmp_path / "w") == {name: tuple(value.shape) for name, value in weights.items()}
+    stored = stored_weights(tmp_path / "w")
+    assert stored.keys() == weights.keys()
+    for name, value in weights.items():
+        if bits == 32:
+            assert torch.equal(stored[name], value)
+        elif bits == 16 or name not in ("matrix", "zeros"):
+            assert torch.equal(stored[name], value.half())
+        else:  # within half a step of the row's scale
+            step = value.abs().amax(1, keepdim=True) / 127
+            assert ((stored[name] - value).abs() <= 0.501 * step).all()
+
+
+def test_weights_of_8_bits_take_a_quarter_and_are_the_same_when_stored_again(tmp_path):
+    weights = {"matrix": torch.randn(300, 400)}
+    save_file(packed_weights(weights, 8, "x"), tmp_path / "w")
+    assert (tmp_path / "w").stat().st_size < 1.02 * 300 * 400
+    once = stored_weights(tmp_path / "w")
+    again = packed_weights(once, 8, "x")
+    assert torch.equal(again["matrix"], packed_weights(weights, 8, "x")["matrix"])
+
+
+@pytest.mark.parametrize(
+    ("tensors", "problem"),
+    [
+        ({"a": torch.ones(2, 3).char()}, "'a' is of type I8, but 'a.scale' has no scale of each row"),
+        ({"a": torch.ones(2, 3).char(), "a.scale": torch.ones(3)}, "'a.scale' has no scale of each row"),
+        ({"a": torch.ones(2).char(), "a.scale": torch.ones(2)}, "'a.scale' has no scale of each row"),
+        ({"a": torch.ones(2, 3).char(), "a.scale": torch.ones(2).long()}, "'a.scale' has no scale of each row"),
+        ({"a": torch.ones(2, 3).int(), "a.scale": torch.ones(2)}, "'a' is of type I32"),
+    ],
+)
+def test_whole_numbers_without_their_scales(tensors, problem, tmp_path):
+    save_file(tensors, tmp_path / "w")
+    with pytest.raises(InputError, match=problem):
+        stored_shapes(tmp_path / "w")
+
+
+def test_no_scale_is_infinite():
+    with pytest.raises(InputError, match="'a' holds"):
+        set_weights(nn.Linear(3, 2), {"a": torch.full((2, 3), float("inf"))}, "x")
+    with pytest.raises(InputError, match="x: some weights are too large for 8 bits: export them with --bits 32"):
+        packed_weights({"a": torch.full((100,), 1e5)}, 8, "x")
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])

@@ -128,7 +128,7 @@ def test_a_finished_one_is_not_done_again_and_another_one_is_refused(interrupted
     other.write_text(SAMPLE.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     for more, difference in (
         (["--", "--lr", "1e-3"], "--lr was 1.5e-3, is 1e-3"),
-        (["--half"], "--half was False, is True"),
+        (["--half"], "--bits was 32, is 16"),
         (["--no-lemmas"], "--lemmas was True, is False"),
         (["--dev", other], "--dev has another content"),
         (["--test", other], "--test was not given, is given"),
@@ -320,7 +320,7 @@ def test_the_average_that_parses_dev_best_is_taken(experiment, monkeypatch, scor
     for score in (9.5, 72.2, 10.1, 71.9, 70.0, 72.1):
         (experiment.checkpoints / f"checkpoint.best_las_{score}.pt").touch()
     monkeypatch.setattr(selection, "_score", lambda _experiment, _how, paths, *_: scores[len(paths)])
-    paths, compared = selection.select(experiment, Evaluation(), half=False)
+    paths, compared = selection.select(experiment, Evaluation(), 32)
     best_first = [f"checkpoint.best_las_{score}.pt" for score in (72.2, 72.1, 71.9, 70.0, 10.1, 9.5)]
     assert [path.name for path in paths] == best_first[:chosen]
     assert compared == [{"averaged": count, "las": score} for count, score in scores.items()]
@@ -328,7 +328,7 @@ def test_the_average_that_parses_dev_best_is_taken(experiment, monkeypatch, scor
 
 def test_one_checkpoint_is_taken_as_it_is(experiment):
     (experiment.checkpoints / "checkpoint_best.pt").touch()
-    assert selection.select(experiment, Evaluation(), half=False) == (
+    assert selection.select(experiment, Evaluation(), 32) == (
         [experiment.checkpoints / "checkpoint_best.pt"],
         [],
     )

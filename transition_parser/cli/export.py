@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import argparse
 
-from transition_parser.cli.options import add_user_dir, import_user_dir
+from transition_parser.cli.options import add_bits, add_user_dir, import_user_dir
 
 HELP = "export a checkpoint to a folder with safetensors"
 EXAMPLE = """example:
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("checkpoints", metavar="CHECKPOINT", nargs="+", help="checkpoint file; several are averaged")
     parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="folder to write")
     add_user_dir(parser)
-    parser.add_argument("--half", action="store_true", help="store the weights with 16 bits each")
+    add_bits(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -26,5 +26,5 @@ def run(arguments: argparse.Namespace) -> int:
     from transition_parser.storage.checkpoints import export_checkpoint
 
     import_user_dir(arguments.user_dir)
-    export_checkpoint(arguments.checkpoints, arguments.output, arguments.half)
+    export_checkpoint(arguments.checkpoints, arguments.output, arguments.bits)
     return 0

@@ -225,6 +225,20 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object, and nothing else")
 
 
+def add_bits(parser: argparse.ArgumentParser) -> None:
+    """Add --bits and --half."""
+    bits = parser.add_mutually_exclusive_group()
+    bits.add_argument(
+        "--bits",
+        type=int,
+        choices=(8, 16, 32),
+        default=32,
+        help="bits that each weight of the exported model is stored with (default 32); 8: matrices have whole numbers "
+        "and one scale for each row",
+    )
+    bits.add_argument("--half", action="store_const", const=16, dest="bits", help="the same as --bits 16")
+
+
 def add_user_dir(parser: argparse.ArgumentParser) -> None:
     """Add --user-dir."""
     parser.add_argument(

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.cli.columns import PREDICTED_BY, columns_to_train
 from transition_parser.cli.options import (
+    add_bits,
     add_json,
     add_nonprojective,
     add_processes,
@@ -113,7 +114,7 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 
 def _add_results(parser: argparse.ArgumentParser) -> None:
     add_user_dir(parser)
-    parser.add_argument("--half", action="store_true", help="export the model with 16 bits a weight")
+    add_bits(parser)
     parser.add_argument(
         "--language", metavar="CODE", help="language of the corpus, for the model's card, which `models` shows"
     )
@@ -152,7 +153,7 @@ def run(arguments: argparse.Namespace) -> int:
             lock,
             how,
             arguments.user_dir,
-            arguments.half,
+            arguments.bits,
             arguments.processes,
             about,
             treebank,
@@ -224,7 +225,7 @@ def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any
     options = _data_options(arguments, formalism, {flag.name for flag in flags})
     if treebank is not None and not any(options[KNOWN[name].flag] for name in predicted()):
         flags = [flag for flag in flags if flag.name != PREDICTED_BY]
-    settings = {"half": arguments.half, "beam": arguments.beam}
+    settings = {"bits": arguments.bits, "beam": arguments.beam}
     if arguments.segmenter or (arguments.segmenter is None and treebank is not None):
         if formalism is not TREES:
             raise InputError(f"--segmenter is for trees, but the files hold {formalism.name}")

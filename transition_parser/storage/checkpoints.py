@@ -30,11 +30,11 @@ from transition_parser.storage.exports import CONFIG, WEIGHTS, read_calibration,
 from transition_parser.storage.installed import InstalledModel, installed_model, naming_package
 from transition_parser.storage.segmenters import load_segmenter
 from transition_parser.storage.weights import (
-    check_finite,
     check_shapes,
     checked_weights,
     no_larger_than,
     own_names,
+    packed_weights,
     set_weights,
     stored_shapes,
     stored_weights,
@@ -151,14 +151,15 @@ def average_checkpoints(paths: Sequence[str | os.PathLike], output: str | os.Pat
         temporary.write_bytes(content.getbuffer())
 
 
-def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathLike, half: bool = False) -> None:
+def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathLike, bits: int = 32) -> None:
     """Write a model as a folder without pickle: `model.safetensors`, `config.json`, dictionaries, `spm.model`,
     `parser.json`.
 
     Other files of the data folder are copied where the model reads them.
 
     paths: one checkpoint, or several whose mean is exported
-    half: True to store the weights in half precision; computations use single precision all the same
+    bits: 8, 16 or 32, the bits that each weight is stored with (see `packed_weights`); computations use single
+        precision all the same
     """
     first = Path(paths[0])
     state = _mean(paths)
@@ -166,12 +167,7 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
     name, options = _described(state, first)
     values = model.state_dict()
     weights = {name: values[name].contiguous() for name, first_name in own_names(model).items() if name == first_name}
-    if half:
-        weights = {name: value.half() for name, value in weights.items()}
-        try:
-            check_finite(weights, first)
-        except InputError:
-            raise input_error("some weights are too large for 16 bits: export them without --half", first) from None
+    weights = packed_weights(weights, bits, first)
     before, card = Path(output, CONFIG).is_file(), Path(output, FILE_NAME)
     with new_files(output, stale=(*OPTIONAL_FILES, *(["scores.json"] if before else ()))) as temporary:
         (temporary / WEIGHTS).write_bytes(save(weights))

@@ -13,18 +13,49 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from transition_parser.base.errors import input_error
+from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.model_files import shown
 
 Shape = tuple[int, ...]
 FLOATS = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+_SCALE = ".scale"  # behind the name of a tensor of 8 bits: the name of the numbers that its rows are multiplied by
+_CODES, _MOST = "I8", 127  # the type of such a tensor, and its largest number
+_FEWEST_COLUMNS = 64  # of a tensor of 8 bits, so that the scales are small beside it
 _SLACK = 1 << 26  # elements that a model may have beside its weights, in tables that are computed, not learned
 
 
-def stored_shapes(path: str | os.PathLike) -> dict[str, Shape]:
-    """Return the names and shapes of the tensors of a safetensors file; the tensors themselves are not read.
+def packed_weights(weights: Mapping[str, Tensor], bits: int, path: str | os.PathLike) -> dict[str, Tensor]:
+    """Return the tensors to store for weights in single precision, which `stored_weights` reads.
 
-    Raises `InputError` for another or a damaged file, and for tensors that are not floating-point numbers.
+    With 8 bits each row of a matrix is stored as whole numbers from −127 to 127 and one scale that they are multiplied
+    by. Vectors and narrow matrices then have 16 bits.
+
+    bits: 8, 16 or 32
+    path: the file that the weights are from, for messages
+
+    Raises `InputError` for weights that are too large for 16 bits.
+    """
+    if bits == 32:
+        return dict(weights)
+    found: dict[str, Tensor] = {}
+    for name, value in weights.items():
+        if bits == 8 and value.dim() == 2 and value.size(1) >= _FEWEST_COLUMNS:
+            scale = value.abs().amax(1) / _MOST
+            codes = (value / scale.clamp(min=torch.finfo(scale.dtype).tiny)[:, None]).round()
+            found |= {name: codes.to(torch.int8), f"{name}{_SCALE}": scale}
+        else:
+            found[name] = value.half()
+    try:
+        check_finite({name: value for name, value in found.items() if value.is_floating_point()}, path)
+    except InputError:
+        raise input_error(f"some weights are too large for {bits} bits: export them with --bits 32", path) from None
+    return found
+
+
+def stored_shapes(path: str | os.PathLike) -> dict[str, Shape]:
+    """Return the names and shapes of the weights of a safetensors file; the weights themselves are not read.
+
+    Raises `InputError` for another or a damaged file, and for tensors that `packed_weights` does not make.
     """
     try:
         with safe_open(path, framework="pt") as file:
@@ -33,16 +64,24 @@ def stored_shapes(path: str | os.PathLike) -> dict[str, Shape]:
             shapes = {name: tuple(part.get_shape()) for name, part in slices.items()}
     except (SafetensorError, OSError, ValueError) as error:
         raise input_error(f"the file is not a safetensors file, or is damaged: {_first_line(error)}", path) from None
-    for name, kind in kinds.items():
-        if kind not in FLOATS:
-            raise input_error(f"{shown(name)} is of type {kind}, not one of {', '.join(FLOATS)}", path)
+    coded = {name for name, kind in kinds.items() if kind == _CODES}
+    for name in coded:
+        scales = f"{name}{_SCALE}"
+        if kinds.get(scales) not in FLOATS or len(shapes[name]) != 2 or shapes.pop(scales) != shapes[name][:1]:
+            raise input_error(f"{shown(name)} is of type {_CODES}, but {shown(scales)} has no scale of each row", path)
+    for name in shapes.keys() - coded:
+        if kinds[name] not in FLOATS:
+            raise input_error(f"{shown(name)} is of type {kinds[name]}, not one of {', '.join(FLOATS)}", path)
     return shapes
 
 
 def stored_weights(path: str | os.PathLike) -> dict[str, Tensor]:
-    """Return the tensors of a file that `stored_shapes` accepts."""
+    """Return the weights of a file that `stored_shapes` accepts."""
     with safe_open(path, framework="pt") as file:
-        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        values = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    for name in [name for name, value in values.items() if value.dtype is torch.int8]:
+        values[name] = values[name].float() * values.pop(f"{name}{_SCALE}").float()[:, None]
+    return values
 
 
 def checked_weights(values: object, path: str | os.PathLike) -> dict[str, Tensor]:

@@ -27,17 +27,17 @@ class Selection(NamedTuple):
     compared: list[dict[str, Any]]
 
 
-def select(experiment: Experiment, how: Evaluation, half: bool) -> Selection:
+def select(experiment: Experiment, how: Evaluation, bits: int) -> Selection:
     """Score averages of the best checkpoints on dev, and return the best average; of equal ones the largest.
 
     how: the settings of the evaluation; only its first beam is used
-    half: export 16 bits a weight, as for the model
+    bits: the bits of each weight, as the model is exported with
     """
     groups = _groups(best_checkpoints(experiment))
     if len(groups) == 1:
         return Selection(groups[0], [])
     name = _figure(experiment)
-    scores = [_score(experiment, replace(how, beams=how.beams[:1]), paths, half, name) for paths in groups]
+    scores = [_score(experiment, replace(how, beams=how.beams[:1]), paths, bits, name) for paths in groups]
     best = max(range(len(groups)), key=lambda i: (scores[i], i))
     compared = [{"averaged": len(paths), name: score} for paths, score in zip(groups, scores, strict=True)]
     return Selection(groups[best], compared)
@@ -76,13 +76,13 @@ def _figure(experiment: Experiment) -> str:
     return experiment.metric if experiment.metric in figures else [*figures][-1]
 
 
-def _score(experiment: Experiment, how: Evaluation, paths: Sequence[Path], half: bool, name: str) -> float:
+def _score(experiment: Experiment, how: Evaluation, paths: Sequence[Path], bits: int, name: str) -> float:
     from transition_parser.storage.checkpoints import export_checkpoint
 
     folder = experiment.dest / ".candidate"
     shutil.rmtree(folder, ignore_errors=True)
     try:
-        export_checkpoint(paths, folder, half)
+        export_checkpoint(paths, folder, bits)
         ((_beam, figures),) = evaluate(experiment, folder, "dev", how).items()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

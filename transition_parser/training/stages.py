@@ -43,7 +43,7 @@ class Stages:
 
     user_dir: a package with further models
     evaluation: the settings with which dev and test are parsed
-    half: export 16 bits a weight
+    bits: the bits of each weight of the exported model, as in `export_checkpoint`
     processes: the number of processes that align AMRs
     about: language and licence, for the model's card
     treebank: the treebank, where it came as a folder
@@ -55,7 +55,7 @@ class Stages:
     lock: int
     evaluation: Evaluation
     user_dir: str | None = None
-    half: bool = False
+    bits: int = 32
     processes: int = 1
     about: Mapping[str, str] = field(default_factory=dict)
     treebank: Treebank | None = None
@@ -182,9 +182,9 @@ class Stages:
         from transition_parser.storage.checkpoints import export_checkpoint
 
         experiment = self.experiment
-        averaged, compared = select(experiment, self.evaluation, self.half)
+        averaged, compared = select(experiment, self.evaluation, self.bits)
         folder = _fresh(experiment.dest / ".model")
-        export_checkpoint(averaged, folder, self.half)
+        export_checkpoint(averaged, folder, self.bits)
         figures: dict[str, Any] = {"epochs": len(history), "averaged": len(averaged), "compared": compared}
         for split in ("dev", "test"):
             if split in experiment.splits:
