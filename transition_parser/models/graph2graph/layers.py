@@ -12,11 +12,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transition_parser.kernels import search_kernels
 from transition_parser.modules.attention import HeadMask, scaled_dot_product_attention
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.indicated_attention import Content, attend
 from transition_parser.modules.layers import gather_rows
-from transition_parser.modules.linear import linear
+from transition_parser.modules.linear import linear, padded_size
 from transition_parser.modules.runs import WIDTHS, rounded_up, runs
 
 # the relation of slot i to slot j: none, its head, its dependent, the first piece of its word, a further piece of the
@@ -72,19 +73,32 @@ class RowBlock(NamedTuple):
         return cls(there, HeadMask.from_visible(there[:, None, None]).bias, there.size(1), relations)
 
 
+class Windows(NamedTuple):
+    """Slots row after row without gaps. A slot sees the slots of its row; slots behind all rows see nothing.
+
+    first: (N,) int32; the first slot of each row
+    lengths: (N,) int32; the number of slots of each row
+    longest: the largest of these
+    """
+
+    first: Tensor
+    lengths: Tensor
+    longest: int
+
+
 class CellLayout(NamedTuple):
     """The C slots that are computed with, part by part and row by row.
 
     cells: (C,); indices into the flat (N · L)
     parts: the parts as all layers but the last see them
-    last: the parts as the last layer sees them
+    last: the parts as the last layer sees them; the same `Windows`
     asking: (A,) or None; indices into the C of the slots whose vectors the last layer makes; None: all
     found: (N, K) or None; index into the A of each wanted slot; None: all slots are wanted, in order
     """
 
     cells: Tensor
-    parts: list[RowBlock]
-    last: list[RowBlock]
+    parts: list[RowBlock] | Windows
+    last: list[RowBlock] | Windows
     asking: Tensor | None = None
     found: Tensor | None = None
 
@@ -101,6 +115,24 @@ class CellLayout(NamedTuple):
         asking = cells[::length, None] + wanted
         found = torch.arange(wanted.numel(), device=there.device).view_as(wanted)
         return cls(cells, [part], [part._replace(queries=wanted.size(1), relations=some)], asking.flatten(), found)
+
+    @classmethod
+    def in_windows(cls, visible: Visible, few_shapes: bool) -> CellLayout:
+        """Return a layout of only the slots that are there, for attention without a graph by `search_kernels`.
+
+        A wanted slot that is not there is replaced by any other slot.
+        """
+        there, wanted, _ = visible
+        assert wanted is not None
+        cells, lengths = there.flatten().nonzero()[:, 0], there.sum(1)
+        place = there.flatten().cumsum(0).view_as(there).sub(1).clamp_min(0).gather(1, wanted)
+        if few_shapes:
+            cells = F.pad(cells, (0, padded_size(len(cells)) - len(cells)))
+        windows = Windows((lengths.cumsum(0) - lengths).int(), lengths.int(), int(lengths.max()))
+        asking = place[there.gather(1, wanted)]
+        found = torch.zeros_like(wanted)
+        found[there.gather(1, wanted)] = torch.arange(len(asking))
+        return cls(cells, windows, windows, asking, found)
 
     @classmethod
     def without_gaps(cls, visible: Visible, few_shapes: bool) -> CellLayout:
@@ -170,13 +202,34 @@ class Layer(nn.Module):
             nn.Parameter(torch.zeros(shape)) if graph else None for _ in range(2)
         )
 
-    def forward(self, x: Tensor, parts: Sequence[RowBlock], asking: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, parts: Sequence[RowBlock] | Windows, asking: Tensor | None = None) -> Tensor:
         """Return (C, width), or (A, width) of the slots that ask.
 
         x: (C, width); the slots of all parts
         asking: (A,) or None; see `CellLayout`
         """
         asks = x if asking is None else x.index_select(0, asking)
+        if isinstance(parts, Windows):
+            read = self._read_windows(x, parts)
+            read = read if asking is None else read.index_select(0, asking)
+        else:
+            read = self._read_blocks(asks, x, parts)
+        x = self.norms[0](asks + self.dropout(self.out(read)))
+        inner = self.inner(x)
+        if not self.activation_in_product:
+            inner = F.gelu(inner)
+        return self.norms[1](x + self.dropout(self.outer(inner)))
+
+    def _read_windows(self, x: Tensor, windows: Windows) -> Tensor:
+        """Return (C, width), the heads' results side by side."""
+        keys, values = self.key_value(x).chunk(2, 1)
+        return search_kernels.self_attention(self.query(x), keys, values, self.heads, *windows)
+
+    def _read_blocks(self, asks: Tensor, x: Tensor, parts: Sequence[RowBlock]) -> Tensor:
+        """Return (A, width), the heads' results side by side.
+
+        asks: (A, width); the slots that ask
+        """
         query, key_value = self.query(asks), self.key_value(x)
         read, cell, ask = [], 0, 0
         for part in parts:
@@ -185,11 +238,7 @@ class Layer(nn.Module):
             by = query[ask : ask + rows * part.queries].unflatten(0, (rows, part.queries))
             read.append(self._attention(by, seen, part).flatten(0, 1))
             cell, ask = cell + rows * width, ask + rows * part.queries
-        x = self.norms[0](asks + self.dropout(self.out(torch.cat(read))))
-        inner = self.inner(x)
-        if not self.activation_in_product:
-            inner = F.gelu(inner)
-        return self.norms[1](x + self.dropout(self.outer(inner)))
+        return torch.cat(read)
 
     def _attention(self, query: Tensor, key_value: Tensor, part: RowBlock) -> Tensor:
         """Return (R, K, width), the heads' results side by side.
@@ -235,10 +284,7 @@ class Transformer(nn.Module):
         words: (N, L, width); embeddings
         position, segment: (N, L)
         """
-        if visible.wanted is not None and words.device.type == "cpu":
-            layout = CellLayout.without_gaps(visible, torch.is_autocast_enabled("cpu"))
-        else:  # elsewhere the host would wait for the number of slots
-            layout = CellLayout.of_all(visible)
+        layout = self._layout(words, visible)
         x, position, segment = (some.flatten(0, 1).index_select(0, layout.cells) for some in (words, position, segment))
         place = self.positions(position.clamp(0, self.positions.num_embeddings - 1))
         x = self.dropout(self.norm(x + place + self.segments(segment)))
@@ -248,3 +294,12 @@ class Transformer(nn.Module):
         if layout.found is None:
             return x.unflatten(0, words.shape[:2])
         return x.index_select(0, layout.found.flatten()).unflatten(0, layout.found.shape)
+
+    def _layout(self, words: Tensor, visible: Visible) -> CellLayout:
+        if visible.wanted is None or words.device.type != "cpu":  # elsewhere the host would wait
+            return CellLayout.of_all(visible)
+        casts = torch.is_autocast_enabled("cpu")
+        kernels = search_kernels.supports(words, self.width // self.layers[0].heads)
+        if kernels and not (casts or torch.is_grad_enabled() or self.training) and visible.relations is None:
+            return CellLayout.in_windows(visible, words.dtype is torch.bfloat16)
+        return CellLayout.without_gaps(visible, casts)
