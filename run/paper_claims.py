@@ -6,7 +6,8 @@ configs/papers/PAPER.toml lists the claims of a paper. A claim compares two rows
 other, worse, or as good. Ours is the difference of their mean scores on test, with its standard error where a row has
 several seeds. The beam is the largest that both were searched with: 10, or 1 where a row was searched greedily
 alone. Differences up to two standard errors can't be told from chance; with one seed, up to `CHANCE`. One row is as
-good as another where it is not worse by more than `CHANCE`.
+good as another where it is not worse by more than `CHANCE`. Nothing can be said where the rows were trained for
+different numbers of epochs, or where one has hardly learned (its score is below `LEARNED`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from paper_table import SCORES, Rows, Run, errors_said, groups, markdown, read, 
 from transition_parser.base.errors import InputError
 
 CHANCE = {"uas": 1.0, "las": 1.0, "smatch": 0.01}
+LEARNED = {"uas": 30.0, "las": 20.0, "smatch": 0.1}
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,8 @@ class Claim:
         if self._key(metric) not in row[0] or self._key(metric) not in against[0]:
             return "has no scores without punctuation"
         how = ", greedily" if size_of(beam) == 1 else ""
-        return self._compared(metric, self._scores(row, metric, beam), self._scores(against, metric, beam), how)
+        scores = [self._scores(runs, metric, beam) for runs in (row, against)]
+        return self._compared(metric, *scores, how, len({run["settings"]["epochs"] for run in row + against}) == 1)
 
     def _key(self, metric: str) -> str:
         return SKIPPED if self.punct == "skip" and metric != "smatch" else COUNTED
@@ -71,11 +74,18 @@ class Claim:
     def _scores(self, runs: Iterable[Run], metric: str, beam: str) -> list[float]:
         return [score(run[self._key(metric)]["test"][beam][metric]) for run in runs]
 
-    def _compared(self, metric: str, row: Sequence[float], against: Sequence[float], how: str) -> str:
+    def _compared(
+        self, metric: str, row: Sequence[float], against: Sequence[float], how: str, trained_alike: bool
+    ) -> str:
         difference = statistics.mean(row) - statistics.mean(against)
         error = _standard_error(row, against)
         decimals = SCORES[metric][1]
         shown = f"{difference:+z.{decimals}f}".replace("-", "−") + ("" if error is None else f" ± {error:.{decimals}f}")
+        if not trained_alike:
+            return f"{shown}{how}: can't be said after different epochs"
+        for name, scores in ((self.row, row), (self.against, against)):
+            if statistics.mean(scores) < LEARNED[metric]:
+                return f"{shown}{how}: can't be said, {name} has hardly learned"
         return f"{shown}{how}: {self.verdict(difference, CHANCE[metric], error)}"
 
     def verdict(self, difference: float, chance: float, error: float | None = None) -> str:

@@ -21,7 +21,7 @@ PAPERS = sorted(path.stem for path in paper.PAPERS.glob("*.toml") if path.stem !
 
 def trained(row, seed, las, table="1", smatch=None):
     """Return a run with one score on test."""
-    settings = {"paper": "use", "table": table, "row": row, "seed": seed, "system": "arc-hybrid"}
+    settings = {"paper": "use", "table": table, "row": row, "seed": seed, "epochs": 5, "system": "arc-hybrid"}
     settings["data"] = {"name": "corpus", "test": "digest"}
     found = {"uas": las + 5, "las": las} if smatch is None else {"smatch": {"f1": smatch}}
     return {
@@ -63,6 +63,14 @@ def test_claims_are_of_rows_that_their_tables_have(of):
 )
 def test_a_verdict_needs_a_difference_beyond_chance(expect, difference, error, verdict):
     assert claim(expect=expect).verdict(difference, 1.0, error) == verdict
+
+
+def test_rows_of_other_budgets_and_rows_that_have_not_learned_say_nothing():
+    longer = trained("b", 1, 70)
+    longer["settings"]["epochs"] = 10
+    assert claim().ours([trained("a", 1, 80), longer]) == "+10.0: can't be said after different epochs"
+    assert claim().ours([trained("a", 1, 80), trained("b", 1, 7)]) == "+73.0: can't be said, b has hardly learned"
+    assert claim().ours([trained("a", 1, 80), trained("b", 1, 70)]) == "+10.0: holds"
 
 
 def test_differences_are_of_means_with_their_standard_error():
