@@ -22,7 +22,7 @@ from transition_parser.training import selection
 from transition_parser.training import stages as stages_module
 from transition_parser.training.display import Display, epochs_of
 from transition_parser.training.evaluation import Evaluation, evaluate_raw_text
-from transition_parser.training.experiment import Experiment, locked
+from transition_parser.training.experiment import Experiment, _written, locked
 from transition_parser.training.flags import Flag
 from transition_parser.training.stages import Stages, mend_checkpoints
 
@@ -427,3 +427,11 @@ def test_a_training_that_goes_on_knows_its_best_epoch(experiment, monkeypatch, c
     monkeypatch.setattr(stages_module, "run_fairseq", trained)
     Stages(experiment, 0, Evaluation())._train(experiment.history)
     assert ("best 50.5 (epoch 1)" if goes_on else "best 49.5 (epoch 2)") in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("half", "bits"), [(True, 16), (False, 32)])
+def test_what_an_earlier_program_began_goes_on(half, bits, tmp_path):
+    (tmp_path / "experiment.json").write_text(
+        json.dumps({"options": {"--half": half, "--beam": [1]}}), encoding="utf-8"
+    )
+    assert _written(tmp_path / "experiment.json") == {"options": {"--bits": bits, "--beam": [1]}}
