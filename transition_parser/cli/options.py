@@ -233,8 +233,8 @@ def add_bits(parser: argparse.ArgumentParser) -> None:
         type=int,
         choices=(8, 16, 32),
         default=32,
-        help="bits that each weight of the exported model is stored with (default 32); 8: matrices have whole numbers "
-        "and one scale for each row",
+        help="bits that the weights of the exported model are stored with (default 32); 8: wide matrices have whole "
+        "numbers and one scale for each row, and all else has 16 bits",
     )
     bits.add_argument("--half", action="store_const", const=16, dest="bits", help="the same as --bits 16")
 

@@ -143,10 +143,9 @@ class PretrainedWords(OptionalInput):
         _draw_cheaply(self.network)
         if training == ADAPTERS:
             _add_adapters(self.network, rank)
-        of_pieces = {id(parameter) for parameter in self.network.get_input_embeddings().parameters()}
+        self._learned = _learned(self.network, training)
         for name, parameter in self.network.named_parameters():
-            parameter.requires_grad = _learns(training, name, id(parameter) in of_pieces)
-        self._learned = {name for name, parameter in self.network.named_parameters() if parameter.requires_grad}
+            parameter.requires_grad = name in self._learned
         config = self.network.config
         self.layers = layers_of(layers, config.num_hidden_layers)
         self.mix = nn.Parameter(torch.zeros(len(self.layers))) if mix else None
@@ -352,17 +351,19 @@ def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
     return [] if first is None else [first], [] if last is None else [last]
 
 
-def _learns(training: str, name: str, of_pieces: bool) -> bool:
-    """Return True if a weight of the encoder is trained.
-
-    of_pieces: True for the embeddings of pieces.
-    """
-    return training == WHOLE or (training == LAYERS and not of_pieces) or (training == ADAPTERS and _ADAPTER in name)
+def _learned(network: Any, training: str) -> set[str]:
+    """Return the names of the weights of an encoder that are trained."""
+    names = {name for name, _ in network.named_parameters()}
+    if training == LAYERS:
+        of_pieces = network.get_input_embeddings().weight
+        return {name for name, parameter in network.named_parameters() if parameter is not of_pieces}
+    return {name for name in names if training == WHOLE or (training == ADAPTERS and _ADAPTER in name)}
 
 
 def _is_stored(module: PretrainedWords, name: str, prefix: str) -> bool:
     inside = name.removeprefix(f"{prefix}network.")
-    return inside == name or inside in module._learned or module.training_of_encoder == WHOLE  # with its buffers
+    of_encoder = inside in module._learned or module.training_of_encoder == WHOLE  # the whole has buffers, too
+    return inside == name or of_encoder
 
 
 def _leave_out(module: PretrainedWords, values: dict, prefix: str, _metadata: Any) -> None:
@@ -375,7 +376,7 @@ def _fill_in(module: PretrainedWords, values: dict, prefix: str, *_: Any) -> Non
     """Add the weights that `_leave_out` deleted to a state dictionary that is loaded.
 
     A state dictionary of a model whose encoder was frozen gets the whole encoder, so that training can go on from it
-    with adapters or with the whole encoder.
+    with adapters, with the layers or with the whole encoder.
     """
     was_frozen = not any(name.startswith(f"{prefix}network.") for name in values)
     for name, value in module.network.state_dict(keep_vars=True).items():

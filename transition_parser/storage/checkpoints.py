@@ -158,7 +158,7 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
     Other files of the data folder are copied where the model reads them.
 
     paths: one checkpoint, or several whose mean is exported
-    bits: 8, 16 or 32, the bits that each weight is stored with (see `packed_weights`); computations use single
+    bits: 8, 16 or 32, the bits that weights are stored with (see `packed_weights`); computations use single
         precision all the same
     """
     first = Path(paths[0])

@@ -28,7 +28,7 @@ def packed_weights(weights: Mapping[str, Tensor], bits: int, path: str | os.Path
     """Return the tensors to store for weights in single precision, which `stored_weights` reads.
 
     With 8 bits each row of a matrix is stored as whole numbers from −127 to 127 and one scale that they are multiplied
-    by. Vectors and narrow matrices then have 16 bits.
+    by. All other tensors, and matrices of fewer than 64 columns, then have 16 bits.
 
     bits: 8, 16 or 32
     path: the file that the weights are from, for messages

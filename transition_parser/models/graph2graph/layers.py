@@ -74,7 +74,7 @@ class RowBlock(NamedTuple):
 
 
 class Windows(NamedTuple):
-    """Slots row after row without gaps. A slot sees the slots of its row; slots behind all rows see nothing.
+    """Slots row after row without gaps. A slot sees the slots of its row. Slots behind all rows read zeros.
 
     first: (N,) int32; the first slot of each row
     lengths: (N,) int32; the number of slots of each row
@@ -129,9 +129,11 @@ class CellLayout(NamedTuple):
         if few_shapes:
             cells = F.pad(cells, (0, padded_size(len(cells)) - len(cells)))
         windows = Windows((lengths.cumsum(0) - lengths).int(), lengths.int(), int(lengths.max()))
-        asking = place[there.gather(1, wanted)]
-        found = torch.zeros_like(wanted)
-        found[there.gather(1, wanted)] = torch.arange(len(asking))
+        matters, found = there.gather(1, wanted), torch.zeros_like(wanted)
+        asking = place[matters]
+        found[matters] = torch.arange(len(asking))
+        if few_shapes:
+            asking = F.pad(asking, (0, padded_size(len(asking)) - len(asking)))
         return cls(cells, windows, windows, asking, found)
 
     @classmethod
