@@ -152,7 +152,7 @@ def test_configs_fit_sizes():
     assert [config_for(words) for words in (0, 10_180, 33_878, 204_577, 10**7)] == [
         *("ud-spa-dp-small", "ud-spa-dp-small", "ud-spa-dp-small", "ewt-en", "ud-spa-dp-large")
     ]
-    assert config_for(204_577, pretrained=True) == "ewt-en-minilm"
+    assert config_for(204_577, pretrained=True) == "ewt-spa-dp-minilm"
     for recipe in RECIPES:
         assert "--pretrained" in {flag.name for flag in read_flags(recipe.pretrained)}
         assert "--pretrained" not in {flag.name for flag in read_flags(recipe.config)}

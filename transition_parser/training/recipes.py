@@ -21,8 +21,8 @@ class Recipe(NamedTuple):
 # The fewer words, the smaller the batches and the more epochs. docs/treebank.md shows this table.
 RECIPES = (
     Recipe(0, "ud-spa-dp-small", "ud-minilm-small"),
-    Recipe(120_000, "ewt-en", "ewt-en-minilm"),
-    Recipe(600_000, "ud-spa-dp-large", "ewt-en-minilm"),
+    Recipe(120_000, "ewt-en", "ewt-spa-dp-minilm"),
+    Recipe(600_000, "ud-spa-dp-large", "ewt-spa-dp-minilm"),
 )
 
 
