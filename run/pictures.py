@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-MODELS = ("en-ewt-minilm", "en-amr")
+MODELS = ("en-ewt", "en-amr")
 LETTER = "The old lighthouse keeper waved at every ship that passed. A letter came today that she had hoped for."
 TEACHER = "The teacher who gave the book to Anna wanted to leave."
 MOST_BYTES = 150_000
@@ -47,8 +47,8 @@ class Picture(NamedTuple):
 
 
 PICTURES = (
-    Picture("page-trees", "en-ewt-minilm", LETTER, height=800),
-    Picture("page-steps", "en-ewt-minilm", LETTER, 0, 14, height=1140),
+    Picture("page-trees", "en-ewt", LETTER, height=800),
+    Picture("page-steps", "en-ewt", LETTER, 0, 14, height=1140),
     Picture("page-amr", "en-amr", TEACHER, 0, 22, height=1060),
 )
 
