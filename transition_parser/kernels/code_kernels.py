@@ -18,6 +18,17 @@ TINY = 1e-30  # numbers as small as this count as zeros, so that no quotient is 
 _ROUNDED = ZERO + 0.5  # conversion to an integer cuts off what is behind the point
 
 
+def quantise_weights(weights: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the whole numbers round(127 w / m) of weights, (R, dim) int8, and m, (R, 1) float.
+
+    m is the size of the largest weight of a row, at least `TINY`.
+
+    weights: (R, dim) float
+    """
+    largest = weights.abs().amax(1, keepdim=True).clamp_(min=TINY)
+    return (weights * (LARGEST / largest)).round_().to(torch.int8), largest
+
+
 def quantise_rows(x: Tensor, size: int) -> tuple[Tensor, Tensor]:
     """Return the codes of rows, (size, dim) uint8, and the size of the largest number of each row, (R, 1) float.
 

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels.code_kernels import LARGEST, TINY, ZERO, quantise_rows, scale_rows
+from transition_parser.kernels.code_kernels import LARGEST, ZERO, quantise_rows, quantise_weights, scale_rows
 from transition_parser.modules.linear import padded, padded_size
 
 _NARROW = 32  # layers with fewer inputs or outputs take no time
@@ -118,14 +118,12 @@ class _Int8Linear(nn.Module):
         super().__init__()
         self.in_features, self.out_features, self.activation = layer.in_features, layer.out_features, activation
         self.weight = None  # kernels that read weights can't read these
-        weight = layer.weight.detach().float()
-        largest = weight.abs().amax(1, keepdim=True).clamp_(min=TINY)
-        codes = (weight * (LARGEST / largest)).round_().to(torch.int8)
+        codes, largest = quantise_weights(layer.weight.detach().float())
         self.scale = largest[:, 0] / LARGEST**2  # a product has the scales of both factors
-        self.bias = torch.zeros(len(weight)) if layer.bias is None else layer.bias.detach().float()
+        self.bias = torch.zeros(len(codes)) if layer.bias is None else layer.bias.detach().float()
         self.is_fast = has_fast_int8()
         if self.is_fast:
-            self.zeros = torch.zeros(len(weight), dtype=torch.long)
+            self.zeros = torch.zeros(len(codes), dtype=torch.long)
             self.packed = torch.ops.onednn.qlinear_prepack(codes, None)
         else:
             self.packed = codes.double()

@@ -15,11 +15,12 @@ from torch.overrides import TorchFunctionMode
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.model_files import shown
+from transition_parser.kernels.code_kernels import LARGEST, quantise_weights
 
 Shape = tuple[int, ...]
 FLOATS = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 _SCALE = ".scale"  # behind the name of a tensor of 8 bits: the name of the numbers that its rows are multiplied by
-_CODES, _MOST = "I8", 127  # the type of such a tensor, and its largest number
+_CODES = "I8"  # the type of such a tensor
 _FEWEST_COLUMNS = 64  # of a tensor of 8 bits, so that the scales are small beside it
 _SLACK = 1 << 26  # elements that a model may have beside its weights, in tables that are computed, not learned
 
@@ -40,9 +41,8 @@ def packed_weights(weights: Mapping[str, Tensor], bits: int, path: str | os.Path
     found: dict[str, Tensor] = {}
     for name, value in weights.items():
         if bits == 8 and value.dim() == 2 and value.size(1) >= _FEWEST_COLUMNS:
-            scale = value.abs().amax(1) / _MOST
-            codes = (value / scale.clamp(min=torch.finfo(scale.dtype).tiny)[:, None]).round()
-            found |= {name: codes.to(torch.int8), f"{name}{_SCALE}": scale}
+            codes, largest = quantise_weights(value)
+            found |= {name: codes, f"{name}{_SCALE}": largest[:, 0] / LARGEST}
         else:
             found[name] = value.half()
     try:
