@@ -136,7 +136,7 @@ def test_a_sentence_is_read_as_transformers_reads_it(task, batch):
 
 
 def _folder_of(pieces) -> str:
-    return pieces.tokenizer.name_or_path
+    return pieces.pieces.tokenizer.name_or_path
 
 
 def test_words_with_further_inputs_start_as_what_the_layers_were_trained_for(task, batch, encoder):

@@ -17,6 +17,7 @@ from transition_parser.modules.kept_vectors import keep_vectors
 from transition_parser.modules.pretrained import PieceIds, PretrainedWords
 from transition_parser.modules.pretrained_attention import KERNELS
 from transition_parser.modules.runs import SequenceRun, runs
+from transition_parser.text import kept_words
 
 SENTENCES = [["dogs", "bark", "."], ["an", "", "öß", "x" * 100], ["a", "long", "one", *["word"] * 60], []]
 
@@ -40,7 +41,8 @@ def vectors(encoder: PretrainedWords, sentences: list[list[str]]) -> list[torch.
 
 def test_a_word_is_the_mean_of_its_pieces(folder):
     encoder = words_of(folder).eval()
-    ids = [2, *encoder.tokenizer(["ab", "c"], is_split_into_words=True, add_special_tokens=False)["input_ids"], 3]
+    tokenizer = encoder.pieces.tokenizer
+    ids = [2, *tokenizer(["ab", "c"], is_split_into_words=True, add_special_tokens=False)["input_ids"], 3]
     assert len(ids) == 5
     states = encoder.network(torch.tensor([ids]), output_hidden_states=True).hidden_states
     for number, layer in enumerate((LAYERS - 1, LAYERS)):
@@ -63,7 +65,7 @@ def test_positions_of_roberta_begin_behind_padding(tmp_path):
     """Windows are as long as they can be, and no longer; a word is the mean of its pieces, without the others."""
     encoder = words_of(make_encoder(tmp_path / "tiny", kind="roberta")).eval()
     positions = encoder.network.config.max_position_embeddings
-    assert encoder.tokenizer.model_max_length > positions == LONGEST + 2
+    assert encoder.pieces.tokenizer.model_max_length > positions == LONGEST + 2
     long = ["a"] * 40  # with a blank each
     read = encoder.read([long])
     assert read["ids"].size(1) == LONGEST and bool(read["mask"].all(1).any())
@@ -71,8 +73,8 @@ def test_positions_of_roberta_begin_behind_padding(tmp_path):
     encoder.network.embeddings.position_embeddings.register_forward_hook(lambda _, given, __: seen.append(given[0]))
     together = vectors(encoder, [long, ["ab", "c"]])
     assert max(int(places.max()) for places in seen) == positions - 1
-    assert min(int(places[:, 0].min()) for places in seen) == encoder.tokenizer.pad_token_id + 1
-    ids = encoder.tokenizer(" ab c")["input_ids"]
+    assert min(int(places[:, 0].min()) for places in seen) == encoder.pieces.tokenizer.pad_token_id + 1
+    ids = encoder.pieces.tokenizer(" ab c")["input_ids"]
     assert len(ids) == 7 and (ids[0], ids[-1]) == (0, 2)  # <s>, a blank with two letters, one with another, </s>
     states = encoder.network(torch.tensor([ids]), output_hidden_states=True).hidden_states[LAYERS]
     wanted = torch.stack([states[0, 1:4].mean(0), states[0, 4:6].mean(0)])
@@ -83,19 +85,19 @@ def test_positions_of_roberta_begin_behind_padding(tmp_path):
 @pytest.mark.parametrize("most", [0, 4, 1000])
 def test_pieces_that_are_known_are_those_that_are_read(folder, monkeypatch, most):
     """Of so many words the pieces are kept."""
-    monkeypatch.setattr(pretrained, "_KNOWN_WORDS", most)
+    monkeypatch.setattr(kept_words, "_MOST", most)
     encoder = words_of(folder).eval()
     for sentences in (SENTENCES[:1], SENTENCES, SENTENCES):
         found, wanted = encoder.read(sentences), words_of(folder).read(sentences)
         assert all(torch.equal(found[name], wanted[name]) for name in wanted)
-    assert len(encoder._known) <= most and bool(encoder._known) == bool(most)
+    assert len(encoder.pieces._kept._known) <= most and bool(encoder.pieces._kept._known) == bool(most)
 
 
 def test_copies_know_no_words_so_that_others_may_read_meanwhile(folder):
     encoder = words_of(folder).eval()
     encoder.read(SENTENCES)
     for copied in (copy.deepcopy(encoder), pickle.loads(pickle.dumps(encoder))):
-        assert encoder._known and not copied._known
+        assert encoder.pieces._kept._known and not copied.pieces._kept._known
         assert torch.equal(copied.read(SENTENCES)["ids"], encoder.read(SENTENCES)["ids"])
 
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -19,6 +20,7 @@ from transition_parser.data.vocabulary import SPECIAL, Vocabulary
 from transition_parser.states.table import ActionTable
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.columns import Columns
+from transition_parser.text.kept_words import KeptWords
 from transition_parser.text.pieces import FILE_NAME as PIECES
 from transition_parser.text.pieces import OPEN, Pieces
 from transition_parser.text.segmentation import ENGLISH, Segmenter
@@ -56,6 +58,7 @@ class Resources:
     vectors: WordVectors | None = None
     frequent_words: tuple[str, ...] | None = None  # of the training data, the most frequent first
     segmenter: Segmenter = ENGLISH  # divides raw text; a learned one comes from `storage.segmenters`
+    _kept_ids: KeptWords[list[int]] = field(default_factory=KeptWords, init=False, compare=False, repr=False)
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Resources:
@@ -99,11 +102,10 @@ class Resources:
     def encode_all(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
         """Return the piece ids of sentences of normalised words, each with `</s>`.
 
-        Each word is encoded once, and all by one call of sentencepiece, because most of its time goes into the call
-        itself.
+        New words are encoded by one call of sentencepiece, because most of its time goes into the call itself.
         """
-        distinct = list(dict.fromkeys(word for sentence in sentences for word in sentence))
-        ids = dict(zip(distinct, map(self._piece_ids, self.pieces.split(distinct)), strict=True))
+        words = dict.fromkeys(word for sentence in sentences for word in sentence)
+        ids = self._kept_ids.values(words, lambda new: map(self._piece_ids, self.pieces.split(new)))
         return [self._ended([i for word in sentence for i in ids[word]]) for sentence in sentences]
 
     def encode_pieces(self, pieces: list[str]) -> Tensor:
@@ -111,7 +113,8 @@ class Resources:
         return self._ended(self._piece_ids(pieces))
 
     def _ended(self, ids: list[int]) -> Tensor:
-        return torch.tensor([*(ids or self._piece_ids([OPEN])), self.source_dictionary.eos()])
+        ended = [*(ids or self._piece_ids([OPEN])), self.source_dictionary.eos()]
+        return torch.from_numpy(np.array(ended, np.int64))  # `torch.tensor` takes several times as long
 
     def _piece_ids(self, pieces: Iterable[str]) -> list[int]:
         return [*map(self._piece_id, pieces)]

@@ -8,7 +8,7 @@ Henderson 2020 and most parsers since read BERT by such means. The encoder is fr
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -24,13 +24,13 @@ from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.pretrained_attention import FUSED, KERNELS, PackedRow, reads_rows, register
 from transition_parser.modules.runs import WIDTHS, in_rows, rounded_up, runs
 from transition_parser.modules.word_input import NO_ANNOTATIONS, OptionalInput, projected_width
+from transition_parser.modules.word_pieces import WordPieces
 from transition_parser.text.columns import Annotations
 from transition_parser.text.windows import windows
 
 FROZEN, ADAPTERS, LAYERS, WHOLE = "frozen", "adapters", "layers", "whole"
 LR_SCALE = "lr_scale"  # attribute of parameters: they learn at this multiple of the learning rate
 _ADAPTER = ".lora_"  # part of the names that peft gives to the weights of adapters
-_KNOWN_WORDS, _KNOWN_LENGTH = 50_000, 50  # most words whose pieces are kept, and most letters of such a word
 
 
 class PieceIds(NamedTuple):
@@ -137,7 +137,7 @@ class PretrainedWords(OptionalInput):
     ) -> None:
         super().__init__()
         self.training_of_encoder, self.sha256 = training, files.sha256
-        self.network, self.tokenizer = files.load()
+        self.network, tokenizer = files.load()
         self._attention = self.network.config._attn_implementation
         self._chooses_attention = self._attention == FUSED
         _draw_cheaply(self.network)
@@ -151,10 +151,11 @@ class PretrainedWords(OptionalInput):
         self.mix = nn.Parameter(torch.zeros(len(self.layers))) if mix else None
         self.width = config.hidden_size * len(self.layers)  # of the result of `vectors`
         self.project_to(dim, config.hidden_size if mix else self.width)
-        self._first, self._last = _special_tokens(self.tokenizer)
+        self._first, self._last = _special_tokens(tokenizer)
         special = len(self._first) + len(self._last)
-        self._longest = min(_positions(self.network), self.tokenizer.model_max_length) - special
-        self._known: dict[str, list[int]] = {}  # word → its pieces
+        self._longest = min(_positions(self.network), tokenizer.model_max_length) - special
+        self._padding = tokenizer.pad_token_id or 0
+        self.pieces = WordPieces(tokenizer, self._longest)
         self._register_state_dict_hook(_leave_out)
         self.register_load_state_dict_pre_hook(_fill_in)
 
@@ -162,10 +163,6 @@ class PretrainedWords(OptionalInput):
     def is_frozen(self) -> bool:
         """True if the vectors of words are the same in all epochs, so that they can be kept."""
         return self.training_of_encoder == FROZEN
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state without known words: other threads may be reading words while a copy is made."""
-        return {**self.__dict__, "_known": {}}
 
     def train(self, mode: bool = True) -> PretrainedWords:
         super().train(mode)
@@ -175,7 +172,7 @@ class PretrainedWords(OptionalInput):
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS) -> dict[str, Tensor]:
         """Return the fields of `PieceIds` of sentences of words, as a dictionary."""
-        ids_of = self._ids_of({word for words in sentences for word in words})
+        ids_of = self.pieces.of({word for words in sentences for word in words})
         wide = max((len(words) for words in sentences), default=0) + 1  # the root is the last position
         rows: list[list[int]] = []
         piece: list[tuple[int, int]] = []  # row and column of each piece
@@ -195,7 +192,7 @@ class PretrainedWords(OptionalInput):
         most = self._longest + len(self._first) + len(self._last)
         longest = min(rounded_up(max(lengths, default=0), WIDTHS), most)
         mask = torch.arange(longest) < torch.tensor(lengths, dtype=torch.long)[:, None]
-        ids = torch.full(mask.shape, self.tokenizer.pad_token_id or 0)
+        ids = torch.full(mask.shape, self._padding)
         ids[mask] = torch.tensor([id_ for row in rows for id_ in row], dtype=torch.long)
         return PieceIds(
             ids,
@@ -203,22 +200,6 @@ class PretrainedWords(OptionalInput):
             torch.tensor([row * longest + column for row, column in piece], dtype=torch.long),
             torch.tensor(word, dtype=torch.long),
         )._asdict()
-
-    def _ids_of(self, words: Collection[str]) -> dict[str, list[int]]:
-        """Return the pieces of each word, as many as fit into a window.
-
-        The pieces of the first words are kept, because most words come again.
-        """
-        known = self._known
-        new = [word for word in words if word not in known]
-        encoded = self.tokenizer(new, add_special_tokens=False, verbose=False)["input_ids"] if new else []
-        found = {
-            word: (ids or [self.tokenizer.unk_token_id])[: self._longest]
-            for word, ids in zip(new, encoded, strict=True)
-        }
-        if len(known) + len(found) <= _KNOWN_WORDS:
-            known.update((word, ids) for word, ids in found.items() if len(word) <= _KNOWN_LENGTH)
-        return {word: found[word] if word in found else known[word] for word in words}
 
     def vectors(self, pieces: PieceIds, words: int) -> Tensor:
         """Return the vectors of words, (words, width).

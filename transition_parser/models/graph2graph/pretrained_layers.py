@@ -16,6 +16,7 @@ from transition_parser.models.graph2graph.layers import Layer, Sizes, Transforme
 from transition_parser.modules.encoder_files import EncoderFiles
 from transition_parser.modules.pretrained import LR_SCALE
 from transition_parser.modules.word_input import WordInput
+from transition_parser.modules.word_pieces import WordPieces
 from transition_parser.text.columns import Annotations
 
 _MOST_PIECES = 32  # the largest number of pieces of a word that are read
@@ -112,7 +113,7 @@ class PieceInput(WordInput):
 
     def __init__(self, source: PretrainedLayers, further: bool, learns: bool) -> None:
         super().__init__()
-        self.tokenizer, self.further = source.tokenizer, further
+        self.pieces = WordPieces(source.tokenizer, _MOST_PIECES if further else 1)
         weight = source.embeddings.word_embeddings.weight.data
         self.embed = nn.Embedding(*weight.shape)
         self.embed.weight.data.copy_(weight)
@@ -132,17 +133,14 @@ class PieceInput(WordInput):
         owner: (B, M); the word that each further piece belongs to, −1 at padding
         more_position: (B, M); positions of further pieces
         """
-        encoded = self.tokenizer(
-            [word for words in sentences for word in words] or [""], add_special_tokens=False, verbose=False
-        )["input_ids"]
-        pieces = iter(encoded)
+        pieces = self.pieces.of({word for words in sentences for word in words})
         wide = max((len(words) for words in sentences), default=0) + 1
         first, position = [[0] * wide for _ in sentences], [[0] * (wide + 1) for _ in sentences]
         more: list[list[tuple[int, int, int]]] = [[] for _ in sentences]
         for row, words in enumerate(sentences):
             place = 1
-            for i, _ in enumerate(words):
-                ids = (next(pieces) or [self.tokenizer.unk_token_id])[: _MOST_PIECES if self.further else 1]
+            for i, word in enumerate(words):
+                ids = pieces[word]
                 first[row][i], position[row][i] = ids[0], place
                 more[row] += [(piece, i, place + k) for k, piece in enumerate(ids[1:], 1)]
                 place += len(ids)

@@ -1,0 +1,40 @@
+"""Values of words that are computed once and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, Generic, TypeVar
+
+Value = TypeVar("Value")
+
+_MOST, _LONGEST = 50_000, 50  # most words that are kept, and most letters of such a word
+
+
+class KeptWords(Generic[Value]):
+    """The values of the first words that are asked for, because most words come again.
+
+    Several threads may ask at the same time. Copies start empty.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, Value] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state of an empty object: other threads may be adding words while a copy is made."""
+        return {"_known": {}}
+
+    def values(self, words: Collection[str], compute: Callable[[list[str]], Iterable[Value]]) -> dict[str, Value]:
+        """Return the value of each word.
+
+        compute: returns the values of several words, in order; always the same value for the same word
+
+        >>> kept = KeptWords()
+        >>> kept.values(["a", "bc"], lambda words: map(len, words)), kept.values(["bc"], lambda words: words[:0])
+        ({'a': 1, 'bc': 2}, {'bc': 2})
+        """
+        known = self._known
+        new = [word for word in words if word not in known]
+        found = dict(zip(new, compute(new), strict=True)) if new else {}
+        if len(known) + len(found) <= _MOST:
+            known.update((word, value) for word, value in found.items() if len(word) <= _LONGEST)
+        return {word: found[word] if word in found else known[word] for word in words}
