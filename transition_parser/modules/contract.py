@@ -191,11 +191,14 @@ class Decoder(nn.Module):
     reads_in_decoder: True if the decoder itself reads words. Two models that share an encoder (`--auxiliary-data`)
         would then not share all parts that read words.
     gains_by_int8: True if int8 was measured to be as accurate as fp32 and faster, for single sentences too
+    words_at_once: number of words of a batch on a CPU. More words leave the caches; with fewer the overhead of each
+        step outweighs its arithmetic.
     """
 
     needs: Collection[str] = ()
     reads_in_decoder: bool = False
     gains_by_int8: bool = False
+    words_at_once: int = 2000
     _here: Tensor
 
     def __init__(self, table: ActionTable) -> None:
@@ -348,6 +351,8 @@ class GraphDecoder(Decoder, ABC):
     It is trained by decisions about graphs, and finds the best graph without search. Its training data are derivations
     all the same: the last of the `states`, before `</s>`, contain the gold graphs.
     """
+
+    words_at_once = 1000
 
     @abstractmethod
     def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:

@@ -102,7 +102,8 @@ class Parser(Generic[P_co]):
 
     beam: number of hypotheses that search keeps; 1 is greedy search
     batch_tokens: maximum of words times beam that are parsed at once (a longer sentence is parsed by itself); by
-        default 8000 times the beam, at most 32000
+        default on a CPU the model's number of words (`Decoder.words_at_once`) times the beam, at most times 8; on other
+        devices 8000 times the beam, at most 32000
     device: torch's name of the device
     precision: `fp32`, `bf16`, `int8` (linear layers multiply 8-bit integers; the rest is in bf16 where that is native,
         else in fp32), or `auto`: bf16 where it is native, else int8 where that is, for trees by SPA-DP and by
@@ -177,7 +178,8 @@ class Parser(Generic[P_co]):
         self.model = prepared(full, self.device, self.precision)
         self._full: ParserModel | None = full  # kept for pickling; `load` sets None, as its model is on disk
         self.resources = resources
-        self.beam, self.batch_tokens = beam, batch_tokens or 8000 * min(beam, 4)
+        words, beams = (model.decoder.words_at_once, 8) if self.device.type == "cpu" else (8000, 4)
+        self.beam, self.batch_tokens = beam, batch_tokens or words * min(beam, beams)
         self.nbest, self.longest, self.consensus = nbest, longest, consensus
         self.threads = threads or torch.get_num_threads()
         self.formalism: Formalism[Any, Any, Any] = formalism_of(resources.parser.system)
