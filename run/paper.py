@@ -24,17 +24,19 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import alone_in, replacing
 from transition_parser.base.model_files import sha256_of
+from transition_parser.cli.contexts import signals_as_exits
 from transition_parser.graphs.dependency_score import marks_punctuation
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism, formalism_of
 from transition_parser.training.evaluation import parse_and_score, prepared_gold
@@ -49,6 +51,41 @@ WARM_UP = 1 / 8  # share of the epochs in which the learning rate rises
 COUNTED, SKIPPED, DIVIDED = "scores", "without punctuation", "las on test"  # keys of a result
 PARTS = ("length", "distance", "depth", "tag")  # `Trees.score` divides the LAS by each
 VERSIONS = ("transition-parser", "torch", "fairseq-fixed")
+
+
+class Programs:
+    """Programs that several threads wait for, and that are ended together."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[str]] = set()
+        self._ended, self._lock = False, Lock()
+
+    def run(self, command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str]:
+        """Run a program to its end and return its exit status and its messages. Raises `InputError` after `end`."""
+        with self._lock:
+            if self._ended:
+                raise InputError("interrupted")
+            program = subprocess.Popen(
+                command, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
+            )
+            self._running.add(program)
+        with program:
+            try:
+                _, errors = program.communicate()
+            except BaseException:  # a signal, in the main thread
+                program.terminate()
+                raise
+            finally:
+                with self._lock:
+                    self._running.discard(program)
+        return program.returncode, errors
+
+    def end(self) -> None:
+        """End the programs that are running, and start no other. A training then keeps its last checkpoint."""
+        with self._lock:
+            self._ended = True
+            for program in self._running:
+                program.terminate()
 
 
 @dataclass(frozen=True)
@@ -191,15 +228,16 @@ class Run:
         """Return True where the folder of the run holds its model."""
         return (out / self.folder / "model" / "scores.json").is_file()
 
-    def measure(self, out: Path, threads: int, device: str) -> dict[str, Any]:
+    def measure(self, out: Path, threads: int, device: str, programs: Programs) -> dict[str, Any]:
         """Train, parse and score, and return the scores. Raises `InputError` where that fails.
 
         The members of an ensemble must have been trained.
 
         device: what dev and test are parsed on; fairseq trains on a GPU where there is one
+        programs: runs the training
         """
         if not self.members:
-            return self.train(out, threads, device)
+            return self.train(out, threads, device, programs)
         try:
             return self._parsed_together(out, threads, device)
         except InputError as error:
@@ -221,7 +259,7 @@ class Run:
             counted.setdefault(split, {})[f"beam {beam}"] = parse_and_score(parser, gold, parsed)
         return {COUNTED: counted, **self._scores_of_trees(folder), "history": []}
 
-    def train(self, out: Path, threads: int, device: str) -> dict[str, Any]:
+    def train(self, out: Path, threads: int, device: str, programs: Programs) -> dict[str, Any]:
         """Train, parse and score, and return the scores. Raises `InputError` where the program fails."""
         folder = out / self.folder
         files = [word for split in SPLITS for word in (f"--{split}", str(self.files[split]))]
@@ -233,11 +271,9 @@ class Run:
             "--", "--seed", str(self.seed), "--max-epoch", str(self.epochs),
             "--warmup-epochs", str(self.epochs * WARM_UP), "--keep-best-checkpoints", str(AVERAGED),
         ]  # fmt: skip
-        done = subprocess.run(
-            command, text=True, capture_output=True, env={**os.environ, "OMP_NUM_THREADS": str(threads)}
-        )
-        if done.returncode:
-            raise InputError(f"{self.name}: {done.stderr.strip().splitlines()[-1] if done.stderr else 'failed'}")
+        status, errors = programs.run(command, {**os.environ, "OMP_NUM_THREADS": str(threads)})
+        if status:
+            raise InputError(f"{self.name}: {errors.strip().splitlines()[-1] if errors else 'failed'}")
         scores = json.loads((folder / "model" / "scores.json").read_text(encoding="utf-8"))
         return {
             COUNTED: {split: scores[split] for split in SPLITS[1:]},
@@ -391,7 +427,7 @@ def run_all(arguments: argparse.Namespace) -> int:
             return False
         start = time.monotonic()
         try:
-            found = run.measure(arguments.out, threads, arguments.device)
+            found = run.measure(arguments.out, threads, arguments.device, programs)
         except InputError as error:
             sys.stderr.write(f"paper.py: error: {error}\n")
             return False
@@ -401,10 +437,13 @@ def run_all(arguments: argparse.Namespace) -> int:
         sys.stderr.write(f"{run.name}: {hours * 60:.1f} minutes\n")
         return True
 
-    pool = ThreadPoolExecutor(arguments.jobs)
+    pool, programs = ThreadPoolExecutor(arguments.jobs), Programs()
     try:
         rows, ensembles = ([run for run in runs if bool(run.members) is is_one] for is_one in (False, True))
         return [*pool.map(one, rows), *map(one, ensembles)].count(False)
+    except BaseException:
+        programs.end()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)  # an interruption starts no other run
 
@@ -439,23 +478,29 @@ def main() -> None:
     """Run the table. The exit status is 2 for bad input, 1 where a run failed."""
     arguments = options().parse_args()
     try:
-        epochs = 1 if arguments.epochs is None else arguments.epochs
-        if min(arguments.seeds, arguments.jobs, epochs, arguments.every) < 1:
-            raise InputError("--seeds, --jobs, --epochs and --every must be 1 or more")
-        if arguments.vectors and not arguments.vectors.is_file():
-            raise input_error("no such file", arguments.vectors)
-        if arguments.device != "cpu":
-            from transition_parser.parsing.preparation import checked_device  # imported late: torch takes seconds
-
-            checked_device(arguments.device)
-        failed = run_all(arguments)
+        with signals_as_exits():
+            failed = _run(arguments)
     except (InputError, OSError) as error:
         sys.stderr.write(f"paper.py: error: {error}\n")
         sys.exit(2)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as ended:
         sys.stderr.write("paper.py: interrupted: run it again to go on\n")
-        sys.exit(130)
+        sys.exit(ended.code if isinstance(ended, SystemExit) else 130)
     sys.exit(1 if failed else 0)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    """Check the options, run the table, and return how many runs failed."""
+    epochs = 1 if arguments.epochs is None else arguments.epochs
+    if min(arguments.seeds, arguments.jobs, epochs, arguments.every) < 1:
+        raise InputError("--seeds, --jobs, --epochs and --every must be 1 or more")
+    if arguments.vectors and not arguments.vectors.is_file():
+        raise input_error("no such file", arguments.vectors)
+    if arguments.device != "cpu":
+        from transition_parser.parsing.preparation import checked_device  # imported late: torch takes seconds
+
+        checked_device(arguments.device)
+    return run_all(arguments)
 
 
 if __name__ == "__main__":

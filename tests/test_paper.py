@@ -1,11 +1,16 @@
 """The tables of the papers: their rows, and a run of one."""
 
 import json
+import os
 import re
 import shutil
+import signal
+import subprocess
 import sys
+import time
 import tomllib
 from dataclasses import replace
+from threading import Thread
 
 import pytest
 from fairseq import options
@@ -14,6 +19,7 @@ import transition_parser.tasks.transition_parsing  # noqa: F401  (registers the 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
+from transition_parser.base.files import alone_in
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, formalism_of_files
 from transition_parser.training.checks import check_flags
 from transition_parser.training.evaluation import parse_and_score
@@ -320,14 +326,14 @@ def test_a_row_with_other_beams_is_another_run(corpus, results, tmp_path, monkey
     assert paper.Results(results).has(usual) and not paper.Results(results).has(greedy)
     commands = []
 
-    def done(command, **_):
-        commands.append(command)
-        raise InputError("no need to train")
+    class NoPrograms(paper.Programs):
+        def run(self, command, environment):
+            commands.append(command)
+            return 1, "no need to train"
 
-    monkeypatch.setattr(paper.subprocess, "run", done)
     for one in (usual, greedy):
         with pytest.raises(InputError):
-            one.train(tmp_path, 1, "cuda:1")
+            one.train(tmp_path, 1, "cuda:1", NoPrograms())
     given = [command[command.index("--beam") + 1 : command.index("--")] for command in commands]
     assert given == [["1", "10", "--device", "cuda:1"], ["1", "--device", "cuda:1"]]
 
@@ -431,3 +437,38 @@ def test_a_run_that_fails_is_named(tmp_path):
         "paper.py: error: stack-transformer.1.d.1: ",
     ]
     assert "dev.conllu:1" in done.stderr
+
+
+def test_a_run_that_is_ended_leaves_no_training_behind(corpus, tmp_path):
+    command = [sys.executable, ROOT / "run" / "paper.py", "stack-transformer", corpus, tmp_path, "--rows", "c", "d"]
+    with subprocess.Popen([*command, "--epochs", "500"], stderr=subprocess.PIPE, text=True) as program:
+        while not [*tmp_path.glob("*/train.log")]:
+            assert program.poll() is None
+            time.sleep(0.1)
+        program.terminate()
+        errors = program.stderr.read().splitlines()
+    assert program.returncode == 128 + signal.SIGTERM
+    assert errors[-1] == "paper.py: interrupted: run it again to go on"
+    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())  # that of c
+    with alone_in(folder):  # no training is in it
+        assert (folder / "train.log").exists() and not (folder / "model").exists()
+
+
+@pytest.mark.parametrize("ends", ["before", "while it runs"])
+def test_programs_end_together(ends):
+    programs, found = paper.Programs(), []
+    if ends == "before":
+        programs.end()
+        with pytest.raises(InputError, match="interrupted"):
+            programs.run([sys.executable, "-c", "pass"], os.environ)
+        return
+    waits = [sys.executable, "-c", "import sys, time; sys.stderr.write('here'); sys.stderr.flush(); time.sleep(600)"]
+    threads = [Thread(target=lambda: found.append(programs.run(waits, os.environ))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    while len(programs._running) < 2:
+        time.sleep(0.01)
+    programs.end()
+    for thread in threads:
+        thread.join()
+    assert [status for status, _errors in found] == [-signal.SIGTERM] * 2 and not programs._running
