@@ -7,7 +7,8 @@ other, worse, or as good. Ours is the difference of their mean scores on test, w
 several seeds. The beam is the largest that both were searched with: 10, or 1 where a row was searched greedily
 alone. Differences up to two standard errors can't be told from chance; with one seed, up to `CHANCE`. One row is as
 good as another where it is not worse by more than `CHANCE`. Nothing can be said where the rows were trained for
-different numbers of epochs, or where one has hardly learned (its score is below `LEARNED`).
+different numbers of epochs, or where one has hardly learned (its score is below `LEARNED`). Each corpus has a column,
+and another one for each table that is like a table with claims (`like`): there the claims are judged by that table.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import argparse
 import statistics
 import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -131,14 +132,23 @@ def rows(paper: str, runs: Sequence[Run]) -> Rows:
 
     runs: the runs of all tables of the paper
     """
-    corpora: dict[tuple[str, str], list[Run]] = {}  # by the name and the files
-    for (_, _, name, digests), own in groups(runs).items():
-        corpora.setdefault((name, digests), []).extend(own)
+    corpora: dict[tuple[str, str, str], list[Run]] = {}  # by the name, the files, and a table that is like another
+    tables = tomllib.loads((PAPERS / f"{paper}.toml").read_text(encoding="utf-8"))["tables"]
+    claims = read_claims(paper)
+    judged = {claim.table for claim in claims}
+    for (_, table, name, digests), own in groups(runs).items():
+        other = tables.get(table, {}).get("like")
+        corpora.setdefault((name, digests, table if other in judged else ""), []).extend(own)
     body = []
-    for claim in read_claims(paper):
+    for claim in claims:
         named = f"{claim.claim} ({claim.row} against {claim.against})"
-        body.append([named, claim.paper, *(claim.ours(own) for own in corpora.values())])
-    return [["claim", "paper", *(name for name, _ in corpora)], *body]
+        cells = []
+        for (_, _, table), own in corpora.items():
+            judge = replace(claim, table=table) if table and tables[table]["like"] == claim.table else claim
+            cells.append(judge.ours(own))
+        body.append([named, claim.paper, *cells])
+    names = [f"{name}, table {table}" if table else name for name, _, table in corpora]
+    return [["claim", "paper", *names], *body]
 
 
 def main() -> None:

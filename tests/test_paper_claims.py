@@ -120,6 +120,14 @@ def test_the_command_prints_a_row_for_each_claim(tmp_path):
     assert "| +0.02 | +10.0: holds |" in lines[4] and lines[5].endswith("| not run |")
 
 
+def test_a_table_that_is_like_another_has_a_column_of_its_own():
+    runs = [trained("a", 1, 80.0), trained("c", 1, 90.0), trained("c", 1, 70.0, table="1-MiniLM")]
+    runs.append(trained("a", 1, 72.0, table="1-MiniLM"))
+    header, first, *_others = paper_claims.rows("stack-transformer", runs)
+    assert header == ["claim", "paper", "corpus", "corpus, table 1-MiniLM"]
+    assert first[2:] == ["+10.0: holds", "−2.0: does not hold"]
+
+
 def test_the_tables_of_the_docs_are_what_their_commands_print():
     run(ROOT / "run" / "update_docs.py", "--check")
 
