@@ -23,6 +23,7 @@ from common import parser, report
 from matplotlib.figure import Figure
 
 from transition_parser import Parser
+from transition_parser.parsing.preparation import usual_batch
 
 LENGTHS = [5, 10, 20, 40, 80, 150]
 BATCH_TOKENS = [250, 1000, 4000, 16000, 64000]
@@ -95,7 +96,7 @@ def main() -> None:
     ours = Parser.load(
         arguments.model, device=arguments.device, precision=arguments.precision, threads=arguments.threads
     )
-    usual = ours.batch_tokens
+    usual = {beam: usual_batch(ours.model, ours.device, beam) for beam in (1, *arguments.beams)}
     sentences = list(islice(ours.read(arguments.file), arguments.sentences))
     words = [form for sentence in sentences for form in sentence.forms]
     by_length = {length: made(words, length, arguments.batch) for length in arguments.lengths}
@@ -118,9 +119,9 @@ def main() -> None:
         for tokens in arguments.batch_tokens:
             points["batch_tokens", f"beam {beam}", tokens] = lambda b=beam, n=tokens: sentence_rate(b, n)
     for beam in arguments.beams:
-        points["beam", f"{usual} words × beam at once", beam] = lambda b=beam: sentence_rate(b, usual)
+        points["beam", "usual number of words at once", beam] = lambda b=beam: sentence_rate(b, usual[b])
     times: dict[tuple[str, str, int], list[float]] = {point: [] for point in points}
-    sentence_rate(1, usual)  # warms up
+    sentence_rate(1, usual[1])  # warms up
     for _ in range(arguments.rounds):
         for point, measure in points.items():
             times[point].append(measure())

@@ -264,3 +264,27 @@ def test_the_longest_sentence_holds_for_parse_sents(checkpoint):
     assert len(short.parse_sents(["Go on now"])) == 1
     with pytest.raises(InputError, match="sentence 2 has 30 words, but only 3 are allowed"):
         short.parse_sents(["Go", "word " * 30])
+
+
+@pytest.mark.parametrize(
+    ("model", "beam", "words"),
+    [
+        ("en-ewt", 1, 1000),
+        ("en-ewt", 4, 4000),
+        ("en-ewt", 10, 8000),
+        ("en-ewt-minilm", 1, 1000),
+        ("en-amr", 1, 2000),
+        ("en-amr", 10, 16000),
+    ],
+)
+def test_the_usual_batch_is_of_few_words_on_a_cpu(model, beam, words):
+    parser = Parser.load(model, beam)
+    assert parser.batch_tokens == words and Parser.load(model, beam, 300).batch_tokens == 300
+    assert preparation.usual_batch(parser.model, torch.device("cuda"), beam) == 8000 * min(beam, 4)
+
+
+def test_batches_become_smaller_towards_the_end():
+    parser = Parser.load("en-ewt", threads=2)
+    sizes = [10 * len(batch) for batch in parser._batches([parser_module._ToParse(None, ["a"] * 10)] * 450)]
+    assert sum(sizes) == 4500 and sizes == sorted(sizes, reverse=True)
+    assert sizes[0] == 1000 and sizes[-2] == 500

@@ -142,8 +142,8 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         "--batch-tokens",
         type=positive,
         metavar="N",
-        help="batch size, in words times beam (default: 1000 or 2000, by the kind of model, times the beam, at most 8; "
-        "on a GPU 8000, with a beam up to 32000)",
+        help="batch size, in words times beam (default: on a CPU 1000 or 2000, by the kind of model, times the beam or "
+        "8, whichever is less; on a GPU 8000 times the beam or 4)",
     )
     parser.add_argument("--device", default="cpu", metavar="D", help="device to compute on: cpu (default), cuda, …")
     add_speed(parser)

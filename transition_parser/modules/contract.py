@@ -191,8 +191,8 @@ class Decoder(nn.Module):
     reads_in_decoder: True if the decoder itself reads words. Two models that share an encoder (`--auxiliary-data`)
         would then not share all parts that read words.
     gains_by_int8: True if int8 was measured to be as accurate as fp32 and faster, for single sentences too
-    words_at_once: number of words of a batch on a CPU. More words leave the caches; with fewer the overhead of each
-        step outweighs its arithmetic.
+    words_at_once: usual number of words of a batch on a CPU. The tensors of more words do not fit into the caches. With
+        fewer words the overhead of each step outweighs its arithmetic.
     """
 
     needs: Collection[str] = ()

@@ -60,6 +60,7 @@ class Derivations:
     """The derivations of trees by the static oracle.
 
     table: the action vocabulary of a system that builds every tree.
+    arcs: kind of arc → relation → token
     """
 
     def __init__(self, table: ActionTable) -> None:

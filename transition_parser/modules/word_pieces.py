@@ -18,7 +18,7 @@ class WordPieces:
     def __init__(self, tokenizer: Any, most: int) -> None:
         self.tokenizer, self.most = tokenizer, most
         self._kept = KeptWords[list[int]]()
-        if tokenizer.is_fast:
+        if tokenizer.is_fast:  # files of encoders may ask for both; those of MiniLM do
             tokenizer.backend_tokenizer.no_truncation()
             tokenizer.backend_tokenizer.no_padding()
 
@@ -28,7 +28,7 @@ class WordPieces:
 
     def _encode(self, words: list[str]) -> list[list[int]]:
         """Return the ids of words, each encoded by itself without special tokens."""
-        if self.tokenizer.is_fast:  # its own call takes several times as long, to copy what the next line returns
+        if self.tokenizer.is_fast:  # its own call takes several times as long, because it also copies masks and offsets
             found = self.tokenizer.backend_tokenizer.encode_batch_fast(words, add_special_tokens=False)
             encoded = [encoding.ids for encoding in found]
         else:

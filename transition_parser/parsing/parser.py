@@ -40,7 +40,14 @@ from transition_parser.parsing.given_records import SentenceFacts
 from transition_parser.parsing.guide import Guide
 from transition_parser.parsing.guide_rules import GuideTable
 from transition_parser.parsing.parses import NO_TAGS, AmrParse, Parse, SentenceParse
-from transition_parser.parsing.preparation import TRAIN_AGAIN, checked_device, checked_precision, prepared, to_device
+from transition_parser.parsing.preparation import (
+    TRAIN_AGAIN,
+    checked_device,
+    checked_precision,
+    prepared,
+    to_device,
+    usual_batch,
+)
 from transition_parser.parsing.search import Observer, search
 from transition_parser.parsing.sentences.objects import (
     check_given,
@@ -64,7 +71,6 @@ P_co = TypeVar("P_co", bound=SentenceParse, covariant=True)
 CHUNK = 4096  # number of sentences that are sorted by length together
 _SIDE_BY_SIDE = 4  # maximum number of batches at a time: Python itself runs on one core
 _SWITCH_INTERVAL = 5e-4  # seconds that a batch waits for Python while another runs it; Python's default is 5e-3
-_LEAST_BATCH = 2000  # words times beam; in smaller batches the overhead of each step outweighs its arithmetic
 
 
 class _ToParse(NamedTuple):
@@ -101,9 +107,8 @@ class Parser(Generic[P_co]):
     in memory is pickled with the model's single-precision weights.
 
     beam: number of hypotheses that search keeps; 1 is greedy search
-    batch_tokens: maximum of words times beam that are parsed at once (a longer sentence is parsed by itself); by
-        default on a CPU the model's number of words (`Decoder.words_at_once`) times the beam, at most times 8; on other
-        devices 8000 times the beam, at most 32000
+    batch_tokens: maximum of words times beam that are parsed at once; by default `usual_batch`. A longer sentence is
+        parsed by itself.
     device: torch's name of the device
     precision: `fp32`, `bf16`, `int8` (linear layers multiply 8-bit integers; the rest is in bf16 where that is native,
         else in fp32), or `auto`: bf16 where it is native, else int8 where that is, for trees by SPA-DP and by
@@ -178,8 +183,7 @@ class Parser(Generic[P_co]):
         self.model = prepared(full, self.device, self.precision)
         self._full: ParserModel | None = full  # kept for pickling; `load` sets None, as its model is on disk
         self.resources = resources
-        words, beams = (model.decoder.words_at_once, 8) if self.device.type == "cpu" else (8000, 4)
-        self.beam, self.batch_tokens = beam, batch_tokens or words * min(beam, beams)
+        self.beam, self.batch_tokens = beam, batch_tokens or usual_batch(model, self.device, beam)
         self.nbest, self.longest, self.consensus = nbest, longest, consensus
         self.threads = threads or torch.get_num_threads()
         self.formalism: Formalism[Any, Any, Any] = formalism_of(resources.parser.system)
@@ -526,7 +530,7 @@ class Parser(Generic[P_co]):
         """
         if self._side_by_side == 1:
             return self.batch_tokens
-        return min(self.batch_tokens, max(words * self.beam // _SIDE_BY_SIDE, _LEAST_BATCH * min(self.beam, 3)))
+        return min(self.batch_tokens, max(words * self.beam // _SIDE_BY_SIDE, self.batch_tokens // 2))
 
     def _search(
         self, some: list[_ToParse], nbest: int, observer: Observer | None = None

@@ -44,6 +44,16 @@ def checked_precision(name: str, device: torch.device, model: ParserModel) -> st
     return name
 
 
+def usual_batch(model: ParserModel, device: torch.device, beam: int) -> int:
+    """Return the usual maximum of words times beam in a batch.
+
+    On a CPU it is the model's number of words (`Decoder.words_at_once`) times the beam, at most times 8. A GPU is not
+    busy with so few: there it is 8000 times the beam, at most times 4.
+    """
+    words, largest = (model.decoder.words_at_once, 8) if device.type == "cpu" else (8000, 4)
+    return words * min(beam, largest)
+
+
 def _check_weights(model: ParserModel) -> None:
     """Raise `InputError` for weights that are not all finite: search would never end."""
     for name, weights in model.state_dict().items():

@@ -11,9 +11,10 @@ _MOST, _LONGEST = 50_000, 50  # most words that are kept, and most letters of su
 
 
 class KeptWords(Generic[Value]):
-    """The values of the first words that are asked for, because most words come again.
+    """The values of words, kept because most words come again.
 
-    Several threads may ask at the same time. Copies start empty.
+    The first 50,000 words of up to 50 letters are kept. Callers share the values and must not change them. Several
+    threads may ask at the same time. Copies start empty.
     """
 
     def __init__(self) -> None:

@@ -49,7 +49,7 @@ class SpaDecoder(Inspectable, MemorylessDecoder):
         super().__init__(table)
         self.one_word_each = self.gains_by_int8 = isinstance(table.system, TreeSystem)
         if self.one_word_each:
-            self.words_at_once = 1000  # `search_at_once` has no overhead of steps
+            self.words_at_once = 1000  # most searches have no overhead of steps, see `search_at_once`
         self.places = nn.Linear(dim, len(PLACES) * width, bias=False)  # W_1, place by place
         nn.init.xavier_uniform_(self.places.weight)
         self.bias = nn.Parameter(torch.zeros(width))
