@@ -272,6 +272,7 @@ def test_the_longest_sentence_holds_for_parse_sents(checkpoint):
         ("en-ewt", 1, 1000),
         ("en-ewt", 4, 4000),
         ("en-ewt", 10, 8000),
+        ("en-fast", 1, 2000),
         ("en-ewt-minilm", 1, 1000),
         ("en-amr", 1, 2000),
         ("en-amr", 10, 16000),

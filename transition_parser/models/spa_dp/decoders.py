@@ -28,6 +28,9 @@ from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import TreeSystem
 
+# the numbers of the words' vectors in a batch, which fit into the caches with what is computed from them; most searches
+# have no overhead of steps (`search_at_once`), so that a batch may be small
+_NUMBERS_AT_ONCE = 512_000
 PLACES = (("stack", 3), ("stack", 2), ("stack", 1), ("buffer", 1))  # s3, s2, s1, b1
 
 
@@ -49,7 +52,7 @@ class SpaDecoder(Inspectable, MemorylessDecoder):
         super().__init__(table)
         self.one_word_each = self.gains_by_int8 = isinstance(table.system, TreeSystem)
         if self.one_word_each:
-            self.words_at_once = 1000  # most searches have no overhead of steps, see `search_at_once`
+            self.words_at_once = min(_NUMBERS_AT_ONCE // dim, 2000)
         self.places = nn.Linear(dim, len(PLACES) * width, bias=False)  # W_1, place by place
         nn.init.xavier_uniform_(self.places.weight)
         self.bias = nn.Parameter(torch.zeros(width))
