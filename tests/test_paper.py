@@ -231,7 +231,7 @@ def test_an_ensemble_is_of_seeds_of_another_row(corpus, results, of_two, tmp_pat
 def test_a_member_without_a_model_is_trained_again_and_keeps_its_result(corpus, results, of_two, tmp_path, monkeypatch):
     trained = []
 
-    def train(run, out, threads, device):
+    def train(run, out, threads, device, _programs):
         trained.append((run.name, device))
         (out / run.folder / "model").mkdir(parents=True)
         (out / run.folder / "model" / "scores.json").write_text("{}")

@@ -284,8 +284,9 @@ def test_the_usual_batch_is_of_few_words_on_a_cpu(model, beam, words):
     assert preparation.usual_batch(parser.model, torch.device("cuda"), beam) == 8000 * min(beam, 4)
 
 
-def test_batches_become_smaller_towards_the_end():
-    parser = Parser.load("en-ewt", threads=2)
+@pytest.mark.parametrize(("beam", "last"), [(1, 1000), (2, 500)])
+def test_batches_of_a_beam_become_smaller_towards_the_end(beam, last):
+    parser = Parser.load("en-ewt", beam, threads=2)
     sizes = [10 * len(batch) for batch in parser._batches([parser_module._ToParse(None, ["a"] * 10)] * 450)]
     assert sum(sizes) == 4500 and sizes == sorted(sizes, reverse=True)
-    assert sizes[0] == 1000 and sizes[-2] == 500
+    assert sizes[0] == 1000 and sizes[-2] == last

@@ -504,8 +504,8 @@ class Parser(Generic[P_co]):
         """Yield batches of indices of sentences of similar length.
 
         The longest sentences come first, so that no long sentence comes last alone. Where several batches are parsed
-        side by side, batches become smaller towards the end, so that all cores are done at the same time. The sizes are
-        then the same for any number of cores.
+        side by side with a beam, batches become smaller towards the end, so that all cores are done at the same time.
+        The sizes are then the same for any number of cores.
 
         batch_tokens: maximum of words times beam, in addition to the parser's own
         """
@@ -530,7 +530,8 @@ class Parser(Generic[P_co]):
         """
         if self._side_by_side == 1:
             return self.batch_tokens
-        return min(self.batch_tokens, max(words * self.beam // _SIDE_BY_SIDE, self.batch_tokens // 2))
+        least = self.batch_tokens // min(self.beam, 2)  # greedy batches are as small as pays
+        return min(self.batch_tokens, max(words * self.beam // _SIDE_BY_SIDE, least))
 
     def _search(
         self, some: list[_ToParse], nbest: int, observer: Observer | None = None
