@@ -290,3 +290,6 @@ def test_batches_of_a_beam_become_smaller_towards_the_end(beam, last):
     sizes = [10 * len(batch) for batch in parser._batches([parser_module._ToParse(None, ["a"] * 10)] * 450)]
     assert sum(sizes) == 4500 and sizes == sorted(sizes, reverse=True)
     assert sizes[0] == 1000 and sizes[-2] == last
+    parser.batch_tokens = 8000
+    sizes = [10 * len(batch) for batch in parser._batches([parser_module._ToParse(None, ["a"] * 10)] * 450)]
+    assert sizes[0] == 1120 and sizes[-2] == last  # the cores share what one batch could hold

@@ -530,7 +530,9 @@ class Parser(Generic[P_co]):
         """
         if self._side_by_side == 1:
             return self.batch_tokens
-        least = self.batch_tokens // min(self.beam, 2)  # greedy batches are as small as pays
+        least = usual_batch(self.model, self.device, self.beam)
+        if self.beam > 1:  # usual batches of greedy search are as small as pays
+            least //= 2
         return min(self.batch_tokens, max(words * self.beam // _SIDE_BY_SIDE, least))
 
     def _search(
