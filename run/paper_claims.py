@@ -19,7 +19,7 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from paper import COUNTED, PAPERS, SKIPPED
 from paper_table import SCORES, Rows, Run, errors_said, groups, markdown, read, score, size_of
@@ -123,8 +123,12 @@ def read_claims(paper: str) -> list[Claim]:
 
     Raises `OSError` for an unknown paper, and `TypeError` for a claim with unknown or missing keys.
     """
-    found = tomllib.loads((PAPERS / f"{paper}.toml").read_text(encoding="utf-8"))
-    return [Claim(**one) for one in found.get("claims", ())]
+    return [Claim(**one) for one in _file_of(paper).get("claims", ())]
+
+
+def _file_of(paper: str) -> dict[str, Any]:
+    """Return the contents of a paper's file. Raises `OSError` for an unknown paper."""
+    return tomllib.loads((PAPERS / f"{paper}.toml").read_text(encoding="utf-8"))
 
 
 def rows(paper: str, runs: Sequence[Run]) -> Rows:
@@ -133,8 +137,7 @@ def rows(paper: str, runs: Sequence[Run]) -> Rows:
     runs: the runs of all tables of the paper
     """
     corpora: dict[tuple[str, str, str], list[Run]] = {}  # by the name, the files, and a table that is like another
-    tables = tomllib.loads((PAPERS / f"{paper}.toml").read_text(encoding="utf-8"))["tables"]
-    claims = read_claims(paper)
+    tables, claims = _file_of(paper)["tables"], read_claims(paper)
     judged = {claim.table for claim in claims}
     for (_, table, name, digests), own in groups(runs).items():
         other = tables.get(table, {}).get("like")

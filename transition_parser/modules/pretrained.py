@@ -154,7 +154,6 @@ class PretrainedWords(OptionalInput):
         self._first, self._last = _special_tokens(tokenizer)
         special = len(self._first) + len(self._last)
         self._longest = min(_positions(self.network), tokenizer.model_max_length) - special
-        self._padding = tokenizer.pad_token_id or 0
         self.pieces = WordPieces(tokenizer, self._longest)
         self._register_state_dict_hook(_leave_out)
         self.register_load_state_dict_pre_hook(_fill_in)
@@ -192,7 +191,7 @@ class PretrainedWords(OptionalInput):
         most = self._longest + len(self._first) + len(self._last)
         longest = min(rounded_up(max(lengths, default=0), WIDTHS), most)
         mask = torch.arange(longest) < torch.tensor(lengths, dtype=torch.long)[:, None]
-        ids = torch.full(mask.shape, self._padding)
+        ids = torch.full(mask.shape, self.pieces.tokenizer.pad_token_id or 0)
         ids[mask] = torch.tensor([id_ for row in rows for id_ in row], dtype=torch.long)
         return PieceIds(
             ids,

@@ -11,7 +11,7 @@ from oracles.static import oracle
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.modules.contract import Hypothesis
 from transition_parser.states.table import ActionTable
-from transition_parser.transitions import Kind, TreeSystem
+from transition_parser.transitions import Action, Kind, TreeSystem
 
 _ARCS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
 
@@ -60,17 +60,12 @@ class Derivations:
     """The derivations of trees by the static oracle.
 
     table: the action vocabulary of a system that builds every tree.
-    arcs: kind of arc → relation → token
     """
 
     def __init__(self, table: ActionTable) -> None:
         assert isinstance(table.system, TreeSystem)
         self.table, self.system = table, table.system
         self.tokens = {action: token for token, action in enumerate(table.actions) if action is not None}
-        self.arcs: dict[Kind, dict[str, int]] = {kind: {} for kind in _ARCS}
-        for action, token in self.tokens.items():
-            if action.kind in _ARCS:
-                self.arcs[action.kind][str(action.label)] = token
 
     def from_tree(self, tree: ScoredTree, shift_ids: Sequence[int] | None = None) -> Hypothesis:
         """Return the derivation of a tree.
@@ -85,7 +80,8 @@ class Derivations:
         for action in oracle(self.system, self._words(len(tree.heads), shift_ids), numbered):
             if action.kind in _ARCS:
                 word = int(str(action.label))
-                tokens.append(self.arcs[action.kind][self.table.relations[tree.relations[word]]])
+                relation = self.table.relations[tree.relations[word]]
+                tokens.append(self.tokens[Action(action.kind, relation)])
                 scores.append(tree.scores[word])
             else:
                 tokens.append(self.tokens[action])
