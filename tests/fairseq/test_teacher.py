@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from tests.small_models import make_batch, make_criterion, make_folder, make_mod
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.modules.contract import only_legal
+from transition_parser.states.states import States
 from transition_parser.tasks.teacher import Teacher, _Member, teacher_of
 
 LENGTHS = range(3, 14)
@@ -50,7 +52,7 @@ def student(tmp_path_factory):
 def test_the_probabilities_are_those_of_the_model(student, other):
     task, batch = student
     (member,) = teacher_of(asked([other]), task.resources).members
-    found = member.probabilities(words_of(task, batch), batch["net_input"]["prev_output_tokens"])
+    (found,) = member.probabilities(words_of(task, batch), batch["net_input"]["prev_output_tokens"])
     parser = Parser.load(other)
     theirs = parser.resources
     for row, words in enumerate(words_of(task, batch)):
@@ -73,21 +75,25 @@ def test_several_models_teach_the_mean_of_their_probabilities(student, other, ch
     words = words_of(task, batch)
     alone = [teacher_of(asked([path]), task.resources).taught(batch, words)["taught"] for path in (other, checkpoint)]
     both = teacher_of(asked([other, checkpoint], 0.3), task.resources).taught(batch, words)["taught"]
-    assert torch.allclose(both.probabilities, (alone[0].probabilities + alone[1].probabilities) / 2)
+    assert torch.allclose(both.probabilities[0], (alone[0].probabilities[0] + alone[1].probabilities[0]) / 2)
     assert (alone[0].weight, both.weight) == (0.5, 0.3)
 
 
-@pytest.mark.parametrize("system", ["arc-hybrid-swap", "amr"])
-def test_who_is_their_own_teacher_has_nothing_to_learn(system, tmp_path_factory):
+def itself(model, task) -> _Member:
+    """The model as its own teacher."""
+    parser = Parser(model.plain, task.resources, precision="fp32")
+    count, relations = len(task.table.tokens), torch.arange(len(task.table.relations))
+    return _Member("itself", parser, torch.arange(count), torch.ones(count), relations)
+
+
+@pytest.mark.parametrize("kind,system", [("state", "arc-hybrid-swap"), ("state", "amr"), ("heads", "arc-hybrid-swap")])
+def test_who_is_their_own_teacher_has_nothing_to_learn(kind, system, tmp_path_factory):
     """With the weight 1 the loss is the entropy of the probabilities, whose gradient is 0."""
     folder = make_folder(system, tmp_path_factory)
     task = make_task(folder)
     batch = make_batch(task, folder, LENGTHS, 6)
-    model = make_model("state", task.resources).train()
-    parser = Parser(model.plain, task.resources, precision="fp32")
-    count = len(task.table.tokens)
-    itself = _Member("itself", parser, torch.arange(count), torch.ones(count))
-    taught = Teacher([itself], 1.0).taught(batch, words_of(task, batch))
+    model = make_model(kind, task.resources).train()
+    taught = Teacher([itself(model, task)], 1.0).taught(batch, words_of(task, batch))
     gradients = []
     for sample in (batch, taught):
         model.zero_grad()
@@ -101,19 +107,64 @@ def test_the_other_sentences_of_a_batch_do_not_matter(student, other):
     task, batch = student
     (member,) = teacher_of(asked([other]), task.resources).members
     words, actions = words_of(task, batch), batch["net_input"]["prev_output_tokens"]
-    together = member.probabilities(words, actions)
+    (together,) = member.probabilities(words, actions)
     for row in range(len(words)):
         count = int((batch["target"][row] != task.target_dictionary.pad()).sum())
-        alone = member.probabilities(words[row : row + 1], actions[row : row + 1, :count])
+        (alone,) = member.probabilities(words[row : row + 1], actions[row : row + 1, :count])
         assert torch.allclose(alone[0], together[row, :count], atol=1e-2)
 
 
-def test_training_with_a_teacher_and_an_interruption_gives_the_same_weights(data_folder, checkpoint, tmp_path):
-    options = ("--teacher", checkpoint, "--teacher-weight", "0.7")
-    train(data_folder, tmp_path / "whole", *options, updates=4)
-    train(data_folder, tmp_path / "twice", *options, updates=2)
-    train(data_folder, tmp_path / "twice", *options, updates=4)
-    train(data_folder, tmp_path / "alone", updates=4)
+@pytest.mark.parametrize("kind", ["heads", "refined"])
+def test_whole_trees_are_taught_by_their_last_reading(student, kind):
+    """The probabilities are those of the decisions, whether the states come with the batch or are found here."""
+    task, batch = student
+    model = make_model(kind, task.resources).eval()
+    words, inputs = words_of(task, batch), batch["net_input"]
+    found = itself(model, task).probabilities(words, inputs["prev_output_tokens"])
+    given = States(**inputs["states"]) if "states" in inputs else None
+    again = itself(model, task).probabilities(words, inputs["prev_output_tokens"], given)
+    with torch.no_grad():
+        _, extra = model(**inputs, mask_illegal=False)
+    for ours, same, decision in zip(found, again, extra["decisions"][-2:], strict=True):
+        expected = only_legal(decision.scores, decision.competing).softmax(-1)
+        assert torch.allclose(ours[decision.counted], expected[decision.counted], atol=1e-5)
+        assert torch.allclose(ours[decision.counted].sum(-1), torch.ones(int(decision.counted.sum())), atol=1e-5)
+        assert torch.equal(ours, same)
+
+
+def test_a_teacher_of_trees_may_know_more_relations_in_another_order(student):
+    task, batch = student
+    model = make_model("heads", task.resources).eval()
+    member = itself(model, task)
+    words, actions = words_of(task, batch), batch["net_input"]["prev_output_tokens"]
+    order = torch.randperm(len(member.relations), generator=torch.Generator().manual_seed(1))[2:]
+    some = replace(member, relations=order).probabilities(words, actions)
+    heads, relations = member.probabilities(words, actions)
+    assert torch.equal(some[0], heads)
+    assert torch.equal(some[1], relations[..., order])
+
+
+def train_trees(data, folder, *options, updates: int) -> None:
+    run(
+        "fairseq-train", data, "--user-dir", "transition_parser", "--task", "transition_parsing", "--arch",
+        "recursive_g2g_small", "--criterion", "legal_cross_entropy", "--optimizer", "adam", "--lr", "0.005",
+        "--max-tokens", "600", "--max-update", updates, "--save-dir", folder, *options,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("of_trees", [False, True])
+def test_training_with_a_teacher_and_an_interruption_gives_the_same_weights(of_trees, data_folder, request, tmp_path):
+    learn = train_trees if of_trees else train
+    if of_trees:
+        learn(data_folder, tmp_path / "teacher", updates=2)
+        teacher = tmp_path / "teacher" / "checkpoint_last.pt"
+    else:
+        teacher = request.getfixturevalue("checkpoint")
+    options = ("--teacher", teacher, "--teacher-weight", "0.7")
+    learn(data_folder, tmp_path / "whole", *options, updates=4)
+    learn(data_folder, tmp_path / "twice", *options, updates=2)
+    learn(data_folder, tmp_path / "twice", *options, updates=4)
+    learn(data_folder, tmp_path / "alone", updates=4)
     whole, twice, alone = (
         torch.load(tmp_path / name / "checkpoint_last.pt", weights_only=False)["model"]
         for name in ("whole", "twice", "alone")
@@ -138,6 +189,7 @@ def test_options_that_do_not_fit(student, checkpoint, other, tmp_path_factory):
         (asked([checkpoint], 0.0), task.resources, "--teacher-weight 0.0 is not above 0 and at most 1"),
         (asked([checkpoint], 1.5), task.resources, "--teacher-weight 1.5 is not above 0"),
         (asked(["no-such"]), task.resources, "no-such"),
+        (asked(["en-ewt-minilm"]), task.resources, "scores whole trees, but the model that learns scores actions"),
         (asked([checkpoint]), standard.resources, "the teacher is for arc-hybrid-swap, but the data is for arc-st"),
         (asked([checkpoint]), more.resources, "its SHIFTs have other words"),
         (asked(["en-amr"]), amrs.resources, "a teacher of AMRs must be trained on the same data folder"),
@@ -149,7 +201,7 @@ def test_options_that_do_not_fit(student, checkpoint, other, tmp_path_factory):
 
 def test_trainings_that_no_teacher_helps_end_with_one_line(data_folder, checkpoint, tmp_path):
     for options, problem in (
-        (("--arch", "recursive_g2g_small"), "--teacher is for models that score actions"),
+        (("--arch", "recursive_g2g_small"), "scores actions, but the model that learns scores whole trees"),
         (("--action-loss", "hinge", "--label-smoothing", "0"), "learns from gold actions alone: leave out --teacher"),
         (("--train-only", "upos", "--tag-loss", "1"), "--train-only learns no actions: leave out --teacher"),
         (("--auxiliary-data", data_folder), "--teacher is for one corpus: leave out --auxiliary-data"),

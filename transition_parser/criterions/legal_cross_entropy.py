@@ -3,7 +3,6 @@
 # No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
 from dataclasses import dataclass, field
 
-import torch
 from fairseq import utils
 from fairseq.criterions import register_criterion
 from fairseq.criterions.label_smoothed_cross_entropy import (
@@ -61,7 +60,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
 
     Where the batch says which actions are correct (`--oracle dynamic`), all of them are targets together. With
     `action_loss` "hinge" the loss of actions is the loss of Ji et al. 2021, see `hinge_and_relations`. Where the batch
-    has the probabilities of a teacher (`--teacher`), their cross-entropy is a part of the loss of actions.
+    has the probabilities of a teacher (`--teacher`), their cross-entropy is a part of the loss.
 
     For models that score graphs (`GraphDecoder`), the decisions about graphs take the place of the actions. There are
     about two decisions a word, as many as actions, and the number of actions remains the denominator. The choices that
@@ -151,8 +150,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         else:
             if isinstance(self.action_loss, HingeLoss):
                 raise InputError("--action-loss hinge is for models that score actions, which this one does not")
-            parts = [self.decision_loss(decision, sample, model.training) for decision in extra["decisions"]]
-            loss, nll = (torch.cat(column) for column in zip(*parts, strict=True))
+            loss, nll = self.decision_loss(extra["decisions"], sample, model.training)
         return (loss.sum(), nll.sum()) if reduce else (loss, nll)
 
 

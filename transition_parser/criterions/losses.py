@@ -20,7 +20,7 @@ Sample = Mapping[str, Any]  # a batch of fairseq, as `TransitionDataset.collater
 
 
 class Steps(NamedTuple):
-    """The steps of a batch of derivations.
+    """The steps of a batch of derivations, or the places of a decision about graphs.
 
     scores: (B, T, V); before the softmax.
     legal: (B, T, V); 1 for actions that compete and 0 for the others.
@@ -35,13 +35,14 @@ class Steps(NamedTuple):
 
 
 class Taught(NamedTuple):
-    """The probabilities of actions that a teacher gives.
+    """The probabilities that a teacher gives.
 
-    probabilities: (B, T, V); 0 for illegal actions.
+    probabilities: (B, N, K) each; 0 for what does not compete. One tensor for actions, (B, T, V); two for the heads and
+        the relations of trees, as `GraphDecoder.decisions` orders them.
     weight: their share of the loss.
     """
 
-    probabilities: Tensor
+    probabilities: Sequence[Tensor]
     weight: float
 
 
@@ -93,8 +94,7 @@ class ActionLoss:
             loss, nll = _where_counted(steps, *cross_entropy_of_correct(*flat, self.smoothing))
         else:
             loss, nll = smoothed(steps.scores, steps.legal, steps.target, steps.counted, self.smoothing)
-        taught: Taught | None = sample.get("taught")
-        return (loss if taught is None else torch.lerp(loss, _loss_of_taught(steps, taught), taught.weight)), nll
+        return _with_taught(loss, steps, sample, 0), nll
 
 
 class HingeLoss(ActionLoss):
@@ -125,23 +125,31 @@ class HingeLoss(ActionLoss):
 class DecisionLoss:
     """The cross-entropy of the decisions of a `GraphDecoder` about a graph.
 
+    Where the batch has the probabilities of a teacher, their cross-entropy has its share (`Taught`).
+
     smoothing: fraction of the loss that asks for all candidates alike.
     """
 
     def __init__(self, smoothing: float) -> None:
         self.smoothing = smoothing
 
-    def __call__(self, decision: Decision, sample: Sample, training: bool) -> tuple[Tensor, Tensor]:
-        """Return the loss and the negative log-likelihood of each place, (B · N,), in nats.
+    def __call__(self, decisions: Sequence[Decision], sample: Sample, training: bool) -> tuple[Tensor, Tensor]:
+        """Return the losses and the negative log-likelihoods of all places of all decisions, in nats.
 
         Places whose target does not compete have no loss. Raises `ValueError` for such a place in training.
         """
+        parts = [self._of(decision, number, sample, training) for number, decision in enumerate(decisions)]
+        loss, nll = (torch.cat(column) for column in zip(*parts, strict=True))
+        return loss, nll
+
+    def _of(self, decision: Decision, number: int, sample: Sample, training: bool) -> tuple[Tensor, Tensor]:
         scores, competing, target, counted, share = decision
         unknown = counted & (competing.gather(2, target[..., None])[..., 0] == 0)
         if training:
             _check_none(unknown, sample, "word {} of sentence {} gets no head, or no relation that its arc may have")
-        loss, nll = smoothed(scores, competing, target, counted & ~unknown, self.smoothing)
-        return share * loss, share * nll
+        steps = Steps(scores, competing, target, counted & ~unknown)
+        loss, nll = smoothed(*steps, self.smoothing)
+        return share * _with_taught(loss, steps, sample, number), share * nll
 
 
 class ColumnLoss:
@@ -229,12 +237,24 @@ def _share_of_all(counted: Tensor, some: Tensor) -> Tensor:
     return (counted.sum(1, keepdim=True) / some.sum(1, keepdim=True).clamp_min(1)).expand_as(counted).flatten()
 
 
-def _loss_of_taught(steps: Steps, taught: Taught) -> Tensor:
+def _with_taught(loss: Tensor, steps: Steps, sample: Sample, number: int) -> Tensor:
+    """Return the loss, (B · T,), in which a teacher's probabilities have their share, where the batch has any.
+
+    number: the number of the decision; several readings of the same sentence make the same decisions.
+    """
+    taught: Taught | None = sample.get("taught")
+    if taught is None:
+        return loss
+    probabilities = taught.probabilities[number % len(taught.probabilities)]
+    return torch.lerp(loss, _loss_of_taught(steps, probabilities), taught.weight)
+
+
+def _loss_of_taught(steps: Steps, probabilities: Tensor) -> Tensor:
     """Return the cross-entropy of a teacher's probabilities of each step, (B · T,); 0 at steps that do not count.
 
-    Probabilities of actions that do not compete count for nothing.
+    Probabilities of what does not compete count for nothing.
     """
-    competing = taught.probabilities * steps.legal
+    competing = probabilities * steps.legal
     target = competing / competing.sum(-1, keepdim=True).clamp_min(torch.finfo(torch.float32).tiny)
     log_probabilities = (steps.scores.float() + (steps.legal - 1.0) * _FAR).log_softmax(-1)
     return torch.where(steps.counted, -(target * log_probabilities).sum(-1), 0.0).flatten()

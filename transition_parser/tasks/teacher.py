@@ -1,4 +1,4 @@
-"""The models of `--teacher`, whose probabilities of actions a model learns to have."""
+"""The models of `--teacher`, whose probabilities of actions, or of heads and relations, a model learns to have."""
 
 from __future__ import annotations
 
@@ -12,36 +12,43 @@ from torch import Tensor
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.criterions.losses import Taught
 from transition_parser.data.resources import Resources
-from transition_parser.modules.contract import StateDecoder, only_legal
+from transition_parser.modules.contract import Decision, GraphDecoder, StateDecoder, only_legal
 from transition_parser.parsing.parser import Parser
+from transition_parser.states.states import States
+from transition_parser.states.table import ActionTable
 from transition_parser.transitions import TreeSystem
 
 
 @dataclass
 class Teacher:
-    """Models that are shown the derivations of a batch, and that say how probable they find each next action.
+    """Models that are shown the derivations of a batch, and that say how probable they find each choice.
+
+    The choices are the next action of each state, or the head of each word and the relation of each gold arc.
 
     Hinton, Vinyals and Dean 2015, Distilling the Knowledge in a Neural Network, at the temperature 1. The mean of the
     probabilities of all models is learned.
 
     members: the models
-    weight: the weight of what the models say in the loss; the gold actions have the rest
+    weight: the weight of what the models say in the loss; the gold choices have the rest
     """
 
     members: list[_Member]
     weight: float
 
     def taught(self, sample: Mapping[str, Any], words: Sequence[Sequence[str]]) -> dict[str, Any]:
-        """Return the batch with the probabilities of actions as `taught`.
+        """Return the batch with the probabilities as `taught`.
 
         words: the normalised words of each sentence
         """
-        actions = sample["net_input"]["prev_output_tokens"]
+        net_input = sample["net_input"]
+        actions, given = net_input["prev_output_tokens"], net_input.get("states")
+        states = None if given is None else States(**given)
         for i, member in enumerate(self.members):
             self.members[i] = member.on(actions.device)
         with torch.no_grad():
-            found = torch.stack([member.probabilities(words, actions) for member in self.members]).mean(0)
-        return {**sample, "taught": Taught(found, self.weight)}
+            found = [member.probabilities(words, actions, states) for member in self.members]
+        means = [torch.stack(parts).mean(0) for parts in zip(*found, strict=True)]
+        return {**sample, "taught": Taught(means, self.weight)}
 
 
 @dataclass(frozen=True)
@@ -51,39 +58,78 @@ class _Member:
     path: the path or the name that it was loaded from
     columns: (V,); its id of each of our actions
     known: (V,) float; 1 for actions and `</s>`, 0 for other symbols
+    relations: (R,); its id of each of our relations
     """
 
     path: str
     parser: Parser
     columns: Tensor
     known: Tensor
+    relations: Tensor
 
     def on(self, device: torch.device) -> _Member:
         """Return the model on a device."""
         if self.parser.device == device:
             return self
         parser = Parser.load(self.path, device=str(device))
-        return _Member(self.path, parser, self.columns.to(device), self.known.to(device))
+        moved = (x.to(device) for x in (self.columns, self.known, self.relations))
+        return _Member(self.path, parser, *moved)
 
-    def probabilities(self, words: Sequence[Sequence[str]], actions: Tensor) -> Tensor:
-        """Return the probabilities (B, T, V) of our actions in each state of the derivations.
+    def probabilities(
+        self, words: Sequence[Sequence[str]], actions: Tensor, states: States | None = None
+    ) -> list[Tensor]:
+        """Return the probabilities of our choices.
+
+        They are (B, T, V), of our actions in each state of the derivations. Of a model that scores whole trees they are
+        (B, P, P), of heads, and (B, P, R), of our relations of the gold arcs.
 
         actions: (B, T), our ids; the action before each step, `</s>` before the first
+        states: the states before each step, as our machine has them; None to find them here
         """
-        model, theirs = self.parser.model, self.columns[actions]
+        if isinstance(self.parser.model.decoder, GraphDecoder):
+            return self._of_trees(words, self.columns[actions], states)
+        return [self._of_actions(words, self.columns[actions])]
+
+    def _of_trees(self, words: Sequence[Sequence[str]], actions: Tensor, states: States | None) -> list[Tensor]:
+        """Return the probabilities of heads and relations by the last reading of the sentences.
+
+        states: as in `probabilities`. Their relations are never read: what is right does not matter here.
+        """
+        model = self.parser.model
+        decoder = model.decoder
+        assert isinstance(decoder, GraphDecoder)
+        encoder_out = model.encode(self.parser.net_input(words))
+        known = decoder.states(actions, encoder_out) if states is None or not states.has(decoder.needs) else states
+        *_, heads, relations = decoder.decisions(encoder_out, known)
+        of_heads, of_relations = (_probabilities(found) for found in (heads, relations))
+        return [of_heads, of_relations[..., self.relations]]
+
+    def _of_actions(self, words: Sequence[Sequence[str]], theirs: Tensor) -> Tensor:
+        """Return the probabilities (B, T, V) of our actions.
+
+        theirs: (B, T); the ids that the model has for `actions` in `probabilities`
+        """
+        model = self.parser.model
         decoder = model.decoder
         assert isinstance(decoder, StateDecoder)
         encoder_out, states = model.read(actions=theirs, **self.parser.net_input(words))
         scores = decoder.scores(theirs, encoder_out, states).flatten(0, 1)
         legal = decoder.device_table.legality(states.columns, states.context, False)
         some = only_legal(decoder.pooled_shifts(scores), legal.flatten(0, 1)).softmax(-1)
-        return (some[:, self.columns] * self.known).nan_to_num().unflatten(0, actions.shape)
+        return (some[:, self.columns] * self.known).nan_to_num().unflatten(0, theirs.shape)
 
 
-def teacher_of(options: Any, resources: Resources) -> Teacher | None:
+def _probabilities(decision: Decision) -> Tensor:
+    """Return the probabilities (B, N, K) of the candidates of a decision; 0 where none competes."""
+    return only_legal(decision.scores, decision.competing).softmax(-1).nan_to_num()
+
+
+def teacher_of(options: Any, resources: Resources, of_trees: bool = False) -> Teacher | None:
     """Return the teacher of the options of the task; None where there is none.
 
     Raises `InputError` for options that do not fit together, and for models that can't teach actions of this data.
+
+    of_trees: True if the model that learns scores whole trees, and not actions
     """
     if not options.teacher:
         if options.teacher_weight is not None:
@@ -92,17 +138,18 @@ def teacher_of(options: Any, resources: Resources) -> Teacher | None:
     weight = 0.5 if options.teacher_weight is None else options.teacher_weight
     if not 0.0 < weight <= 1.0:
         raise InputError(f"--teacher-weight {weight} is not above 0 and at most 1")
-    return Teacher([_member(path, resources) for path in options.teacher.split(",")], weight)
+    return Teacher([_member(path, resources, of_trees) for path in options.teacher.split(",")], weight)
 
 
-def _member(path: str, resources: Resources) -> _Member:
+def _member(path: str, resources: Resources, of_trees: bool) -> _Member:
     parser = Parser.load(path)
     theirs = parser.resources
     system, their_system = resources.parser.system, theirs.parser.system
     if system != their_system:
         raise input_error(f"the teacher is for {their_system}, but the data is for {system}", path)
-    if not isinstance(parser.model.decoder, StateDecoder):
-        raise input_error("scores whole trees: take a teacher that scores actions", path)
+    if parser.model.searches_directly != of_trees:
+        kinds = ("whole trees", "actions") if parser.model.searches_directly else ("actions", "whole trees")
+        raise input_error("scores {}, but the model that learns scores {}: take another teacher".format(*kinds), path)
     if parser.given_columns:
         given = ", ".join(sorted(parser.given_columns)).upper()
         raise input_error(f"the teacher reads {given}, which it does not predict: take another", path)
@@ -115,4 +162,11 @@ def _member(path: str, resources: Resources) -> _Member:
     for symbol, needed in zip(table.tokens, takes, strict=True):
         if needed and symbol not in known:
             raise input_error(f"the teacher has no action {symbol}: take a teacher of the same actions", path)
-    return _Member(path, parser, torch.tensor([*map(known.index, table.tokens)]), torch.tensor(takes).float())
+    columns, of_relations = map(known.index, table.tokens), _relations(table, theirs.table)
+    return _Member(path, parser, torch.tensor([*columns]), torch.tensor(takes).float(), torch.tensor(of_relations))
+
+
+def _relations(ours: ActionTable, theirs: ActionTable) -> list[int]:
+    """Return the id that their table has for each of our relations of arcs."""
+    id_of = {relation: i for i, relation in enumerate(theirs.relations)}
+    return [id_of[relation] for relation in ours.relations]

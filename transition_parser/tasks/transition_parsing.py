@@ -137,14 +137,15 @@ class TransitionParsingConfig(LengthConfig):
     teacher: Optional[str] = field(
         default=None,
         metadata={
-            "help": "models, separated by commas, whose probabilities of actions are learned along with the gold "
-            "actions; they score actions (for trees, the actions of the data; for AMRs, they are of the same data "
-            "folder); several: the mean of their probabilities"
+            "help": "models, separated by commas, whose probabilities are learned along with the gold actions, or "
+            "the gold heads and relations; they score actions, or whole trees, as the model that learns does (for "
+            "trees, with the actions of the data; for AMRs, they are of the same data folder); several: the mean of "
+            "their probabilities"
         },
     )
     teacher_weight: Optional[float] = field(
         default=None,
-        metadata={"help": "with --teacher: share of its probabilities in the loss of actions, up to 1 (default: 0.5)"},
+        metadata={"help": "with --teacher: share of its probabilities in the loss, up to 1 (default: 0.5)"},
     )
     seed: int = II("common.seed")
     dataset_impl: Optional[str] = II("dataset.dataset_impl")
@@ -230,25 +231,23 @@ class TransitionParsingTask(FairseqTask):
                 logger.info(f"started from {self.cfg.start_from}: {described(done)}")
             if self.cfg.train_only:
                 train_only(model, self.cfg.train_only.split(","))
-            self.teacher = self._teacher_of(model.plain, str(cfg.arch))
+            self.teacher = self._teacher_of(model.plain)
         if self._explorer is not None and model.plain.searches_directly:
             raise InputError(f"--oracle dynamic is for models that score actions, which {cfg.arch} does not")
         self.needs, self._inputs, self._tag_heads = model.decoder.needs, model.plain.inputs, model.plain.tag_heads
         return model
 
-    def _teacher_of(self, model: ParserModel, arch: str) -> Optional[Teacher]:
+    def _teacher_of(self, model: ParserModel) -> Optional[Teacher]:
         """Return the teacher of the options, None where there is none.
 
         Raises `InputError` for a training that does not learn actions, or not of one corpus alone, and where
         `teacher_of` does.
         """
-        if self.cfg.teacher and model.searches_directly:
-            raise InputError(f"--teacher is for models that score actions, which {arch} does not")
         if self.cfg.teacher and self._also_folder:
             raise InputError("--teacher is for one corpus: leave out --auxiliary-data")
         if self.cfg.teacher and self.cfg.train_only:
             raise InputError("--train-only learns no actions: leave out --teacher")
-        return teacher_of(self.cfg, self.resources)
+        return teacher_of(self.cfg, self.resources, model.searches_directly)
 
     def _frame_heads(self, model: ParserModel, arch: str) -> Optional[FrameHeads]:
         """Return the heads that predict PropBank's frames, None where `--frame-loss` is 0.
