@@ -103,7 +103,7 @@ setup(
                 [f"transition_parser/kernels/{name}_kernels.c"],
                 depends=[
                     f"transition_parser/kernels/{header}.h"
-                    for header in ("common", "tree_machine", "amr_machine", "legality", "steps")
+                    for header in ("common", "tree_machine", "tree_oracle", "amr_machine", "legality", "steps")
                 ],
                 # no fused multiply-add, because torch rounds after each operation
                 extra_compile_args=["-O3", "-ffp-contract=off"],

@@ -597,6 +597,22 @@ def test_ranks_from_end(array, size, problem):
         machine_kernels.ranks_from_end(array, size)
 
 
+@pytest.mark.parametrize(
+    ("heads", "problem"),
+    [
+        (torch.tensor([3, 0, 0], dtype=torch.int32), "heads must be"),
+        (longs([3, 0, 0], [0, 0, 0]), "heads must be"),
+        (longs(3, 0, 4), "head: beyond"),
+        (longs(3, 0, -1), "head: beyond"),
+        (longs(3, 2, 1), "head: no tree"),
+        (longs(0, 3, 1), "head: no tree"),
+    ],
+)
+def test_derive_tree(heads, problem):
+    with pytest.raises(ValueError, match=problem):
+        machine_kernels.derive_tree(heads)
+
+
 LETTERS = {
     "letters": torch.tensor([[1, 2, 0], [0, 0, 0]]),
     "sizes": [2, 3],

@@ -7,6 +7,7 @@
 
 #include "common.h"
 #include "tree_machine.h"
+#include "tree_oracle.h"
 
 /* Take each row's action, and compute the situation that the next action depends on. Return NULL, or a message about
    wrong arguments.
@@ -87,6 +88,29 @@ const char *replay_derivation(int64_t steps, int64_t words, int64_t tokens, int6
                                           (Arcs){heads, relations}, relation[token[step]]);
         if (problem) return problem;
     }
+    return NULL;
+}
+
+/* Find the derivation of a tree in arc-hybrid with SWAP. Return NULL, or a message about wrong arguments.
+
+   head: (words); the position of each word's head; the root has the position `words`
+   room: (TREE_ROOMS, words + 1); memory
+   most: the number of steps that there is room for
+   kind, word: (most); the results; the kind of each step (`StepKind`), and the word that it moves or attaches
+   count: the result; the number of steps */
+const char *derive_tree(int64_t words, const int64_t *head, int64_t *room, int64_t most, int64_t *kind, int64_t *word,
+                        int64_t *count) {
+    if (most < words * (words + 1)) return "kind: too small for the steps that there may be";
+    for (int64_t i = 0; i < words; i++)
+        if (OUTSIDE(head[i], words + 1)) return "head: beyond the words that there are";
+    int64_t *rows[TREE_ROOMS];
+    for (int i = 0; i < TREE_ROOMS; i++) rows[i] = room + i * (words + 1);
+    const OracleTree tree = {words, head, rows[0], rows[1], rows[2]};
+    if (rank_words(tree, rows[3], rows[4], rows[5]) != words) return "head: no tree";
+    count_missing(tree);
+    find_components(tree, rows[3], rows[4]);
+    count_missing(tree);
+    *count = write_steps(tree, rows[3], rows[4], kind, word);
     return NULL;
 }
 

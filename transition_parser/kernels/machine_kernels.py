@@ -15,9 +15,11 @@ from transition_parser.kernels.loader import POINTER, PROBLEM, SIZE, Signature, 
 _FUNCTIONS: dict[str, Signature] = {
     "take_actions": (PROBLEM, (*(SIZE,) * 3, *(POINTER,) * 15)),
     "replay_derivation": (PROBLEM, (*(SIZE,) * 4, *(POINTER,) * 9)),
+    "derive_tree": (PROBLEM, (*(SIZE,), *(POINTER,) * 2, *(SIZE,), *(POINTER,) * 3)),
     "ranks_from_end": (PROBLEM, (*(SIZE,) * 2, *(POINTER,) * 3)),
 }
 _FIELDS = 8  # the number of fields of an effect
+_TREE_ROOMS = 6  # `TREE_ROOMS` of tree_oracle.h
 _SITUATIONS = 256  # the number of situations of `situation_of`
 library = lazy_library("machine", _FUNCTIONS)
 
@@ -113,6 +115,26 @@ def replay_derivation(
     raise_problem(problem)
     heads, relations = built.tolist()
     return heads[:-1], relations[:-1], sums.tolist()[:-1]
+
+
+def derive_tree(heads: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the kind of each step that builds a tree in arc-hybrid with SWAP, and the word that the step is about.
+
+    The kinds are 0 for SHIFT, 1 for LEFT-ARC, 2 for RIGHT-ARC and 3 for SWAP. Both results are (T,) int64.
+
+    heads: (n,) int64; the position of the head of each word; the root has the position n
+    """
+    words = len(heads)
+    most = words * (words + 1)
+    room, steps = torch.empty(_TREE_ROOMS, words + 1, dtype=torch.long), torch.empty(2, most, dtype=torch.long)
+    count = torch.empty(1, dtype=torch.long)
+    problem = library().derive_tree(
+        words, require("heads", heads, torch.long, words), room.data_ptr(), most, steps[0].data_ptr(),
+        steps[1].data_ptr(), count.data_ptr(),
+    )  # fmt: skip
+    raise_problem(problem)
+    kind, word = steps[:, : int(count)]
+    return kind, word
 
 
 def ranks_from_end(array: Tensor, size: Tensor) -> Tensor:

@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import torch
 
 from oracles.static import oracle
 from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.kernels import machine_kernels
 from transition_parser.modules.contract import Hypothesis
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, TreeSystem
+from transition_parser.transitions.arc_hybrid import ArcHybridSwap
 
 _ARCS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
+_SWAP = Action(Kind.SWAP)
 
 
 def best_tree(scores: np.ndarray) -> list[int]:
@@ -59,6 +63,9 @@ class ScoredTree(NamedTuple):
 class Derivations:
     """The derivations of trees by the static oracle.
 
+    A kernel finds the derivations of arc-hybrid with SWAP. Without the kernel, and for other systems, the pure-Python
+    oracle finds them. The results are the same.
+
     table: the action vocabulary of a system that builds every tree.
     """
 
@@ -66,6 +73,9 @@ class Derivations:
         assert isinstance(table.system, TreeSystem)
         self.table, self.system = table, table.system
         self.tokens = {action: token for token, action in enumerate(table.actions) if action is not None}
+        arcs = [[self.tokens.get(Action(kind, relation), -1) for relation in table.relations] for kind in _ARCS]
+        shifts = [self.tokens.get(Action(Kind.SHIFT, word or None), -1) for word in ("", *table.shift_words)]
+        self._arcs, self._shifts = np.array(arcs), np.array(shifts)
 
     def from_tree(self, tree: ScoredTree, shift_ids: Sequence[int] | None = None) -> Hypothesis:
         """Return the derivation of a tree.
@@ -74,6 +84,23 @@ class Derivations:
 
         shift_ids: the shift id of each word, see `ActionTable.features`, where SHIFT is labelled.
         """
+        if self.system.name == ArcHybridSwap.name and machine_kernels.library() is not None:
+            return self._by_kernel(tree, shift_ids)
+        return self.by_oracle(tree, shift_ids)
+
+    def _by_kernel(self, tree: ScoredTree, shift_ids: Sequence[int] | None) -> Hypothesis:
+        """Return the result of `from_tree` for arc-hybrid with SWAP."""
+        n, heads = len(tree.heads), np.array(tree.heads)
+        kind, word = (x.numpy() for x in machine_kernels.derive_tree(torch.from_numpy(np.where(heads, heads - 1, n))))
+        tokens = np.empty((4, n), np.int64)  # a row for each kind of step
+        tokens[0] = self._shifts[0 if shift_ids is None else np.array(shift_ids[:n])]
+        tokens[1:3] = self._arcs[:, np.array(tree.relations)]
+        tokens[3] = self.tokens.get(_SWAP, -1)
+        scores = np.where((kind == 1) | (kind == 2), np.array(tree.scores)[word], 0.0).tolist()
+        return Hypothesis(tokens[kind, word].tolist(), scores, sum(scores) / (len(scores) + 1))
+
+    def by_oracle(self, tree: ScoredTree, shift_ids: Sequence[int] | None = None) -> Hypothesis:
+        """Return the result of `from_tree` by the pure-Python oracle."""
         tokens, scores = [], []
         # each word's number takes the place of its relation, so that an action says which word it attaches
         numbered = DependencyTree(tuple(tree.heads), tuple(map(str, range(len(tree.heads)))))

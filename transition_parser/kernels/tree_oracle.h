@@ -1,0 +1,124 @@
+/* The static oracle of arc-hybrid with SWAP for one tree; see machine_kernels.c. All numbers are int64.
+
+   Words are numbered from 0, and the root is behind the last one. `ArcHybridSwap.oracle` computes the same, and
+   `DependencyTree` describes the projective order and the components. */
+
+typedef enum { SHIFT_WORD, LEFT_ARC, RIGHT_ARC, SWAP_WORDS } StepKind;
+
+enum { TREE_ROOMS = 6 };  /* rows of memory that the oracle needs, of words + 1 numbers each */
+
+/* The tree as the oracle reads it. Arrays have a number for each word and one for the root.
+
+   rank: the place of each word in the projective order
+   top: the head of each word's projective component
+   missing: how many dependents each word still has to get */
+typedef struct {
+    int64_t words;
+    const int64_t *head;
+    int64_t *rank, *top, *missing;
+} OracleTree;
+
+/* Count the dependents of all words. */
+static void count_missing(OracleTree tree) {
+    for (int64_t i = 0; i <= tree.words; i++) tree.missing[i] = 0;
+    for (int64_t i = 0; i < tree.words; i++) tree.missing[tree.head[i]]++;
+}
+
+/* Compute the projective order. Return how many words the root reaches: all of them in a tree.
+
+   first, next: (words + 1); memory for the dependents of each word, in word order
+   stack: (words + 1); memory */
+static int64_t rank_words(OracleTree tree, int64_t *first, int64_t *next, int64_t *stack) {
+    const int64_t n = tree.words;
+    for (int64_t i = 0; i <= n; i++) first[i] = -1;
+    for (int64_t i = n - 1; i >= 0; i--) {
+        next[i] = first[tree.head[i]];
+        first[tree.head[i]] = i;
+    }
+    int64_t size = 0, place = 0;
+    /* a word is a number from 0 when its dependents on the left come next, and −1 − word when it comes itself */
+    stack[size++] = n;
+    while (size) {
+        const int64_t item = stack[--size], word = item < 0 ? -1 - item : item;
+        const int64_t start = size;
+        for (int64_t child = first[word]; child >= 0; child = next[child])
+            if (item < 0 ? child > word : child < word) stack[size++] = child;
+        for (int64_t i = start, j = size - 1; i < j; i++, j--) { /* the first dependent is on top */
+            const int64_t other = stack[i];
+            stack[i] = stack[j];
+            stack[j] = other;
+        }
+        if (item < 0) {
+            tree.rank[word] = place++;
+        } else { /* the word itself comes below its dependents on the left */
+            for (int64_t i = size++; i > start; i--) stack[i] = stack[i - 1];
+            stack[start] = -1 - word;
+        }
+    }
+    return place - 1; /* without the root */
+}
+
+/* Compute the heads of the components. `missing` is used up.
+
+   stack, joined: (words + 1); memory */
+static void find_components(OracleTree tree, int64_t *stack, int64_t *joined) {
+    int64_t depth = 0, count = 0;
+    for (int64_t i = 0; i <= tree.words; i++) tree.top[i] = i;
+    for (int64_t next = 0; next < tree.words; next++) {
+        stack[depth++] = next;
+        while (depth > 1) {
+            const int64_t second = stack[depth - 2], first = stack[depth - 1];
+            if (tree.head[second] == first && !tree.missing[second]) {
+                stack[depth - 2] = first;
+                tree.top[second] = first;
+                tree.missing[first]--;
+                joined[count++] = second;
+            } else if (tree.head[first] == second && !tree.missing[first]) {
+                tree.top[first] = second;
+                tree.missing[second]--;
+                joined[count++] = first;
+            } else {
+                break;
+            }
+            depth--;
+        }
+    }
+    while (count) { /* a head is joined later than its dependents */
+        const int64_t word = joined[--count];
+        tree.top[word] = tree.top[tree.top[word]];
+    }
+}
+
+/* Write the steps that build the tree, and return their number.
+
+   stack, buffer: (words + 1); memory
+   kind, word: (2 words + words (words − 1)); the kind of each step, and the word that it moves or attaches */
+static int64_t write_steps(OracleTree tree, int64_t *stack, int64_t *buffer, int64_t *kind, int64_t *word) {
+    const int64_t root = tree.words;
+    int64_t depth = 0, size = 0, count = 0;
+    for (int64_t i = root; i >= 0; i--) buffer[size++] = i;
+    while (size > 1 || depth) {
+        const int64_t front = buffer[size - 1];
+        const int64_t top = depth ? stack[depth - 1] : -1, second = depth > 1 ? stack[depth - 2] : -1;
+        const int waits = front < root && tree.head[front] > front && tree.top[tree.head[front]] == tree.top[front];
+        StepKind step = SHIFT_WORD;
+        if (depth && !tree.missing[top] && tree.head[top] == front) step = LEFT_ARC;
+        else if (depth > 1 && !tree.missing[top] && tree.head[top] == second) step = RIGHT_ARC;
+        else if (depth && tree.rank[top] > tree.rank[front] && !waits) step = SWAP_WORDS;
+        kind[count] = step;
+        word[count++] = step == SHIFT_WORD ? front : top;
+        if (step == SHIFT_WORD) {
+            stack[depth++] = front;
+            size--;
+            continue;
+        }
+        depth--;
+        if (step == SWAP_WORDS) {
+            buffer[size - 1] = top;
+            buffer[size++] = front;
+        } else {
+            tree.missing[tree.head[top]]--;
+        }
+    }
+    return count;
+}
