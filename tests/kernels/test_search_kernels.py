@@ -397,3 +397,11 @@ def test_letter_maxima(lanes, sizes, filters):
         biases = torch.stack([window.bias for window in windows])
         found = search_kernels.letter_maxima(letters, sizes, tables, biases)
     assert torch.allclose(found, torch.cat(each, 1), **CLOSE[torch.float])
+
+
+@pytest.mark.parametrize("dim", [1, 15, 32, 101])
+def test_products_of_pairs(lanes, dim):
+    torch.manual_seed(dim)
+    many, one = torch.randn(7, 5, dim).bfloat16(), torch.randn(7, dim)
+    found = search_kernels.products_of_pairs(many, one)
+    assert torch.allclose(found, (many.float() @ one[..., None])[..., 0], atol=1e-4, rtol=1e-5)

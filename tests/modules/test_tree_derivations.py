@@ -1,20 +1,24 @@
-"""The derivations of whole trees. `tests/models/test_spa_dp.py` tests that they build their trees."""
+"""Whole trees and their derivations. `tests/models/test_spa_dp.py` tests that derivations build their trees."""
 
 from __future__ import annotations
 
 from functools import cache
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.strategies import RELATIONS, trees
+from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import machine_kernels
-from transition_parser.modules.tree_derivations import Derivations, ScoredTree
+from transition_parser.modules.contract import only_legal
+from transition_parser.modules.tree_decoder import _best_heads, are_trees, other_words
+from transition_parser.modules.tree_derivations import Derivations, ScoredTree, best_tree
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import RootRelations, make_system
 
-pytestmark = pytest.mark.skipif(machine_kernels.library() is None, reason="there are no kernels here")
+needs_kernels = pytest.mark.skipif(machine_kernels.library() is None, reason="there are no kernels here")
 
 
 @cache
@@ -25,6 +29,7 @@ def derivations(labelled: bool) -> Derivations:
     return Derivations(ActionTable(system, ["<s>", "<pad>", "</s>", "<unk>", *actions]))
 
 
+@needs_kernels
 @settings(max_examples=300)
 @given(trees(max_words=30) | trees(max_words=30, projective=True), st.booleans(), st.data())
 def test_the_kernel_finds_the_derivations_of_the_oracle(tree, labelled, data):
@@ -35,9 +40,36 @@ def test_the_kernel_finds_the_derivations_of_the_oracle(tree, labelled, data):
     assert derive.from_tree(scored, shift_ids) == derive.by_oracle(scored, shift_ids)
 
 
+@needs_kernels
 def test_without_kernels_the_oracle_is_asked(monkeypatch):
     derive = derivations(False)
     tree = ScoredTree([3, 0, 2], [1, 4, 1], [-1.0, -2.0, -3.0])
     expected = derive.from_tree(tree)
     monkeypatch.setattr(machine_kernels, "library", lambda: None)
     assert derive.from_tree(tree) == expected
+
+
+@settings(max_examples=200)
+@given(st.lists(trees(max_words=9) | st.lists(st.integers(0, 9), min_size=1, max_size=9), min_size=1, max_size=4))
+def test_what_is_a_tree(sentences):
+    """Heads of trees, and any heads, in a batch: those of a tree with a single root are told apart."""
+    heads = [[h % (len(s) + 1) for h in getattr(s, "heads", s)] for s in sentences]
+    positions = torch.arange(10).repeat(len(heads), 1)
+    for row, some in enumerate(heads):
+        positions[row, : len(some)] = torch.tensor([len(some) if h == 0 else h - 1 for h in some])
+    expected = [DependencyTree(tuple(some), ("_",) * len(some)).why_invalid() is None for some in heads]
+    assert are_trees(positions, torch.tensor([*map(len, heads)])).tolist() == expected
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 2**31), st.sampled_from([0.3, 3.0, 30.0]))
+def test_the_best_heads_are_those_of_the_best_tree(seed, sharpness):
+    lengths = torch.tensor([4, 7, 1])
+    scores = sharpness * torch.randn(3, 8, 8, generator=torch.Generator().manual_seed(seed))
+    mask = torch.arange(8) <= lengths[:, None]
+    scores = only_legal(scores, other_words(mask)).log_softmax(-1)
+    found = _best_heads(scores, lengths)
+    for row, n in enumerate(lengths.tolist()):
+        wanted = best_tree(scores[row, :n, : n + 1].double().nan_to_num(neginf=0.0).numpy())
+        assert found[row, :n].tolist() == [n if head == 0 else head - 1 for head in wanted]
+        assert found[row, n:].tolist() == [*range(n, 8)]

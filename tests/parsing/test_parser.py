@@ -156,13 +156,18 @@ def test_emulated_int8_parses_as_native_int8(model, monkeypatch):
 
 @pytest.mark.parametrize(
     ("bf16", "int8", "expected"),
-    [(True, True, ["bf16", "bf16"]), (False, True, ["int8", "fp32"]), (False, False, ["fp32", "fp32"])],
+    [
+        (True, True, ["int8", "bf16", "bf16"]),
+        (True, False, ["bf16", "bf16", "bf16"]),
+        (False, True, ["int8", "int8", "fp32"]),
+        (False, False, ["fp32", "fp32", "fp32"]),
+    ],
 )
 def test_the_precision_of_auto(monkeypatch, bf16, int8, expected):
-    """`auto` takes int8 only for models that gain by it."""
+    """`auto` takes int8 only for models that gain by it, over bf16 where that is native."""
     monkeypatch.setattr(preparation, "has_fast_bf16", lambda device: bf16)
     monkeypatch.setattr(preparation, "has_fast_int8", lambda: int8)
-    models = [load_model(name)[0] for name in ("en-ewt", "en-amr")]
+    models = [load_model(name)[0] for name in ("en-ewt-minilm", "en-ewt", "en-amr")]
     assert [preparation.checked_precision("auto", torch.device("cpu"), model) for model in models] == expected
     cuda = torch.device("cuda")
     assert preparation.checked_precision("auto", cuda, models[0]) == ("bf16" if bf16 else "fp32")

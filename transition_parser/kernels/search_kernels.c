@@ -556,6 +556,16 @@ void scale_rows(int half, int64_t rows, int64_t dim, const float *product, const
     VARIANT(scale_rows)(rows, dim, product, largest, bias, relu, output, half);
 }
 
+/* Compute the products of the vectors of each row with the other vector of the row.
+
+   many: (rows, count, dim); bfloat16
+   one: (rows, dim)
+   products: (rows, count); the result */
+void products_of_pairs(int64_t rows, int64_t count, int64_t dim, const uint16_t *many, const float *one,
+                       float *products) {
+    VARIANT(products_of_pairs)(rows, count, dim, many, one, products);
+}
+
 /* Compute the scores of actions. Return NULL, or a message about wrong arguments.
 
    x: (N, dim); the outputs of the decoder

@@ -31,6 +31,7 @@ __all__ = [
     "indicated_attention",
     "legal_scores",
     "letter_maxima",
+    "products_of_pairs",
     "search_trees",
     "self_attention",
     "supports",
@@ -52,6 +53,7 @@ _FUNCTIONS: dict[str, Signature] = {
     "letter_maxima": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 5)),
     "quantise_rows": (None, (INT, SIZE, SIZE, *(POINTER,) * 3)),
     "scale_rows": (None, (INT, SIZE, SIZE, *(POINTER,) * 3, INT, POINTER)),
+    "products_of_pairs": (None, (*(SIZE,) * 3, *(POINTER,) * 3)),
     "add_and_normalise": (None, (INT, SIZE, SIZE, *(POINTER,) * 4, FLOAT, POINTER)),
     "legal_scores": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 5, SIZE, SIZE, *(POINTER,) * 5)),
     "best_continuations": (PROBLEM, (INT, *(SIZE,) * 4, *(POINTER,) * 4, SIZE, *(POINTER,) * 3)),
@@ -489,6 +491,21 @@ def prior_as_c(offsets: Tensor, tokens: Tensor, values: Tensor, dtype: torch.dty
         require("values", values, dtype, entries),
     )
     return (rows, entries), addresses
+
+
+def products_of_pairs(many: Tensor, one: Tensor) -> Tensor:
+    """Return the products (N, K) of K vectors with another vector in each of N rows, summed up in single precision.
+
+    many: (N, K, dim) bfloat16
+    one: (N, dim) float
+    """
+    rows, count, dim = many.shape
+    products = one.new_empty(rows, count)
+    library().products_of_pairs(
+        rows, count, dim, require("many", many, torch.bfloat16, rows, count, dim),
+        require("one", one, torch.float, rows, dim), products.data_ptr(),
+    )  # fmt: skip
+    return products
 
 
 def legal_scores(

@@ -19,4 +19,6 @@
 
 #include "codes.h"
 
+#include "pairs.h"
+
 static int NAME(lanes)(void) { return LANES; }

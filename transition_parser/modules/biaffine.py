@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transition_parser.kernels import search_kernels
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.layers import gather_rows
 from transition_parser.modules.linear import linear
@@ -65,6 +66,8 @@ class BiaffineRelations(nn.Module):
         """
         formed = dependents.unflatten(-1, (-1, heads.size(-1)))
         precise = torch.promote_types(formed.dtype, torch.float)
+        if formed.dtype is torch.bfloat16 and search_kernels.supports(formed) and not torch.is_grad_enabled():
+            return search_kernels.products_of_pairs(formed.contiguous(), heads.float().contiguous())
         with torch.autocast(formed.device.type, enabled=False):
             return (formed.to(precise) @ heads.to(precise)[..., None])[..., 0]
 

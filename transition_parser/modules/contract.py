@@ -191,6 +191,7 @@ class Decoder(nn.Module):
     reads_in_decoder: True if the decoder itself reads words. Two models that share an encoder (`--auxiliary-data`)
         would then not share all parts that read words.
     gains_by_int8: True if int8 was measured to be as accurate as fp32 and faster, for single sentences too
+    prefers_int8: True if the same was measured against bf16 where that is native
     words_at_once: usual number of words of a batch on a CPU. The tensors of more words do not fit into the caches. With
         fewer words the overhead of each step outweighs its arithmetic.
     """
@@ -198,6 +199,7 @@ class Decoder(nn.Module):
     needs: Collection[str] = ()
     reads_in_decoder: bool = False
     gains_by_int8: bool = False
+    prefers_int8: bool = False
     words_at_once: int = 2000
     _here: Tensor
 

@@ -98,13 +98,10 @@ class TreeDecoder(GraphDecoder):
         *_, words = self.readings(encoder_out)
         lengths = encoder_out.lengths.tolist()
         found = only_legal(self.heads(words), other_words(encoder_out.mask)).log_softmax(-1)
-        scores = found.double().cpu().numpy()
-        heads = np.zeros((len(lengths), words.size(1)), np.int64)
-        for i, n in enumerate(lengths):
-            heads[i, :n] = _heads_of(scores[i, :n, : n + 1])
+        positions = _best_heads(found, encoder_out.lengths)
         # the root is 0 in `DependencyTree`; its position is behind the last word
-        positions = torch.from_numpy(heads).to(words.device) - 1
-        positions = torch.where(positions < 0, encoder_out.lengths[:, None], positions)
+        is_root = positions == encoder_out.lengths[:, None]
+        heads = torch.where(is_root, 0, positions + 1).cpu().tolist()
         carried = self.carried(positions, encoder_out.lengths)
         relations = only_legal(self.relations(words, positions), carried).log_softmax(-1)
         of_relation, relation = relations.max(-1)
@@ -117,13 +114,48 @@ class TreeDecoder(GraphDecoder):
         if self.table.labelled_shift and encoder_out.features is not None:
             shift_ids = encoder_out.features[:, :, SHIFT_ID].cpu().tolist()
         return [
-            [self.derive.from_tree(ScoredTree(heads[i, :n].tolist(), relation[i][:n], totals[i][:n]), shift_ids[i])]
+            [self.derive.from_tree(ScoredTree(heads[i][:n], relation[i][:n], totals[i][:n]), shift_ids[i])]
             for i, n in enumerate(lengths)
         ]
 
 
+def _best_heads(scores: Tensor, lengths: Tensor) -> Tensor:
+    """Return the positions (B, P) of the heads in the best trees; a position that is no word has itself for a head.
+
+    Where the best heads of all words are a tree, as is usual, no search is needed.
+
+    scores: (B, P, P); −inf for what can't be a head.
+    lengths: (B,); the number of words, which is the position of the root.
+    """
+    positions = torch.arange(scores.size(1), device=scores.device)
+    is_word = positions < lengths[:, None]
+    best, heads = scores.max(-1)
+    if not bool(best[is_word].isfinite().all()):
+        raise NotFiniteError("the scores of heads are not finite")
+    heads = torch.where(is_word, heads, positions)
+    for i in (~are_trees(heads, lengths)).nonzero()[:, 0].tolist():
+        n = int(lengths[i])
+        found = torch.tensor(_heads_of(scores[i, :n, : n + 1].double().cpu().numpy()), device=heads.device)
+        heads[i, :n] = torch.where(found == 0, n, found - 1)
+    return heads
+
+
+def are_trees(heads: Tensor, lengths: Tensor) -> Tensor:
+    """Return (B,) bool: True where the heads of words are a tree with a single root.
+
+    heads: (B, P); positions. A position that is no word has itself for a head.
+    lengths: (B,); the number of words, which is the position of the root.
+    """
+    is_word = torch.arange(heads.size(1), device=heads.device) < lengths[:, None]
+    at_root = heads == lengths[:, None]
+    above = heads
+    for _ in range(heads.size(1).bit_length()):  # twice as far up each time
+        above = above.gather(1, above)
+    return ((at_root & is_word).sum(1) == 1) & ((above == lengths[:, None]) | ~is_word).all(1)
+
+
 def _heads_of(scores: np.ndarray) -> list[int]:
-    """Return the heads of one sentence.
+    """Return the heads of one sentence, numbered as in `DependencyTree`.
 
     scores: (n, n + 1); −inf for a word as its own head.
     """

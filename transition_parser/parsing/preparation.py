@@ -29,14 +29,16 @@ def checked_device(name: str) -> torch.device:
 def checked_precision(name: str, device: torch.device, model: ParserModel) -> str:
     """Return the precision that `auto` means for a model on a device, or a known name as it is.
 
-    `auto` is bf16 where the device computes in it natively; else int8 where the CPU multiplies it natively and the
-    decoder gains by it (`gains_by_int8`); else fp32. Raises `InputError` for unknown names, and for int8 on other
-    devices.
+    `auto` is int8 where the CPU multiplies it natively and the decoder gains by it, over bf16 if that is native
+    (`prefers_int8`), else over fp32 (`gains_by_int8`). Otherwise it is bf16 where that is native, or fp32. Raises
+    `InputError` for unknown names, and for int8 on other devices.
     """
     if name == "auto":
-        if has_fast_bf16(device):
-            return "bf16"
-        return "int8" if device.type == "cpu" and has_fast_int8() and model.decoder.gains_by_int8 else "fp32"
+        half, decoder = has_fast_bf16(device), model.decoder
+        gains = decoder.prefers_int8 if half else decoder.gains_by_int8
+        if gains and device.type == "cpu" and has_fast_int8():
+            return "int8"
+        return "bf16" if half else "fp32"
     if name not in PRECISIONS:
         raise InputError(f"unknown precision {name!r}: give auto, {', '.join(PRECISIONS)}")
     if name == "int8" and device.type != "cpu":
