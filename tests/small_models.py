@@ -187,8 +187,8 @@ def encode(parser: Parser, sentences: list[list[str]]) -> EncoderOut:
         return parser.model.encode(apply_to_sample(lambda tensor: tensor.to(parser.device), net_input))
 
 
-def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count: int) -> dict:
-    """Up to `count` sentences of so many words, with their gold derivations and the states of these."""
+def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count: int, needs=RANKS) -> dict:
+    """Up to `count` sentences of so many words, with their gold derivations and the fields `needs` of their states."""
     resources, opens = task.resources, task.resources.opens_word()
     pieces, actions = ((folder / f"valid.{side}").read_text(encoding="utf-8").splitlines() for side in ("src", "act"))
     sources = [resources.encode_pieces(line.split()) for line in pieces]
@@ -199,7 +199,7 @@ def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count:
     annotations = read_annotations(folder, "valid", resources.columns.values, lengths_of_all)
     fit = [number for number, source in enumerate(sources) if int(opens[source].sum()) in lengths][:count]
     sources, targets, graphs = ([column[number] for number in fit] for column in (sources, targets, graphs))
-    dataset = TransitionDataset(resources, pairs_of(resources, sources, targets), references=graphs, needs=RANKS)
+    dataset = TransitionDataset(resources, pairs_of(resources, sources, targets), references=graphs, needs=needs)
     batch = dataset.collater([dataset[i] for i in range(len(sources))])
     return {**batch, "annotations": {name: [column[number] for number in fit] for name, column in annotations.items()}}
 

@@ -13,7 +13,7 @@ from tests.small_models import make_batch, make_criterion, make_folder, make_mod
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.modules.contract import only_legal
-from transition_parser.states.states import States
+from transition_parser.states.states import RANKS, TREE, States
 from transition_parser.tasks.teacher import Teacher, _Member, teacher_of
 
 LENGTHS = range(3, 14)
@@ -115,13 +115,15 @@ def test_the_other_sentences_of_a_batch_do_not_matter(student, other):
 
 
 @pytest.mark.parametrize("kind", ["heads", "refined"])
-def test_whole_trees_are_taught_by_their_last_reading(student, kind):
+def test_whole_trees_are_taught_by_their_last_reading(student, kind, tmp_path_factory):
     """The probabilities are those of the decisions, whether the states come with the batch or are found here."""
-    task, batch = student
+    task, _ = student
+    batch = make_batch(task, make_folder("arc-hybrid-swap", tmp_path_factory), LENGTHS, 6, (*RANKS, *TREE))
     model = make_model(kind, task.resources).eval()
     words, inputs = words_of(task, batch), batch["net_input"]
     found = itself(model, task).probabilities(words, inputs["prev_output_tokens"])
-    given = States(**inputs["states"]) if "states" in inputs else None
+    given = States(**inputs["states"])
+    assert given.has(model.decoder.needs)
     again = itself(model, task).probabilities(words, inputs["prev_output_tokens"], given)
     with torch.no_grad():
         _, extra = model(**inputs, mask_illegal=False)
@@ -203,7 +205,10 @@ def test_trainings_that_no_teacher_helps_end_with_one_line(data_folder, checkpoi
     for options, problem in (
         (("--arch", "recursive_g2g_small"), "scores actions, but the model that learns scores whole trees"),
         (("--action-loss", "hinge", "--label-smoothing", "0"), "learns from gold actions alone: leave out --teacher"),
-        (("--train-only", "upos", "--tag-loss", "1"), "--train-only learns no actions: leave out --teacher"),
+        (
+            ("--train-only", "upos", "--tag-loss", "1"),
+            "--train-only learns neither actions nor trees: leave out --teacher",
+        ),
         (("--auxiliary-data", data_folder), "--teacher is for one corpus: leave out --auxiliary-data"),
     ):
         done = run(

@@ -606,6 +606,9 @@ def test_ranks_from_end(array, size, problem):
         (longs(3, 0, -1), "head: beyond"),
         (longs(3, 2, 1), "head: no tree"),
         (longs(0, 3, 1), "head: no tree"),
+        (longs(3, 3, 1), "head: no tree"),
+        (longs(0), "head: no tree"),
+        (torch.zeros(0, dtype=torch.long), "head: no tree"),
     ],
 )
 def test_derive_tree(heads, problem):

@@ -819,6 +819,16 @@ def test_without_refining_there_are_no_relations_to_learn(of_any_shape):
     assert model.decoder.labels is None and not any("relation_keys" in name for name, _ in model.named_parameters())
 
 
+def test_the_kernel_scores_relations_as_training_does():
+    """In bf16, parsing takes a kernel and training does not."""
+    torch.manual_seed(1)
+    relations = RelationsOfHeads(24, 9, 7).to(torch.bfloat16)
+    words, heads = torch.randn(3, 6, 24).to(torch.bfloat16), torch.randint(0, 6, (3, 5))
+    with torch.no_grad():
+        found = relations(words, heads)
+    assert found.dtype is torch.float and torch.allclose(found, relations(words, heads), atol=1e-5)
+
+
 def test_biaffine_scores_are_those_of_the_papers():
     """In float64, by plain loops."""
     torch.manual_seed(1)

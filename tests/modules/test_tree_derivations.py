@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from functools import cache
 
 import pytest
@@ -9,7 +10,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.strategies import RELATIONS, trees
+from tests.strategies import RELATIONS, random_heads, trees
+from transition_parser.base.errors import NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import machine_kernels
 from transition_parser.modules.contract import only_legal
@@ -46,6 +48,7 @@ def test_without_kernels_the_oracle_is_asked(monkeypatch):
     tree = ScoredTree([3, 0, 2], [1, 4, 1], [-1.0, -2.0, -3.0])
     expected = derive.from_tree(tree)
     monkeypatch.setattr(machine_kernels, "library", lambda: None)
+    monkeypatch.setattr(machine_kernels, "derive_tree", None)
     assert derive.from_tree(tree) == expected
 
 
@@ -67,9 +70,50 @@ def test_the_best_heads_are_those_of_the_best_tree(seed, sharpness):
     lengths = torch.tensor([4, 7, 1])
     scores = sharpness * torch.randn(3, 8, 8, generator=torch.Generator().manual_seed(seed))
     mask = torch.arange(8) <= lengths[:, None]
-    scores = only_legal(scores, other_words(mask)).log_softmax(-1)
-    found = _best_heads(scores, lengths)
+    competing = other_words(mask)
+    scores = only_legal(scores, competing).log_softmax(-1)
+    found = _best_heads(scores, competing, lengths)
     for row, n in enumerate(lengths.tolist()):
         wanted = best_tree(scores[row, :n, : n + 1].double().nan_to_num(neginf=0.0).numpy())
         assert found[row, :n].tolist() == [n if head == 0 else head - 1 for head in wanted]
         assert found[row, n:].tolist() == [*range(n, 8)]
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), float("-inf")])
+def test_scores_that_are_not_finite(wrong):
+    lengths = torch.tensor([3])
+    competing = other_words(torch.ones(1, 4, dtype=torch.bool))
+    scores = only_legal(torch.randn(1, 4, 4), competing)
+    assert len(_best_heads(scores, competing, lengths)) == 1
+    scores[0, 1, 2] = wrong
+    with pytest.raises(NotFiniteError, match="the scores of heads"):
+        _best_heads(scores, competing, lengths)
+
+
+def long_trees() -> list[list[int]]:
+    """A chain of 300 words, the chain to the left, and a tree of 200 words with very many swaps."""
+    rng = random.Random(1)
+    return [[*range(300)], [*range(2, 301), 0], random_heads(200, rng)]
+
+
+@needs_kernels
+@pytest.mark.parametrize("heads", long_trees())
+def test_long_trees(heads):
+    derive, n = derivations(False), len(heads)
+    tree = ScoredTree(heads, [2 if head else derive.table.relations.index("root") for head in heads], [-1.0] * n)
+    assert derive.from_tree(tree) == derive.by_oracle(tree)
+    positions = torch.tensor([[n if head == 0 else head - 1 for head in heads] + [n]])
+    assert are_trees(positions, torch.tensor([n])).tolist() == [True]
+    top, below = heads.index(0), heads.index(heads.index(0) + 1)
+    positions[0, top] = below  # a cycle, and no root
+    assert are_trees(positions, torch.tensor([n])).tolist() == [False]
+
+
+@needs_kernels
+def test_an_action_that_the_vocabulary_lacks():
+    derive = derivations(False)
+    root = derive.table.relations.index("root")
+    tree = ScoredTree([0, 1], [root, root], [-1.0, -1.0])  # `root` is for arcs from the root alone
+    for find in (derive.from_tree, derive.by_oracle):
+        with pytest.raises(KeyError):
+            find(tree)

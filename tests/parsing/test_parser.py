@@ -164,11 +164,14 @@ def test_emulated_int8_parses_as_native_int8(model, monkeypatch):
     ],
 )
 def test_the_precision_of_auto(monkeypatch, bf16, int8, expected):
-    """`auto` takes int8 only for models that gain by it, over bf16 where that is native."""
+    """`auto` takes int8 where the model gains over the precision that `auto` would be otherwise."""
     monkeypatch.setattr(preparation, "has_fast_bf16", lambda device: bf16)
     monkeypatch.setattr(preparation, "has_fast_int8", lambda: int8)
+    monkeypatch.setattr(preparation, "has_amx", lambda: False)
     models = [load_model(name)[0] for name in ("en-ewt-minilm", "en-ewt", "en-amr")]
     assert [preparation.checked_precision("auto", torch.device("cpu"), model) for model in models] == expected
+    monkeypatch.setattr(preparation, "has_amx", lambda: True)
+    assert preparation.checked_precision("auto", torch.device("cpu"), models[0]) == ("bf16" if bf16 else expected[0])
     cuda = torch.device("cuda")
     assert preparation.checked_precision("auto", cuda, models[0]) == ("bf16" if bf16 else "fp32")
 

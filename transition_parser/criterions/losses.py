@@ -20,11 +20,11 @@ Sample = Mapping[str, Any]  # a batch of fairseq, as `TransitionDataset.collater
 
 
 class Steps(NamedTuple):
-    """The steps of a batch of derivations, or the places of a decision about graphs.
+    """The steps of a batch of derivations, or the places of a `Decision` about graphs.
 
-    scores: (B, T, V); before the softmax.
-    legal: (B, T, V); 1 for actions that compete and 0 for the others.
-    target: (B, T); the gold actions.
+    scores: (B, T, V); the scores of actions, or of the candidates of each place, before the softmax.
+    legal: (B, T, V); 1 for what competes and 0 for the others.
+    target: (B, T); the gold actions or candidates.
     counted: (B, T) bool; False at steps without a loss.
     """
 
@@ -136,13 +136,18 @@ class DecisionLoss:
     def __call__(self, decisions: Sequence[Decision], sample: Sample, training: bool) -> tuple[Tensor, Tensor]:
         """Return the losses and the negative log-likelihoods of all places of all decisions, in nats.
 
-        Places whose target does not compete have no loss. Raises `ValueError` for such a place in training.
+        Both are (N,), where N counts the places of all decisions. Places whose target does not compete have no loss.
+        Raises `ValueError` for such a place in training.
+
+        decisions: the result of `GraphDecoder.decisions`
+        training: True in training
         """
         parts = [self._of(decision, number, sample, training) for number, decision in enumerate(decisions)]
         loss, nll = (torch.cat(column) for column in zip(*parts, strict=True))
         return loss, nll
 
     def _of(self, decision: Decision, number: int, sample: Sample, training: bool) -> tuple[Tensor, Tensor]:
+        """Return the loss and the negative log-likelihood of each place of the decision with this number, (B · N,)."""
         scores, competing, target, counted, share = decision
         unknown = counted & (competing.gather(2, target[..., None])[..., 0] == 0)
         if training:

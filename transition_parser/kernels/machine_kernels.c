@@ -91,6 +91,8 @@ const char *replay_derivation(int64_t steps, int64_t words, int64_t tokens, int6
     return NULL;
 }
 
+static const char *const NO_TREE = "head: no tree with a single root";
+
 /* Find the derivation of a tree in arc-hybrid with SWAP. Return NULL, or a message about wrong arguments.
 
    head: (words); the position of each word's head; the root has the position `words`
@@ -101,17 +103,20 @@ const char *replay_derivation(int64_t steps, int64_t words, int64_t tokens, int6
 const char *derive_tree(int64_t words, const int64_t *head, int64_t *room, int64_t most, int64_t *kind, int64_t *word,
                         int64_t *count) {
     if (most < words * (words + 1)) return "kind: too small for the steps that there may be";
-    for (int64_t i = 0; i < words; i++)
+    int64_t roots = 0;
+    for (int64_t i = 0; i < words; i++) {
         if (OUTSIDE(head[i], words + 1)) return "head: beyond the words that there are";
+        roots += head[i] == words;
+    }
     int64_t *rows[TREE_ROOMS];
     for (int i = 0; i < TREE_ROOMS; i++) rows[i] = room + i * (words + 1);
     const OracleTree tree = {words, head, rows[0], rows[1], rows[2]};
-    if (rank_words(tree, rows[3], rows[4], rows[5]) != words) return "head: no tree";
+    if (roots != 1 || rank_words(tree, rows[3], rows[4], rows[5]) != words) return NO_TREE;
     count_missing(tree);
     find_components(tree, rows[3], rows[4]);
     count_missing(tree);
     *count = write_steps(tree, rows[3], rows[4], kind, word);
-    return NULL;
+    return *count < 0 ? NO_TREE : NULL;
 }
 
 /* Compute the ranks of words from the end of a list. Return NULL, or a message about wrong arguments.

@@ -19,6 +19,7 @@ _FUNCTIONS: dict[str, Signature] = {
     "ranks_from_end": (PROBLEM, (*(SIZE,) * 2, *(POINTER,) * 3)),
 }
 _FIELDS = 8  # the number of fields of an effect
+SHIFT, LEFT_ARC, RIGHT_ARC, SWAP = range(4)  # `StepKind` of tree_oracle.h
 _TREE_ROOMS = 6  # `TREE_ROOMS` of tree_oracle.h
 _SITUATIONS = 256  # the number of situations of `situation_of`
 library = lazy_library("machine", _FUNCTIONS)
@@ -120,7 +121,7 @@ def replay_derivation(
 def derive_tree(heads: Tensor) -> tuple[Tensor, Tensor]:
     """Return the kind of each step that builds a tree in arc-hybrid with SWAP, and the word that the step is about.
 
-    The kinds are 0 for SHIFT, 1 for LEFT-ARC, 2 for RIGHT-ARC and 3 for SWAP. Both results are (T,) int64.
+    The kinds are `SHIFT`, `LEFT_ARC`, `RIGHT_ARC` and `SWAP`. Both results are (T,) int64.
 
     heads: (n,) int64; the position of the head of each word; the root has the position n
     """

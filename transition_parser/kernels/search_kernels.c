@@ -556,7 +556,7 @@ void scale_rows(int half, int64_t rows, int64_t dim, const float *product, const
     VARIANT(scale_rows)(rows, dim, product, largest, bias, relu, output, half);
 }
 
-/* Compute the products of the vectors of each row with the other vector of the row.
+/* Compute the dot products of `count` vectors of each row with one other vector of the row.
 
    many: (rows, count, dim); bfloat16
    one: (rows, dim)

@@ -494,7 +494,7 @@ def prior_as_c(offsets: Tensor, tokens: Tensor, values: Tensor, dtype: torch.dty
 
 
 def products_of_pairs(many: Tensor, one: Tensor) -> Tensor:
-    """Return the products (N, K) of K vectors with another vector in each of N rows, summed up in single precision.
+    """Return the dot products (N, K) of K vectors of each row with one vector of the row, in single precision.
 
     many: (N, K, dim) bfloat16
     one: (N, dim) float

@@ -89,7 +89,7 @@ static void find_components(OracleTree tree, int64_t *stack, int64_t *joined) {
     }
 }
 
-/* Write the steps that build the tree, and return their number.
+/* Write the steps that build the tree, and return their number. Return −1 for heads that are no tree.
 
    stack, buffer: (words + 1); memory
    kind, word: (2 words + words (words − 1)); the kind of each step, and the word that it moves or attaches */
@@ -105,6 +105,7 @@ static int64_t write_steps(OracleTree tree, int64_t *stack, int64_t *buffer, int
         if (depth && !tree.missing[top] && tree.head[top] == front) step = LEFT_ARC;
         else if (depth > 1 && !tree.missing[top] && tree.head[top] == second) step = RIGHT_ARC;
         else if (depth && tree.rank[top] > tree.rank[front] && !waits) step = SWAP_WORDS;
+        if (step == SHIFT_WORD && front == root) return -1;
         kind[count] = step;
         word[count++] = step == SHIFT_WORD ? front : top;
         if (step == SHIFT_WORD) {

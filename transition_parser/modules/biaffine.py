@@ -66,6 +66,7 @@ class BiaffineRelations(nn.Module):
         """
         formed = dependents.unflatten(-1, (-1, heads.size(-1)))
         precise = torch.promote_types(formed.dtype, torch.float)
+        # the kernel reads bfloat16 as it is, which a product of torch would copy; it has no gradients
         if formed.dtype is torch.bfloat16 and search_kernels.supports(formed) and not torch.is_grad_enabled():
             return search_kernels.products_of_pairs(formed.contiguous(), heads.float().contiguous())
         with torch.autocast(formed.device.type, enabled=False):

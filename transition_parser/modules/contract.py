@@ -191,7 +191,8 @@ class Decoder(nn.Module):
     reads_in_decoder: True if the decoder itself reads words. Two models that share an encoder (`--auxiliary-data`)
         would then not share all parts that read words.
     gains_by_int8: True if int8 was measured to be as accurate as fp32 and faster, for single sentences too
-    prefers_int8: True if the same was measured against bf16 where that is native
+    prefers_int8: True if int8 was measured to be as accurate as bf16, faster for files, and not slower for single
+        sentences, on a CPU with bf16 instructions, but without AMX
     words_at_once: usual number of words of a batch on a CPU. The tensors of more words do not fit into the caches. With
         fewer words the overhead of each step outweighs its arithmetic.
     """
@@ -359,6 +360,9 @@ class GraphDecoder(Decoder, ABC):
     @abstractmethod
     def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:
         """Return all decisions about the graphs of a batch.
+
+        Where a model decides several times, the same decisions come again in the same order. The last ones are the
+        decisions of search.
 
         states: (B, T, …); the states of the gold derivations.
         """

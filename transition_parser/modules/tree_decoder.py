@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -97,8 +96,9 @@ class TreeDecoder(GraphDecoder):
     def derivations(self, encoder_out: EncoderOut, nbest: int) -> list[list[Hypothesis]]:
         *_, words = self.readings(encoder_out)
         lengths = encoder_out.lengths.tolist()
-        found = only_legal(self.heads(words), other_words(encoder_out.mask)).log_softmax(-1)
-        positions = _best_heads(found, encoder_out.lengths)
+        competing = other_words(encoder_out.mask)
+        found = only_legal(self.heads(words), competing).log_softmax(-1)
+        positions = _best_heads(found, competing, encoder_out.lengths)
         # the root is 0 in `DependencyTree`; its position is behind the last word
         is_root = positions == encoder_out.lengths[:, None]
         heads = torch.where(is_root, 0, positions + 1).cpu().tolist()
@@ -119,24 +119,29 @@ class TreeDecoder(GraphDecoder):
         ]
 
 
-def _best_heads(scores: Tensor, lengths: Tensor) -> Tensor:
+def _best_heads(scores: Tensor, competing: Tensor, lengths: Tensor) -> Tensor:
     """Return the positions (B, P) of the heads in the best trees; a position that is no word has itself for a head.
 
-    Where the best heads of all words are a tree, as is usual, no search is needed.
+    Where the best heads of all words are a tree, as is usual, no search is needed. Raises `NotFiniteError` where a
+    score that competes is not finite.
 
-    scores: (B, P, P); −inf for what can't be a head.
+    scores: (B, P, P).
+    competing: (B, P, P); 1 for what can be a head, 0 for the others.
     lengths: (B,); the number of words, which is the position of the root.
     """
     positions = torch.arange(scores.size(1), device=scores.device)
     is_word = positions < lengths[:, None]
-    best, heads = scores.max(-1)
-    if not bool(best[is_word].isfinite().all()):
+    if not bool((scores.isfinite() | (competing == 0))[is_word].all()):
         raise NotFiniteError("the scores of heads are not finite")
-    heads = torch.where(is_word, heads, positions)
-    for i in (~are_trees(heads, lengths)).nonzero()[:, 0].tolist():
-        n = int(lengths[i])
-        found = torch.tensor(_heads_of(scores[i, :n, : n + 1].double().cpu().numpy()), device=heads.device)
-        heads[i, :n] = torch.where(found == 0, n, found - 1)
+    heads = torch.where(is_word, scores.argmax(-1), positions)
+    others = (~are_trees(heads, lengths)).nonzero()[:, 0]
+    if len(others):
+        sizes, some = lengths[others].tolist(), scores[others].double().cpu().numpy()
+        found = heads[others].cpu()
+        for row, n in enumerate(sizes):
+            best = torch.tensor(best_tree(some[row, :n, : n + 1]))
+            found[row, :n] = torch.where(best == 0, n, best - 1)
+        heads[others] = found.to(heads.device)
     return heads
 
 
@@ -152,18 +157,6 @@ def are_trees(heads: Tensor, lengths: Tensor) -> Tensor:
     for _ in range(heads.size(1).bit_length()):  # twice as far up each time
         above = above.gather(1, above)
     return ((at_root & is_word).sum(1) == 1) & ((above == lengths[:, None]) | ~is_word).all(1)
-
-
-def _heads_of(scores: np.ndarray) -> list[int]:
-    """Return the heads of one sentence, numbered as in `DependencyTree`.
-
-    scores: (n, n + 1); −inf for a word as its own head.
-    """
-    scores = scores.copy()
-    np.fill_diagonal(scores, 0.0)
-    if not np.isfinite(scores).all():
-        raise NotFiniteError("the scores of heads are not finite")
-    return best_tree(scores)
 
 
 def other_words(mask: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ import torch
 from oracles.static import oracle
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import machine_kernels
+from transition_parser.kernels.machine_kernels import LEFT_ARC, RIGHT_ARC, SHIFT, SWAP
 from transition_parser.modules.contract import Hypothesis
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, TreeSystem
@@ -18,6 +19,7 @@ from transition_parser.transitions.arc_hybrid import ArcHybridSwap
 
 _ARCS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
 _SWAP = Action(Kind.SWAP)
+_NONE = -1  # the token of an action that the vocabulary lacks
 
 
 def best_tree(scores: np.ndarray) -> list[int]:
@@ -40,6 +42,8 @@ def best_tree(scores: np.ndarray) -> list[int]:
     n = len(scores)
     matrix = np.empty((n + 1, n + 1))
     matrix[0] = 0.0
+    scores = scores.copy()
+    np.fill_diagonal(scores, 0.0)
     matrix[1:, 0] = scores[:, n] - 1.0 - np.ptp(scores, 1).sum()
     matrix[1:, 1:] = scores[:, :n]
     np.fill_diagonal(matrix, 0.0)
@@ -73,8 +77,8 @@ class Derivations:
         assert isinstance(table.system, TreeSystem)
         self.table, self.system = table, table.system
         self.tokens = {action: token for token, action in enumerate(table.actions) if action is not None}
-        arcs = [[self.tokens.get(Action(kind, relation), -1) for relation in table.relations] for kind in _ARCS]
-        shifts = [self.tokens.get(Action(Kind.SHIFT, word or None), -1) for word in ("", *table.shift_words)]
+        arcs = [[self.tokens.get(Action(kind, relation), _NONE) for relation in table.relations] for kind in _ARCS]
+        shifts = [self.tokens.get(Action(Kind.SHIFT, word or None), _NONE) for word in ("", *table.shift_words)]
         self._arcs, self._shifts = np.array(arcs), np.array(shifts)
 
     def from_tree(self, tree: ScoredTree, shift_ids: Sequence[int] | None = None) -> Hypothesis:
@@ -84,20 +88,27 @@ class Derivations:
 
         shift_ids: the shift id of each word, see `ActionTable.features`, where SHIFT is labelled.
         """
-        if self.system.name == ArcHybridSwap.name and machine_kernels.library() is not None:
+        if self.system.name == ArcHybridSwap.name and len(tree.heads) and machine_kernels.library() is not None:
             return self._by_kernel(tree, shift_ids)
         return self.by_oracle(tree, shift_ids)
 
     def _by_kernel(self, tree: ScoredTree, shift_ids: Sequence[int] | None) -> Hypothesis:
-        """Return the result of `from_tree` for arc-hybrid with SWAP."""
-        n, heads = len(tree.heads), np.array(tree.heads)
+        """Return the result of `from_tree` for arc-hybrid with SWAP.
+
+        Raises `KeyError` for an action that the vocabulary lacks.
+        """
+        n, heads = len(tree.heads), np.array(tree.heads, np.int64)
         kind, word = (x.numpy() for x in machine_kernels.derive_tree(torch.from_numpy(np.where(heads, heads - 1, n))))
-        tokens = np.empty((4, n), np.int64)  # a row for each kind of step
-        tokens[0] = self._shifts[0 if shift_ids is None else np.array(shift_ids[:n])]
-        tokens[1:3] = self._arcs[:, np.array(tree.relations)]
-        tokens[3] = self.tokens.get(_SWAP, -1)
-        scores = np.where((kind == 1) | (kind == 2), np.array(tree.scores)[word], 0.0).tolist()
-        return Hypothesis(tokens[kind, word].tolist(), scores, sum(scores) / (len(scores) + 1))
+        token_of = np.empty((4, n), np.int64)  # a row for each kind of step
+        token_of[SHIFT] = self._shifts[0 if shift_ids is None else np.array(shift_ids[:n])]
+        token_of[[LEFT_ARC, RIGHT_ARC]] = self._arcs[:, np.array(tree.relations)]
+        token_of[SWAP] = self.tokens.get(_SWAP, _NONE)
+        tokens = token_of[kind, word]
+        if tokens.min() == _NONE:
+            raise KeyError(f"an action of the tree is not among the {len(self.tokens)} actions of the vocabulary")
+        attaches = (kind == LEFT_ARC) | (kind == RIGHT_ARC)
+        scores = np.where(attaches, np.array(tree.scores)[word], 0.0).tolist()
+        return Hypothesis(tokens.tolist(), scores, sum(scores) / (len(scores) + 1))
 
     def by_oracle(self, tree: ScoredTree, shift_ids: Sequence[int] | None = None) -> Hypothesis:
         """Return the result of `from_tree` by the pure-Python oracle."""

@@ -10,7 +10,7 @@ import torch
 
 from transition_parser.base.errors import InputError
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.packing import has_fast_bf16, has_fast_int8, pack, quantise
+from transition_parser.modules.packing import has_amx, has_fast_bf16, has_fast_int8, pack, quantise
 
 PRECISIONS = ("fp32", "bf16", "int8")
 TRAIN_AGAIN = "its training has diverged: take an earlier checkpoint, or train again with a lower learning rate"
@@ -29,13 +29,13 @@ def checked_device(name: str) -> torch.device:
 def checked_precision(name: str, device: torch.device, model: ParserModel) -> str:
     """Return the precision that `auto` means for a model on a device, or a known name as it is.
 
-    `auto` is int8 where the CPU multiplies it natively and the decoder gains by it, over bf16 if that is native
-    (`prefers_int8`), else over fp32 (`gains_by_int8`). Otherwise it is bf16 where that is native, or fp32. Raises
-    `InputError` for unknown names, and for int8 on other devices.
+    `auto` is int8 where the CPU multiplies it natively and the decoder gains by it over what else `auto` would be: over
+    bf16 where that is native (`prefers_int8`; not with AMX, where int8 was not measured), or over fp32
+    (`gains_by_int8`). Raises `InputError` for unknown names, and for int8 on other devices.
     """
     if name == "auto":
         half, decoder = has_fast_bf16(device), model.decoder
-        gains = decoder.prefers_int8 if half else decoder.gains_by_int8
+        gains = decoder.prefers_int8 and not has_amx() if half else decoder.gains_by_int8
         if gains and device.type == "cpu" and has_fast_int8():
             return "int8"
         return "bf16" if half else "fp32"

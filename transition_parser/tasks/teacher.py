@@ -12,7 +12,8 @@ from torch import Tensor
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.criterions.losses import Taught
 from transition_parser.data.resources import Resources
-from transition_parser.modules.contract import Decision, GraphDecoder, StateDecoder, only_legal
+from transition_parser.modules.contract import Decision, StateDecoder, only_legal
+from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.parsing.parser import Parser
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
@@ -86,20 +87,21 @@ class _Member:
         actions: (B, T), our ids; the action before each step, `</s>` before the first
         states: the states before each step, as our machine has them; None to find them here
         """
-        if isinstance(self.parser.model.decoder, GraphDecoder):
+        if isinstance(self.parser.model.decoder, TreeDecoder):
             return self._of_trees(words, self.columns[actions], states)
         return [self._of_actions(words, self.columns[actions])]
 
-    def _of_trees(self, words: Sequence[Sequence[str]], actions: Tensor, states: States | None) -> list[Tensor]:
+    def _of_trees(self, words: Sequence[Sequence[str]], theirs: Tensor, states: States | None) -> list[Tensor]:
         """Return the probabilities of heads and relations by the last reading of the sentences.
 
-        states: as in `probabilities`. Their relations are never read: what is right does not matter here.
+        theirs: (B, T); the ids that the model has for `actions` in `probabilities`
+        states: as in `probabilities`. The relations in them have our ids, but they only become targets of decisions,
+            which are not read here.
         """
         model = self.parser.model
         decoder = model.decoder
-        assert isinstance(decoder, GraphDecoder)
-        encoder_out = model.encode(self.parser.net_input(words))
-        known = decoder.states(actions, encoder_out) if states is None or not states.has(decoder.needs) else states
+        assert isinstance(decoder, TreeDecoder)
+        encoder_out, known = model.read(actions=theirs, states=states, **self.parser.net_input(words))
         *_, heads, relations = decoder.decisions(encoder_out, known)
         of_heads, of_relations = (_probabilities(found) for found in (heads, relations))
         return [of_heads, of_relations[..., self.relations]]
@@ -127,9 +129,9 @@ def _probabilities(decision: Decision) -> Tensor:
 def teacher_of(options: Any, resources: Resources, of_trees: bool = False) -> Teacher | None:
     """Return the teacher of the options of the task; None where there is none.
 
-    Raises `InputError` for options that do not fit together, and for models that can't teach actions of this data.
+    Raises `InputError` for options that do not fit together, and for models that can't teach the choices of this data.
 
-    of_trees: True if the model that learns scores whole trees, and not actions
+    of_trees: True if the model that learns scores whole trees (`TreeDecoder`), False if it scores actions
     """
     if not options.teacher:
         if options.teacher_weight is not None:
@@ -147,9 +149,9 @@ def _member(path: str, resources: Resources, of_trees: bool) -> _Member:
     system, their_system = resources.parser.system, theirs.parser.system
     if system != their_system:
         raise input_error(f"the teacher is for {their_system}, but the data is for {system}", path)
-    if parser.model.searches_directly != of_trees:
-        kinds = ("whole trees", "actions") if parser.model.searches_directly else ("actions", "whole trees")
-        raise input_error("scores {}, but the model that learns scores {}: take another teacher".format(*kinds), path)
+    if not isinstance(parser.model.decoder, TreeDecoder if of_trees else StateDecoder):
+        wanted, found = ("whole trees", "actions") if of_trees else ("actions", "whole trees")
+        raise input_error(f"scores {found}, but the model that learns scores {wanted}: take another teacher", path)
     if parser.given_columns:
         given = ", ".join(sorted(parser.given_columns)).upper()
         raise input_error(f"the teacher reads {given}, which it does not predict: take another", path)

@@ -30,6 +30,7 @@ from transition_parser.modules.frame_heads import FrameHeads
 from transition_parser.modules.kept_vectors import keep_vectors
 from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.modules.tagging import TagHeads, check_tagged, train_only
+from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.words import PRETRAINED, WordInputs
 from transition_parser.parsing.formalisms import formalism_of
 from transition_parser.parsing.parses import graph_of
@@ -240,14 +241,17 @@ class TransitionParsingTask(FairseqTask):
     def _teacher_of(self, model: ParserModel) -> Optional[Teacher]:
         """Return the teacher of the options, None where there is none.
 
-        Raises `InputError` for a training that does not learn actions, or not of one corpus alone, and where
+        Raises `InputError` for a training that learns neither actions nor trees, or not of one corpus alone, and where
         `teacher_of` does.
         """
+        of_trees = isinstance(model.decoder, TreeDecoder)
+        if self.cfg.teacher and model.searches_directly and not of_trees:
+            raise InputError("--teacher is for models that score actions or whole trees: leave it out")
         if self.cfg.teacher and self._also_folder:
             raise InputError("--teacher is for one corpus: leave out --auxiliary-data")
         if self.cfg.teacher and self.cfg.train_only:
-            raise InputError("--train-only learns no actions: leave out --teacher")
-        return teacher_of(self.cfg, self.resources, model.searches_directly)
+            raise InputError("--train-only learns neither actions nor trees: leave out --teacher")
+        return teacher_of(self.cfg, self.resources, of_trees)
 
     def _frame_heads(self, model: ParserModel, arch: str) -> Optional[FrameHeads]:
         """Return the heads that predict PropBank's frames, None where `--frame-loss` is 0.
