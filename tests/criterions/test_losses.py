@@ -121,7 +121,7 @@ def test_decisions_have_a_share_and_none_for_targets_that_do_not_compete():
     scores, legal = make_scores([(1, 0, 5)])
     counted = torch.tensor([[True, True, False], [True, True, True]])
     decision = Decision(scores, legal, TARGET.clamp_min(2), counted, 0.5)
-    loss, _ = DecisionLoss(0.1)(decision, {"id": IDS}, training=False)
+    loss, _ = DecisionLoss(0.1)([decision], {"id": IDS}, training=False)
     wanted = [
         0.5 * plain(scores[row, place], legal[row, place], decision.target[row, place], 0.1)
         if (row, place) not in [(0, 2), (1, 0)]
@@ -131,7 +131,7 @@ def test_decisions_have_a_share_and_none_for_targets_that_do_not_compete():
     ]
     assert torch.allclose(loss, torch.stack(wanted), atol=1e-5)
     with pytest.raises(ValueError, match="word 0 of sentence 8 gets no head"):
-        DecisionLoss(0.1)(decision, {"id": IDS}, training=True)
+        DecisionLoss(0.1)([decision], {"id": IDS}, training=True)
 
 
 def test_columns_are_logged_by_batches_without_them_too_where_asked_for():

@@ -246,8 +246,11 @@ class Columns:
         >>> columns.lemma("walking", "VERB", "k0+|0+ k0+|3+"), columns.lemma("talking", "VERB", "k0+|0+ k0+|3+")
         ('walk', 'talking')
         """
-        found = [lemma_of(form, rule) for rule in rules.split() or [rules]]
-        return next((lemma for lemma in found if (lemma, tag) in self.lemmas), found[0])
+        best, *others = rules.split() or [rules]
+        first = lemma_of(form, best)
+        if not others or (first, tag) in self.lemmas:
+            return first
+        return next((lemma for rule in others if ((lemma := lemma_of(form, rule)), tag) in self.lemmas), first)
 
     def check_domain(self, domain: str) -> None:
         """Raise `InputError` for a domain that training has not seen."""
