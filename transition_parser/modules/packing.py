@@ -165,7 +165,7 @@ def has_fast_int8() -> bool:
 
 
 def has_amx() -> bool:
-    """Return True if the CPU multiplies matrices in tiles (Intel's AMX), by far faster in bf16 than by vectors."""
+    """Return True if the CPU multiplies matrices in tiles (Intel's AMX)."""
     return bool(torch.cpu._is_amx_tile_supported())
 
 

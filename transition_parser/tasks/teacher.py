@@ -16,7 +16,6 @@ from transition_parser.modules.contract import Decision, StateDecoder, only_lega
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.parsing.parser import Parser
 from transition_parser.states.states import States
-from transition_parser.states.table import ActionTable
 from transition_parser.transitions import TreeSystem
 
 
@@ -164,11 +163,6 @@ def _member(path: str, resources: Resources, of_trees: bool) -> _Member:
     for symbol, needed in zip(table.tokens, takes, strict=True):
         if needed and symbol not in known:
             raise input_error(f"the teacher has no action {symbol}: take a teacher of the same actions", path)
-    columns, of_relations = map(known.index, table.tokens), _relations(table, theirs.table)
-    return _Member(path, parser, torch.tensor([*columns]), torch.tensor(takes).float(), torch.tensor(of_relations))
-
-
-def _relations(ours: ActionTable, theirs: ActionTable) -> list[int]:
-    """Return the id that their table has for each of our relations of arcs."""
-    id_of = {relation: i for i, relation in enumerate(theirs.relations)}
-    return [id_of[relation] for relation in ours.relations]
+    columns = torch.tensor([*map(known.index, table.tokens)])
+    relations = torch.tensor([*map(theirs.table.relations.index, table.relations)])
+    return _Member(path, parser, columns, torch.tensor(takes).float(), relations)
