@@ -111,6 +111,29 @@ typedef struct {
 } Layers;
 enum { LAYER_WEIGHTS = 20, LAYER_NORMS = 3 };
 
+/* A product with codes as weights.
+
+   weight: (outputs / PANEL, inputs / 4, PANEL, 4)
+   start: (outputs); what sums start at, because the code of zero is 128
+   scale, bias: (outputs) */
+typedef struct {
+    const int8_t *weight;
+    const int32_t *start;
+    const float *scale, *bias;
+} Coded;
+
+/* asking_before: (sentences + 1); how many rows ask in the sentences before each sentence */
+typedef struct {
+    int64_t dim, heads, inner, layers, sentences, longest;
+    const Coded *products;
+    const char *const *norms;
+    const float *epsilons, *x;
+    const int32_t *first, *lengths;
+    const int64_t *asking, *asking_before;
+    float *output;
+} CodedLayers;
+enum { CODED_PRODUCTS = 4, CODED_NORMS = 4 };
+
 /* What a lexicon adds to the scores of some tokens. `spans` is NULL to add nothing. */
 typedef struct {
     int64_t rows, entries;
@@ -310,11 +333,21 @@ COMPILE_FOR(AVX2(ITSELF, COMMA))
 #undef NAME
 #undef LANES
 #pragma GCC pop_options
+#pragma GCC push_options
+COMPILE_FOR(AVX512(ITSELF, COMMA), "avx512vnni")
+#define LANES 16
+#define NAME(x) x##_avx512
+#include "coded_layers.h"
+#undef NAME
+#undef LANES
+#pragma GCC pop_options
 #define USABLE(lanes, FEATURES) \
     ((most_lanes == 0 || most_lanes >= (lanes)) && FEATURES(__builtin_cpu_supports, &&))
+#define CODED_LAYERS (USABLE(16, AVX512) && __builtin_cpu_supports("avx512vnni") ? coded_layers_avx512 : NULL)
 #define VARIANT(function) \
     (USABLE(16, AVX512) ? function##_avx512 : USABLE(8, AVX2) ? function##_avx2 : function##_any)
 #else
+#define CODED_LAYERS NULL
 #define VARIANT(function) function##_any
 #endif
 #define LANES 4
@@ -554,6 +587,46 @@ void quantise_rows(int half, int64_t rows, int64_t dim, const char *x, uint8_t *
 void scale_rows(int half, int64_t rows, int64_t dim, const float *product, const float *largest, const float *bias,
                 int relu, char *output) {
     VARIANT(scale_rows)(rows, dim, product, largest, bias, relu, output, half);
+}
+
+/* Return 1 if `coded_layers` can compute on this processor, else 0. */
+int has_coded_layers(void) { return CODED_LAYERS != NULL; }
+
+/* Compute layers of BERT (post-norm, GELU) over sentences, with products of codes of 8 bits. Return NULL, or a message
+   about wrong arguments.
+
+   rows: the number of rows of all sentences, which stand one after another
+   asked: how many rows ask, of which the result is made
+   dim, inner: multiples of PANEL
+   products: (layers, 4); of queries, keys and values together, of what the heads have read, and of feed-forward
+   norms: (layers, 4); weight and bias of the norms behind attention and behind feed-forward
+   epsilons: (layers, 2)
+   first, lengths: (sentences); the first row of each sentence, and the number of its rows
+   asking: (asked); the rows that ask, which ascend
+   x: (rows, dim)
+   output: (asked, dim); the result */
+const char *coded_layers(int threads, int64_t rows, int64_t sentences, int64_t longest, int64_t asked, int64_t dim,
+                         int64_t heads, int64_t inner, int64_t layers, const Coded *products, const char *const *norms,
+                         const float *epsilons, const int32_t *first, const int32_t *lengths, const int64_t *asking,
+                         const float *x, float *output) {
+    Task *task = CODED_LAYERS;
+    if (!task) return "coded_layers: not for this processor";
+    int64_t *asking_before = malloc((sentences + 1) * sizeof *asking_before), row = 0, ask = 0;
+    const char *problem = NULL;
+    if (!asking_before) return NO_MEMORY;
+    for (int64_t i = 0; i < sentences && !problem; row += lengths[i++]) {
+        if (first[i] != row || OUTSIDE(lengths[i], longest + 1) || row + lengths[i] > rows)
+            problem = "first or lengths: sentences that do not follow one another, or too many rows";
+        asking_before[i] = ask;
+        while (ask < asked && asking[ask] < row + lengths[i]) ask++;
+    }
+    asking_before[sentences] = ask;
+    if (!problem && ask < asked) problem = "asking: beyond the rows that there are";
+    const CodedLayers in = {dim,      heads, inner, layers,  sentences, longest,       products, norms,
+                            epsilons, x,     first, lengths, asking,    asking_before, output};
+    if (!problem) problem = in_shares(task, &in, threads, rows * dim * inner, rows, 0, 1, 0);
+    free(asking_before);
+    return problem;
 }
 
 /* Compute the dot products of `count` vectors of each row with one other vector of the row.

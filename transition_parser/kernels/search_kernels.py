@@ -38,7 +38,7 @@ __all__ = [
     "supports_letters",
 ]
 
-_BLOCK = 32  # how many numbers C reads at once: the size of a head must be a multiple
+BLOCK = 32  # how many numbers C reads at once: the size of a head must be a multiple
 
 _FILTERS, _LETTERS = 64, 64  # the numbers of filters must be multiples; the largest number of letters
 
@@ -53,6 +53,8 @@ _FUNCTIONS: dict[str, Signature] = {
     "letter_maxima": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 5)),
     "quantise_rows": (None, (INT, SIZE, SIZE, *(POINTER,) * 3)),
     "scale_rows": (None, (INT, SIZE, SIZE, *(POINTER,) * 3, INT, POINTER)),
+    "has_coded_layers": (INT, ()),
+    "coded_layers": (PROBLEM, (INT, *(SIZE,) * 8, *(POINTER,) * 8)),
     "products_of_pairs": (None, (*(SIZE,) * 3, *(POINTER,) * 3)),
     "add_and_normalise": (None, (INT, SIZE, SIZE, *(POINTER,) * 4, FLOAT, POINTER)),
     "legal_scores": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 5, SIZE, SIZE, *(POINTER,) * 5)),
@@ -117,12 +119,12 @@ class FoundDerivations(NamedTuple):
         )  # fmt: skip
 
 
-def supports(like: Tensor, width: int = _BLOCK) -> bool:
+def supports(like: Tensor, width: int = BLOCK) -> bool:
     """Return True if the library is available and can compute with tensors like this one.
 
     width: the size of a head or a row; it must be a multiple of 32
     """
-    return like.is_cpu and like.dtype in HALF and width % _BLOCK == 0 and library() is not None
+    return like.is_cpu and like.dtype in HALF and width % BLOCK == 0 and library() is not None
 
 
 def supports_letters(like: Tensor, filters: int) -> bool:
@@ -235,8 +237,8 @@ class LayerStack:
         first = linears[0][1].weight
         self.dtype, self.dim, self.heads, self.layers = first.dtype, first.shape[0], heads, len(linears)
         self.inner = linears[0][-2].weight.shape[0]
-        if not supports(first, self.dim // heads) or self.dim % heads or self.inner % _BLOCK:
-            raise ValueError(f"heads and feed-forward must be of a multiple of {_BLOCK} numbers")
+        if not supports(first, self.dim // heads) or self.dim % heads or self.inner % BLOCK:
+            raise ValueError(f"heads and feed-forward must be of a multiple of {BLOCK} numbers")
         dim, inner = self.dim, self.inner
         shapes = ((2 * dim, dim), *((dim, dim),) * 4, (inner, dim), (dim, inner))
         addresses: list[int] = []
@@ -326,7 +328,7 @@ def self_attention(
     """
     d, rest = divmod(query.size(-1), heads)
     if rest or query.dim() != 2 or not supports(query, d):
-        raise ValueError(f"query must be (N, dim), float or bfloat16, on cpu, its heads of a multiple of {_BLOCK}")
+        raise ValueError(f"query must be (N, dim), float or bfloat16, on cpu, its heads of a multiple of {BLOCK}")
     strides = [_row_stride(name, x, query) for name, x in (("query", query), ("keys", keys), ("values", values))]
     output = query.new_zeros(query.shape)
     problem = library().self_attention(
@@ -362,7 +364,7 @@ def indicated_attention(
     unseen: bool, broadcast to (R, P); True for items that must not be seen; None to show all items
     """
     if query.dim() != 3 or query.dtype is not torch.float or not supports(query, query.size(2)):
-        raise ValueError(f"query must be (H, R, d), float, on cpu, d a multiple of {_BLOCK}")
+        raise ValueError(f"query must be (H, R, d), float, on cpu, d a multiple of {BLOCK}")
     heads, rows, d = query.shape
     query, keys, values = query.contiguous(), keys.contiguous(), values.contiguous()
     stored, count = keys.size(2), key_indicators.size(1)
@@ -397,7 +399,7 @@ def gated_step(found: Tensor, recurrent: Tensor, words: Tensor) -> Tensor:
         modulo M
     """
     if found.dim() != 3 or not supports(found, found.size(2)):
-        raise ValueError(f"found must be (S, N, width), float or bfloat16, on cpu, width a multiple of {_BLOCK}")
+        raise ValueError(f"found must be (S, N, width), float or bfloat16, on cpu, width a multiple of {BLOCK}")
     (passes, rows, width), read = found.shape, words.size(1) if words.dim() == 3 else 0
     if read == 0 or rows % read:
         raise ValueError(f"words must be (S, M, 3 width), {rows} a multiple of M; it is {tuple(words.shape)}")
@@ -446,7 +448,7 @@ def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
     norm: a layer norm with a weight and a bias
     """
     if x.dim() != 2 or not supports(x, x.shape[1]):
-        raise ValueError(f"x must be (R, dim), float or bfloat16, on cpu, its rows of a multiple of {_BLOCK} numbers")
+        raise ValueError(f"x must be (R, dim), float or bfloat16, on cpu, its rows of a multiple of {BLOCK} numbers")
     dtype, (rows, dim) = x.dtype, x.shape
     weight, bias = norm.weight, norm.bias
     if weight is None or bias is None:
@@ -521,7 +523,7 @@ def legal_scores(
     prior: added to the scores; None to add nothing
     """
     if x.dim() != 2 or not supports(x, x.shape[1]):
-        raise ValueError(f"x must be (N, dim), float or bfloat16, on cpu, its rows of a multiple of {_BLOCK} numbers")
+        raise ValueError(f"x must be (N, dim), float or bfloat16, on cpu, its rows of a multiple of {BLOCK} numbers")
     (count, dim), (vocabulary, *_), (hypotheses, actions) = x.shape, weight.shape, legal.shape
     added: tuple = (0, 0, None, None, None, None)
     if prior is not None:
@@ -596,7 +598,7 @@ def search_trees(
     """
     (count, positions, places, width), dtype, (tokens, _) = words.shape, output.weight.dtype, output.weight.shape
     if beam < 1 or most < 1 or not supports(output.weight, width):
-        raise ValueError(f"beam and most must be 1 or more, and rows of the weight of a multiple of {_BLOCK} numbers")
+        raise ValueError(f"beam and most must be 1 or more, and rows of the weight of a multiple of {BLOCK} numbers")
     columns = len(machine.effects)
     found = FoundDerivations.empty(count, beam, most)
     plain_bias, token_bias, order = bias.float(), output.bias.float(), torch.tensor(ranks)
@@ -643,7 +645,7 @@ def _query(query: Tensor, heads: int) -> tuple[Tensor, int]:
     d, rest = divmod(query.shape[-1], heads)
     if rest or query.dim() != 2 or not supports(query, d):
         raise ValueError(
-            f"query must be (N, dim), float or bfloat16, on cpu, its heads of a multiple of {_BLOCK} numbers; it is "
+            f"query must be (N, dim), float or bfloat16, on cpu, its heads of a multiple of {BLOCK} numbers; it is "
             f"{query.dtype}, {tuple(query.shape)}, on {query.device}, in {heads} heads"
         )
     return query.contiguous(), d

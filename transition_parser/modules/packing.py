@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.kernels.code_kernels import LARGEST, ZERO, quantise_rows, quantise_weights, scale_rows
+from transition_parser.kernels.layer_kernels import CodedWeights
 from transition_parser.modules.linear import padded, padded_size
 
 _NARROW = 32  # layers with fewer inputs or outputs take no time
@@ -32,9 +33,13 @@ def quantise(model: nn.Module) -> None:
 
     The result of a row does not depend on the rows that are computed with it. Layers whose weight other modules read,
     and narrow layers (`_NARROW`), stay as they are. Activations that follow a layer become a part of it, see
-    `_replace_layers`.
+    `_replace_layers`. The method `use_codes` of modules that have one is called at the end: such a module may compute
+    several of its layers at once, from their `coded`.
     """
     _replace_layers(model, _Int8Linear, _NARROW)
+    for module in model.modules():
+        if use_codes := getattr(module, "use_codes", None):
+            use_codes()
 
 
 def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module], narrowest: int = 0) -> None:
@@ -112,6 +117,8 @@ class _Int8Linear(nn.Module):
     The products of integers are exact, so that rows do not depend on each other. They are computed by operators of
     torch that are not public (`torch._inductor` uses them), or as double-precision numbers where the processor does not
     multiply integers of 8 bits (`has_fast_int8`).
+
+    coded: the weights as codes
     """
 
     def __init__(self, layer: nn.Linear, activation: str = "none") -> None:
@@ -121,6 +128,7 @@ class _Int8Linear(nn.Module):
         codes, largest = quantise_weights(layer.weight.detach().float())
         self.scale = largest[:, 0] / LARGEST**2  # a product has the scales of both factors
         self.bias = torch.zeros(len(codes)) if layer.bias is None else layer.bias.detach().float()
+        self.coded = CodedWeights(codes, self.scale, self.bias)
         self.is_fast = has_fast_int8()
         if self.is_fast:
             self.zeros = torch.zeros(len(codes), dtype=torch.long)

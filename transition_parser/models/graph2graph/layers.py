@@ -12,7 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels import search_kernels
+from transition_parser.kernels import layer_kernels, search_kernels
+from transition_parser.kernels.layer_kernels import CodedLayer, CodedStack, CodedWeights
 from transition_parser.modules.attention import HeadMask, scaled_dot_product_attention
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.indicated_attention import Content, attend
@@ -222,6 +223,11 @@ class Layer(nn.Module):
             inner = F.gelu(inner)
         return self.norms[1](x + self.dropout(self.outer(inner)))
 
+    def coded(self) -> CodedLayer:
+        """Return the layer for `layer_kernels`, once `packing.quantise` has made codes of its weights."""
+        attention = CodedWeights.together([self.query.coded, self.key_value.coded])
+        return CodedLayer(attention, self.out.coded, self.inner.coded, self.outer.coded, self.norms)
+
     def _read_windows(self, x: Tensor, windows: Windows) -> Tensor:
         """Return (C, width), the heads' results side by side."""
         keys, values = self.key_value(x).chunk(2, 1)
@@ -279,6 +285,13 @@ class Transformer(nn.Module):
         self.norm = nn.LayerNorm(sizes.width, sizes.epsilon)
         self.dropout = Dropout(dropout)
         self.layers = nn.ModuleList(Layer(sizes, dropout, graph) for _ in range(layers))
+        self._sizes = sizes
+        self._coded: CodedStack | None = None  # the layers, where one kernel computes all of them
+
+    def use_codes(self) -> None:
+        """Let one kernel compute all layers, if it can. `packing.quantise` calls this method."""
+        if layer_kernels.supports(self.width, self._sizes.inner, self._sizes.heads):
+            self._coded = CodedStack([layer.coded() for layer in self.layers], self._sizes.heads)
 
     def forward(self, words: Tensor, position: Tensor, segment: Tensor, visible: Visible) -> Tensor:
         """Return (N, L, width), or (N, K, width) of the wanted slots.
@@ -290,9 +303,12 @@ class Transformer(nn.Module):
         x, position, segment = (some.flatten(0, 1).index_select(0, layout.cells) for some in (words, position, segment))
         place = self.positions(position.clamp(0, self.positions.num_embeddings - 1))
         x = self.dropout(self.norm(x + place + self.segments(segment)))
-        for layer in self.layers[:-1]:
-            x = layer(x, layout.parts)
-        x = self.layers[-1](x, layout.last, layout.asking)
+        if self._coded is not None and isinstance(layout.parts, Windows):
+            x = layer_kernels.coded_layers(x.float(), self._coded, *layout.parts, layout.asking).to(x.dtype)
+        else:
+            for layer in self.layers[:-1]:
+                x = layer(x, layout.parts)
+            x = self.layers[-1](x, layout.last, layout.asking)
         if layout.found is None:
             return x.unflatten(0, words.shape[:2])
         return x.index_select(0, layout.found.flatten()).unflatten(0, layout.found.shape)
@@ -303,5 +319,5 @@ class Transformer(nn.Module):
         casts = torch.is_autocast_enabled("cpu")
         kernels = search_kernels.supports(words, self.width // self.layers[0].heads)
         if kernels and not (casts or torch.is_grad_enabled() or self.training) and visible.relations is None:
-            return CellLayout.in_windows(visible, words.dtype is torch.bfloat16)
+            return CellLayout.in_windows(visible, words.dtype is torch.bfloat16 and self._coded is None)
         return CellLayout.without_gaps(visible, casts)
