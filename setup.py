@@ -85,7 +85,7 @@ setup(
                 f"transition_parser/kernels/{name}.h"
                 for name in (
                     *("common", "steps", "variant", "vectors", "attention", "continuations", "gates", "letters"),
-                    *("tree_machine", "tree_beam", "tree_search", "few_rows", "codes", "coded_layers", "pairs"),
+                    *("tree_machine", "tree_beam", "tree_search", "few_rows", "codes", "pairs"),
                 )
             ],
             # These let sums be computed in any order, and know that numbers are finite; -ffast-math would change how

@@ -1,103 +1,239 @@
-"""Codes of rows, and the scaling of their products, in each of the variants that this processor has and without any."""
+"""Codes of rows, and layers with products of codes, against the same layers computed part by part."""
 
 import pytest
 import torch
+from torch import nn
 
-from tests.conftest import both_ways
-from transition_parser.kernels import code_kernels, search_kernels
+from transition_parser.base.errors import NotFiniteError
+from transition_parser.kernels import code_kernels
+from transition_parser.kernels.code_kernels import CodedProduct, CodedStack, CodedWeights, coded_layers, quantise_rows
+from transition_parser.models.graph2graph.layers import Layer, Sizes, Transformer, Visible, Windows
+from transition_parser.modules.packing import quantise
 
+DIM, INNER, HEADS = 64, 192, 2
 TYPES = [torch.float, torch.bfloat16]
-way = both_ways(search_kernels)
+LENGTHS = [1, 7, 60, 5, 6, 30, 2, 19, 17]  # one is longer than what goes through the layers together
 
 
-def rows_of(count: int, dim: int, dtype: torch.dtype) -> torch.Tensor:
-    """Rows of very different sizes, among them zeros."""
+needs_codes = pytest.mark.skipif(
+    not code_kernels.has_codes(), reason="this processor has no AVX-512 VNNI, or there are no kernels"
+)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("dim", [1, 31, 384])
+def test_codes(dim, dtype):
     torch.manual_seed(dim)
-    x = torch.randn(count, dim) * torch.tensor([1e-6, 1.0, 1e6, 0.0, 30.0]).repeat(count)[:count, None]
-    return x.to(dtype)
-
-
-def check_codes(dim: int, dtype: torch.dtype) -> None:
-    x = rows_of(13, dim, dtype)
-    codes, largest = code_kernels.quantise_rows(x, 16)
-    assert codes.shape == (16, dim) and codes.dtype is torch.uint8 and largest.shape == (13, 1)
-    assert torch.equal(largest, x.float().abs().amax(1, keepdim=True))
-    wanted = x.double() * (127 / largest.double()).nan_to_num(posinf=0.0)
-    assert bool(((codes[:13].double() - 128 - wanted).abs() <= 0.501).all())  # rounded
+    x = torch.randn(13, dim) * torch.tensor([1e-6, 1.0, 1e6, 0.0, 30.0]).repeat(3)[:13, None]
+    codes, largest = quantise_rows(x.to(dtype))
+    x = x.to(dtype).double()
+    assert codes.dtype is torch.uint8 and torch.equal(largest.double(), x.abs().amax(1, keepdim=True))
+    wanted = x * (127 / largest.double()).nan_to_num(posinf=0.0)
+    assert bool(((codes.double() - 128 - wanted).abs() <= 0.501).all())  # rounded
     assert torch.equal(codes[3], torch.full((dim,), 128, dtype=torch.uint8))
 
 
-def check_scaling(dim: int, dtype: torch.dtype, relu: bool) -> None:
-    torch.manual_seed(dim)
-    product, largest, bias = torch.randn(9, dim), torch.rand(7, 1), torch.randn(dim)
-    wanted = product[:7] * largest + bias
-    wanted = (wanted.relu() if relu else wanted).to(dtype)
-    found = code_kernels.scale_rows(product, largest, bias, relu, dtype)
-    assert found.dtype is dtype and found.shape == (7, dim)
-    assert torch.allclose(found.float(), wanted.float(), atol=1e-6, rtol=0.01 if dtype is torch.bfloat16 else 1e-6)
+def test_tiny_numbers_count_as_zeros():
+    assert quantise_rows(torch.full((1, 8), 1e-38))[0].tolist() == [[128] * 8]
 
 
+@needs_codes
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("dim", [1, 31, 32, 100, 384])
-def test_codes(lanes, dim, dtype):
-    check_codes(dim, dtype)
-    for relu in (False, True):
-        check_scaling(dim, dtype, relu)
+@pytest.mark.parametrize("activation", code_kernels.ACTIVATIONS)
+@pytest.mark.parametrize(("inputs", "outputs"), [(64, 64), (4, 1), (129, 55), (31, 65), (1536, 384), (320, 1000)])
+def test_products_are_exact_but_for_rounding(inputs, outputs, activation, dtype):
+    torch.manual_seed(inputs)
+    scale, bias = torch.rand(outputs) / inputs**0.5 / 127**2, torch.randn(outputs)
+    weights = CodedWeights(torch.randint(-127, 128, (outputs, inputs), dtype=torch.int8), scale, bias)
+    after = {"none": nn.Identity(), "relu": nn.ReLU(), "gelu": nn.GELU()}[activation]
+    product = CodedProduct(weights)
+    for rows in (1, 2, 3, 4, 5, 6, 7, 47, 48, 49, 200):
+        x = torch.randn(rows, inputs).to(dtype)
+        codes, largest = quantise_rows(x)
+        sums = (codes.double() - 128) @ weights.codes.double().t()
+        wanted = after(sums * scale.double() * largest.double() + bias.double())
+        found = product(x, activation)
+        assert found.dtype is dtype and found.shape == (rows, outputs)
+        # numbers in the middle between two codes get either; in bf16 such numbers are common
+        code = 130 * float(scale.max() * largest.max())
+        tolerance = (3 * code, 0.01) if dtype is torch.bfloat16 else (code, 1e-5)
+        assert torch.allclose(found.double(), wanted, *tolerance[::-1])
+        assert (found.double() - wanted).abs().mean() < (3e-3 if dtype is torch.bfloat16 else 1e-5)
 
 
+@needs_codes
 @pytest.mark.parametrize("dtype", TYPES)
-def test_codes_without_kernels(way, dtype):
-    check_codes(40, dtype)
-    for relu in (False, True):
-        check_scaling(40, dtype, relu)
+@pytest.mark.parametrize("outputs", [8, 320])
+def test_products_do_not_depend_on_other_rows_or_threads(outputs, dtype):
+    torch.manual_seed(0)
+    weights = CodedWeights(
+        torch.randint(-127, 128, (outputs, 320), dtype=torch.int8), torch.rand(outputs), torch.rand(outputs)
+    )
+    product, x = CodedProduct(weights), torch.randn(300, 320).to(dtype)
+    together = product(x, "gelu")
+    for threads in (1, 2, 3):
+        torch.set_num_threads(threads)
+        assert torch.equal(product(x, "gelu"), together)
+        for rows in (slice(3, 4), slice(0, 31), slice(100, 290)):
+            assert torch.equal(product(x[rows], "gelu"), together[rows])
+    assert torch.equal(product(x.t().contiguous().t(), "gelu"), together)
 
 
-@pytest.mark.parametrize("dtype", TYPES)
-def test_the_codes_of_a_row_do_not_depend_on_other_rows(way, dtype):
-    x = rows_of(10, 96, dtype)
-    codes, _ = code_kernels.quantise_rows(x, 10)
-    for i in range(10):
-        assert torch.equal(code_kernels.quantise_rows(x[i : i + 1], 8)[0][0], codes[i])
-    assert torch.equal(code_kernels.quantise_rows(x.t().contiguous().t(), 10)[0], codes)
-
-
+@needs_codes
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
-@pytest.mark.parametrize("relu", [False, True])
-def test_rows_that_are_not_finite_stay_so(way, dtype, bad, relu):
+@pytest.mark.parametrize("activation", code_kernels.ACTIVATIONS)
+def test_rows_that_are_not_finite_stay_so(dtype, bad, activation):
     x = torch.ones(4, 64, dtype=dtype)
     x[1, 5] = bad
-    codes, largest = code_kernels.quantise_rows(x, 4)
-    assert largest.isnan().flatten().tolist() == [False, True, False, False]
-    found = code_kernels.scale_rows(codes.float() - 128, largest, torch.zeros(64), relu, dtype)
-    assert found.isnan().all(1).tolist() == [False, True, False, False]
-    assert torch.equal(found[0], torch.full((64,), 127, dtype=dtype))
+    assert quantise_rows(x)[1].isnan().flatten().tolist() == [False, True, False, False]
+    weights = CodedWeights(torch.ones(64, 64, dtype=torch.int8), torch.ones(64), torch.zeros(64))
+    assert CodedProduct(weights)(x, activation).isnan().all(1).tolist() == [False, True, False, False]
 
 
-@pytest.mark.parametrize("dtype", TYPES)
-def test_tiny_numbers_count_as_zeros(way, dtype):
-    codes, _ = code_kernels.quantise_rows(torch.full((1, 8), 1e-38, dtype=dtype), 1)
-    assert codes.tolist() == [[128] * 8]
+@needs_codes
+def test_rows_that_do_not_fit():
+    product = CodedProduct(CodedWeights(torch.ones(8, 32, dtype=torch.int8), torch.ones(8), torch.zeros(8)))
+    with pytest.raises(ValueError, match="x must be"):
+        product(torch.zeros(3, 31), "none")
+    with pytest.raises(ValueError, match="the weight must be"):
+        product.address(32, 8)
 
 
-def test_there_must_be_room(way):
-    with pytest.raises(ValueError, match="room for 3 rows, not 2"):
-        code_kernels.quantise_rows(torch.zeros(3, 8), 2)
+def layers_of(count: int, dim: int = DIM, inner: int = INNER, heads: int = HEADS) -> nn.ModuleList:
+    torch.manual_seed(count)
+    layers = nn.ModuleList(Layer(Sizes(dim, inner, heads), 0.0, False) for _ in range(count)).eval()
+    for parameter in layers.parameters():
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    quantise(layers)
+    return layers
 
 
+def stack_of(layers: nn.ModuleList, heads: int = HEADS) -> CodedStack:
+    return CodedStack([layer.coded() for layer in layers], heads)
+
+
+def windows_of(lengths: list[int]) -> Windows:
+    sizes = torch.tensor(lengths, dtype=torch.int32)
+    return Windows((sizes.cumsum(0) - sizes).int(), sizes, max(lengths))
+
+
+@needs_codes
+@pytest.mark.parametrize(("dim", "inner", "heads"), [(DIM, INNER, HEADS), (384, 1536, 12), (128, 64, 1)])
+@pytest.mark.parametrize("some", [False, True], ids=["all rows ask", "some rows ask"])
+@torch.no_grad()
+def test_a_layer_is_computed_as_its_parts_are(dim, inner, heads, some):
+    (layer,) = layers = layers_of(1, dim, inner, heads)
+    windows = windows_of(LENGTHS)
+    x = torch.randn(sum(LENGTHS), dim)
+    asking = torch.arange(0, len(x), 3) if some else None
+    wanted = layer(x, windows, asking)
+    found = coded_layers(x, stack_of(layers, heads), *windows, asking)
+    assert found.shape == wanted.shape
+    # sums are rounded in another order, so that a code may be the next one
+    assert torch.allclose(found, wanted, atol=0.05) and (found - wanted).abs().mean() < 1e-4
+
+
+@needs_codes
+@torch.no_grad()
+def test_gelu_is_exact_enough():
+    """Feed-forward with identities as weights shows the activation."""
+    (layer,) = layers = layers_of(1, DIM, DIM, HEADS)
+    for linear in (layer.query, layer.key_value, layer.out, layer.inner, layer.outer):
+        linear.coded.codes.zero_()
+        linear.bias.zero_()
+    for norm in layer.norms:
+        norm.weight.fill_(1.0)
+        norm.bias.zero_()
+    layer.norms[0].weight.zero_()
+    layer.norms[0].bias.copy_(torch.linspace(-6, 6, DIM))
+    for linear in (layer.inner, layer.outer):
+        linear.coded.codes.add_(127 * torch.eye(DIM, dtype=torch.int8))
+        linear.scale.fill_(1 / 127**2)
+    found = coded_layers(torch.randn(1, DIM), stack_of(layers), *windows_of([1]))
+    x = layer.norms[0].bias
+    wanted = nn.functional.layer_norm(x + nn.functional.gelu(x), (DIM,))
+    assert torch.allclose(found[0], wanted, atol=0.02)  # two roundings to 8 bits
+
+
+@needs_codes
+@torch.no_grad()
+def test_rows_do_not_depend_on_other_sentences_or_threads():
+    layers = layers_of(3)
+    stack, windows = stack_of(layers), windows_of(LENGTHS)
+    x = torch.randn(sum(LENGTHS), DIM)
+    together = coded_layers(x, stack, *windows)
+    for threads in (1, 2, 3):
+        torch.set_num_threads(threads)
+        assert torch.equal(coded_layers(x, stack, *windows), together)
+    for first, length in zip(*windows[:2], strict=True):
+        alone = x[first : first + length].clone()
+        assert torch.equal(coded_layers(alone, stack, *windows_of([int(length)])), together[first : first + length])
+    asking = torch.tensor([0, 1, 7, 8, 67, 68, 100, 101, len(x) - 1])
+    assert torch.equal(coded_layers(x, stack, *windows, asking), together[asking])
+
+
+@needs_codes
+@torch.no_grad()
+def test_transformer_computes_all_layers_at_once():
+    torch.manual_seed(0)
+    transformer = Transformer(Sizes(DIM, INNER, HEADS), 2, 80, 1, 0.0, False).eval()
+    words, segment = torch.randn(3, 9, DIM), torch.zeros(3, 9, dtype=torch.long)
+    position, there = torch.arange(9).expand(3, -1), torch.arange(9) < torch.tensor([[9], [4], [6]])
+    visible = Visible(there, torch.arange(7).expand(3, -1))
+    quantise(transformer)
+    found = transformer(words, position, segment, visible)
+    transformer._coded = None
+    wanted = transformer(words, position, segment, visible)
+    asked = there[:, :7]
+    assert torch.allclose(found[asked], wanted[asked], atol=0.1)
+    assert not torch.equal(found[asked], wanted[asked])  # else the kernel was not used
+
+
+@needs_codes
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_numbers_that_are_not_finite(bad):
+    x = torch.randn(9, DIM)
+    x[4, 2] = bad
+    with torch.no_grad(), pytest.raises(NotFiniteError, match="not finite"):
+        coded_layers(x, stack_of(layers_of(2)), *windows_of([3, 6]))
+
+
+@needs_codes
 @pytest.mark.parametrize(
-    ("changed", "problem"),
+    ("first", "lengths", "longest", "asking", "problem"),
     [
-        ({"product": torch.zeros(9, 32).double()}, "product must be"),
-        ({"product": torch.zeros(32, 9).t()}, "product must be"),
-        ({"product": torch.zeros(6, 32)}, "product must have 7 rows"),
-        ({"largest": torch.zeros(7)}, "largest must be"),
-        ({"bias": torch.zeros(31)}, "bias must be"),
+        ([0, 4], [3, 6], 6, None, "first or lengths"),
+        ([0, 3], [3, 7], 7, None, "first or lengths"),
+        ([0, 3], [3, 6], 5, None, "first or lengths"),
+        ([0, 3], [3, -1], 5, None, "first or lengths"),
+        ([0, 3], [3, 6], 6, [1, 9], "asking"),
+        ([0, 3], [3, 6], 6, [-1, 4], "asking"),
+        ([0, 3], [3, 6], 6, [4, 4], "asking"),
+        ([0, 3], [3, 6], 6, [5, 4], "asking"),
+        ([0, 3], [3, 6], 6, [4, 1], "asking"),
     ],
 )
-def test_tensors_that_do_not_fit(changed, problem):
-    if search_kernels.library() is None:
-        pytest.skip("there are no kernels here")
-    good = {"product": torch.zeros(9, 32), "largest": torch.zeros(7, 1), "bias": torch.zeros(32)}
-    with pytest.raises(ValueError, match=problem):
-        code_kernels.scale_rows(**{**good, **changed}, relu=False, dtype=torch.float)
+def test_wrong_rows(first, lengths, longest, asking, problem):
+    asks = None if asking is None else torch.tensor(asking)
+    sentences = torch.tensor(first, dtype=torch.int32), torch.tensor(lengths, dtype=torch.int32)
+    with torch.no_grad(), pytest.raises(ValueError, match=problem):
+        coded_layers(torch.randn(9, DIM), stack_of(layers_of(1)), *sentences, longest, asks)
+
+
+@needs_codes
+def test_wrong_tensors():
+    stack, windows = stack_of(layers_of(1)), windows_of([3])
+    for x in (torch.randn(3, DIM).double(), torch.randn(3, 2 * DIM), torch.randn(DIM, 3).t()):
+        with pytest.raises(ValueError, match="x must be"):
+            coded_layers(x, stack, *windows)
+    with pytest.raises(ValueError, match="first must be"):
+        coded_layers(torch.randn(3, DIM), stack, windows.first.long(), windows.lengths, 3)
+
+
+@pytest.mark.parametrize(("dim", "inner", "heads"), [(96, 192, 3), (64, 100, 2), (64, 192, 4), (64, 192, 3)])
+def test_sizes_that_do_not_fit(dim, inner, heads):
+    assert not code_kernels.supports(dim, inner, heads)
+    if dim % heads == 0:
+        with pytest.raises(ValueError, match="not supported"):
+            stack_of(layers_of(1, dim, inner, heads), heads)

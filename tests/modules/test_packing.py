@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from transition_parser.kernels.code_kernels import has_codes
 from transition_parser.modules import packing
 from transition_parser.modules.layers import FeedForward
 from transition_parser.modules.linear import keep_weight, padded
@@ -116,9 +117,9 @@ def int8(monkeypatch):
     """Makes an int8 layer, by the processor's products of integers or without them."""
 
     def made(layer: nn.Linear, activation: str = "none", fast: bool = True) -> packing._Int8Linear:
-        if fast and not packing.has_fast_int8():
+        if fast and not has_codes():
             pytest.skip("int8 is emulated here")
-        monkeypatch.setattr(packing, "has_fast_int8", lambda: fast)
+        monkeypatch.setattr(packing, "has_codes", lambda: fast)
         return packing._Int8Linear(layer, activation)
 
     return made

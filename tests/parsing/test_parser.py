@@ -148,32 +148,29 @@ def test_emulated_int8_parses_as_native_int8(model, monkeypatch):
     some = list(Parser.load(model).read({"en-ewt": SAMPLE, "en-amr": SAMPLE_AMR}[model]))[:5]
     monkeypatch.setattr(preparation, "has_fast_bf16", lambda device: False)
     native = Parser.load(model, precision="int8").parse(some)
-    monkeypatch.setattr(packing, "has_fast_int8", lambda: False)
+    monkeypatch.setattr(packing, "has_codes", lambda: False)
     emulated = Parser.load(model, precision="int8").parse(some)
     assert [parse.actions for parse in native] == [parse.actions for parse in emulated]
     assert [parse.score for parse in native] == pytest.approx([parse.score for parse in emulated], abs=1e-4)
 
 
 @pytest.mark.parametrize(
-    ("bf16", "int8", "expected"),
+    ("bf16", "codes", "amx", "expected"),
     [
-        (True, True, ["int8", "bf16", "bf16"]),
-        (True, False, ["bf16", "bf16", "bf16"]),
-        (False, True, ["int8", "int8", "fp32"]),
-        (False, False, ["fp32", "fp32", "fp32"]),
+        (True, True, False, "int8"),
+        (True, True, True, "bf16"),
+        (True, False, False, "bf16"),
+        (False, True, False, "int8"),
+        (False, True, True, "int8"),
+        (False, False, False, "fp32"),
     ],
 )
-def test_the_precision_of_auto(monkeypatch, bf16, int8, expected):
-    """`auto` takes int8 where the model gains over the precision that `auto` would be otherwise."""
+def test_the_precision_of_auto(monkeypatch, bf16, codes, amx, expected):
     monkeypatch.setattr(preparation, "has_fast_bf16", lambda device: bf16)
-    monkeypatch.setattr(preparation, "has_fast_int8", lambda: int8)
-    monkeypatch.setattr(preparation, "has_amx", lambda: False)
-    models = [load_model(name)[0] for name in ("en-ewt-minilm", "en-ewt", "en-amr")]
-    assert [preparation.checked_precision("auto", torch.device("cpu"), model) for model in models] == expected
-    monkeypatch.setattr(preparation, "has_amx", lambda: True)
-    assert preparation.checked_precision("auto", torch.device("cpu"), models[0]) == ("bf16" if bf16 else expected[0])
-    cuda = torch.device("cuda")
-    assert preparation.checked_precision("auto", cuda, models[0]) == ("bf16" if bf16 else "fp32")
+    monkeypatch.setattr(preparation, "has_codes", lambda: codes)
+    monkeypatch.setattr(preparation, "has_amx", lambda: amx)
+    assert preparation.checked_precision("auto", torch.device("cpu")) == expected
+    assert preparation.checked_precision("auto", torch.device("cuda")) == ("bf16" if bf16 else "fp32")
 
 
 @pytest.mark.skipif(not has_fast_bf16(torch.device("cpu")), reason="bf16 is slow here")

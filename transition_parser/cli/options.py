@@ -68,9 +68,8 @@ def add_speed(parser: argparse.ArgumentParser) -> None:
         "--precision",
         choices=["auto", "fp32", "bf16", "int8"],
         default="auto",
-        help="number format; auto (default): int8 for trees by recursive_g2g --refine 0 if the CPU has it but no "
-        "AMX, else bf16 if the machine computes in it natively, else int8 for trees by SPA-DP, else fp32; int8: "
-        "linear layers multiply 8-bit integers",
+        help="number format; auto (default): int8 if the CPU has AVX-512 VNNI but no AMX, else bf16 if the machine "
+        "computes in it natively, else fp32; int8: linear layers multiply 8-bit integers",
     )
     parser.add_argument(
         "--threads", type=cores, metavar="N", help="number of cores to use (default: OMP_NUM_THREADS, or all)"

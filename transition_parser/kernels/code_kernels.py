@@ -1,27 +1,38 @@
-"""Rows of numbers as codes of 8 bits, and the scaling of their products: a part of `search_kernels.c`.
+"""Linear layers, and layers of BERT, with products of codes of 8 bits: a part of `search_kernels.c`.
 
-A code is round(127 x / m) + 128, where m is the size of the largest number of the row. So the codes of a row do not
-depend on other rows.
+A few rows are computed at a time, so that nothing between their products leaves the cache of a processor's core. The
+result of a row of a linear layer depends on no other row, and that of a layer of BERT on its own sentence only.
+
+A code is round(127 x / m) + 128, where m is the size of the largest number of the row. Weights have codes of their own
+rows, less the 128.
 """
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from transition_parser.kernels import search_kernels
-from transition_parser.kernels.guards import require
-from transition_parser.kernels.search_kernels import HALF
+from transition_parser.kernels.guards import raise_problem, require
+from transition_parser.kernels.loader import FLOAT, POINTER, SIZE
 
 LARGEST, ZERO = 127, 128  # the largest code without its sign; the code of zero
 TINY = 1e-30  # numbers as small as this count as zeros, so that no quotient is infinite
 _ROUNDED = ZERO + 0.5  # conversion to an integer cuts off what is behind the point
+_PANEL = 64  # C computes so many columns of a product together: sizes must be multiples
+_FOUR = 4  # C multiplies so many codes at once
+ACTIVATIONS = ("none", "relu", "gelu")  # in the order of the enum in C
 
 
 def quantise_weights(weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the whole numbers round(127 w / m) of weights, (R, dim) int8, and m, (R, 1) float.
+    """Return the codes of weights, (R, dim) int8, and the size of the largest weight of each row, (R, 1) float.
 
-    m is the size of the largest weight of a row, at least `TINY`.
+    The size is at least `TINY`.
 
     weights: (R, dim) float
     """
@@ -29,50 +40,162 @@ def quantise_weights(weights: Tensor) -> tuple[Tensor, Tensor]:
     return (weights * (LARGEST / largest)).round_().to(torch.int8), largest
 
 
-def quantise_rows(x: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    """Return the codes of rows, (size, dim) uint8, and the size of the largest number of each row, (R, 1) float.
+def quantise_rows(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the codes of rows, (R, dim) uint8, and the size of the largest number of each row, (R, 1) float.
 
     The size is nan for a row with numbers that are not finite.
 
     x: (R, dim) float or bfloat16
-    size: at least R; the rows of codes from R on have any content
     """
-    rows, dim = x.shape
-    if size < rows:
-        raise ValueError(f"there must be room for {rows} rows, not {size}")
-    codes = torch.empty(size, dim, dtype=torch.uint8, device=x.device)
-    if not search_kernels.supports(x):
-        largest = x.float().abs().amax(1, keepdim=True)
-        largest = largest.where(largest.isfinite(), torch.nan)
-        scale = (LARGEST / largest).where(largest > TINY, 0.0)
-        codes[:rows] = torch.addcmul(x.new_tensor(_ROUNDED, dtype=torch.float), x.float().nan_to_num(), scale)
-        return codes, largest
-    x = x.contiguous()
-    largest = x.new_empty(rows, 1, dtype=torch.float)
-    search_kernels.library().quantise_rows(
-        HALF[x.dtype], rows, dim, require("x", x, x.dtype, rows, dim), codes.data_ptr(), largest.data_ptr()
+    x = x.float()
+    largest = x.abs().amax(1, keepdim=True)
+    largest = largest.where(largest.isfinite(), torch.nan)
+    scale = (LARGEST / largest).where(largest > TINY, 0.0)
+    return torch.addcmul(x.new_tensor(_ROUNDED), x.nan_to_num(), scale).to(torch.uint8), largest
+
+
+class CodedWeights(NamedTuple):
+    """The weights of a linear layer as codes.
+
+    codes: (outputs, inputs) int8; the weights
+    scale: (outputs,) float; see `code_kernels.quantise_weights`
+    bias: (outputs,) float
+    """
+
+    codes: Tensor
+    scale: Tensor
+    bias: Tensor
+
+    @classmethod
+    def together(cls, parts: Sequence[CodedWeights]) -> CodedWeights:
+        """Return the weights of a layer whose outputs are those of several layers, one after another."""
+        return cls(*(torch.cat(some) for some in zip(*parts, strict=True)))
+
+
+class _Coded(ctypes.Structure):
+    _fields_ = (
+        *((name, POINTER) for name in ("weight", "start", "scale", "bias")),
+        ("inputs", SIZE),
+        ("outputs", SIZE),
     )
-    return codes, largest
 
 
-def scale_rows(product: Tensor, largest: Tensor, bias: Tensor, relu: bool, dtype: torch.dtype) -> Tensor:
-    """Return product × largest + bias for each row, (R, dim) of type `dtype`.
+class CodedProduct:
+    """The weights of a linear layer, as C reads them.
 
-    product: (R or more, dim) float; only the first R rows are read; a float result overwrites them
-    largest: (R, 1) float; see `quantise_rows`
-    bias: (dim,) float
-    relu: True to replace negative sums by 0
+    inputs, outputs: the sizes of the layer
+    as_c: the weights for C; valid as long as this object lives
     """
-    (more, dim), rows = product.shape, len(largest)
-    if more < rows:
-        raise ValueError(f"product must have {rows} rows or more, not {more}")
-    if not (product.is_cpu and dtype in HALF and search_kernels.library()):
-        found = torch.addcmul(bias, product[:rows], largest)
-        return (found.relu_() if relu else found).to(dtype)
-    output = product[:rows] if dtype is torch.float else product.new_empty(rows, dim, dtype=dtype)
-    search_kernels.library().scale_rows(
-        HALF[dtype], rows, dim, require("product", product, torch.float, more, dim),
-        require("largest", largest, torch.float, rows, 1), require("bias", bias, torch.float, dim),
-        int(relu), output.data_ptr(),
+
+    def __init__(self, weights: CodedWeights) -> None:
+        self.outputs, self.inputs = weights.codes.shape
+        more, further = -self.outputs % _PANEL, -self.inputs % _FOUR
+        codes = F.pad(weights.codes, (0, further, 0, more))
+        panels = codes.view(len(codes) // _PANEL, _PANEL, -1, _FOUR).transpose(1, 2).contiguous()
+        start = -ZERO * codes.sum(1, dtype=torch.int32)
+        scale, bias = (F.pad(part.float(), (0, more)).contiguous() for part in weights[1:])
+        self._kept = panels, start, scale, bias  # so that the memory stays as long as the addresses
+        self.as_c = _Coded(*(part.data_ptr() for part in self._kept), codes.size(1), self.outputs)
+
+    def address(self, outputs: int, inputs: int) -> int:
+        """Return the address of `as_c`. Raises `ValueError` for a layer of other sizes."""
+        if (outputs, inputs) != (self.outputs, self.inputs):
+            raise ValueError(f"the weight must be ({outputs}, {inputs}); it is ({self.outputs}, {self.inputs})")
+        return ctypes.addressof(self.as_c)
+
+    def __call__(self, x: Tensor, activation: str) -> Tensor:
+        """Return activation(x W^T + b), (R, outputs).
+
+        x: (R, inputs) float or bfloat16
+        activation: one of `ACTIVATIONS`
+        """
+        x = x.contiguous()
+        output = x.new_empty(len(x), self.outputs)
+        problem = search_kernels.library().coded_linear(
+            search_kernels.HALF[x.dtype], torch.get_num_threads(), ACTIVATIONS.index(activation), len(x), self.inputs,
+            ctypes.byref(self.as_c), require("x", x, x.dtype, len(x), self.inputs), output.data_ptr(),
+        )  # fmt: skip
+        raise_problem(problem)
+        return output
+
+
+class CodedLayer(NamedTuple):
+    """A layer of BERT.
+
+    attention: (3 dim, dim) codes; queries, keys and values
+    output: (dim, dim) codes; of what the heads have read
+    inner: (inner, dim) codes; the first layer of feed-forward
+    outer: (dim, inner) codes; the second layer of feed-forward
+    norms: the norms behind attention and behind feed-forward
+    """
+
+    attention: CodedWeights
+    output: CodedWeights
+    inner: CodedWeights
+    outer: CodedWeights
+    norms: Sequence[nn.LayerNorm]
+
+
+def has_codes() -> bool:
+    """Return True if this machine computes layers whose weights are codes."""
+    return bool((library := search_kernels.library()) and library.has_codes())
+
+
+def supports(dim: int, inner: int, heads: int) -> bool:
+    """Return True if `coded_layers` computes on this machine with layers of these sizes."""
+    fits = dim % _PANEL == 0 and inner % _PANEL == 0 and dim % heads == 0 and dim // heads % search_kernels.BLOCK == 0
+    return fits and has_codes()
+
+
+class CodedStack:
+    """The weights of layers, as `coded_layers` reads them.
+
+    heads: the number of heads of each layer
+
+    Raises `ValueError` for layers that the kernel can't read.
+    """
+
+    def __init__(self, layers: Sequence[CodedLayer], heads: int) -> None:
+        self.dim, self.inner = layers[0].output.codes.size(1), layers[0].inner.codes.size(0)
+        self.heads, self.layers = heads, len(layers)
+        if not supports(self.dim, self.inner, heads):
+            raise ValueError(f"layers of width {self.dim}, feed-forward {self.inner} and {heads} heads: not supported")
+        dim, inner = self.dim, self.inner
+        shapes = (3 * dim, dim), (dim, dim), (inner, dim), (dim, inner)
+        products, norms = [], []
+        for *parts, of_layer in layers:
+            for part, shape in zip(parts, shapes, strict=True):
+                require("codes", part.codes, torch.int8, *shape)
+                products.append(CodedProduct(part))
+            norms += [part.detach() for norm in of_layer for part in (norm.weight, norm.bias)]
+        self._kept = products, norms  # so that the memory stays as long as the addresses
+        self.products = (_Coded * len(products))(*(product.as_c for product in products))
+        self.norms = (POINTER * len(norms))(*(require("norm", part, torch.float, dim) for part in norms))
+        self.epsilons = (FLOAT * (2 * len(layers)))(*(norm.eps for layer in layers for norm in layer.norms))
+
+
+def coded_layers(
+    x: Tensor, stack: CodedStack, first: Tensor, lengths: Tensor, longest: int, asking: Tensor | None = None
+) -> Tensor:
+    """Return the output of all layers, (A, dim) float, of the rows that ask.
+
+    x: (R, dim) float; the rows of sentences that follow one another
+    first: (S,) int32; the first row of each sentence
+    lengths: (S,) int32; the number of rows of each sentence
+    longest: the largest number of rows that a sentence may have
+    asking: (A,) int64; the rows that ask, which ascend; None if all rows ask
+    """
+    if asking is None:
+        asking = torch.arange(len(x))
+    output = x.new_empty(len(asking), stack.dim)
+    addresses: Any = (
+        require("first", first, torch.int32, len(first)), require("lengths", lengths, torch.int32, len(first)),
+        require("asking", asking, torch.long, len(asking)), require("x", x, torch.float, len(x), stack.dim),
+        output.data_ptr(),
     )  # fmt: skip
+    problem = search_kernels.library().coded_layers(
+        torch.get_num_threads(), len(x), len(first), longest, len(asking), stack.dim, stack.heads, stack.inner,
+        stack.layers, stack.products, stack.norms, stack.epsilons, *addresses,
+    )  # fmt: skip
+    raise_problem(problem)
     return output

@@ -1,5 +1,12 @@
-/* Rows of numbers as codes of 8 bits, for products with int8 weights, compiled once for each kind of processor; see
-   search_kernels.c. */
+/* Products of codes of 8 bits, and layers with such products, compiled where the processor multiplies codes; see
+   search_kernels.c.
+
+   The products of codes are exact, so that no row depends on the rows that are computed with it. */
+
+#include <immintrin.h>
+
+#define BLOCK_ROWS 6 /* the number of rows whose sums with a panel are in registers */
+#define CHUNK 48     /* the number of rows that are computed together, so that they stay in the cache of a core */
 
 /* Numbers as small as 1e-30 count as zeros, so that no quotient is infinite. */
 #define TINY 1e-30f
@@ -11,9 +18,16 @@ INLINE float NAME(number)(const char *x, int64_t i, const int half) {
     return half ? widen(((const uint16_t *)x)[i]) : ((const float *)x)[i];
 }
 
-static void NAME(quantise_rows)(int64_t rows, int64_t dim, const char *x, uint8_t *codes, float *largest,
-                                const int half) {
-    for (int64_t row = 0; row < rows; row++, x += dim * (half ? 2 : 4), codes += dim) {
+/* Write each row as codes of 8 bits: 128 is zero, and the largest number of the row has the code 1 or 255. The largest
+   number of a row with numbers that are not finite is no number.
+
+   x: (rows, dim)
+   stride: the distance between the codes of rows
+   codes: the result
+   largest: (rows); the result; the size of the largest number of each row */
+static void NAME(quantise_rows)(int64_t rows, int64_t dim, const char *x, int64_t stride, uint8_t *codes,
+                                float *largest, const int half) {
+    for (int64_t row = 0; row < rows; row++, x += dim * (half ? 2 : 4), codes += stride) {
         uint32_t bits = 0; /* sizes of floats have the order of their bits; those that are not finite come last */
         for (int64_t i = 0; i < dim; i++) {
             const float number = NAME(number)(x, i, half);
@@ -34,21 +48,276 @@ static void NAME(quantise_rows)(int64_t rows, int64_t dim, const char *x, uint8_
     }
 }
 
-static void NAME(scale_rows)(int64_t rows, int64_t dim, const float *product, const float *largest, const float *bias,
-                             int relu, char *output, const int half) {
-    const int32_t dropped = relu ? -1 : 0; /* the bits of negative sums that are dropped */
-    for (int64_t row = 0; row < rows; row++, product += dim, output += dim * (half ? 2 : 4)) {
-        for (int64_t i = 0; i < dim; i++) {
-            float sum = product[i] * largest[row] + bias[i];
-            int32_t bits; /* changed as bits, because the compiler assumes that floats are finite */
-            __builtin_memcpy(&bits, &sum, sizeof bits);
-            bits &= ~(bits >> 31 & dropped);
-            __builtin_memcpy(&sum, &bits, sizeof bits);
-            if (half) {
-                ((uint16_t *)output)[i] = round_to_half(sum);
-            } else {
-                ((float *)output)[i] = sum;
-            }
-        }
+/* Return x Φ(x), with an absolute error below 1e-6 (Abramowitz and Stegun 1964, 7.1.26). */
+INLINE NAME(Floats) NAME(gelu)(NAME(Floats) x) {
+    const NAME(Floats) size = (NAME(Floats))_mm512_abs_ps((__m512)x);
+    const NAME(Floats) below = 1.0f + 0.23164189f * size; /* 0.3275911 / √2 */
+    NAME(Floats) t = (NAME(Floats))_mm512_rcp14_ps((__m512)below);
+    t *= 2.0f - below * t;
+    const NAME(Floats) least = {0}, power = (NAME(Floats))_mm512_max_ps((__m512)(x * x * -0.72134752f),
+                                                                       (__m512)(least - 100.0f)); /* of 2 */
+    const __m512i whole = _mm512_cvtps_epi32((__m512)power); /* to the nearest */
+    const NAME(Floats) part = power - (NAME(Floats))_mm512_cvtepi32_ps(whole);
+    NAME(Floats) two = 1.3333558e-3f * part + 9.6181291e-3f;
+    two = two * part + 5.5504109e-2f;
+    two = two * part + 2.4022651e-1f;
+    two = two * part + 6.9314718e-1f;
+    two = two * part + 1.0f;
+    two = (NAME(Floats))_mm512_scalef_ps((__m512)two, _mm512_cvtepi32_ps(whole));
+    NAME(Floats) sum = 1.061405429f * t - 1.453152027f;
+    sum = sum * t + 1.421413741f;
+    sum = sum * t - 0.284496736f;
+    sum = sum * t + 0.254829592f;
+    /* x - |x| q / 2 is x (1 - q / 2) for positive x, and x q / 2 for negative x with max(x, 0) */
+    return (NAME(Floats))_mm512_max_ps((__m512)x, _mm512_setzero_ps()) - 0.5f * size * sum * t * two;
+}
+
+/* Compute the sums of `rows` rows, at most BLOCK_ROWS, with a panel of weights: (rows, PANEL).
+
+   Nothing else is computed here, and sums are variables of their own, so that the compiler keeps them in registers. */
+INLINE void NAME(panel_sums)(const uint8_t *codes, int64_t inputs, const int8_t *weight, const int32_t *start,
+                             int32_t *found, const int rows) {
+#define OF_EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5)
+#define START(i)                                                                              \
+    __m512i a##i = _mm512_loadu_si512(start), b##i = _mm512_loadu_si512(start + 16);          \
+    __m512i c##i = _mm512_loadu_si512(start + 32), d##i = _mm512_loadu_si512(start + 48);
+#define ADD(i)                                                           \
+    if (rows > i) {                                                      \
+        int32_t four;                                                    \
+        memcpy(&four, codes + i * inputs + k, sizeof four);              \
+        const __m512i code = _mm512_set1_epi32(four);                    \
+        a##i = _mm512_dpbusd_epi32(a##i, code, a);                       \
+        b##i = _mm512_dpbusd_epi32(b##i, code, b);                       \
+        c##i = _mm512_dpbusd_epi32(c##i, code, c);                       \
+        d##i = _mm512_dpbusd_epi32(d##i, code, d);                       \
     }
+#define STORE(i)                                                         \
+    if (rows > i) {                                                      \
+        _mm512_store_si512(found + i * PANEL, a##i);                     \
+        _mm512_store_si512(found + i * PANEL + 16, b##i);                \
+        _mm512_store_si512(found + i * PANEL + 32, c##i);                \
+        _mm512_store_si512(found + i * PANEL + 48, d##i);                \
+    }
+    OF_EACH_ROW(START)
+    for (int64_t k = 0; k < inputs; k += 4, weight += 4 * PANEL) {
+        const __m512i a = _mm512_loadu_si512(weight), b = _mm512_loadu_si512(weight + 64);
+        const __m512i c = _mm512_loadu_si512(weight + 128), d = _mm512_loadu_si512(weight + 192);
+        OF_EACH_ROW(ADD)
+    }
+    OF_EACH_ROW(STORE)
+#undef STORE
+#undef ADD
+#undef START
+#undef OF_EACH_ROW
+}
+
+#define PANEL_SUMS_OF(rows)                                                                                     \
+    static __attribute__((noinline)) void NAME(panel_sums_##rows)(                                              \
+        const uint8_t *codes, int64_t inputs, const int8_t *weight, const int32_t *start, int32_t *found) {     \
+        NAME(panel_sums)(codes, inputs, weight, start, found, rows);                                            \
+    }
+PANEL_SUMS_OF(1) PANEL_SUMS_OF(2) PANEL_SUMS_OF(3) PANEL_SUMS_OF(4) PANEL_SUMS_OF(5) PANEL_SUMS_OF(6)
+#undef PANEL_SUMS_OF
+
+/* Store 16 numbers, or those of `mask`. */
+INLINE void NAME(store_some)(char *to, NAME(Floats) x, __mmask16 mask, const int half) {
+    if (half) {
+        _mm256_mask_storeu_epi16(to, mask, _mm512_cvtepi32_epi16((__m512i)(NAME(rounded)(x) >> 16)));
+    } else {
+        _mm512_mask_storeu_ps(to, mask, (__m512)x);
+    }
+}
+
+/* Compute the products of rows of codes with weights, and the activation of their sums.
+
+   codes: (rows, by->inputs)
+   to: (rows, by->outputs); the result */
+INLINE void NAME(coded_product)(const uint8_t *codes, const float *largest, int64_t rows, const Coded *by, char *to,
+                                const int activation, const int half, int64_t first, int64_t step) {
+    static void (*const panel_sums[])(const uint8_t *, int64_t, const int8_t *, const int32_t *, int32_t *) = {
+        NAME(panel_sums_1), NAME(panel_sums_2), NAME(panel_sums_3),
+        NAME(panel_sums_4), NAME(panel_sums_5), NAME(panel_sums_6)};
+    int32_t sums[BLOCK_ROWS * PANEL] __attribute__((aligned(64)));
+    for (int64_t column = first * PANEL; column < by->outputs; column += step * PANEL)
+        for (int64_t row = 0, count; row < rows; row += count) {
+            count = rows - row < BLOCK_ROWS ? rows - row : BLOCK_ROWS;
+            panel_sums[count - 1](codes + row * by->inputs, by->inputs, by->weight + column * by->inputs,
+                                  by->start + column, sums);
+            for (int64_t i = 0; i < count; i++)
+                for (int64_t at = column; at < column + PANEL; at += LANES) {
+                    const int64_t left = by->outputs - at;
+                    const __mmask16 mask = left >= LANES ? 0xffff : left <= 0 ? 0 : (1u << left) - 1u;
+                    const __m512i sum = _mm512_load_si512(sums + i * PANEL + at - column);
+                    const NAME(Floats) scale = *(const NAME(Floats) *)(by->scale + at);
+                    const NAME(Floats) bias = *(const NAME(Floats) *)(by->bias + at);
+                    NAME(Floats) x = (NAME(Floats))_mm512_cvtepi32_ps(sum) * scale * largest[row + i] + bias;
+                    if (activation == RELU) x = (NAME(Floats))_mm512_max_ps(_mm512_setzero_ps(), (__m512)x);
+                    if (activation == GELU) x = NAME(gelu)(x);
+                    NAME(store_some)(to + ((row + i) * by->outputs + at) * (half ? 2 : 4), x, mask, half);
+                }
+        }
+}
+
+static void NAME(plain_product)(const uint8_t *codes, const float *largest, int64_t rows, const Coded *by, float *to) {
+    NAME(coded_product)(codes, largest, rows, by, (char *)to, PLAIN, 0, 0, 1);
+}
+
+static void NAME(gelu_product)(const uint8_t *codes, const float *largest, int64_t rows, const Coded *by, float *to) {
+    NAME(coded_product)(codes, largest, rows, by, (char *)to, GELU, 0, 0, 1);
+}
+
+/* Compute one share of a linear layer. Return NULL, or a message that there is no memory.
+
+   finite: becomes 0 if numbers of x are not finite, and the result of their rows is no number */
+INLINE const char *NAME(linear_of)(const CodedLinear *in, const Share *share, int *finite, const int activation,
+                                   const int half) {
+    const int64_t size = half ? 2 : 4, inputs = in->by.inputs;
+    float *largest = malloc(CHUNK * (sizeof *largest + inputs));
+    uint8_t *codes = (uint8_t *)(largest + CHUNK);
+    if (!largest) return NO_MEMORY;
+    for (int64_t row = share->first, some; row < share->end; row += some) {
+        some = share->end - row < CHUNK ? share->end - row : CHUNK;
+        NAME(quantise_rows)(some, in->width, in->x + row * in->width * size, inputs, codes, largest, half);
+        *finite &= NAME(finite)(largest, some);
+        NAME(coded_product)(codes, largest, some, &in->by, in->output + row * in->by.outputs * size, activation, half,
+                            share->head, share->step);
+    }
+    free(largest);
+    return NULL;
+}
+
+static const char *NAME(activated_linear)(const CodedLinear *in, const Share *share, int *finite) {
+#define OF_TYPE(activation)                                             \
+    (in->half ? NAME(linear_of)(in, share, finite, activation, 1)       \
+              : NAME(linear_of)(in, share, finite, activation, 0))
+    return in->activation == GELU ? OF_TYPE(GELU) : in->activation == RELU ? OF_TYPE(RELU) : OF_TYPE(PLAIN);
+#undef OF_TYPE
+}
+
+static const char *NAME(coded_linear)(const void *job, const Share *share, const Room *unused) {
+    int finite = 1;
+    (void)unused;
+    return NAME(activated_linear)(job, share, &finite);
+}
+
+/* Compute a product of the decoder of search, as `product` in few_rows.h does.
+
+   weight: a `Coded` */
+INLINE int NAME(product_of_codes)(const char *x, int64_t rows, int64_t inputs, const char *weight, const char *bias,
+                                  int64_t outputs, const int relu, char *y, const int half) {
+    Coded by;
+    memcpy(&by, weight, sizeof by);
+    const CodedLinear linear = {half, relu ? RELU : PLAIN, inputs, by, x, y};
+    const Share all = {0, rows, 0, 1};
+    int finite = 1;
+    (void)bias;
+    return !NAME(activated_linear)(&linear, &all, &finite) && by.outputs == outputs && finite;
+}
+
+static const char *NAME(coded_decoder_layers)(const void *job, const Share *share, const Room *room) {
+    const Layers *in = job;
+    (void)share;
+    return in->past.half ? NAME(layers_of)(in, room, 1, NAME(product_of_codes))
+                         : NAME(layers_of)(in, room, 0, NAME(product_of_codes));
+}
+
+/* Compute the self-attention of one head of a sentence. Return NULL, or a message about wrong arguments. */
+static const char *NAME(coded_attention)(const Sentences *in, int64_t first, int64_t count, int64_t head, float *room) {
+    return in->d == 32   ? NAME(head_of_sentence)(in, first, count, head, room, 32, 0)
+           : in->d == 64 ? NAME(head_of_sentence)(in, first, count, head, room, 64, 0)
+                         : NAME(head_of_sentence)(in, first, count, head, room, in->d, 0);
+}
+
+/* The scratch memory of the layers. */
+typedef struct {
+    float *x, *wide, *read, *added, *largest, *attention;
+    uint8_t *codes;
+} NAME(CodedRoom);
+
+/* Compute what comes behind the attention of a layer.
+
+   rows: the number of rows of `room->x` and of `room->read`, which has what the heads have read */
+static void NAME(behind_attention)(const CodedLayers *in, int64_t layer, int64_t rows, const NAME(CodedRoom) *room) {
+    const Coded *by = in->products + CODED_PRODUCTS * layer;
+    const char *const *norms = in->norms + CODED_NORMS * layer;
+    const float *epsilons = in->epsilons + CODED_NORMS / 2 * layer;
+    const int64_t dim = in->dim, inner = in->inner;
+    for (int64_t row = 0; row < rows; row += CHUNK) {
+        const int64_t some = rows - row < CHUNK ? rows - row : CHUNK;
+        char *x = (char *)(room->x + row * dim), *added = (char *)room->added;
+        NAME(quantise_rows)(some, dim, (char *)(room->read + row * dim), dim, room->codes, room->largest, 0);
+        NAME(plain_product)(room->codes, room->largest, some, by + 1, room->added);
+        NAME(add_and_normalise)(some, dim, x, added, norms[0], norms[1], epsilons[0], x, 0);
+        NAME(quantise_rows)(some, dim, x, dim, room->codes, room->largest, 0);
+        NAME(gelu_product)(room->codes, room->largest, some, by + 2, room->wide);
+        NAME(quantise_rows)(some, inner, (char *)room->wide, inner, room->codes, room->largest, 0);
+        NAME(plain_product)(room->codes, room->largest, some, by + 3, room->added);
+        NAME(add_and_normalise)(some, dim, x, added, norms[2], norms[3], epsilons[1], x, 0);
+    }
+}
+
+/* Keep those rows of a chunk that ask. Return NULL, or a message about wrong arguments.
+
+   asking: (count); the rows, among all rows
+   begin: the first row of the chunk
+   rows: the number of rows of the chunk */
+static const char *NAME(keep_asking)(const int64_t *asking, int64_t count, int64_t begin, int64_t rows, int64_t dim,
+                                     const NAME(CodedRoom) *room) {
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t row = asking[i] - begin;
+        if (OUTSIDE(row, rows) || (i && asking[i] <= asking[i - 1])) return "asking: rows that do not ascend";
+        memmove(room->x + i * dim, room->x + row * dim, dim * sizeof(float));
+        memmove(room->read + i * dim, room->read + row * dim, dim * sizeof(float));
+    }
+    return NULL;
+}
+
+/* Compute all layers of BERT (post-norm) for the sentences from `from` to before `to`. Return NULL, or a message about wrong arguments. */
+static const char *NAME(coded_chunk)(const CodedLayers *in, int64_t from, int64_t to, const NAME(CodedRoom) *room) {
+    const int64_t dim = in->dim, begin = in->first[from], asked = in->asking_before[from];
+    const int64_t rows = in->first[to - 1] + in->lengths[to - 1] - begin, left = in->asking_before[to] - asked;
+    const char *query = (char *)room->wide, *keys = (char *)(room->wide + dim), *values = (char *)(room->wide + 2 * dim);
+    const Sentences all = {0,     rows, in->longest, in->heads, dim / in->heads, 3 * dim, 3 * dim, 3 * dim, NULL, NULL,
+                           query, keys, values,      (char *)room->read};
+    memcpy(room->x, in->x + begin * dim, rows * dim * sizeof(float));
+    for (int64_t layer = 0; layer < in->layers; layer++) {
+        NAME(quantise_rows)(rows, dim, (char *)room->x, dim, room->codes, room->largest, 0);
+        NAME(plain_product)(room->codes, room->largest, rows, in->products + CODED_PRODUCTS * layer, room->wide);
+        const char *problem = NULL;
+        for (int64_t i = from; i < to && !problem; i++)
+            for (int64_t head = 0; head < in->heads && !problem; head++)
+                problem = NAME(coded_attention)(&all, in->first[i] - begin, in->lengths[i], head, room->attention);
+        if (!problem && layer + 1 == in->layers)
+            problem = NAME(keep_asking)(in->asking + asked, left, begin, rows, dim, room);
+        if (problem) return problem;
+        NAME(behind_attention)(in, layer, layer + 1 == in->layers ? left : rows, room);
+    }
+    memcpy(in->output + asked * dim, room->x, left * dim * sizeof(float));
+    return NULL;
+}
+
+/* Compute one share of the layers: the sentences whose first rows are in the share. Return NULL, or a message about wrong arguments. */
+static const char *NAME(coded_layers)(const void *job, const Share *share, const Room *unused) {
+    const CodedLayers *in = job;
+    const int64_t dim = in->dim, d = dim / in->heads, rows = in->longest < CHUNK ? CHUNK : in->longest;
+    const int64_t wide = rows * 3 * dim > CHUNK * in->inner ? rows * 3 * dim : CHUNK * in->inner;
+    const int64_t codes = rows * dim > CHUNK * in->inner ? rows * dim : CHUNK * in->inner, most = in->longest + LANES;
+    const int64_t attention = 2 * d * most + SHARING * (d + most);
+    (void)unused;
+    float *x = malloc(sizeof *x * (2 * rows * dim + wide + CHUNK * dim + rows + attention) + codes);
+    if (!x) return NO_MEMORY;
+    float *read = x + rows * dim, *added = read + rows * dim, *largest = added + CHUNK * dim;
+    const NAME(CodedRoom) room = {x, largest + rows + attention, read, added, largest, largest + rows,
+                                  (uint8_t *)(largest + rows + attention + wide)};
+    int64_t from = 0, to, end = 0;
+    while (from < in->sentences && in->first[from] < share->first) from++;
+    while (end < in->sentences && in->first[end] < share->end) end++;
+    const char *problem = NULL;
+    for (; from < end && !problem; from = to) {
+        int64_t some = in->lengths[from];
+        for (to = from + 1; to < end && some + in->lengths[to] <= CHUNK; to++) some += in->lengths[to];
+        problem = NAME(coded_chunk)(in, from, to, &room);
+    }
+    free(x);
+    return problem;
 }

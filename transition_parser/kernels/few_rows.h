@@ -38,7 +38,10 @@ INLINE int NAME(product)(const char *x, int64_t rows, int64_t inputs, const char
     return finite;
 }
 
-INLINE const char *NAME(layers_of)(const Layers *in, const Room *room, const int half) {
+/* product: computes the product of rows with the weights of a layer, like `product` */
+INLINE const char *NAME(layers_of)(const Layers *in, const Room *room, const int half,
+                                   int (*const product)(const char *, int64_t, int64_t, const char *, const char *,
+                                                        int64_t, int, char *, int)) {
     const int64_t dim = in->past.heads * in->past.d, rows = in->past.queries, size = half ? 2 : 4;
     const Share all = {0, rows, 0, 1};
     int finite = 1;
@@ -55,24 +58,24 @@ INLINE const char *NAME(layers_of)(const Layers *in, const Room *room, const int
         past.output = read;
         char *newest = (char *)past.cache[past.steps - 1];
         if (past.cache_sizes[past.steps - 1] < rows) return "cache: no room for the newest rows";
-        finite &= NAME(product)(in->normed, rows, dim, w[0], w[1], 2 * dim, 0, newest, half);
-        finite &= NAME(product)(in->normed, rows, dim, w[2], w[3], dim, 0, query, half);
+        finite &= product(in->normed, rows, dim, w[0], w[1], 2 * dim, 0, newest, half);
+        finite &= product(in->normed, rows, dim, w[2], w[3], dim, 0, query, half);
         const char *problem = NAME(cached_self_attention)(&past, &all, room);
         if (problem) return problem;
-        finite &= NAME(product)(read, rows, dim, w[4], w[5], dim, 0, query, half);
+        finite &= product(read, rows, dim, w[4], w[5], dim, 0, query, half);
         NAME(add_and_normalise)(rows, dim, x, query, w[6], w[7], epsilon[0], in->normed, half);
         Words words = in->words;
         words.memory = in->memories[number];
         words.positions = in->positions[number];
         words.query = query;
         words.output = read;
-        finite &= NAME(product)(in->normed, rows, dim, w[8], w[9], dim, 0, query, half);
+        finite &= product(in->normed, rows, dim, w[8], w[9], dim, 0, query, half);
         problem = NAME(cross_attention)(&words, &all, room);
         if (problem) return problem;
-        finite &= NAME(product)(read, rows, dim, w[10], w[11], dim, 0, query, half);
+        finite &= product(read, rows, dim, w[10], w[11], dim, 0, query, half);
         NAME(add_and_normalise)(rows, dim, x, query, w[12], w[13], epsilon[1], in->normed, half);
-        finite &= NAME(product)(in->normed, rows, dim, w[14], w[15], in->inner, 1, inner, half);
-        finite &= NAME(product)(inner, rows, in->inner, w[16], w[17], dim, 0, query, half);
+        finite &= product(in->normed, rows, dim, w[14], w[15], in->inner, 1, inner, half);
+        finite &= product(inner, rows, in->inner, w[16], w[17], dim, 0, query, half);
         NAME(add_and_normalise)(rows, dim, x, query, w[18], w[19], epsilon[2], in->normed, half);
         if (!finite) return "the products of the decoder are not finite";
     }
@@ -82,6 +85,7 @@ INLINE const char *NAME(layers_of)(const Layers *in, const Room *room, const int
 static const char *NAME(decoder_layers)(const void *job, const Share *share, const Room *room) {
     const Layers *in = job;
     (void)share;
-    return in->past.half ? NAME(layers_of)(in, room, 1) : NAME(layers_of)(in, room, 0);
+    return in->past.half ? NAME(layers_of)(in, room, 1, NAME(product))
+                         : NAME(layers_of)(in, room, 0, NAME(product));
 }
 #undef TOGETHER

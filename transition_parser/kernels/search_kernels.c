@@ -41,6 +41,7 @@
 #define AHEAD 12         /* the number of pointers after the last key that may be read */
 #define NEAR (256 << 10) /* the bytes of keys and values that stay in the cache of a processor's core */
 #define THREADS 16       /* the largest number of threads */
+#define AS_MANY_CODES 16 /* so many products of codes take about as long as one number of a key */
 #define AS_LONG_AS 8     /* attention to so many keys takes about as long as one row of gates */
 /* A task whose keys have fewer numbers in all runs in one thread, because starting a second thread takes about as long
    as the task. */
@@ -113,14 +114,27 @@ enum { LAYER_WEIGHTS = 20, LAYER_NORMS = 3 };
 
 /* A product with codes as weights.
 
-   weight: (outputs / PANEL, inputs / 4, PANEL, 4)
-   start: (outputs); what sums start at, because the code of zero is 128
-   scale, bias: (outputs) */
+   weight: (outputs / PANEL, inputs / 4, PANEL, 4), rounded up
+   start: (outputs), rounded up to a multiple of PANEL; what sums start at, because the code of zero is 128
+   scale, bias: (outputs), rounded up likewise
+   inputs: a multiple of 4 */
 typedef struct {
     const int8_t *weight;
     const int32_t *start;
     const float *scale, *bias;
+    int64_t inputs, outputs;
 } Coded;
+enum { PLAIN, RELU, GELU };
+#define PANEL 64 /* the number of columns of a product whose weights lie together */
+
+/* width: the number of inputs, at most `by.inputs` */
+typedef struct {
+    int half, activation;
+    int64_t width;
+    Coded by;
+    const char *x;
+    char *output;
+} CodedLinear;
 
 /* asking_before: (sentences + 1); how many rows ask in the sentences before each sentence */
 typedef struct {
@@ -337,17 +351,19 @@ COMPILE_FOR(AVX2(ITSELF, COMMA))
 COMPILE_FOR(AVX512(ITSELF, COMMA), "avx512vnni")
 #define LANES 16
 #define NAME(x) x##_avx512
-#include "coded_layers.h"
+#include "codes.h"
 #undef NAME
 #undef LANES
 #pragma GCC pop_options
 #define USABLE(lanes, FEATURES) \
     ((most_lanes == 0 || most_lanes >= (lanes)) && FEATURES(__builtin_cpu_supports, &&))
-#define CODED_LAYERS (USABLE(16, AVX512) && __builtin_cpu_supports("avx512vnni") ? coded_layers_avx512 : NULL)
+#define HAS_CODES (USABLE(16, AVX512) && __builtin_cpu_supports("avx512vnni"))
+#define CODED(function) function##_avx512
 #define VARIANT(function) \
     (USABLE(16, AVX512) ? function##_avx512 : USABLE(8, AVX2) ? function##_avx2 : function##_any)
 #else
-#define CODED_LAYERS NULL
+#define HAS_CODES 0
+#define CODED(function) NULL
 #define VARIANT(function) function##_any
 #endif
 #define LANES 4
@@ -484,7 +500,7 @@ const char *cross_attention(int half, int threads, int64_t queries, int64_t head
    cache, cache_row, memory and positions. The newest entry of each cache is written.
 
    inner: the width of feed-forward
-   weights: (layers, 20); of self-attention: keys and values, query, output, each the weight and then the bias; the norm
+   weights: (layers, 20); the weight of a linear layer is a `Coded`, and its bias NULL, where weights are codes; of self-attention: keys and values, query, output, each the weight and then the bias; the norm
        before cross-attention; of cross-attention: query, output; the norm before feed-forward; its two layers; the norm
        after the layer
    epsilons: (layers, 3); of the three norms
@@ -509,7 +525,13 @@ const char *decoder_layers(int half, int64_t queries, int64_t heads, int64_t d, 
     const Layers in = {past,       words,           layers,   inner,     weights, epsilons, caches, cache_sizes,
                        cache_rows, cache_row_sizes, memories, positions, x,       normed,   room};
     const int64_t keys = steps > width ? steps : width;
-    const char *problem = in_shares(VARIANT(decoder_layers), &in, 1, 0, queries, keys, heads, d);
+    const int coded = layers && !weights[1];
+    if (coded && !HAS_CODES) {
+        free(room);
+        return "weights: codes, which are not for this processor";
+    }
+    Task *task = coded ? CODED(coded_decoder_layers) : VARIANT(decoder_layers);
+    const char *problem = in_shares(task, &in, 1, 0, queries, keys, heads, d);
     free(room);
     return problem;
 }
@@ -567,30 +589,23 @@ void add_and_normalise(int half, int64_t rows, int64_t dim, char *x, const char 
     VARIANT(add_and_normalise)(rows, dim, x, added, weight, bias, epsilon, normal, half);
 }
 
-/* Write each row as codes of 8 bits: 128 is zero, and the largest number of the row has the code 1 or 255. The largest
-   number of a row with numbers that are not finite is no number.
+/* Return 1 if layers with codes as weights can be computed on this processor, else 0. */
+int has_codes(void) { return HAS_CODES; }
 
-   x: (rows, dim)
-   codes: (rows, dim); the result
-   largest: (rows); the size of the largest number of each row */
-void quantise_rows(int half, int64_t rows, int64_t dim, const char *x, uint8_t *codes, float *largest) {
-    VARIANT(quantise_rows)(rows, dim, x, codes, largest, half);
+/* Compute a linear layer whose weights are codes: activation(x W^T + b). Return NULL, or a message about wrong
+   arguments.
+
+   width: the number of inputs
+   activation: PLAIN, RELU or GELU
+   x: (rows, width)
+   output: (rows, by->outputs); the result */
+const char *coded_linear(int half, int threads, int activation, int64_t rows, int64_t width, const Coded *by,
+                         const char *x, char *output) {
+    if (!HAS_CODES) return "coded_linear: not for this processor";
+    const CodedLinear in = {half, activation, width, *by, x, output};
+    const int64_t panels = (by->outputs + PANEL - 1) / PANEL;
+    return in_shares(CODED(coded_linear), &in, threads, rows * width * by->outputs / AS_MANY_CODES, rows, 0, panels, 0);
 }
-
-/* Multiply each row by its own number, and add a bias.
-
-   product: (rows, dim)
-   largest: (rows)
-   bias: (dim)
-   relu: 1 to replace negative sums by 0
-   output: (rows, dim); the result */
-void scale_rows(int half, int64_t rows, int64_t dim, const float *product, const float *largest, const float *bias,
-                int relu, char *output) {
-    VARIANT(scale_rows)(rows, dim, product, largest, bias, relu, output, half);
-}
-
-/* Return 1 if `coded_layers` can compute on this processor, else 0. */
-int has_coded_layers(void) { return CODED_LAYERS != NULL; }
 
 /* Compute layers of BERT (post-norm, GELU) over sentences, with products of codes of 8 bits. Return NULL, or a message
    about wrong arguments.
@@ -609,8 +624,7 @@ const char *coded_layers(int threads, int64_t rows, int64_t sentences, int64_t l
                          int64_t heads, int64_t inner, int64_t layers, const Coded *products, const char *const *norms,
                          const float *epsilons, const int32_t *first, const int32_t *lengths, const int64_t *asking,
                          const float *x, float *output) {
-    Task *task = CODED_LAYERS;
-    if (!task) return "coded_layers: not for this processor";
+    if (!HAS_CODES) return "coded_layers: not for this processor";
     int64_t *asking_before = malloc((sentences + 1) * sizeof *asking_before), row = 0, ask = 0;
     const char *problem = NULL;
     if (!asking_before) return NO_MEMORY;
@@ -624,7 +638,7 @@ const char *coded_layers(int threads, int64_t rows, int64_t sentences, int64_t l
     if (!problem && ask < asked) problem = "asking: beyond the rows that there are";
     const CodedLayers in = {dim,      heads, inner, layers,  sentences, longest,       products, norms,
                             epsilons, x,     first, lengths, asking,    asking_before, output};
-    if (!problem) problem = in_shares(task, &in, threads, rows * dim * inner, rows, 0, 1, 0);
+    if (!problem) problem = in_shares(CODED(coded_layers), &in, threads, rows * dim * inner, rows, 0, 1, 0);
     free(asking_before);
     return problem;
 }

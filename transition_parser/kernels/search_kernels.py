@@ -51,9 +51,8 @@ _FUNCTIONS: dict[str, Signature] = {
     "indicated_attention": (PROBLEM, (INT, *(SIZE,) * 7, POINTER, SIZE, *(POINTER,) * 9)),
     "gated_step": (PROBLEM, (INT, INT, *(SIZE,) * 6, *(POINTER,) * 4)),
     "letter_maxima": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 5)),
-    "quantise_rows": (None, (INT, SIZE, SIZE, *(POINTER,) * 3)),
-    "scale_rows": (None, (INT, SIZE, SIZE, *(POINTER,) * 3, INT, POINTER)),
-    "has_coded_layers": (INT, ()),
+    "has_codes": (INT, ()),
+    "coded_linear": (PROBLEM, (INT, INT, INT, SIZE, SIZE, *(POINTER,) * 3)),
     "coded_layers": (PROBLEM, (INT, *(SIZE,) * 8, *(POINTER,) * 8)),
     "products_of_pairs": (None, (*(SIZE,) * 3, *(POINTER,) * 3)),
     "add_and_normalise": (None, (INT, SIZE, SIZE, *(POINTER,) * 4, FLOAT, POINTER)),
@@ -75,9 +74,9 @@ library = lazy_library("search", _FUNCTIONS)
 
 
 class Linear(Protocol):
-    """A linear layer whose weight is a plain tensor."""
+    """A linear layer whose weight is a plain tensor; or None where the layer has a `product` (see `code_kernels`)."""
 
-    weight: Tensor
+    weight: Tensor | None
     bias: Tensor
 
 
@@ -222,6 +221,7 @@ class LayerStack:
     norms: three norms a decoder layer: before cross-attention, before feed-forward, and after the layer
     first_norm: the norm before the first layer
     heads: the number of heads
+    has_codes: True if weights are codes; the kernel then computes bit for bit what the layers compute one by one
 
     Raises `ValueError` for layers that the kernel can't read.
     """
@@ -234,15 +234,18 @@ class LayerStack:
         heads: int,
     ) -> None:
         self.first_norm = first_norm
-        first = linears[0][1].weight
-        self.dtype, self.dim, self.heads, self.layers = first.dtype, first.shape[0], heads, len(linears)
-        self.inner = linears[0][-2].weight.shape[0]
-        if not supports(first, self.dim // heads) or self.dim % heads or self.inner % BLOCK:
+        like, self.dim, self.heads, self.layers = first_norm.weight, len(first_norm.weight), heads, len(linears)
+        self.dtype, self.inner = like.dtype, len(linears[0][-2].bias)
+        if not supports(like, self.dim // heads) or self.dim % heads or self.inner % BLOCK:
             raise ValueError(f"heads and feed-forward must be of a multiple of {BLOCK} numbers")
         dim, inner = self.dim, self.inner
         shapes = ((2 * dim, dim), *((dim, dim),) * 4, (inner, dim), (dim, inner))
-        addresses: list[int] = []
-        self._kept: list[Tensor] = []  # so that the memory stays as long as the addresses
+        addresses: list[int | None] = []
+        self._kept: list[Any] = []  # so that the memory stays as long as the addresses
+        kinds = {isinstance(part.weight, Tensor) for of_layer in linears for part in of_layer}
+        if len(kinds) > 1:
+            raise ValueError("the weights of all layers must be codes, or none of them")
+        self.has_codes = kinds == {False}
         for of_layer, (before_words, before_inner, after) in zip(linears, norms, strict=True):
             pairs = [*zip(of_layer, shapes, strict=True)]
             order = [
@@ -254,9 +257,13 @@ class LayerStack:
                 (after, (dim,)),
             ]
             for part, shape in order:
-                addresses.append(require("weight", part.weight, self.dtype, *shape))
-                addresses.append(require("bias", part.bias, self.dtype, shape[0]))
-                self._kept += [part.weight, part.bias]
+                product = getattr(part, "product", None)
+                if product is not None:
+                    addresses += [product.address(*shape), None]
+                else:
+                    addresses.append(require("weight", part.weight, self.dtype, *shape))
+                    addresses.append(require("bias", part.bias, self.dtype, shape[0]))
+                self._kept += [part.weight, part.bias, product]
         self.weights = (POINTER * len(addresses))(*addresses)
         self.epsilons = (FLOAT * (3 * self.layers))(*(norm.eps for three in norms for norm in three))
 

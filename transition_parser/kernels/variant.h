@@ -17,8 +17,6 @@
 
 #include "few_rows.h"
 
-#include "codes.h"
-
 #include "pairs.h"
 
 static int NAME(lanes)(void) { return LANES; }

@@ -190,17 +190,12 @@ class Decoder(nn.Module):
     needs: the fields of `States` that the decoder reads; other fields are never computed.
     reads_in_decoder: True if the decoder itself reads words. Two models that share an encoder (`--auxiliary-data`)
         would then not share all parts that read words.
-    gains_by_int8: True if int8 was measured to be as accurate as fp32 and faster, for single sentences too
-    prefers_int8: True if int8 was measured to be as accurate as bf16, faster for files, and not slower for single
-        sentences, on a CPU with bf16 instructions, but without AMX
     words_at_once: usual number of words of a batch on a CPU. The tensors of more words do not fit into the caches. With
         fewer words the overhead of each step outweighs its arithmetic.
     """
 
     needs: Collection[str] = ()
     reads_in_decoder: bool = False
-    gains_by_int8: bool = False
-    prefers_int8: bool = False
     words_at_once: int = 2000
     _here: Tensor
 

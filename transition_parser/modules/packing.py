@@ -12,8 +12,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels.code_kernels import LARGEST, ZERO, quantise_rows, quantise_weights, scale_rows
-from transition_parser.kernels.layer_kernels import CodedWeights
+from transition_parser.kernels.code_kernels import (
+    LARGEST,
+    ZERO,
+    CodedProduct,
+    CodedWeights,
+    has_codes,
+    quantise_rows,
+    quantise_weights,
+)
 from transition_parser.modules.linear import padded, padded_size
 
 _NARROW = 32  # layers with fewer inputs or outputs take no time
@@ -114,11 +121,11 @@ class _PackedLinear(nn.Module):
 class _Int8Linear(nn.Module):
     """A linear layer with int8 weights, one scale for each output, and inputs of 8 bits, one scale for each row.
 
-    The products of integers are exact, so that rows do not depend on each other. They are computed by operators of
-    torch that are not public (`torch._inductor` uses them), or as double-precision numbers where the processor does not
-    multiply integers of 8 bits (`has_fast_int8`).
+    The products of integers are exact, so that rows do not depend on each other. They are computed by `code_kernels`,
+    or without them as double-precision numbers, which is slow.
 
     coded: the weights as codes
+    product: the weights for `code_kernels`; None where they can't be used
     """
 
     def __init__(self, layer: nn.Linear, activation: str = "none") -> None:
@@ -129,28 +136,19 @@ class _Int8Linear(nn.Module):
         self.scale = largest[:, 0] / LARGEST**2  # a product has the scales of both factors
         self.bias = torch.zeros(len(codes)) if layer.bias is None else layer.bias.detach().float()
         self.coded = CodedWeights(codes, self.scale, self.bias)
-        self.is_fast = has_fast_int8()
-        if self.is_fast:
-            self.zeros = torch.zeros(len(codes), dtype=torch.long)
-            self.packed = torch.ops.onednn.qlinear_prepack(codes, None)
-        else:
-            self.packed = codes.double()
+        self.product = CodedProduct(self.coded) if has_codes() else None
 
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() > 2:
             return self.forward(x.flatten(0, -2)).unflatten(0, x.shape[:-1])
-        if not len(x):
-            return x.new_zeros(0, self.out_features)
-        codes, largest = quantise_rows(x, padded_size(len(x)))
-        found = scale_rows(self._product(codes), largest, self.bias, self.activation == "relu", x.dtype)
-        return F.gelu(found) if self.activation == "gelu" else found
-
-    def _product(self, codes: Tensor) -> Tensor:
-        if not self.is_fast:
-            return F.linear(codes.double() - ZERO, self.packed).float() * self.scale
-        return torch.ops.onednn.qlinear_pointwise(
-            codes, 1.0, ZERO, self.packed, self.scale, self.zeros, None, 1.0, 0, torch.float, "none", [], ""
-        )
+        if self.product is not None:
+            return self.product(x, self.activation)
+        codes, largest = quantise_rows(x)
+        product = F.linear(codes.double() - ZERO, self.coded.codes.double()).float() * self.scale
+        found = torch.addcmul(self.bias, product, largest)
+        if self.activation != "none":
+            found = found.relu_() if self.activation == "relu" else F.gelu(found)
+        return found.to(x.dtype)
 
 
 def _with_rows_behind(x: Tensor) -> Tensor:
@@ -165,11 +163,6 @@ def _with_rows_behind(x: Tensor) -> Tensor:
         if end <= x.untyped_storage().nbytes():
             return x.as_strided((size, *x.shape[1:]), x.stride())
     return padded(x)
-
-
-def has_fast_int8() -> bool:
-    """Return True if the CPU multiplies integers of 8 bits natively (AVX-512 VNNI); elsewhere int8 is emulated."""
-    return bool(torch.cpu._is_vnni_supported() and torch.backends.mkldnn.is_available())
 
 
 def has_amx() -> bool:

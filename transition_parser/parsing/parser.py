@@ -175,7 +175,7 @@ class Parser(Generic[P_co]):
                 raise InputError(f"the model does not read domains: leave out the domain {domain!r:.60}")
             resources.columns.check_domain(domain)
         self._domain = domain
-        self.precision = checked_precision(precision, self.device, model)
+        self.precision = checked_precision(precision, self.device)
         self._path: str | os.PathLike = ""
         self._others: list[str | os.PathLike] = []
         full = copy.deepcopy(model).eval().float()

@@ -9,8 +9,9 @@ from typing import Any
 import torch
 
 from transition_parser.base.errors import InputError
+from transition_parser.kernels.code_kernels import has_codes
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.packing import has_amx, has_fast_bf16, has_fast_int8, pack, quantise
+from transition_parser.modules.packing import has_amx, has_fast_bf16, pack, quantise
 
 PRECISIONS = ("fp32", "bf16", "int8")
 TRAIN_AGAIN = "its training has diverged: take an earlier checkpoint, or train again with a lower learning rate"
@@ -26,17 +27,15 @@ def checked_device(name: str) -> torch.device:
     return device
 
 
-def checked_precision(name: str, device: torch.device, model: ParserModel) -> str:
-    """Return the precision that `auto` means for a model on a device, or a known name as it is.
+def checked_precision(name: str, device: torch.device) -> str:
+    """Return the precision that `auto` means on a device, or a known name as it is.
 
-    `auto` is int8 where the CPU multiplies it natively and the decoder gains by it over what else `auto` would be: over
-    bf16 where that is native (`prefers_int8`; not with AMX, where int8 was not measured), or over fp32
-    (`gains_by_int8`). Raises `InputError` for unknown names, and for int8 on other devices.
+    `auto` is int8 where `code_kernels` compute with it, except on CPUs with AMX, which are fast in bf16. Elsewhere it
+    is bf16 where that is native, or fp32. Raises `InputError` for unknown names, and for int8 on other devices.
     """
     if name == "auto":
-        half, decoder = has_fast_bf16(device), model.decoder
-        gains = decoder.prefers_int8 and not has_amx() if half else decoder.gains_by_int8
-        if gains and device.type == "cpu" and has_fast_int8():
+        half = has_fast_bf16(device)
+        if device.type == "cpu" and has_codes() and not (half and has_amx()):
             return "int8"
         return "bf16" if half else "fp32"
     if name not in PRECISIONS:

@@ -12,8 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels import layer_kernels, search_kernels
-from transition_parser.kernels.layer_kernels import CodedLayer, CodedStack, CodedWeights
+from transition_parser.kernels import code_kernels, search_kernels
+from transition_parser.kernels.code_kernels import CodedLayer, CodedStack, CodedWeights
 from transition_parser.modules.attention import HeadMask, scaled_dot_product_attention
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.indicated_attention import Content, attend
@@ -224,7 +224,7 @@ class Layer(nn.Module):
         return self.norms[1](x + self.dropout(self.outer(inner)))
 
     def coded(self) -> CodedLayer:
-        """Return the layer for `layer_kernels`, once `packing.quantise` has made codes of its weights."""
+        """Return the layer for `code_kernels`, once `packing.quantise` has made codes of its weights."""
         attention = CodedWeights.together([self.query.coded, self.key_value.coded])
         return CodedLayer(attention, self.out.coded, self.inner.coded, self.outer.coded, self.norms)
 
@@ -290,7 +290,7 @@ class Transformer(nn.Module):
 
     def use_codes(self) -> None:
         """Let one kernel compute all layers, if it can. `packing.quantise` calls this method."""
-        if layer_kernels.supports(self.width, self._sizes.inner, self._sizes.heads):
+        if code_kernels.supports(self.width, self._sizes.inner, self._sizes.heads):
             self._coded = CodedStack([layer.coded() for layer in self.layers], self._sizes.heads)
 
     def forward(self, words: Tensor, position: Tensor, segment: Tensor, visible: Visible) -> Tensor:
@@ -304,7 +304,7 @@ class Transformer(nn.Module):
         place = self.positions(position.clamp(0, self.positions.num_embeddings - 1))
         x = self.dropout(self.norm(x + place + self.segments(segment)))
         if self._coded is not None and isinstance(layout.parts, Windows):
-            x = layer_kernels.coded_layers(x.float(), self._coded, *layout.parts, layout.asking).to(x.dtype)
+            x = code_kernels.coded_layers(x.float(), self._coded, *layout.parts, layout.asking).to(x.dtype)
         else:
             for layer in self.layers[:-1]:
                 x = layer(x, layout.parts)

@@ -50,7 +50,6 @@ class RefiningDecoder(TreeDecoder):
         self.refine = options.refine
         self.__dict__["encoder"] = encoder if self.refine else None  # not registered: it is a part of the model
         self.reads_in_decoder = self.refine > 0
-        self.gains_by_int8 = self.prefers_int8 = not self.refine
         self.labels = label_embeddings(count, dim) if self.refine else None
 
     def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:

@@ -50,7 +50,7 @@ class SpaDecoder(Inspectable, MemorylessDecoder):
 
     def __init__(self, table: ActionTable, dim: int, width: int) -> None:
         super().__init__(table)
-        self.one_word_each = self.gains_by_int8 = isinstance(table.system, TreeSystem)
+        self.one_word_each = isinstance(table.system, TreeSystem)
         if self.one_word_each:
             self.words_at_once = min(_NUMBERS_AT_ONCE // dim, 2000)
         self.places = nn.Linear(dim, len(PLACES) * width, bias=False)  # W_1, place by place

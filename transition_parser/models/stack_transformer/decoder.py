@@ -185,18 +185,21 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
             assert isinstance(attention, KernelAttention)
             normed = attention.all_layers(x.contiguous(), search.stack)
         else:
-            normed = self._layers(x, attention, step)
+            normed = self._layers(x, search, step)
         queries = step.layers[-1].queries
         scores = self._output(normed, some, legal, queries, states, search.prior)
         return ActionScores(scores, queries, legal, some)
 
-    def _layers(self, x: Tensor, attention: SearchAttention, step: StepRows) -> Tensor:
+    def _layers(self, x: Tensor, search: StackTransformerSearch, step: StepRows) -> Tensor:
         """Return the norm of the output of all layers, (N, dim), for the rows of a step.
 
         x: (M, dim); the embedded actions
         """
         first, *others = (layer.norms[0] for layer in self.layers)
-        normed = first(x)
+        attention, stack = search.attention, search.stack
+        # with codes as weights the kernel for few rows finds the very same numbers, if they begin with the same norm
+        same = stack is not None and stack.has_codes
+        normed = search_kernels.add_and_normalise(x, torch.zeros_like(x), first) if same else first(x)
         for number, (layer, norm) in enumerate(zip(self.layers, [*others, self.norm], strict=True)):
             x, added = layer.step(x, normed, number, attention, step.layers[number])
             normed = add_and_normalise(x, added, norm)
@@ -205,15 +208,15 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
     def _fits_kernel(self, words: Tensor) -> bool:
         """Return True if the kernel that computes all layers can read them, and the words (B, P, dim).
 
-        The kernel has no dropout, no autocast to bf16, and no int8.
+        The kernel has no dropout and no autocast to bf16. It reads weights as they are, or as codes.
         """
         if self.training or torch.is_autocast_enabled("cpu"):
             return False
-        weights = [linear.weight for layer in self.layers for linear in layer.linears()]
-        if not all(isinstance(weight, Tensor) for weight in weights):  # int8
+        linears = [linear for layer in self.layers for linear in layer.linears()]
+        if not all(isinstance(one.weight, Tensor) or one.product is not None for one in linears):
             return False
         head, inner = words.size(2) // self.heads, self.layers[0].feed_forward.inner.out_features
-        return search_kernels.supports(words, head) and search_kernels.supports(weights[0], inner)
+        return search_kernels.supports(words, head) and search_kernels.supports(self.norm.weight, inner)
 
     def _layer_stack(self) -> LayerStack:
         """Return the layers for the kernel that computes all of them."""
