@@ -12,7 +12,15 @@ from transition_parser.modules.packing import quantise
 
 DIM, INNER, HEADS = 64, 192, 2
 TYPES = [torch.float, torch.bfloat16]
-LENGTHS = [1, 7, 60, 5, 6, 30, 2, 19, 17]  # one is longer than what goes through the layers together
+LENGTHS = [0, 1, 7, 60, 5, 6, 0, 30, 2, 400, 19, 17, 0]  # some are longer than what goes through the layers together
+
+
+@pytest.fixture
+def threads():
+    """Sets the number of threads."""
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
 
 
 needs_codes = pytest.mark.skipif(
@@ -64,19 +72,31 @@ def test_products_are_exact_but_for_rounding(inputs, outputs, activation, dtype)
 @needs_codes
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("outputs", [8, 320])
-def test_products_do_not_depend_on_other_rows_or_threads(outputs, dtype):
+def test_products_do_not_depend_on_other_rows_or_threads(threads, outputs, dtype):
     torch.manual_seed(0)
     weights = CodedWeights(
         torch.randint(-127, 128, (outputs, 320), dtype=torch.int8), torch.rand(outputs), torch.rand(outputs)
     )
     product, x = CodedProduct(weights), torch.randn(300, 320).to(dtype)
     together = product(x, "gelu")
-    for threads in (1, 2, 3):
-        torch.set_num_threads(threads)
+    for count in (1, 2, 3):
+        threads(count)
         assert torch.equal(product(x, "gelu"), together)
         for rows in (slice(3, 4), slice(0, 31), slice(100, 290)):
             assert torch.equal(product(x[rows], "gelu"), together[rows])
     assert torch.equal(product(x.t().contiguous().t(), "gelu"), together)
+
+
+@needs_codes
+def test_threads_share_the_columns_of_a_few_rows(threads):
+    torch.manual_seed(0)
+    codes = torch.randint(-127, 128, (640, 512), dtype=torch.int8)
+    product, x = CodedProduct(CodedWeights(codes, torch.rand(640), torch.rand(640))), torch.randn(60, 512)
+    threads(1)
+    wanted = product(x, "none")
+    for count in (2, 3):
+        threads(count)
+        assert torch.equal(product(x, "none"), wanted)
 
 
 @needs_codes
@@ -96,6 +116,8 @@ def test_rows_that_do_not_fit():
     product = CodedProduct(CodedWeights(torch.ones(8, 32, dtype=torch.int8), torch.ones(8), torch.zeros(8)))
     with pytest.raises(ValueError, match="x must be"):
         product(torch.zeros(3, 31), "none")
+    with pytest.raises(ValueError, match="x must be float or bfloat16"):
+        product(torch.zeros(3, 32).double(), "none")
     with pytest.raises(ValueError, match="the weight must be"):
         product.address(32, 8)
 
@@ -136,36 +158,15 @@ def test_a_layer_is_computed_as_its_parts_are(dim, inner, heads, some):
 
 @needs_codes
 @torch.no_grad()
-def test_gelu_is_exact_enough():
-    """Feed-forward with identities as weights shows the activation."""
-    (layer,) = layers = layers_of(1, DIM, DIM, HEADS)
-    for linear in (layer.query, layer.key_value, layer.out, layer.inner, layer.outer):
-        linear.coded.codes.zero_()
-        linear.bias.zero_()
-    for norm in layer.norms:
-        norm.weight.fill_(1.0)
-        norm.bias.zero_()
-    layer.norms[0].weight.zero_()
-    layer.norms[0].bias.copy_(torch.linspace(-6, 6, DIM))
-    for linear in (layer.inner, layer.outer):
-        linear.coded.codes.add_(127 * torch.eye(DIM, dtype=torch.int8))
-        linear.scale.fill_(1 / 127**2)
-    found = coded_layers(torch.randn(1, DIM), stack_of(layers), *windows_of([1]))
-    x = layer.norms[0].bias
-    wanted = nn.functional.layer_norm(x + nn.functional.gelu(x), (DIM,))
-    assert torch.allclose(found[0], wanted, atol=0.02)  # two roundings to 8 bits
-
-
-@needs_codes
-@torch.no_grad()
-def test_rows_do_not_depend_on_other_sentences_or_threads():
+def test_rows_do_not_depend_on_other_sentences_or_threads(threads):
     layers = layers_of(3)
     stack, windows = stack_of(layers), windows_of(LENGTHS)
     x = torch.randn(sum(LENGTHS), DIM)
     together = coded_layers(x, stack, *windows)
-    for threads in (1, 2, 3):
-        torch.set_num_threads(threads)
+    for count in (1, 2, 3):
+        threads(count)
         assert torch.equal(coded_layers(x, stack, *windows), together)
+    assert coded_layers(x, stack, *windows, torch.zeros(0, dtype=torch.long)).shape == (0, DIM)
     for first, length in zip(*windows[:2], strict=True):
         alone = x[first : first + length].clone()
         assert torch.equal(coded_layers(alone, stack, *windows_of([int(length)])), together[first : first + length])
@@ -175,18 +176,23 @@ def test_rows_do_not_depend_on_other_sentences_or_threads():
 
 @needs_codes
 @torch.no_grad()
-def test_transformer_computes_all_layers_at_once():
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("in_order", [True, False], ids=["in order", "in any order"])
+def test_transformer_computes_all_layers_at_once(in_order, dtype):
     torch.manual_seed(0)
     transformer = Transformer(Sizes(DIM, INNER, HEADS), 2, 80, 1, 0.0, False).eval()
     words, segment = torch.randn(3, 9, DIM), torch.zeros(3, 9, dtype=torch.long)
     position, there = torch.arange(9).expand(3, -1), torch.arange(9) < torch.tensor([[9], [4], [6]])
-    visible = Visible(there, torch.arange(7).expand(3, -1))
+    asked_slots = torch.arange(7) if in_order else torch.tensor([5, 0, 3, 3, 1])
+    visible = Visible(there, asked_slots.expand(3, -1))
     quantise(transformer)
-    found = transformer(words, position, segment, visible)
+    transformer.to(dtype)
+    found = transformer(words.to(dtype), position, segment, visible)
     transformer._coded = None
-    wanted = transformer(words, position, segment, visible)
-    asked = there[:, :7]
-    assert torch.allclose(found[asked], wanted[asked], atol=0.1)
+    wanted = transformer(words.to(dtype), position, segment, visible)
+    asked = there[:, asked_slots]
+    assert found.dtype is dtype
+    assert torch.allclose(found[asked].float(), wanted[asked].float(), atol=0.1)
     assert not torch.equal(found[asked], wanted[asked])  # else the kernel was not used
 
 

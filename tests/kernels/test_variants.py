@@ -45,7 +45,7 @@ def test_what_is_compiled_for_is_what_is_checked():
     if "GCC target" not in done.stdout:
         pytest.skip("on this kind of processor there is one variant")
     targets = [re.findall(r'"(\w+)"', line) for line in re.findall(r"#pragma GCC target(.*)", done.stdout)]
-    ours = [target for target in targets if len(target) > 1]  # the headers of the compiler name one target at a time
+    ours = [target for target in targets if len(target) > 1]  # headers of the compiler have one string, or other names
     variant, codes = (
         re.search(rf"int {name}\(void\) {{(.*?)}}", done.stdout, re.DOTALL)[1] for name in ("lanes", "has_codes")
     )

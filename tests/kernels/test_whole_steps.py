@@ -115,9 +115,14 @@ def test_amrs_are_searched_step_by_step_where_the_kernel_cannot_follow(amr_parse
 @pytest.mark.parametrize(("kind", "system"), [("no state", "amr"), ("top2", "amr"), ("positions", "arc-hybrid-swap")])
 def test_all_layers_of_a_few_rows_at_once(lanes, tmp_path_factory, monkeypatch, kind, system, beam, precision):
     """One call computes what the layers compute one by one, also where sentences leave the batch."""
+    if precision == "int8" and lanes < 16:
+        pytest.skip("only the widest variant multiplies codes")
     resources = make_task(make_folder(system, tmp_path_factory)).resources
     parser = Parser(make_model(kind, resources).plain, resources, precision=precision)
     encoded = encode(parser, [["word"] * length for length in (9, 1, 4, 2)])
+    with torch.inference_mode():
+        stack = parser.model.decoder.start(encoded).stack
+    assert stack is not None and stack.is_coded == (precision == "int8")
     at_once = search(parser.model, encoded, beam, beam)
     monkeypatch.setattr(StackTransformerDecoder, "_fits_kernel", lambda *_: False)
     one_by_one = search(parser.model, encoded, beam, beam)
@@ -134,7 +139,7 @@ def test_all_layers_of_a_few_rows_at_once(lanes, tmp_path_factory, monkeypatch, 
 
 @needs_codes
 @pytest.mark.parametrize("beam", [1, 3])
-def test_in_int8_a_few_rows_get_the_very_numbers_of_many(tmp_path_factory, monkeypatch, beam):
+def test_in_int8_a_few_rows_get_the_very_numbers_of_many(tmp_path_factory, beam):
     """A sentence alone is computed by one call a step, and among others layer by layer."""
     resources = make_task(make_folder("arc-hybrid-swap", tmp_path_factory)).resources
     parser = Parser(make_model("positions", resources).plain, resources, precision="int8")

@@ -3,8 +3,8 @@
 A few rows are computed at a time, so that nothing between their products leaves the cache of a processor's core. The
 result of a row of a linear layer depends on no other row, and that of a layer of BERT on its own sentence only.
 
-A code is round(127 x / m) + 128, where m is the size of the largest number of the row. Weights have codes of their own
-rows, less the 128.
+A code is round(127 x / m) + 128, where m is the size of the largest number of the row. The weights of each output are
+coded likewise, without the 128.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from transition_parser.kernels.loader import FLOAT, POINTER, SIZE
 LARGEST, ZERO = 127, 128  # the largest code without its sign; the code of zero
 TINY = 1e-30  # numbers as small as this count as zeros, so that no quotient is infinite
 _ROUNDED = ZERO + 0.5  # conversion to an integer cuts off what is behind the point
-_PANEL = 64  # C computes so many columns of a product together: sizes must be multiples
+_PANEL = 64  # C computes so many columns of a product together
 _FOUR = 4  # C multiplies so many codes at once
 ACTIVATIONS = ("none", "relu", "gelu")  # in the order of the enum in C
 
@@ -58,7 +58,8 @@ class CodedWeights(NamedTuple):
     """The weights of a linear layer as codes.
 
     codes: (outputs, inputs) int8; the weights
-    scale: (outputs,) float; see `code_kernels.quantise_weights`
+    scale: (outputs,) float; the largest weight of each output / 127²; this times the largest number of a row makes
+        numbers of a sum of codes
     bias: (outputs,) float
     """
 
@@ -108,7 +109,11 @@ class CodedProduct:
 
         x: (R, inputs) float or bfloat16
         activation: one of `ACTIVATIONS`
+
+        Raises `ValueError` for x of another type or shape.
         """
+        if x.dtype not in search_kernels.HALF:
+            raise ValueError(f"x must be float or bfloat16; it is {x.dtype}")
         x = x.contiguous()
         output = x.new_empty(len(x), self.outputs)
         problem = search_kernels.library().coded_linear(
@@ -122,17 +127,17 @@ class CodedProduct:
 class CodedLayer(NamedTuple):
     """A layer of BERT.
 
-    attention: (3 dim, dim) codes; queries, keys and values
-    output: (dim, dim) codes; of what the heads have read
-    inner: (inner, dim) codes; the first layer of feed-forward
-    outer: (dim, inner) codes; the second layer of feed-forward
+    attention: (3 dim, dim); queries, keys and values
+    output: (dim, dim); of what the heads have read
+    inner: (inner, dim); the first layer of feed-forward
+    outer: (dim, inner); the second layer of feed-forward
     norms: the norms behind attention and behind feed-forward
     """
 
-    attention: CodedWeights
-    output: CodedWeights
-    inner: CodedWeights
-    outer: CodedWeights
+    attention: CodedProduct
+    output: CodedProduct
+    inner: CodedProduct
+    outer: CodedProduct
     norms: Sequence[nn.LayerNorm]
 
 
@@ -150,13 +155,14 @@ def supports(dim: int, inner: int, heads: int) -> bool:
 class CodedStack:
     """The weights of layers, as `coded_layers` reads them.
 
+    layers: all layers, of the same sizes
     heads: the number of heads of each layer
 
     Raises `ValueError` for layers that the kernel can't read.
     """
 
     def __init__(self, layers: Sequence[CodedLayer], heads: int) -> None:
-        self.dim, self.inner = layers[0].output.codes.size(1), layers[0].inner.codes.size(0)
+        self.dim, self.inner = layers[0].output.inputs, layers[0].inner.outputs
         self.heads, self.layers = heads, len(layers)
         if not supports(self.dim, self.inner, heads):
             raise ValueError(f"layers of width {self.dim}, feed-forward {self.inner} and {heads} heads: not supported")
@@ -165,8 +171,8 @@ class CodedStack:
         products, norms = [], []
         for *parts, of_layer in layers:
             for part, shape in zip(parts, shapes, strict=True):
-                require("codes", part.codes, torch.int8, *shape)
-                products.append(CodedProduct(part))
+                part.address(*shape)  # the sizes are right
+                products.append(part)
             norms += [part.detach() for norm in of_layer for part in (norm.weight, norm.bias)]
         self._kept = products, norms  # so that the memory stays as long as the addresses
         self.products = (_Coded * len(products))(*(product.as_c for product in products))

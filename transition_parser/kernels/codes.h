@@ -68,7 +68,7 @@ INLINE NAME(Floats) NAME(gelu)(NAME(Floats) x) {
     sum = sum * t + 1.421413741f;
     sum = sum * t - 0.284496736f;
     sum = sum * t + 0.254829592f;
-    /* x - |x| q / 2 is x (1 - q / 2) for positive x, and x q / 2 for negative x with max(x, 0) */
+    /* q / 2 is 1 - Φ(|x|), so that x Φ(x) is max(x, 0) - |x| q / 2 */
     return (NAME(Floats))_mm512_max_ps((__m512)x, _mm512_setzero_ps()) - 0.5f * size * sum * t * two;
 }
 
@@ -119,6 +119,12 @@ INLINE void NAME(panel_sums)(const uint8_t *codes, int64_t inputs, const int8_t 
 PANEL_SUMS_OF(1) PANEL_SUMS_OF(2) PANEL_SUMS_OF(3) PANEL_SUMS_OF(4) PANEL_SUMS_OF(5) PANEL_SUMS_OF(6)
 #undef PANEL_SUMS_OF
 
+/* Replace negative numbers by 0. What is no number stays so: a maximum, as the compiler may have it, would lose it. */
+INLINE NAME(Floats) NAME(relu)(NAME(Floats) x) {
+    const __m512 zero = _mm512_setzero_ps();
+    return (NAME(Floats))_mm512_mask_mov_ps((__m512)x, _mm512_cmp_ps_mask((__m512)x, zero, _CMP_LT_OQ), zero);
+}
+
 /* Store 16 numbers, or those of `mask`. */
 INLINE void NAME(store_some)(char *to, NAME(Floats) x, __mmask16 mask, const int half) {
     if (half) {
@@ -128,7 +134,8 @@ INLINE void NAME(store_some)(char *to, NAME(Floats) x, __mmask16 mask, const int
     }
 }
 
-/* Compute the products of rows of codes with weights, and the activation of their sums.
+/* Compute the products of rows of codes with every `step`-th panel of weights from panel `first` on, and the activation
+   of their sums.
 
    codes: (rows, by->inputs)
    to: (rows, by->outputs); the result */
@@ -151,7 +158,7 @@ INLINE void NAME(coded_product)(const uint8_t *codes, const float *largest, int6
                     const NAME(Floats) scale = *(const NAME(Floats) *)(by->scale + at);
                     const NAME(Floats) bias = *(const NAME(Floats) *)(by->bias + at);
                     NAME(Floats) x = (NAME(Floats))_mm512_cvtepi32_ps(sum) * scale * largest[row + i] + bias;
-                    if (activation == RELU) x = (NAME(Floats))_mm512_max_ps(_mm512_setzero_ps(), (__m512)x);
+                    if (activation == RELU) x = NAME(relu)(x);
                     if (activation == GELU) x = NAME(gelu)(x);
                     NAME(store_some)(to + ((row + i) * by->outputs + at) * (half ? 2 : 4), x, mask, half);
                 }
@@ -166,15 +173,17 @@ static void NAME(gelu_product)(const uint8_t *codes, const float *largest, int64
     NAME(coded_product)(codes, largest, rows, by, (char *)to, GELU, 0, 0, 1);
 }
 
-/* Compute one share of a linear layer. Return NULL, or a message that there is no memory.
+/* Compute one share of a linear layer. Return NULL, or a message that there is no memory. Rows of x that are not finite
+   become no numbers.
 
-   finite: becomes 0 if numbers of x are not finite, and the result of their rows is no number */
+   finite: becomes 0 if there are such rows */
 INLINE const char *NAME(linear_of)(const CodedLinear *in, const Share *share, int *finite, const int activation,
                                    const int half) {
     const int64_t size = half ? 2 : 4, inputs = in->by.inputs;
     float *largest = malloc(CHUNK * (sizeof *largest + inputs));
     uint8_t *codes = (uint8_t *)(largest + CHUNK);
     if (!largest) return NO_MEMORY;
+    memset(codes, 128, CHUNK * inputs); /* also behind the numbers of x, where weights are 0 */
     for (int64_t row = share->first, some; row < share->end; row += some) {
         some = share->end - row < CHUNK ? share->end - row : CHUNK;
         NAME(quantise_rows)(some, in->width, in->x + row * in->width * size, inputs, codes, largest, half);
@@ -200,18 +209,18 @@ static const char *NAME(coded_linear)(const void *job, const Share *share, const
     return NAME(activated_linear)(job, share, &finite);
 }
 
-/* Compute a product of the decoder of search, as `product` in few_rows.h does.
-
-   weight: a `Coded` */
-INLINE int NAME(product_of_codes)(const char *x, int64_t rows, int64_t inputs, const char *weight, const char *bias,
-                                  int64_t outputs, const int relu, char *y, const int half) {
+/* Do what `product` in few_rows.h does, where the weight is a `Coded` and the bias is a part of it. */
+INLINE const char *NAME(product_of_codes)(const char *x, int64_t rows, int64_t inputs, const char *weight,
+                                          const char *bias, int64_t outputs, const int relu, char *y, const int half) {
     Coded by;
     memcpy(&by, weight, sizeof by);
+    if (by.outputs != outputs || by.inputs < inputs) return "weights: codes of other sizes";
     const CodedLinear linear = {half, relu ? RELU : PLAIN, inputs, by, x, y};
     const Share all = {0, rows, 0, 1};
     int finite = 1;
     (void)bias;
-    return !NAME(activated_linear)(&linear, &all, &finite) && by.outputs == outputs && finite;
+    const char *problem = NAME(activated_linear)(&linear, &all, &finite);
+    return problem || finite ? problem : NOT_FINITE;
 }
 
 static const char *NAME(coded_decoder_layers)(const void *job, const Share *share, const Room *room) {
@@ -223,9 +232,7 @@ static const char *NAME(coded_decoder_layers)(const void *job, const Share *shar
 
 /* Compute the self-attention of one head of a sentence. Return NULL, or a message about wrong arguments. */
 static const char *NAME(coded_attention)(const Sentences *in, int64_t first, int64_t count, int64_t head, float *room) {
-    return in->d == 32   ? NAME(head_of_sentence)(in, first, count, head, room, 32, 0)
-           : in->d == 64 ? NAME(head_of_sentence)(in, first, count, head, room, 64, 0)
-                         : NAME(head_of_sentence)(in, first, count, head, room, in->d, 0);
+    return WITH_USUAL(in->d, 0, NAME(head_of_sentence), in, first, count, head, room);
 }
 
 /* The scratch memory of the layers. */
@@ -272,13 +279,15 @@ static const char *NAME(keep_asking)(const int64_t *asking, int64_t count, int64
     return NULL;
 }
 
-/* Compute all layers of BERT (post-norm) for the sentences from `from` to before `to`. Return NULL, or a message about wrong arguments. */
+/* Compute all layers of BERT (post-norm) for the sentences from `from` to before `to`. Return NULL, or a message about
+   wrong arguments. */
 static const char *NAME(coded_chunk)(const CodedLayers *in, int64_t from, int64_t to, const NAME(CodedRoom) *room) {
     const int64_t dim = in->dim, begin = in->first[from], asked = in->asking_before[from];
     const int64_t rows = in->first[to - 1] + in->lengths[to - 1] - begin, left = in->asking_before[to] - asked;
-    const char *query = (char *)room->wide, *keys = (char *)(room->wide + dim), *values = (char *)(room->wide + 2 * dim);
-    const Sentences all = {0,     rows, in->longest, in->heads, dim / in->heads, 3 * dim, 3 * dim, 3 * dim, NULL, NULL,
-                           query, keys, values,      (char *)room->read};
+    const float *keys = room->wide + dim, *values = keys + dim;
+    const Sentences all = {0,       rows,         in->longest,  in->heads,      dim / in->heads,
+                           3 * dim, 3 * dim,      3 * dim,      NULL,           NULL,
+                           (char *)room->wide,    (char *)keys, (char *)values, (char *)room->read};
     memcpy(room->x, in->x + begin * dim, rows * dim * sizeof(float));
     for (int64_t layer = 0; layer < in->layers; layer++) {
         NAME(quantise_rows)(rows, dim, (char *)room->x, dim, room->codes, room->largest, 0);
@@ -296,7 +305,8 @@ static const char *NAME(coded_chunk)(const CodedLayers *in, int64_t from, int64_
     return NULL;
 }
 
-/* Compute one share of the layers: the sentences whose first rows are in the share. Return NULL, or a message about wrong arguments. */
+/* Compute one share of the layers: the sentences whose first rows are in the share. Return NULL, or a message about wrong
+   arguments. */
 static const char *NAME(coded_layers)(const void *job, const Share *share, const Room *unused) {
     const CodedLayers *in = job;
     const int64_t dim = in->dim, d = dim / in->heads, rows = in->longest < CHUNK ? CHUNK : in->longest;

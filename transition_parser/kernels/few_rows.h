@@ -3,13 +3,15 @@
 
    For a few rows the products of oneDNN take less time than the calls of them. */
 
+#define TRY(call) \
+    if ((problem = (call))) return problem
 #define TOGETHER 8 /* the number of columns of a product whose sums are in registers */
 
-/* Compute y = x W^T + b for a few rows. Return 1 if the numbers are finite, else 0.
+/* Compute y = x W^T + b for a few rows. Return NULL, or a message about numbers that are not finite.
 
    outputs: a multiple of TOGETHER
    relu: 1 to replace negative numbers of the result by 0 */
-INLINE int NAME(product)(const char *x, int64_t rows, int64_t inputs, const char *weight, const char *bias,
+INLINE const char *NAME(product)(const char *x, int64_t rows, int64_t inputs, const char *weight, const char *bias,
                          int64_t outputs, const int relu, char *y, const int half) {
     const int64_t size = half ? 2 : 4, step = 2 * LANES * size, all = inputs * size;
     int finite = 1;
@@ -35,16 +37,18 @@ INLINE int NAME(product)(const char *x, int64_t rows, int64_t inputs, const char
             if (!half) memcpy((float *)y + place, sums, sizeof sums);
         }
     }
-    return finite;
+    return finite ? NULL : NOT_FINITE;
 }
 
-/* product: computes the product of rows with the weights of a layer, like `product` */
+/* Compute all layers of the decoder. Return NULL, or a message about wrong arguments.
+
+   product: `NAME(product)`, or a function that does the same with other kinds of weights */
 INLINE const char *NAME(layers_of)(const Layers *in, const Room *room, const int half,
-                                   int (*const product)(const char *, int64_t, int64_t, const char *, const char *,
-                                                        int64_t, int, char *, int)) {
+                                   const char *(*const product)(const char *, int64_t, int64_t, const char *,
+                                                                const char *, int64_t, int, char *, int)) {
     const int64_t dim = in->past.heads * in->past.d, rows = in->past.queries, size = half ? 2 : 4;
     const Share all = {0, rows, 0, 1};
-    int finite = 1;
+    const char *problem = NULL;
     char *query = in->room, *read = query + rows * dim * size, *inner = read + rows * dim * size, *x = in->x;
     for (int64_t number = 0; number < in->layers; number++) {
         const char *const *w = in->weights + number * LAYER_WEIGHTS;
@@ -58,26 +62,23 @@ INLINE const char *NAME(layers_of)(const Layers *in, const Room *room, const int
         past.output = read;
         char *newest = (char *)past.cache[past.steps - 1];
         if (past.cache_sizes[past.steps - 1] < rows) return "cache: no room for the newest rows";
-        finite &= product(in->normed, rows, dim, w[0], w[1], 2 * dim, 0, newest, half);
-        finite &= product(in->normed, rows, dim, w[2], w[3], dim, 0, query, half);
-        const char *problem = NAME(cached_self_attention)(&past, &all, room);
-        if (problem) return problem;
-        finite &= product(read, rows, dim, w[4], w[5], dim, 0, query, half);
+        TRY(product(in->normed, rows, dim, w[0], w[1], 2 * dim, 0, newest, half));
+        TRY(product(in->normed, rows, dim, w[2], w[3], dim, 0, query, half));
+        TRY(NAME(cached_self_attention)(&past, &all, room));
+        TRY(product(read, rows, dim, w[4], w[5], dim, 0, query, half));
         NAME(add_and_normalise)(rows, dim, x, query, w[6], w[7], epsilon[0], in->normed, half);
         Words words = in->words;
         words.memory = in->memories[number];
         words.positions = in->positions[number];
         words.query = query;
         words.output = read;
-        finite &= product(in->normed, rows, dim, w[8], w[9], dim, 0, query, half);
-        problem = NAME(cross_attention)(&words, &all, room);
-        if (problem) return problem;
-        finite &= product(read, rows, dim, w[10], w[11], dim, 0, query, half);
+        TRY(product(in->normed, rows, dim, w[8], w[9], dim, 0, query, half));
+        TRY(NAME(cross_attention)(&words, &all, room));
+        TRY(product(read, rows, dim, w[10], w[11], dim, 0, query, half));
         NAME(add_and_normalise)(rows, dim, x, query, w[12], w[13], epsilon[1], in->normed, half);
-        finite &= product(in->normed, rows, dim, w[14], w[15], in->inner, 1, inner, half);
-        finite &= product(inner, rows, in->inner, w[16], w[17], dim, 0, query, half);
+        TRY(product(in->normed, rows, dim, w[14], w[15], in->inner, 1, inner, half));
+        TRY(product(inner, rows, in->inner, w[16], w[17], dim, 0, query, half));
         NAME(add_and_normalise)(rows, dim, x, query, w[18], w[19], epsilon[2], in->normed, half);
-        if (!finite) return "the products of the decoder are not finite";
     }
     return NULL;
 }
@@ -89,3 +90,4 @@ static const char *NAME(decoder_layers)(const void *job, const Share *share, con
                          : NAME(layers_of)(in, room, 0, NAME(product));
 }
 #undef TOGETHER
+#undef TRY

@@ -48,6 +48,7 @@
 #define WORTH_A_THREAD (1 << 19)
 
 static const char *const NO_MEMORY = "no memory for search";
+static const char *const NOT_FINITE = "the products of the decoder are not finite";
 
 #define MOST_LETTERS 64 /* the largest number of letters of a word */
 
@@ -499,8 +500,10 @@ const char *cross_attention(int half, int threads, int64_t queries, int64_t head
    The arguments that are not listed are as for `cached_self_attention` and `cross_attention`. Each layer has its own
    cache, cache_row, memory and positions. The newest entry of each cache is written.
 
+   Where weights are codes, the weight of each linear layer is a `Coded`, and its bias is NULL.
+
    inner: the width of feed-forward
-   weights: (layers, 20); the weight of a linear layer is a `Coded`, and its bias NULL, where weights are codes; of self-attention: keys and values, query, output, each the weight and then the bias; the norm
+   weights: (layers, 20); of self-attention: keys and values, query, output, each the weight and then the bias; the norm
        before cross-attention; of cross-attention: query, output; the norm before feed-forward; its two layers; the norm
        after the layer
    epsilons: (layers, 3); of the three norms
@@ -610,6 +613,8 @@ const char *coded_linear(int half, int threads, int activation, int64_t rows, in
 /* Compute layers of BERT (post-norm, GELU) over sentences, with products of codes of 8 bits. Return NULL, or a message
    about wrong arguments.
 
+   Threads share sentences, from 64 rows on where there are two threads.
+
    rows: the number of rows of all sentences, which stand one after another
    asked: how many rows ask, of which the result is made
    dim, inner: multiples of PANEL
@@ -638,7 +643,8 @@ const char *coded_layers(int threads, int64_t rows, int64_t sentences, int64_t l
     if (!problem && ask < asked) problem = "asking: beyond the rows that there are";
     const CodedLayers in = {dim,      heads, inner, layers,  sentences, longest,       products, norms,
                             epsilons, x,     first, lengths, asking,    asking_before, output};
-    if (!problem) problem = in_shares(CODED(coded_layers), &in, threads, rows * dim * inner, rows, 0, 1, 0);
+    if (!problem) problem = in_shares(CODED(coded_layers), &in, threads, rows * dim * inner * layers / AS_MANY_CODES, rows, 0,
+                                       1, 0);
     free(asking_before);
     return problem;
 }

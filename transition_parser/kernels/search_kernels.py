@@ -74,10 +74,11 @@ library = lazy_library("search", _FUNCTIONS)
 
 
 class Linear(Protocol):
-    """A linear layer whose weight is a plain tensor; or None where the layer has a `product` (see `code_kernels`)."""
+    """A linear layer whose weight is a plain tensor, or None where it has a `product` (see `code_kernels`)."""
 
     weight: Tensor | None
     bias: Tensor
+    product: Any
 
 
 class TreeMachine(NamedTuple):
@@ -221,7 +222,7 @@ class LayerStack:
     norms: three norms a decoder layer: before cross-attention, before feed-forward, and after the layer
     first_norm: the norm before the first layer
     heads: the number of heads
-    has_codes: True if weights are codes; the kernel then computes bit for bit what the layers compute one by one
+    is_coded: True if weights are codes; the kernel then computes bit for bit what the layers compute one by one
 
     Raises `ValueError` for layers that the kernel can't read.
     """
@@ -245,7 +246,7 @@ class LayerStack:
         kinds = {isinstance(part.weight, Tensor) for of_layer in linears for part in of_layer}
         if len(kinds) > 1:
             raise ValueError("the weights of all layers must be codes, or none of them")
-        self.has_codes = kinds == {False}
+        self.is_coded = kinds == {False}
         for of_layer, (before_words, before_inner, after) in zip(linears, norms, strict=True):
             pairs = [*zip(of_layer, shapes, strict=True)]
             order = [

@@ -124,6 +124,7 @@ class _Int8Linear(nn.Module):
     The products of integers are exact, so that rows do not depend on each other. They are computed by `code_kernels`,
     or without them as double-precision numbers, which is slow.
 
+    weight: None; kernels that read a plain weight read `product`
     coded: the weights as codes
     product: the weights for `code_kernels`; None where they can't be used
     """
@@ -131,20 +132,22 @@ class _Int8Linear(nn.Module):
     def __init__(self, layer: nn.Linear, activation: str = "none") -> None:
         super().__init__()
         self.in_features, self.out_features, self.activation = layer.in_features, layer.out_features, activation
-        self.weight = None  # kernels that read weights can't read these
+        self.weight = None
         codes, largest = quantise_weights(layer.weight.detach().float())
-        self.scale = largest[:, 0] / LARGEST**2  # a product has the scales of both factors
         self.bias = torch.zeros(len(codes)) if layer.bias is None else layer.bias.detach().float()
-        self.coded = CodedWeights(codes, self.scale, self.bias)
+        scale = largest[:, 0] / LARGEST**2  # a product has the scales of both factors
+        self.coded = CodedWeights(codes, scale, self.bias)
         self.product = CodedProduct(self.coded) if has_codes() else None
+        self._double = codes.double() if self.product is None else None
 
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() > 2:
             return self.forward(x.flatten(0, -2)).unflatten(0, x.shape[:-1])
         if self.product is not None:
             return self.product(x, self.activation)
+        assert self._double is not None
         codes, largest = quantise_rows(x)
-        product = F.linear(codes.double() - ZERO, self.coded.codes.double()).float() * self.scale
+        product = F.linear(codes.double() - ZERO, self._double).float() * self.coded.scale
         found = torch.addcmul(self.bias, product, largest)
         if self.activation != "none":
             found = found.relu_() if self.activation == "relu" else F.gelu(found)

@@ -111,8 +111,7 @@ class Parser(Generic[P_co]):
         parsed by itself.
     device: torch's name of the device
     precision: `fp32`, `bf16`, `int8` (linear layers multiply 8-bit integers; the rest is in bf16 where that is native,
-        else in fp32), or `auto`: int8 for trees by `recursive_g2g --refine 0` where the CPU has it but no AMX, else
-        bf16 where it is native, else int8 where that is, for trees by SPA-DP, else fp32
+        else in fp32), or `auto`: int8 where the CPU has it and has no AMX, else bf16 where it is native, else fp32
     threads: number of cores to use on a CPU, by default torch's own default (all, or `OMP_NUM_THREADS`). Up to four
         batches are parsed side by side, each with its share of the cores.
     domain: the corpus of the training data that the texts resemble, for models that read it (`--read-domain`); by

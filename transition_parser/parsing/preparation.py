@@ -30,8 +30,9 @@ def checked_device(name: str) -> torch.device:
 def checked_precision(name: str, device: torch.device) -> str:
     """Return the precision that `auto` means on a device, or a known name as it is.
 
-    `auto` is int8 where `code_kernels` compute with it, except on CPUs with AMX, which are fast in bf16. Elsewhere it
-    is bf16 where that is native, or fp32. Raises `InputError` for unknown names, and for int8 on other devices.
+    `auto` is int8 where `code_kernels` compute with it, except in bf16 on CPUs with AMX, where int8 was not measured.
+    Elsewhere it is bf16 where that is native, or fp32. Raises `InputError` for unknown names, and for int8 on other
+    devices.
     """
     if name == "auto":
         half = has_fast_bf16(device)

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.kernels import code_kernels, search_kernels
-from transition_parser.kernels.code_kernels import CodedLayer, CodedStack, CodedWeights
+from transition_parser.kernels.code_kernels import CodedLayer, CodedProduct, CodedStack, CodedWeights
 from transition_parser.modules.attention import HeadMask, scaled_dot_product_attention
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.indicated_attention import Content, attend
@@ -130,9 +130,11 @@ class CellLayout(NamedTuple):
         if few_shapes:
             cells = F.pad(cells, (0, padded_size(len(cells)) - len(cells)))
         windows = Windows((lengths.cumsum(0) - lengths).int(), lengths.int(), int(lengths.max()))
-        matters, found = there.gather(1, wanted), torch.zeros_like(wanted)
-        asking = place[matters]
-        found[matters] = torch.arange(len(asking))
+        matters = there.gather(1, wanted)
+        asks = torch.zeros(len(cells), dtype=torch.bool)
+        asks[place[matters]] = True
+        asking = asks.nonzero()[:, 0]  # in order, and each once
+        found = (asks.cumsum(0)[place] - 1) * matters
         if few_shapes:
             asking = F.pad(asking, (0, padded_size(len(asking)) - len(asking)))
         return cls(cells, windows, windows, asking, found)
@@ -225,8 +227,8 @@ class Layer(nn.Module):
 
     def coded(self) -> CodedLayer:
         """Return the layer for `code_kernels`, once `packing.quantise` has made codes of its weights."""
-        attention = CodedWeights.together([self.query.coded, self.key_value.coded])
-        return CodedLayer(attention, self.out.coded, self.inner.coded, self.outer.coded, self.norms)
+        attention = CodedProduct(CodedWeights.together([self.query.coded, self.key_value.coded]))
+        return CodedLayer(attention, self.out.product, self.inner.product, self.outer.product, self.norms)
 
     def _read_windows(self, x: Tensor, windows: Windows) -> Tensor:
         """Return (C, width), the heads' results side by side."""

@@ -197,9 +197,10 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         """
         first, *others = (layer.norms[0] for layer in self.layers)
         attention, stack = search.attention, search.stack
-        # with codes as weights the kernel for few rows finds the very same numbers, if they begin with the same norm
-        same = stack is not None and stack.has_codes
-        normed = search_kernels.add_and_normalise(x, torch.zeros_like(x), first) if same else first(x)
+        if stack is not None and stack.is_coded:  # the kernel for few rows begins so, and then finds the same numbers
+            normed = search_kernels.add_and_normalise(x, torch.zeros_like(x), first)
+        else:
+            normed = first(x)
         for number, (layer, norm) in enumerate(zip(self.layers, [*others, self.norm], strict=True)):
             x, added = layer.step(x, normed, number, attention, step.layers[number])
             normed = add_and_normalise(x, added, norm)
@@ -213,7 +214,8 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         if self.training or torch.is_autocast_enabled("cpu"):
             return False
         linears = [linear for layer in self.layers for linear in layer.linears()]
-        if not all(isinstance(one.weight, Tensor) or one.product is not None for one in linears):
+        coded = {getattr(one, "product", None) is not None for one in linears}
+        if coded != {True} and not all(isinstance(one.weight, Tensor) for one in linears):
             return False
         head, inner = words.size(2) // self.heads, self.layers[0].feed_forward.inner.out_features
         return search_kernels.supports(words, head) and search_kernels.supports(self.norm.weight, inner)
