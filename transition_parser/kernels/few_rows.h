@@ -12,7 +12,7 @@
    outputs: a multiple of TOGETHER
    relu: 1 to replace negative numbers of the result by 0 */
 INLINE const char *NAME(product)(const char *x, int64_t rows, int64_t inputs, const char *weight, const char *bias,
-                         int64_t outputs, const int relu, char *y, const int half) {
+                                 int64_t outputs, const int relu, char *y, const int half) {
     const int64_t size = half ? 2 : 4, step = 2 * LANES * size, all = inputs * size;
     int finite = 1;
     for (int64_t column = 0; column < outputs; column += TOGETHER, weight += TOGETHER * all) {
@@ -40,12 +40,22 @@ INLINE const char *NAME(product)(const char *x, int64_t rows, int64_t inputs, co
     return finite ? NULL : NOT_FINITE;
 }
 
-/* Compute all layers of the decoder. Return NULL, or a message about wrong arguments.
+/* A function that computes a product as `NAME(product)` does, for one type of numbers and one kind of weights. */
+typedef const char *NAME(Product)(const char *x, int64_t rows, int64_t inputs, const char *weight, const char *bias,
+                                  int64_t outputs, int relu, char *y);
 
-   product: `NAME(product)`, or a function that does the same with other kinds of weights */
-INLINE const char *NAME(layers_of)(const Layers *in, const Room *room, const int half,
-                                   const char *(*const product)(const char *, int64_t, int64_t, const char *,
-                                                                const char *, int64_t, int, char *, int)) {
+static const char *NAME(product_of_floats)(const char *x, int64_t rows, int64_t inputs, const char *weight,
+                                           const char *bias, int64_t outputs, int relu, char *y) {
+    return NAME(product)(x, rows, inputs, weight, bias, outputs, relu, y, 0);
+}
+
+static const char *NAME(product_of_halves)(const char *x, int64_t rows, int64_t inputs, const char *weight,
+                                           const char *bias, int64_t outputs, int relu, char *y) {
+    return NAME(product)(x, rows, inputs, weight, bias, outputs, relu, y, 1);
+}
+
+/* Compute all layers of the decoder. Return NULL, or a message about wrong arguments. */
+INLINE const char *NAME(layers_of)(const Layers *in, const Room *room, NAME(Product) *const product, const int half) {
     const int64_t dim = in->past.heads * in->past.d, rows = in->past.queries, size = half ? 2 : 4;
     const Share all = {0, rows, 0, 1};
     const char *problem = NULL;
@@ -62,22 +72,22 @@ INLINE const char *NAME(layers_of)(const Layers *in, const Room *room, const int
         past.output = read;
         char *newest = (char *)past.cache[past.steps - 1];
         if (past.cache_sizes[past.steps - 1] < rows) return "cache: no room for the newest rows";
-        TRY(product(in->normed, rows, dim, w[0], w[1], 2 * dim, 0, newest, half));
-        TRY(product(in->normed, rows, dim, w[2], w[3], dim, 0, query, half));
+        TRY(product(in->normed, rows, dim, w[0], w[1], 2 * dim, 0, newest));
+        TRY(product(in->normed, rows, dim, w[2], w[3], dim, 0, query));
         TRY(NAME(cached_self_attention)(&past, &all, room));
-        TRY(product(read, rows, dim, w[4], w[5], dim, 0, query, half));
+        TRY(product(read, rows, dim, w[4], w[5], dim, 0, query));
         NAME(add_and_normalise)(rows, dim, x, query, w[6], w[7], epsilon[0], in->normed, half);
         Words words = in->words;
         words.memory = in->memories[number];
         words.positions = in->positions[number];
         words.query = query;
         words.output = read;
-        TRY(product(in->normed, rows, dim, w[8], w[9], dim, 0, query, half));
+        TRY(product(in->normed, rows, dim, w[8], w[9], dim, 0, query));
         TRY(NAME(cross_attention)(&words, &all, room));
-        TRY(product(read, rows, dim, w[10], w[11], dim, 0, query, half));
+        TRY(product(read, rows, dim, w[10], w[11], dim, 0, query));
         NAME(add_and_normalise)(rows, dim, x, query, w[12], w[13], epsilon[1], in->normed, half);
-        TRY(product(in->normed, rows, dim, w[14], w[15], in->inner, 1, inner, half));
-        TRY(product(inner, rows, in->inner, w[16], w[17], dim, 0, query, half));
+        TRY(product(in->normed, rows, dim, w[14], w[15], in->inner, 1, inner));
+        TRY(product(inner, rows, in->inner, w[16], w[17], dim, 0, query));
         NAME(add_and_normalise)(rows, dim, x, query, w[18], w[19], epsilon[2], in->normed, half);
     }
     return NULL;
@@ -86,8 +96,8 @@ INLINE const char *NAME(layers_of)(const Layers *in, const Room *room, const int
 static const char *NAME(decoder_layers)(const void *job, const Share *share, const Room *room) {
     const Layers *in = job;
     (void)share;
-    return in->past.half ? NAME(layers_of)(in, room, 1, NAME(product))
-                         : NAME(layers_of)(in, room, 0, NAME(product));
+    return in->past.half ? NAME(layers_of)(in, room, NAME(product_of_halves), 1)
+                         : NAME(layers_of)(in, room, NAME(product_of_floats), 0);
 }
 #undef TOGETHER
 #undef TRY
