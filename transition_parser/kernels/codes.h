@@ -210,8 +210,8 @@ static const char *NAME(coded_linear)(const void *job, const Share *share, const
 }
 
 /* Do what `product` in few_rows.h does, where the weight is a `Coded` and the bias is a part of it. */
-INLINE const char *NAME(product_of_codes)(const char *x, int64_t rows, int64_t inputs, const char *weight,
-                                          const char *bias, int64_t outputs, const int relu, char *y, const int half) {
+static const char *NAME(product_of_codes)(const char *x, int64_t rows, int64_t inputs, const char *weight,
+                                          const char *bias, int64_t outputs, int relu, char *y, int half) {
     Coded by;
     memcpy(&by, weight, sizeof by);
     if (by.outputs != outputs || by.inputs < inputs) return "weights: codes of other sizes";
@@ -223,21 +223,10 @@ INLINE const char *NAME(product_of_codes)(const char *x, int64_t rows, int64_t i
     return problem || finite ? problem : NOT_FINITE;
 }
 
-static const char *NAME(coded_product_of_floats)(const char *x, int64_t rows, int64_t inputs, const char *weight,
-                                                 const char *bias, int64_t outputs, int relu, char *y) {
-    return NAME(product_of_codes)(x, rows, inputs, weight, bias, outputs, relu, y, 0);
-}
-
-static const char *NAME(coded_product_of_halves)(const char *x, int64_t rows, int64_t inputs, const char *weight,
-                                                 const char *bias, int64_t outputs, int relu, char *y) {
-    return NAME(product_of_codes)(x, rows, inputs, weight, bias, outputs, relu, y, 1);
-}
-
 static const char *NAME(coded_decoder_layers)(const void *job, const Share *share, const Room *room) {
     const Layers *in = job;
     (void)share;
-    return in->past.half ? NAME(layers_of)(in, room, NAME(coded_product_of_halves), 1)
-                         : NAME(layers_of)(in, room, NAME(coded_product_of_floats), 0);
+    return NAME(layers_of)(in, room, NAME(product_of_codes));
 }
 
 /* Compute the self-attention of one head of a sentence. Return NULL, or a message about wrong arguments. */

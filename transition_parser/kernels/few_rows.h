@@ -40,22 +40,19 @@ INLINE const char *NAME(product)(const char *x, int64_t rows, int64_t inputs, co
     return finite ? NULL : NOT_FINITE;
 }
 
-/* A function that computes a product as `NAME(product)` does, for one type of numbers and one kind of weights. */
+/* A function that computes a product as `NAME(product)` does, for one kind of weights. */
 typedef const char *NAME(Product)(const char *x, int64_t rows, int64_t inputs, const char *weight, const char *bias,
-                                  int64_t outputs, int relu, char *y);
+                                  int64_t outputs, int relu, char *y, int half);
 
-static const char *NAME(product_of_floats)(const char *x, int64_t rows, int64_t inputs, const char *weight,
-                                           const char *bias, int64_t outputs, int relu, char *y) {
-    return NAME(product)(x, rows, inputs, weight, bias, outputs, relu, y, 0);
-}
-
-static const char *NAME(product_of_halves)(const char *x, int64_t rows, int64_t inputs, const char *weight,
-                                           const char *bias, int64_t outputs, int relu, char *y) {
-    return NAME(product)(x, rows, inputs, weight, bias, outputs, relu, y, 1);
+static const char *NAME(product_of_numbers)(const char *x, int64_t rows, int64_t inputs, const char *weight,
+                                       const char *bias, int64_t outputs, int relu, char *y, int half) {
+    return half ? NAME(product)(x, rows, inputs, weight, bias, outputs, relu, y, 1)
+                : NAME(product)(x, rows, inputs, weight, bias, outputs, relu, y, 0);
 }
 
 /* Compute all layers of the decoder. Return NULL, or a message about wrong arguments. */
-INLINE const char *NAME(layers_of)(const Layers *in, const Room *room, NAME(Product) *const product, const int half) {
+static const char *NAME(layers_of)(const Layers *in, const Room *room, NAME(Product) *product) {
+    const int half = in->past.half;
     const int64_t dim = in->past.heads * in->past.d, rows = in->past.queries, size = half ? 2 : 4;
     const Share all = {0, rows, 0, 1};
     const char *problem = NULL;
@@ -72,22 +69,22 @@ INLINE const char *NAME(layers_of)(const Layers *in, const Room *room, NAME(Prod
         past.output = read;
         char *newest = (char *)past.cache[past.steps - 1];
         if (past.cache_sizes[past.steps - 1] < rows) return "cache: no room for the newest rows";
-        TRY(product(in->normed, rows, dim, w[0], w[1], 2 * dim, 0, newest));
-        TRY(product(in->normed, rows, dim, w[2], w[3], dim, 0, query));
+        TRY(product(in->normed, rows, dim, w[0], w[1], 2 * dim, 0, newest, half));
+        TRY(product(in->normed, rows, dim, w[2], w[3], dim, 0, query, half));
         TRY(NAME(cached_self_attention)(&past, &all, room));
-        TRY(product(read, rows, dim, w[4], w[5], dim, 0, query));
+        TRY(product(read, rows, dim, w[4], w[5], dim, 0, query, half));
         NAME(add_and_normalise)(rows, dim, x, query, w[6], w[7], epsilon[0], in->normed, half);
         Words words = in->words;
         words.memory = in->memories[number];
         words.positions = in->positions[number];
         words.query = query;
         words.output = read;
-        TRY(product(in->normed, rows, dim, w[8], w[9], dim, 0, query));
+        TRY(product(in->normed, rows, dim, w[8], w[9], dim, 0, query, half));
         TRY(NAME(cross_attention)(&words, &all, room));
-        TRY(product(read, rows, dim, w[10], w[11], dim, 0, query));
+        TRY(product(read, rows, dim, w[10], w[11], dim, 0, query, half));
         NAME(add_and_normalise)(rows, dim, x, query, w[12], w[13], epsilon[1], in->normed, half);
-        TRY(product(in->normed, rows, dim, w[14], w[15], in->inner, 1, inner));
-        TRY(product(inner, rows, in->inner, w[16], w[17], dim, 0, query));
+        TRY(product(in->normed, rows, dim, w[14], w[15], in->inner, 1, inner, half));
+        TRY(product(inner, rows, in->inner, w[16], w[17], dim, 0, query, half));
         NAME(add_and_normalise)(rows, dim, x, query, w[18], w[19], epsilon[2], in->normed, half);
     }
     return NULL;
@@ -96,8 +93,7 @@ INLINE const char *NAME(layers_of)(const Layers *in, const Room *room, NAME(Prod
 static const char *NAME(decoder_layers)(const void *job, const Share *share, const Room *room) {
     const Layers *in = job;
     (void)share;
-    return in->past.half ? NAME(layers_of)(in, room, NAME(product_of_halves), 1)
-                         : NAME(layers_of)(in, room, NAME(product_of_floats), 0);
+    return NAME(layers_of)(in, room, NAME(product_of_numbers));
 }
 #undef TOGETHER
 #undef TRY
