@@ -15,6 +15,7 @@ from transition_parser.modules import packing
 from transition_parser.parsing.search import Observed, search
 
 needs_codes = pytest.mark.skipif(not has_codes(), reason="this processor multiplies no codes")
+WORDS = "The old dog saw 3 cats in Paris and slept , or so he said .".split()
 PRECISIONS = ["fp32", "bf16", pytest.param("int8", marks=needs_codes)]
 
 
@@ -83,13 +84,32 @@ def test_the_kernel_finds_the_amrs_that_search_finds_step_by_step(lanes, amr_par
     if precision == "int8" and lanes < 16:
         pytest.skip("only the widest variant multiplies codes")
     parser = amr_parser(kind, precision)
-    words = "The old dog saw 3 cats in Paris and slept , or so he said .".split()
-    for sentence in (words, words[:1], words[3:7]):
+    for sentence in (WORDS, WORDS[:1], WORDS[3:7]):
         encoded = encode(parser, [sentence])
         with torch.inference_mode():
             assert parser.model.decoder.search_at_once(encoded, beam) is not None
         at_once = search(parser.model, encoded, beam, beam)
         assert at_once == search(parser.model, encoded, beam, beam, observer=_forced_steps)
+
+
+@needs_codes
+@pytest.mark.parametrize("beam", [1, 4, 60])
+@pytest.mark.parametrize("kind", ["no state", "positions", "top2"])
+def test_the_amr_of_a_sentence_does_not_depend_on_those_beside_it(amr_parser, kind, beam):
+    """Where weights are codes, one call searches many sentences, some side by side, the others after them."""
+    parser = amr_parser(kind, "int8")
+    sentences = [
+        WORDS[start : start + length] for length in (1, 5, 2, 9) for start in range(0, 7, 1 if beam < 60 else 6)
+    ]
+    encoded = encode(parser, sentences)
+    with torch.inference_mode():
+        assert parser.model.decoder.search_at_once(encoded, beam) is not None
+    together = search(parser.model, encoded, beam, beam)
+    assert together == [search(parser.model, encode(parser, [one]), beam, beam)[0] for one in sentences]
+    by_steps = search(parser.model, encoded, beam, beam, observer=_forced_steps)
+    for one, other in zip(together, by_steps, strict=True):
+        # the softmax adds up the actions that are legal in some row of all sentences, in another order
+        assert [best.score for best in one] == pytest.approx([best.score for best in other], abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -174,17 +194,17 @@ def amr_search(amr_parser, monkeypatch):
         pytest.skip("there are no kernels here")
     given: dict = {}
     parser = amr_parser("positions")
-    names = ("row", "vocabulary", "actions", "sinusoids", "stack", "attended", "beam")
+    names = ("rows", "vocabulary", "actions", "sinusoids", "stack", "attended", "beam")
     monkeypatch.setattr(
-        decoder.amr_search_kernels, "search_amr", lambda *values: given.update(zip(names, values, strict=True))
+        decoder.amr_search_kernels, "search_amrs", lambda *values: given.update(zip(names, values, strict=True))
     )
     search(parser.model, encode(parser, [["The", "dog", "slept"]]), 2, observer=None)
     monkeypatch.undo()
     return given
 
 
-def _row(given: dict, **changed) -> dict:
-    return {"row": given["row"]._replace(**changed)}
+def _rows(given: dict, **changed) -> dict:
+    return {"rows": given["rows"]._replace(**changed)}
 
 
 def _attended(given: dict, **changed) -> dict:
@@ -204,16 +224,16 @@ def _attended(given: dict, **changed) -> dict:
         (lambda given: _attended(given, positions=[x[:, :0] for x in given["attended"].positions]), "one vector"),
         (lambda given: _attended(given, roles=given["attended"].roles + 5), "roles: beyond"),
         (lambda given: _attended(given, lengths=given["attended"].lengths + 5), "lengths"),
-        (lambda given: _row(given, numbers=given["row"].numbers[:, :4]), "numbers must be"),
-        (lambda given: _row(given, nodes=given["row"].nodes[:, :, :1]), "nodes must be"),
-        (lambda given: _row(given, nodes=given["row"].nodes[:, :0]), "slots must be 1 or more"),
-        (lambda given: _row(given, columns=given["row"].columns.long()), "columns must be"),
-        (lambda given: _row(given, columns=given["row"].columns[:, :20]), "columns must be"),
-        (lambda given: _row(given, columns=given["row"].columns.repeat(1, 2)), "columns must be"),
-        (lambda given: _row(given, context=given["row"].context[:, :6]), "context must be"),
-        (lambda given: _row(given, context=given["row"].context + 10**6), "context: beyond"),
+        (lambda given: _rows(given, numbers=given["rows"].numbers[:, :4]), "numbers must be"),
+        (lambda given: _rows(given, nodes=given["rows"].nodes[:, :, :1]), "nodes must be"),
+        (lambda given: _rows(given, nodes=given["rows"].nodes[:, :0]), "slots must be 1 or more"),
+        (lambda given: _rows(given, columns=given["rows"].columns.long()), "columns must be"),
+        (lambda given: _rows(given, columns=given["rows"].columns[:, :20]), "columns must be"),
+        (lambda given: _rows(given, columns=given["rows"].columns.repeat(1, 2)), "columns must be"),
+        (lambda given: _rows(given, context=given["rows"].context[:, :6]), "context must be"),
+        (lambda given: _rows(given, context=given["rows"].context + 10**6), "context: beyond"),
     ],
 )
 def test_the_kernel_that_searches_amrs_checks_what_it_reads(amr_search, change, problem):
     with pytest.raises(ValueError, match=problem):
-        amr_search_kernels.search_amr(**{**amr_search, **change(amr_search)})
+        amr_search_kernels.search_amrs(**{**amr_search, **change(amr_search)})

@@ -1,10 +1,14 @@
-/* Search for the AMR of one sentence with the Stack-Transformer, by one call. Each step does what `_Search` of
+/* Search for the AMRs of sentences with the Stack-Transformer, by one call. Each step does what `_Search` of
    parsing/search.py and the decoder's `step` do, without Python between its parts.
+
+   Several sentences are searched side by side, so that the products of a step have many rows. A sentence that is done
+   makes room for the next one. What is found for a sentence does not depend on the others.
 
    This library is not linked to the libraries that compute the parts of a step. Python passes the addresses of their
    functions (`Parts`).
 
-   Numbers of the network are float, or bfloat16 where `half` is 1. Dimension: R rows (hypotheses), at most `beam`.
+   Numbers of the network are float, or bfloat16 where `half` is 1. Dimensions: B sentences; R rows (hypotheses) of a
+   sentence, at most `beam`.
 
    Functions return NULL, or a message about wrong arguments. amr_search_kernels.py checks types and sizes. The parts of
    a step check each index that they use. */
@@ -16,8 +20,9 @@
 #include "legality.h"
 #include "steps.h"
 
-enum { KINDS = 2 };      /* the kinds of words that heads see: the stack, the buffer */
-enum { MORE_SLOTS = 8 }; /* the number of slots for nodes that each row gets when its slots run out */
+enum { KINDS = 2 };         /* the kinds of words that heads see: the stack, the buffer */
+enum { MORE_SLOTS = 8 };    /* the number of slots for nodes that each row gets when its slots run out */
+enum { ROWS_AT_ONCE = 48 }; /* sentences are searched side by side up to so many rows, or one by one */
 
 static const char *const NO_MEMORY = "no memory for search";
 
@@ -34,8 +39,10 @@ typedef struct {
     __typeof__(&take_amr_actions) take_amr_actions;
 } Parts;
 
-/* The decoder. The fields that are not listed are arguments of `decoder_layers` and of `legal_scores`.
+/* The decoder. The fields that are not listed are arguments of `legal_scores`.
 
+   layers: the layers
+   words: the number of words of a sentence in the memories
    stack_window, buffer_window: the numbers of ranks of the stack and of the buffer that heads see; 0 for all
    end: the token before the first action
    lexicon_rows, entries: the sizes of the lexical prior; 0 for no prior
@@ -43,20 +50,21 @@ typedef struct {
    embedded, output: (vocabulary, dim); the vectors of actions, as inputs and as outputs
    sinusoids: (most, dim); the vector of each step
    norm, norm_bias, norm_epsilon: the norm before the first layer
+   memories: (layers), each (B, words, 2 dim); the keys and values of words
+   lengths: (B); the number of words of each sentence
    offsets, prior_tokens, values: the lexical prior */
 typedef struct {
-    int64_t half, dim, heads, inner, layers, stack_window, buffer_window, largest, end, lexicon_rows, entries;
+    Decoder layers;
+    int64_t words, stack_window, buffer_window, end, lexicon_rows, entries;
     float scale, norm_epsilon;
     const char *embedded, *sinusoids, *norm, *norm_bias, *output;
-    const char *const *weights;
-    const float *epsilons;
-    const char *const *memories, *const *positions;
-    const int32_t *lengths, *roles;
+    const char *const *memories;
+    const int32_t *lengths;
     const int64_t *offsets, *prior_tokens;
     const char *values;
 } Network;
 
-/* The results of search, see `search_amr`. */
+/* The results of search, see `search_amrs`. */
 typedef struct {
     int64_t *count, *steps;
     int32_t *actions;
@@ -86,12 +94,26 @@ typedef union Block {
     max_align_t aligned;
 } Block;
 
-/* The whole search.
+/* What the searches of all sentences share; see `search_amrs`.
 
-   most: the largest number of actions of a derivation
-   wide: the number of values of a context
+   setting: the machine
+   initial: (B); the rows before the first action */
+typedef struct {
+    const Parts *parts;
+    const Network *network;
+    const Setting *setting;
+    const Vocabulary *all;
+    int64_t sentences, beam, most, wide;
+    Rows initial;
+    Found found;
+} Common;
+
+/* The search of one sentence.
+
+   setting: the machine
    rows: the number of rows
    count: the number of steps that were taken
+   finished: the number of derivations that were found
    now, spare: the rows, and room for the rows after the next step
    tokens: (R); the last action of each row
    some: (scored); the actions that some row may take
@@ -99,30 +121,42 @@ typedef union Block {
    totals: (R); the log-probability of each hypothesis so far, at most DEAD for dead hypotheses
    chosen, best, added: (beam); the results of `best_continuations`
    spans: (R); the lexicon row of each current span
-   stack, buffer: (R, words); the ranks of words
-   x, normed: (R, dim); the input of the decoder, and its norm
-   zeros: (R, dim); zeros
-   finished: the number of derivations that were found
+   ranks: (R, words) for the stack and for the buffer; the ranks of words
+   normed: (R, dim); the output of the decoder, a part of `normed` of `Together`
    steps: (most + 1); the record of each step
-   caches, cache_sizes, cache_rows, origins, origin_sizes: arguments of `decoder_layers`
-   sentence: (beam); zeros, because all rows are of the first sentence */
+   memories, caches, cache_sizes, cache_rows, origins, origin_sizes: see `Group`
+   sentence: (beam); zeros, because all rows are of the first sentence of the memories */
 typedef struct {
-    const Parts *parts;
-    const Network *network;
-    const Vocabulary *all;
+    const Common *common;
+    Found found;
     Setting setting;
-    int64_t beam, most, wide, rows, count, scored, finished;
+    int64_t rows, count, scored, finished;
     Rows now, spare;
-    int64_t *tokens, *some, *chosen, *spans, *stack, *buffer, *origin_sizes;
+    int64_t *tokens, *some, *chosen, *spans, *ranks[KINDS], *origin_sizes;
     int64_t **cache_sizes;
     int32_t *sentence, **origins;
-    const int32_t ***cache_rows;
+    const int32_t *length, ***cache_rows;
     float *legal, *totals, *best, *added;
-    char *x, *normed, *zeros, *scores, ***caches;
+    char *scores, ***caches;
+    const char *normed, **memories;
     Step *steps;
     Block *blocks;
     int no_memory;
 } Search;
+
+/* The searches side by side.
+
+   most, count: the largest number of searches, and their number
+   searches: (most); zeros behind the first `count`
+   groups: (most); the rows of each search
+   x, normed, zeros: (rows of all searches, dim); the input of the decoder, its norm, which becomes the output, and zeros
+*/
+typedef struct {
+    int64_t most, count;
+    Search *searches;
+    Group *groups;
+    char *x, *normed, *zeros;
+} Together;
 
 /* Return zeroed memory that lives as long as the search; NULL, remembered in `no_memory`, where there is none. */
 static void *room(Search *search, int64_t count, int64_t size) {
@@ -144,18 +178,20 @@ static void release(Block *block) {
     }
 }
 
-static int64_t size_of(const Network *network) { return network->half ? 2 : 4; }
+static int64_t size_of(const Network *network) { return network->layers.half ? 2 : 4; }
+
+static int64_t dim_of(const Network *network) { return network->layers.heads * network->layers.d; }
 
 static Rows room_for_rows(Search *search, int named) {
-    const int64_t rows = search->beam;
+    const int64_t rows = search->common->beam;
     return (Rows){room(search, rows, sizeof(Row)), room(search, rows * search->setting.slots, sizeof(Node)),
                   named ? room(search, rows * 2 * search->setting.span, sizeof(int64_t)) : NULL,
-                  room(search, rows * search->wide, sizeof(int64_t)), room(search, rows, COLUMNS)};
+                  room(search, rows * search->common->wide, sizeof(int64_t)), room(search, rows, COLUMNS)};
 }
 
 /* Copy the row number `row` of one set to the row number `to_row` of another one. */
 static void copy_row(const Search *search, const Rows *from, int64_t row, const Rows *to, int64_t to_row) {
-    const int64_t span = 2 * search->setting.span, wide = search->wide, slots = search->setting.slots;
+    const int64_t span = 2 * search->setting.span, wide = search->common->wide, slots = search->setting.slots;
     to->numbers[to_row] = from->numbers[row];
     memcpy(to->nodes + to_row * slots, from->nodes + row * slots, slots * sizeof(Node));
     if (from->named) memcpy(to->named + to_row * span, from->named + row * span, span * sizeof(int64_t));
@@ -170,8 +206,8 @@ static void make_room(Search *search) {
         if (search->now.numbers[row].depth > deepest) deepest = search->now.numbers[row].depth;
     const int64_t slots = search->setting.slots, more = slots + MORE_SLOTS;
     if (deepest < slots) return;
-    Node *nodes = room(search, search->beam * more, sizeof(Node));
-    Node *spare = room(search, search->beam * more, sizeof(Node));
+    Node *nodes = room(search, search->common->beam * more, sizeof(Node));
+    Node *spare = room(search, search->common->beam * more, sizeof(Node));
     if (search->no_memory) return;
     for (int64_t row = 0; row < search->rows; row++)
         memcpy(nodes + row * more, search->now.nodes + row * slots, slots * sizeof(Node));
@@ -180,17 +216,17 @@ static void make_room(Search *search) {
     search->setting.slots = more;
 }
 
-/* Compute the decoder's input of each row, the scaled embedding of its last action plus the vector of the step, and the
-   norm of the input. */
-static void embed(const Search *search) {
-    const Network *network = search->network;
-    const int64_t dim = network->dim, bytes = dim * size_of(network);
+/* Compute the decoder's input of each row: the scaled embedding of its last action plus the vector of the step.
+
+   x: (R, dim); the result */
+static void embed(const Search *search, char *x) {
+    const Network *network = search->common->network;
+    const int64_t dim = dim_of(network), bytes = dim * size_of(network);
     const char *step = network->sinusoids + search->count * bytes;
-    for (int64_t row = 0; row < search->rows; row++) {
-        char *x = search->x + row * bytes;
+    for (int64_t row = 0; row < search->rows; row++, x += bytes) {
         const char *action = network->embedded + search->tokens[row] * bytes;
         for (int64_t i = 0; i < dim; i++) {
-            if (network->half) {
+            if (network->layers.half) {
                 const uint16_t scaled = round_to_half(widen(((const uint16_t *)action)[i]) * network->scale);
                 ((uint16_t *)x)[i] = round_to_half(widen(scaled) + widen(((const uint16_t *)step)[i]));
             } else { /* two roundings, because the file is compiled without fused operations */
@@ -199,76 +235,97 @@ static void embed(const Search *search) {
             }
         }
     }
-    search->parts->add_and_normalise((int)network->half, search->rows, dim, search->x, search->zeros, network->norm,
-                                     network->norm_bias, network->norm_epsilon, search->normed);
 }
 
 /* Compute the ranks of words on the stack and in the buffer; 0 outside the window. */
 static const char *rank(const Search *search) {
     const int64_t numbers = search->rows * search->setting.words;
-    const int64_t of_stack = search->network->stack_window, of_buffer = search->network->buffer_window;
+    const Network *network = search->common->network;
+    const int64_t windows[KINDS] = {network->stack_window, network->buffer_window};
+    const Parts *parts = search->common->parts;
     const Rows *now = &search->now;
     const char *problem =
-        search->parts->stack_ranks(search->rows, &search->setting, now->numbers, now->nodes, search->stack);
+        parts->stack_ranks(search->rows, &search->setting, now->numbers, now->nodes, search->ranks[0]);
     if (!problem)
-        problem = search->parts->buffer_ranks(search->rows, &search->setting, now->numbers, now->nodes, search->buffer);
-    for (int64_t i = 0; i < numbers; i++) {
-        if (of_stack && search->stack[i] > of_stack) search->stack[i] = 0;
-        if (of_buffer && search->buffer[i] > of_buffer) search->buffer[i] = 0;
-    }
+        problem = parts->buffer_ranks(search->rows, &search->setting, now->numbers, now->nodes, search->ranks[1]);
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int64_t i = 0; windows[kind] && i < numbers; i++)
+            if (search->ranks[kind][i] > windows[kind]) search->ranks[kind][i] = 0;
     return problem;
 }
 
-/* Compute the norm of the output of the last layer, and keep the keys and values of the step. */
-static const char *decode(Search *search) {
-    const Network *network = search->network;
-    const int64_t rows = search->rows, count = search->count, words = search->setting.words;
-    for (int64_t layer = 0; layer < network->layers; layer++) {
-        search->caches[layer][count] = room(search, rows * 2 * network->dim, size_of(network));
-        search->cache_sizes[layer][count] = rows;
+/* Get room for the keys and values of a step. */
+static void open_caches(Search *search) {
+    const Network *network = search->common->network;
+    const int64_t layers = network->layers.layers, bytes = search->rows * 2 * dim_of(network) * size_of(network);
+    char *newest = room(search, layers, bytes);
+    for (int64_t layer = 0; newest && layer < layers; layer++, newest += bytes) {
+        search->caches[layer][search->count] = newest;
+        search->cache_sizes[layer][search->count] = search->rows;
     }
+}
+
+/* Do what comes before the layers of a step: find the actions that some row may take, and what the decoder reads.
+
+   x: (R, dim); the result, the input of the decoder */
+static const char *prepare(Search *search, char *x) {
+    const Common *common = search->common;
+    const Rows *now = &search->now;
+    const char *problem = common->parts->legal_anywhere(search->rows, common->all, common->wide, now->columns,
+                                                        now->context, search->some, &search->scored);
+    if (!problem)
+        problem = common->parts->legality(search->rows, common->all, common->wide, now->columns, now->context,
+                                          search->setting.labelled, search->scored, search->some, search->legal);
+    if (!problem) problem = rank(search);
+    if (problem) return problem;
+    open_caches(search);
     if (search->no_memory) return NO_MEMORY;
-    embed(search);
-    const int64_t *ranks[KINDS] = {search->stack, search->buffer};
-    return search->parts->decoder_layers(
-        (int)network->half, rows, network->heads, network->dim / network->heads, network->inner, network->layers,
-        network->weights, network->epsilons, count + 1, (const char *const *const *)search->caches,
-        (const int64_t *const *)search->cache_sizes, (const int32_t *const *)search->origins, search->origin_sizes,
-        (const int32_t *const *const *)search->cache_rows, (const int64_t *const *)search->cache_sizes, 1, words, rows,
-        KINDS, words, network->largest, network->memories, search->sentence, network->lengths, network->roles, ranks,
-        network->positions, search->x, search->normed);
+    embed(search, x);
+    return NULL;
+}
+
+static Group group_of(const Search *search) {
+    return (Group){.rows = search->rows,
+                   .steps = search->count + 1,
+                   .caches = (const char *const *const *)search->caches,
+                   .cache_sizes = (const int64_t *const *)search->cache_sizes,
+                   .origin = (const int32_t *const *)search->origins,
+                   .origin_sizes = search->origin_sizes,
+                   .cache_rows = (const int32_t *const *const *)search->cache_rows,
+                   .cache_row_sizes = (const int64_t *const *)search->cache_sizes,
+                   .sentences = 1,
+                   .width = search->common->network->words,
+                   .known = search->rows,
+                   .stride = search->setting.words,
+                   .memories = (const char *const *)search->memories,
+                   .sentence = search->sentence,
+                   .lengths = search->length,
+                   .ranks = (const int64_t *const *)search->ranks};
 }
 
 /* Compute the scores of the actions that some row may take. */
 static const char *score(Search *search) {
-    const Parts *parts = search->parts;
-    const Network *network = search->network;
-    const Rows *now = &search->now;
+    const Common *common = search->common;
+    const Network *network = common->network;
     const int64_t rows = search->rows;
-    const char *problem = parts->legal_anywhere(rows, search->all, search->wide, now->columns, now->context,
-                                                search->some, &search->scored);
-    if (!problem)
-        problem = parts->legality(rows, search->all, search->wide, now->columns, now->context,
-                                  search->setting.labelled, search->scored, search->some, search->legal);
-    if (!problem) problem = rank(search);
-    if (!problem) problem = decode(search);
-    if (problem) return problem;
-    for (int64_t row = 0; row < rows; row++) search->spans[row] = now->context[row * search->wide + 1];
-    return parts->legal_scores((int)network->half, rows, network->dim, rows, search->scored, search->all->size,
-                               search->normed, network->output, search->some, NULL, search->legal,
-                               network->lexicon_rows, network->entries, network->entries ? search->spans : NULL,
-                               network->offsets, network->prior_tokens, network->values, search->scores);
+    for (int64_t row = 0; row < rows; row++) search->spans[row] = search->now.context[row * common->wide + 1];
+    return common->parts->legal_scores((int)network->layers.half, rows, dim_of(network), rows, search->scored,
+                                       common->all->size, search->normed, network->output, search->some, NULL,
+                                       search->legal, network->lexicon_rows, network->entries,
+                                       network->entries ? search->spans : NULL, network->offsets,
+                                       network->prior_tokens, network->values, search->scores);
 }
 
 /* Replace the rows by the best continuations. */
 static const char *choose(Search *search) {
+    const Common *common = search->common;
     const int64_t actions = search->scored, all = search->rows * actions;
-    const int64_t rows = search->beam < all ? search->beam : all;
-    const char *problem = search->parts->best_continuations(
-        (int)search->network->half, search->rows, 1, search->rows, actions, search->scores, NULL, search->legal,
+    const int64_t rows = common->beam < all ? common->beam : all;
+    const char *problem = common->parts->best_continuations(
+        (int)common->network->layers.half, search->rows, 1, search->rows, actions, search->scores, NULL, search->legal,
         search->totals, rows, search->best, search->added, search->chosen);
     if (problem) return problem;
-    const int moved = search->beam > 1; /* greedy search ranks nothing */
+    const int moved = common->beam > 1; /* greedy search ranks nothing */
     Step *step = search->steps + search->count;
     step->tokens = room(search, rows, sizeof *step->tokens);
     step->added = room(search, rows, sizeof *step->added);
@@ -300,7 +357,7 @@ static const char *follow(Search *search) {
     if (search->no_memory) return NO_MEMORY;
     Rows *now = &search->now, *spare = &search->spare;
     const char *problem =
-        search->parts->take_amr_actions(search->rows, &search->setting, search->tokens, now->numbers, now->nodes,
+        search->common->parts->take_amr_actions(search->rows, &search->setting, search->tokens, now->numbers, now->nodes,
                                         now->named, now->columns, now->context, spare->columns, spare->context);
     uint8_t *columns = now->columns;
     int64_t *context = now->context;
@@ -312,8 +369,9 @@ static const char *follow(Search *search) {
 }
 
 /* Write down the derivation that the last action of a row has completed. */
-static void record(Search *search, int64_t row, const Found *found) {
-    const int64_t first = search->finished * search->most;
+static void record(Search *search, int64_t row) {
+    const Found *found = &search->found;
+    const int64_t first = search->finished * search->common->most;
     found->steps[search->finished++] = search->count;
     for (int64_t number = search->count - 1; number >= 0; number--) {
         const Step *step = search->steps + number;
@@ -325,91 +383,146 @@ static void record(Search *search, int64_t row, const Found *found) {
 
 /* Write down the derivations that are complete, and mark their rows as dead. Return 1 if search goes on: some row
    lives, and fewer than `beam` derivations were found. */
-static int finish(Search *search, const Found *found) {
+static int finish(Search *search) {
     int alive = 0;
     for (int64_t row = 0; row < search->rows; row++) {
         if (search->totals[row] > DEAD && search->now.columns[row * COLUMNS + END]) {
-            record(search, row, found);
+            record(search, row);
             search->totals[row] = 2.0f * DEAD;
         }
         alive |= search->totals[row] > DEAD;
     }
-    return alive && search->finished < search->beam;
+    return alive && search->finished < search->common->beam;
 }
 
 static void allocate(Search *search, int named) {
-    const Network *network = search->network;
-    const int64_t rows = search->beam, size = size_of(network), actions = search->all->size;
-    const int64_t words = search->setting.words, steps = search->most + 1;
+    const Common *common = search->common;
+    const Network *network = common->network;
+    const int64_t rows = common->beam, size = size_of(network), actions = common->all->size;
+    const int64_t layers = network->layers.layers, steps = common->most + 1;
     search->now = room_for_rows(search, named);
     search->spare = room_for_rows(search, named);
     int64_t **numbers[] = {&search->tokens, &search->spans, &search->chosen};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) *numbers[i] = room(search, rows, sizeof(int64_t));
     search->some = room(search, actions, sizeof(int64_t));
-    search->stack = room(search, rows * words, sizeof(int64_t));
-    search->buffer = room(search, rows * words, sizeof(int64_t));
+    for (int kind = 0; kind < KINDS; kind++)
+        search->ranks[kind] = room(search, rows * search->setting.words, sizeof(int64_t));
     float **scores[] = {&search->totals, &search->best, &search->added};
     for (size_t i = 0; i < sizeof scores / sizeof *scores; i++) *scores[i] = room(search, rows, sizeof(float));
     search->legal = room(search, rows * actions, sizeof(float));
     search->scores = room(search, rows * actions, size);
-    char **vectors[] = {&search->x, &search->normed, &search->zeros};
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        *vectors[i] = room(search, rows * network->dim, size);
     search->sentence = room(search, rows, sizeof(int32_t));
     search->steps = room(search, steps, sizeof(Step));
     search->origins = room(search, steps, sizeof(int32_t *));
     search->origin_sizes = room(search, steps, sizeof(int64_t));
-    search->caches = room(search, network->layers, sizeof(char **));
-    search->cache_sizes = room(search, network->layers, sizeof(int64_t *));
-    search->cache_rows = room(search, network->layers, sizeof(int32_t **)); /* all NULL: each row has its own cache */
-    for (int64_t layer = 0; layer < network->layers && !search->no_memory; layer++) {
+    search->memories = room(search, layers, sizeof(char *));
+    search->caches = room(search, layers, sizeof(char **));
+    search->cache_sizes = room(search, layers, sizeof(int64_t *));
+    search->cache_rows = room(search, layers, sizeof(int32_t **)); /* all NULL: each row has its own cache */
+    for (int64_t layer = 0; layer < layers && !search->no_memory; layer++) {
         search->caches[layer] = room(search, steps, sizeof(char *));
         search->cache_sizes[layer] = room(search, steps, sizeof(int64_t));
     }
 }
 
-static const char *run(Search *search, const Rows *initial, const Found *found) {
-    allocate(search, initial->named != NULL);
+/* Begin the search of a sentence. Return NULL, or a message about wrong arguments. */
+static const char *begin(Search *search, const Common *common, int64_t sentence) {
+    const Network *network = common->network;
+    const Found *found = &common->found;
+    const int64_t derivations = 2 * common->beam * sentence, words = common->initial.numbers[sentence].length + 1;
+    *search = (Search){.common = common, .setting = *common->setting, .length = network->lengths + sentence};
+    if (OUTSIDE(words - 1, common->setting->words)) return "numbers: beyond the words that there are";
+    if (*search->length > words) return "lengths: beyond the words that there are";
+    search->setting.words = words;
+    search->found = (Found){found->count + sentence, found->steps + derivations,
+                            found->actions + derivations * common->most, found->added + derivations * common->most};
+    allocate(search, common->initial.named != NULL);
     if (search->no_memory) return NO_MEMORY;
-    copy_row(search, initial, 0, &search->now, 0);
-    search->tokens[0] = search->network->end;
+    const int64_t bytes = network->words * 2 * dim_of(network) * size_of(network);
+    for (int64_t layer = 0; layer < network->layers.layers; layer++)
+        search->memories[layer] = network->memories[layer] + sentence * bytes;
+    copy_row(search, &common->initial, sentence, &search->now, 0);
+    search->tokens[0] = network->end;
     search->origin_sizes[0] = search->rows = 1;
-    int alive = 1;
-    while (alive) {
-        if (search->count == search->most) return "most: a derivation has more actions";
-        const char *problem = score(search);
-        if (!problem) problem = choose(search);
-        if (!problem) problem = follow(search);
-        if (problem) return problem;
-        search->count++;
-        alive = finish(search, found);
-    }
-    *found->count = search->finished;
     return NULL;
 }
 
-/* Find derivations of the AMR of one sentence by beam search, until `beam` of them are complete. Return NULL, or a
+/* Take one step in each search. Return NULL, or a message about wrong arguments. */
+static const char *take_step(const Common *common, const Together *all) {
+    const Network *network = common->network;
+    const int64_t dim = dim_of(network), bytes = dim * size_of(network);
+    int64_t rows = 0;
+    for (int64_t i = 0; i < all->count; i++) {
+        Search *search = all->searches + i;
+        if (search->count == common->most) return "most: a derivation has more actions";
+        const char *problem = prepare(search, all->x + rows * bytes);
+        if (problem) return problem;
+        search->normed = all->normed + rows * bytes;
+        all->groups[i] = group_of(search);
+        rows += search->rows;
+    }
+    common->parts->add_and_normalise((int)network->layers.half, rows, dim, all->x, all->zeros, network->norm,
+                                     network->norm_bias, network->norm_epsilon, all->normed);
+    const char *problem = common->parts->decoder_layers(&network->layers, all->count, all->groups, all->x, all->normed);
+    for (Search *search = all->searches; search < all->searches + all->count && !problem; search++) {
+        problem = score(search);
+        if (!problem) problem = choose(search);
+        if (!problem) problem = follow(search);
+        search->count++;
+    }
+    return problem;
+}
+
+/* Search all sentences. Return NULL, or a message about wrong arguments. */
+static const char *run(const Common *common, Together *all) {
+    int64_t begun = 0;
+    while (begun < common->sentences || all->count) {
+        const char *problem = NULL;
+        while (all->count < all->most && begun < common->sentences && !problem)
+            problem = begin(all->searches + all->count++, common, begun++);
+        if (!problem) problem = take_step(common, all);
+        if (problem) return problem;
+        for (int64_t i = all->count - 1; i >= 0; i--) {
+            Search *search = all->searches + i;
+            if (finish(search)) continue;
+            *search->found.count = search->finished;
+            release(search->blocks);
+            *search = all->searches[--all->count];
+            all->searches[all->count].blocks = NULL;
+        }
+    }
+    return NULL;
+}
+
+/* Find derivations of the AMR of each sentence by beam search, until `beam` of them are complete. Return NULL, or a
    message about wrong arguments.
 
    setting: the machine; where it is `labelled`, SHIFTs must name the word in front
    all: the actions
+   sentences: the number B of sentences
    beam: the number of hypotheses that are kept; 1 is greedy search
    most: the largest number of actions of a derivation
    wide: the number of values of a context
-   numbers, nodes, named, columns, context: the row before the first action, as for `take_amr_actions`
-   count: the result; the number of derivations that were found, at most 2 beam
-   steps: (2 beam); the result; the number of actions of each derivation
-   actions, added: (2 beam, most); the results; the actions and their log-probabilities */
-const char *search_amr(const Parts *parts, const Network *network, const Setting *setting, const Vocabulary *all,
-                       int64_t beam, int64_t most, int64_t wide, Row *numbers, Node *nodes, int64_t *named,
-                       uint8_t *columns, int64_t *context, int64_t *count, int64_t *steps, int32_t *actions,
-                       float *added) {
-    Search search = {.parts = parts, .network = network, .all = all,  .setting = *setting,
-                     .beam = beam,   .most = most,       .wide = wide};
-    const Rows initial = {numbers, nodes, named, context, columns};
-    const Found found = {count, steps, actions, added};
+   numbers, nodes, named, columns, context: (B); the rows before the first action, as for `take_amr_actions`
+   count: (B); the result; the number of derivations that were found, at most 2 beam
+   steps: (B, 2 beam); the result; the number of actions of each derivation
+   actions, added: (B, 2 beam, most); the results; the actions and their log-probabilities */
+const char *search_amrs(const Parts *parts, const Network *network, const Setting *setting, const Vocabulary *all,
+                        int64_t sentences, int64_t beam, int64_t most, int64_t wide, Row *numbers, Node *nodes,
+                        int64_t *named, uint8_t *columns, int64_t *context, int64_t *count, int64_t *steps,
+                        int32_t *actions, float *added) {
+    const Common common = {parts, network, setting, all, sentences, beam, most, wide,
+                           {numbers, nodes, named, context, columns}, {count, steps, actions, added}};
     if (OUTSIDE(network->end, all->size)) return "end: beyond the vocabulary";
-    const char *problem = run(&search, &initial, &found);
-    release(search.blocks);
+    const int64_t rows = beam > ROWS_AT_ONCE ? beam : ROWS_AT_ONCE, bytes = rows * dim_of(network) * size_of(network);
+    char *x = calloc(3, bytes);
+    Together together = {.most = rows / beam, .x = x, .normed = x + bytes, .zeros = x + 2 * bytes};
+    together.searches = calloc(together.most, sizeof *together.searches);
+    together.groups = malloc(together.most * sizeof *together.groups);
+    const char *problem = x && together.searches && together.groups ? run(&common, &together) : NO_MEMORY;
+    for (int64_t i = 0; together.searches && i < together.most; i++) release(together.searches[i].blocks);
+    free(together.searches);
+    free(together.groups);
+    free(x);
     return problem;
 }

@@ -1,9 +1,9 @@
-"""The compiled search for the AMR of one sentence on CPUs: `amr_search_kernels.c`.
+"""The compiled search for the AMRs of sentences on CPUs: `amr_search_kernels.c`.
 
 Every tensor that C reads is checked. The Python functions check types and shapes, and C checks the numbers as it reads
 them. A tensor that does not fit raises `ValueError`.
 
-Common dimensions: P words of the sentence and its root, V actions.
+Common dimensions: B sentences, P words of the longest sentence and its root, V actions.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from transition_parser.kernels.amr_machine_kernels import COLUMNS, NODE, NUMBERS
 from transition_parser.kernels.guards import optional, raise_problem, require
 from transition_parser.kernels.legality_kernels import VocabularyTensors
 from transition_parser.kernels.loader import FLOAT, POINTER, PROBLEM, SIZE, Signature, lazy_library
-from transition_parser.kernels.search_kernels import FoundDerivations, LayerStack
+from transition_parser.kernels.search_kernels import DecoderAsC, FoundDerivations, LayerStack
 
 _FUNCTIONS: dict[str, Signature] = {
-    "search_amr": (PROBLEM, (*(POINTER,) * 4, *(SIZE,) * 3, *(POINTER,) * 9)),
+    "search_amrs": (PROBLEM, (*(POINTER,) * 4, *(SIZE,) * 4, *(POINTER,) * 9)),
 }
 # The functions of other libraries that compute the parts of a step, in the order of `Parts` in C.
 _PARTS = (
@@ -43,15 +43,15 @@ def supports(like: Tensor) -> bool:
     return search_kernels.supports(like) and library() is not None and all(part is not None for part in parts)
 
 
-class InitialRow(NamedTuple):
-    """The row of a sentence before the first action; see `take_actions`.
+class InitialRows(NamedTuple):
+    """The row of each sentence before the first action; see `take_actions`.
 
     setting: the machine
-    numbers: (1, 16)
-    nodes: (1, M, 6)
-    named: (1, 2, span); None without limits
-    columns: (1, C) bool
-    context: (1, 2), or (1, 6 + span) with `named`
+    numbers: (B, 16)
+    nodes: (B, M, 6)
+    named: (B, 2, span); None without limits
+    columns: (B, C) bool
+    context: (B, 2), or (B, 6 + span) with `named`
     """
 
     setting: Setting
@@ -90,8 +90,8 @@ class Actions(NamedTuple):
 class Attended(NamedTuple):
     """The inputs of cross-attention; see `cross_attention`.
 
-    memories: (1, P, 2 dim) for each layer
-    lengths: (1,) int32
+    memories: (B, P, 2 dim) for each layer
+    lengths: (B,) int32
     roles: (heads,) int32; 0 for heads that see the stack, 1 for the buffer, −1 for all words
     positions: (2, largest + 1, dim) for each layer; all None to add nothing
     windows: the numbers of ranks of the stack and of the buffer that heads see; 0 for all
@@ -110,26 +110,21 @@ class _PartPointers(ctypes.Structure):
 
 class _Network(ctypes.Structure):
     _fields_ = (
-        *(
-            (name, SIZE)
-            for name in (
-                *("half", "dim", "heads", "inner", "layers", "stack_window", "buffer_window", "largest", "end"),
-                *("lexicon_rows", "entries"),
-            )
-        ),
+        ("layers", DecoderAsC),
+        *((name, SIZE) for name in ("words", "stack_window", "buffer_window", "end", "lexicon_rows", "entries")),
         *((name, FLOAT) for name in ("scale", "norm_epsilon")),
         *(
             (name, POINTER)
             for name in (
-                *("embedded", "sinusoids", "norm", "norm_bias", "output", "weights", "epsilons", "memories"),
-                *("positions", "lengths", "roles", "offsets", "prior_tokens", "values"),
+                *("embedded", "sinusoids", "norm", "norm_bias", "output", "memories", "lengths"),
+                *("offsets", "prior_tokens", "values"),
             )
         ),
     )
 
 
-def search_amr(
-    row: InitialRow,
+def search_amrs(
+    rows: InitialRows,
     vocabulary: VocabularyTensors,
     actions: Actions,
     sinusoids: Tensor,
@@ -141,23 +136,24 @@ def search_amr(
 
     sinusoids: (most, dim); the vector of each step; a derivation has at most so many actions
     stack: the layers of the decoder
-    beam: the number of hypotheses that are kept; 1 is greedy search
+    beam: the number of hypotheses that are kept for each sentence; 1 is greedy search
     """
-    slots, most, setting = row.nodes.shape[1], len(sinusoids), row.setting
-    wide = width_of_context(setting, row.named is not None)
+    (sentences, slots, _), most, setting = rows.nodes.shape, len(sinusoids), rows.setting
+    wide = width_of_context(setting, rows.named is not None)
     if beam < 1 or most < 1 or not slots:
         raise ValueError(f"beam, most and slots must be 1 or more; they are {beam}, {most} and {slots}")
-    network, kept = _network(actions, sinusoids, stack, attended, setting.words, len(vocabulary.column))
+    network, kept = _network(actions, sinusoids, stack, attended, (sentences, setting.words), len(vocabulary.column))
     setting.slots = slots
     parts = _PartPointers(*(_address(kernels, name) for kernels, names in _PARTS for name in names))
-    found = FoundDerivations.empty(1, beam, most)
-    problem = library().search_amr(
+    found = FoundDerivations.empty(sentences, beam, most)
+    problem = library().search_amrs(
         ctypes.byref(parts), ctypes.byref(network), ctypes.byref(setting),
-        ctypes.byref(legality_kernels.as_c(vocabulary, COLUMNS)), beam, most, wide,
-        require("numbers", row.numbers, torch.long, 1, NUMBERS),
-        require("nodes", row.nodes, torch.long, 1, slots, NODE),
-        optional("named", row.named, torch.long, 1, 2, setting.span),
-        require("columns", row.columns, torch.bool, 1, COLUMNS), require("context", row.context, torch.long, 1, wide),
+        ctypes.byref(legality_kernels.as_c(vocabulary, COLUMNS)), sentences, beam, most, wide,
+        require("numbers", rows.numbers, torch.long, sentences, NUMBERS),
+        require("nodes", rows.nodes, torch.long, sentences, slots, NODE),
+        optional("named", rows.named, torch.long, sentences, 2, setting.span),
+        require("columns", rows.columns, torch.bool, sentences, COLUMNS),
+        require("context", rows.context, torch.long, sentences, wide),
         *(part.data_ptr() for part in found),
     )  # fmt: skip
     del kept
@@ -166,9 +162,17 @@ def search_amr(
 
 
 def _network(
-    actions: Actions, sinusoids: Tensor, stack: LayerStack, attended: Attended, words: int, vocabulary: int
+    actions: Actions,
+    sinusoids: Tensor,
+    stack: LayerStack,
+    attended: Attended,
+    size: tuple[int, int],
+    vocabulary: int,
 ) -> tuple[_Network, tuple]:
-    """Return the decoder as C reads it, and the arrays that it points to, which the caller must keep."""
+    """Return the decoder as C reads it, and the arrays that it points to, which the caller must keep.
+
+    size: B and P
+    """
     dim, dtype, norm, prior = stack.dim, stack.dtype, stack.first_norm, actions.prior
     if not len(attended.memories) == len(attended.positions) == stack.layers:
         raise ValueError(f"there must be a memory and positions, or None, for each of {stack.layers} layers")
@@ -177,20 +181,21 @@ def _network(
     if first is not None and largest < 0:
         raise ValueError(f"positions must have one vector at least, or be None; they are {tuple(first.shape)}")
     memories = (POINTER * stack.layers)(
-        *(require("memory", memory, dtype, 1, words, 2 * dim) for memory in attended.memories)
+        *(require("memory", memory, dtype, *size, 2 * dim) for memory in attended.memories)
     )
     positions = (POINTER * stack.layers)(
         *(optional("positions", part, dtype, _KINDS, largest + 1, dim) for part in attended.positions)
     )
+    layers = stack.as_c(
+        _KINDS, largest, require("roles", attended.roles, torch.int32, stack.heads), ctypes.addressof(positions)
+    )
     lexicon, added = ((0, 0), (None,) * 3) if prior is None else search_kernels.prior_as_c(*prior, dtype)
     network = _Network(
-        search_kernels.HALF[dtype], dim, stack.heads, stack.inner, stack.layers, *attended.windows, largest,
-        actions.end, *lexicon, actions.scale, norm.eps, require("embedded", actions.embedded, dtype, vocabulary, dim),
+        layers, size[1], *attended.windows, actions.end, *lexicon, actions.scale, norm.eps,
+        require("embedded", actions.embedded, dtype, vocabulary, dim),
         require("sinusoids", sinusoids, dtype, len(sinusoids), dim), require("norm", norm.weight, dtype, dim),
         require("norm's bias", norm.bias, dtype, dim), require("output", actions.output, dtype, vocabulary, dim),
-        ctypes.addressof(stack.weights), ctypes.addressof(stack.epsilons), ctypes.addressof(memories),
-        ctypes.addressof(positions), require("lengths", attended.lengths, torch.int32, 1),
-        require("roles", attended.roles, torch.int32, stack.heads), *added,
+        ctypes.addressof(memories), require("lengths", attended.lengths, torch.int32, size[0]), *added,
     )  # fmt: skip
     return network, (memories, positions)
 

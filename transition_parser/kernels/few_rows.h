@@ -50,41 +50,70 @@ static const char *NAME(product_of_numbers)(const char *x, int64_t rows, int64_t
                 : NAME(product)(x, rows, inputs, weight, bias, outputs, relu, y, 0);
 }
 
+/* Let the rows of each group attend to their action history. Return NULL, or a message about wrong arguments.
+
+   newest: (rows, 2 dim); the keys and values of the last actions, which become the newest entries of the caches
+   query, output: (rows, dim) */
+static const char *NAME(attend_to_actions)(const Layers *in, int64_t layer, const char *newest, const char *query,
+                                           char *output, const Room *room) {
+    const Decoder *by = in->decoder;
+    const int64_t all = by->heads * by->d * (by->half ? 2 : 4);
+    for (const Group *group = in->group; group < in->group + in->groups; group++) {
+        const int64_t rows = group->rows;
+        const Share every = {0, rows, 0, 1};
+        const Past past = {(int)by->half, rows, by->heads, by->d, group->steps, NULL, query, group->caches[layer],
+                           group->cache_sizes[layer], group->origin, group->cache_rows[layer], group->origin_sizes,
+                           group->cache_row_sizes[layer], output};
+        if (past.cache_sizes[past.steps - 1] < rows) return "cache: no room for the newest rows";
+        memcpy((char *)past.cache[past.steps - 1], newest, rows * 2 * all);
+        const char *problem = NAME(cached_self_attention)(&past, &every, room);
+        if (problem) return problem;
+        newest += rows * 2 * all;
+        query += rows * all;
+        output += rows * all;
+    }
+    return NULL;
+}
+
+/* Let the rows of each group attend to words. Return NULL, or a message about wrong arguments. */
+static const char *NAME(attend_to_words)(const Layers *in, int64_t layer, const char *query, char *output,
+                                         const Room *room) {
+    const Decoder *by = in->decoder;
+    const int64_t all = by->heads * by->d * (by->half ? 2 : 4);
+    for (const Group *group = in->group; group < in->group + in->groups; group++) {
+        const Share every = {0, group->rows, 0, 1};
+        const Words words = {(int)by->half, group->rows, by->heads, by->d, group->width, group->sentences, group->known,
+                             group->stride, by->largest, NULL, group->sentence, group->lengths, by->roles, query,
+                             group->memories[layer], by->positions[layer], group->ranks, output};
+        const char *problem = NAME(cross_attention)(&words, &every, room);
+        if (problem) return problem;
+        query += group->rows * all;
+        output += group->rows * all;
+    }
+    return NULL;
+}
+
 /* Compute all layers of the decoder. Return NULL, or a message about wrong arguments. */
 static const char *NAME(layers_of)(const Layers *in, const Room *room, NAME(Product) *product) {
-    const int half = in->past.half;
-    const int64_t dim = in->past.heads * in->past.d, rows = in->past.queries, size = half ? 2 : 4;
-    const Share all = {0, rows, 0, 1};
+    const Decoder *by = in->decoder;
+    const int half = (int)by->half;
+    const int64_t dim = by->heads * by->d, rows = in->rows, all = rows * dim * (half ? 2 : 4);
     const char *problem = NULL;
-    char *query = in->room, *read = query + rows * dim * size, *inner = read + rows * dim * size, *x = in->x;
-    for (int64_t number = 0; number < in->layers; number++) {
-        const char *const *w = in->weights + number * LAYER_WEIGHTS;
-        const float *epsilon = in->epsilons + number * LAYER_NORMS;
-        Past past = in->past;
-        past.cache = in->caches[number];
-        past.cache_sizes = in->cache_sizes[number];
-        past.cache_row = in->cache_rows[number];
-        past.cache_row_sizes = in->cache_row_sizes[number];
-        past.query = query;
-        past.output = read;
-        char *newest = (char *)past.cache[past.steps - 1];
-        if (past.cache_sizes[past.steps - 1] < rows) return "cache: no room for the newest rows";
+    char *query = in->room, *read = query + all, *newest = read + all, *inner = newest + 2 * all, *x = in->x;
+    for (int64_t layer = 0; layer < by->layers; layer++) {
+        const char *const *w = by->weights + layer * LAYER_WEIGHTS;
+        const float *epsilon = by->epsilons + layer * LAYER_NORMS;
         TRY(product(in->normed, rows, dim, w[0], w[1], 2 * dim, 0, newest, half));
         TRY(product(in->normed, rows, dim, w[2], w[3], dim, 0, query, half));
-        TRY(NAME(cached_self_attention)(&past, &all, room));
+        TRY(NAME(attend_to_actions)(in, layer, newest, query, read, room));
         TRY(product(read, rows, dim, w[4], w[5], dim, 0, query, half));
         NAME(add_and_normalise)(rows, dim, x, query, w[6], w[7], epsilon[0], in->normed, half);
-        Words words = in->words;
-        words.memory = in->memories[number];
-        words.positions = in->positions[number];
-        words.query = query;
-        words.output = read;
         TRY(product(in->normed, rows, dim, w[8], w[9], dim, 0, query, half));
-        TRY(NAME(cross_attention)(&words, &all, room));
+        TRY(NAME(attend_to_words)(in, layer, query, read, room));
         TRY(product(read, rows, dim, w[10], w[11], dim, 0, query, half));
         NAME(add_and_normalise)(rows, dim, x, query, w[12], w[13], epsilon[1], in->normed, half);
-        TRY(product(in->normed, rows, dim, w[14], w[15], in->inner, 1, inner, half));
-        TRY(product(inner, rows, in->inner, w[16], w[17], dim, 0, query, half));
+        TRY(product(in->normed, rows, dim, w[14], w[15], by->inner, 1, inner, half));
+        TRY(product(inner, rows, by->inner, w[16], w[17], dim, 0, query, half));
         NAME(add_and_normalise)(rows, dim, x, query, w[18], w[19], epsilon[2], in->normed, half);
     }
     return NULL;

@@ -97,18 +97,13 @@ typedef struct {
     char *output;
 } Indicated;
 
-/* `past` and `words` lack what differs between layers. `room` has space for 2 dim + inner numbers a row. */
+/* See `decoder_layers`. `room` has space for 4 dim + inner numbers a row.
+
+   rows: the number of rows of all groups */
 typedef struct {
-    Past past;
-    Words words;
-    int64_t layers, inner;
-    const char *const *weights;
-    const float *epsilons;
-    const char *const *const *caches;
-    const int64_t *const *cache_sizes;
-    const int32_t *const *const *cache_rows;
-    const int64_t *const *cache_row_sizes;
-    const char *const *memories, *const *positions;
+    const Decoder *decoder;
+    int64_t groups, rows;
+    const Group *group;
     char *x, *normed, *room;
 } Layers;
 enum { LAYER_WEIGHTS = 20, LAYER_NORMS = 3 };
@@ -495,46 +490,29 @@ const char *cross_attention(int half, int threads, int64_t queries, int64_t head
     return in_shares(VARIANT(cross_attention), &words, threads, queries * width * heads * d, queries, width, heads, d);
 }
 
-/* Compute all layers of a decoder in a step of search, for a few rows. Return NULL, or a message about wrong arguments.
+/* Compute all layers of a decoder in a step of search, for a few rows, or for codes as weights. Return NULL, or a
+   message about wrong arguments.
 
-   The arguments that are not listed are as for `cached_self_attention` and `cross_attention`. Each layer has its own
-   cache, cache_row, memory and positions. The newest entry of each cache is written.
-
-   Where weights are codes, the weight of each linear layer is a `Coded`, and its bias is NULL.
-
-   inner: the width of feed-forward
-   weights: (layers, 20); of self-attention: keys and values, query, output, each the weight and then the bias; the norm
-       before cross-attention; of cross-attention: query, output; the norm before feed-forward; its two layers; the norm
-       after the layer
-   epsilons: (layers, 3); of the three norms
+   group: (groups); the rows of all groups follow each other
    x: (N, dim); the input of the first layer; changes in place
    normed: (N, dim); the norm of x; becomes the norm of the output of the last layer */
-const char *decoder_layers(int half, int64_t queries, int64_t heads, int64_t d, int64_t inner, int64_t layers,
-                           const char *const *weights, const float *epsilons, int64_t steps,
-                           const char *const *const *caches, const int64_t *const *cache_sizes,
-                           const int32_t *const *origin, const int64_t *origin_sizes,
-                           const int32_t *const *const *cache_rows, const int64_t *const *cache_row_sizes,
-                           int64_t sentences, int64_t width, int64_t known, int64_t kinds, int64_t stride,
-                           int64_t largest, const char *const *memories, const int32_t *sentence,
-                           const int32_t *lengths, const int32_t *roles, const int64_t *const *ranks,
-                           const char *const *positions, char *x, char *normed) {
-    for (int64_t head = 0; head < heads; head++)
-        if (roles[head] < -1 || roles[head] >= kinds) return "roles: beyond the ranks that there are";
-    char *room = malloc(queries * (2 * heads * d + inner) * (half ? 2 : 4));
-    if (!room) return NO_MEMORY;
-    const Past past = {half, queries, heads, d, steps, NULL, NULL, NULL, NULL, origin, NULL, origin_sizes, NULL, NULL};
-    const Words words = {half, queries, heads,    d,     width, sentences, known, stride, largest, NULL,
-                         sentence, lengths, roles, NULL, NULL, NULL,      ranks, NULL};
-    const Layers in = {past,       words,           layers,   inner,     weights, epsilons, caches, cache_sizes,
-                       cache_rows, cache_row_sizes, memories, positions, x,       normed,   room};
-    const int64_t keys = steps > width ? steps : width;
-    const int coded = layers && !weights[1];
-    if (coded && !HAS_CODES) {
-        free(room);
-        return "weights: codes, which are not for this processor";
+const char *decoder_layers(const Decoder *decoder, int64_t groups, const Group *group, char *x, char *normed) {
+    int64_t rows = 0, keys = 0;
+    for (int64_t head = 0; head < decoder->heads; head++)
+        if (decoder->roles[head] < -1 || decoder->roles[head] >= decoder->kinds)
+            return "roles: beyond the ranks that there are";
+    for (int64_t i = 0; i < groups; i++) {
+        const int64_t most = group[i].steps > group[i].width ? group[i].steps : group[i].width;
+        rows += group[i].rows;
+        if (most > keys) keys = most;
     }
+    const int coded = decoder->layers && !decoder->weights[1];
+    if (coded && !HAS_CODES) return "weights: codes, which are not for this processor";
+    char *room = malloc(rows * (4 * decoder->heads * decoder->d + decoder->inner) * (decoder->half ? 2 : 4));
+    if (!room) return NO_MEMORY;
+    const Layers in = {decoder, groups, rows, group, x, normed, room};
     Task *task = coded ? CODED(coded_decoder_layers) : VARIANT(decoder_layers);
-    const char *problem = in_shares(task, &in, 1, 0, queries, keys, heads, d);
+    const char *problem = in_shares(task, &in, 1, 0, rows, keys, decoder->heads, decoder->d);
     free(room);
     return problem;
 }

@@ -10,6 +10,7 @@ Common dimensions: N queries, R rows (hypotheses), B sentences, P words of the l
 from __future__ import annotations
 
 from collections.abc import Sequence
+from ctypes import Structure, byref
 from ctypes import addressof as address_of
 from typing import Any, NamedTuple, Protocol
 
@@ -58,10 +59,7 @@ _FUNCTIONS: dict[str, Signature] = {
     "add_and_normalise": (None, (INT, SIZE, SIZE, *(POINTER,) * 4, FLOAT, POINTER)),
     "legal_scores": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 5, SIZE, SIZE, *(POINTER,) * 5)),
     "best_continuations": (PROBLEM, (INT, *(SIZE,) * 4, *(POINTER,) * 4, SIZE, *(POINTER,) * 3)),
-    "decoder_layers": (
-        PROBLEM,
-        (INT, *(SIZE,) * 5, POINTER, POINTER, SIZE, *(POINTER,) * 6, *(SIZE,) * 6, *(POINTER,) * 8),
-    ),
+    "decoder_layers": (PROBLEM, (POINTER, SIZE, POINTER, POINTER, POINTER)),
     "search_trees": (PROBLEM, (INT, INT, *(SIZE,) * 9, *(POINTER,) * 13)),
     "copy_rows": (PROBLEM, (POINTER, SIZE, POINTER, SIZE, SIZE, POINTER)),
     "lanes": (INT, ()),
@@ -214,6 +212,29 @@ def cross_attention(
     return output
 
 
+class DecoderAsC(Structure):
+    """`Decoder` in steps.h."""
+
+    _fields_ = (
+        *((name, SIZE) for name in ("half", "heads", "d", "inner", "layers", "kinds", "largest")),
+        *((name, POINTER) for name in ("weights", "epsilons", "roles", "positions")),
+    )
+
+
+class _Group(Structure):
+    """`Group` in steps.h."""
+
+    _fields_ = (
+        *((name, SIZE) for name in ("rows", "steps")),
+        *(
+            (name, POINTER)
+            for name in ("caches", "cache_sizes", "origin", "origin_sizes", "cache_rows", "cache_row_sizes")
+        ),
+        *((name, SIZE) for name in ("sentences", "width", "known", "stride")),
+        *((name, POINTER) for name in ("memories", "sentence", "lengths", "ranks")),
+    )
+
+
 class LayerStack:
     """The weights of all layers of a decoder, as `decoder_layers` reads them.
 
@@ -268,6 +289,19 @@ class LayerStack:
         self.weights = (POINTER * len(addresses))(*addresses)
         self.epsilons = (FLOAT * (3 * self.layers))(*(norm.eps for three in norms for norm in three))
 
+    def as_c(self, kinds: int, largest: int, roles: int, positions: int) -> DecoderAsC:
+        """Return the layers as C reads them.
+
+        kinds: the number of arrays of ranks
+        largest: the largest rank with a vector of its own; -1 for no state positions
+        roles: the address of the role of each head, see `cross_attention`
+        positions: the address of the addresses of the state positions of each layer
+        """
+        return DecoderAsC(
+            HALF[self.dtype], self.heads, self.dim // self.heads, self.inner, self.layers, kinds, largest,
+            address_of(self.weights), address_of(self.epsilons), roles, positions,
+        )  # fmt: skip
+
 
 def decoder_layers(
     x: Tensor,
@@ -301,22 +335,28 @@ def decoder_layers(
         cache_row.require("cache_row", torch.int32)
     origin.require("origin", torch.int32)
 
-    def addresses(parts: Sequence[Any]) -> Any:
-        return (POINTER * len(parts))(*parts)
+    kept = []  # arrays that C reads
 
-    problem = library().decoder_layers(
-        HALF[dtype], rows, stack.heads, dim // stack.heads, stack.inner, stack.layers, stack.weights, stack.epsilons,
-        steps, addresses([address_of(cache.array) for cache in caches]),
-        addresses([address_of(cache.sizes) for cache in caches]), origin.array, origin.sizes,
-        addresses([address_of(part.array) for part in cache_rows]),
-        addresses([address_of(part.sizes) for part in cache_rows]), sentences, width, known, len(ranks), stride,
-        largest,
-        addresses([require("memory", memory, dtype, sentences, width, 2 * dim) for memory in memories]),
-        require("sentence", sentence, torch.int32, known), require("lengths", lengths, torch.int32, sentences),
-        require("roles", roles, torch.int32, stack.heads), addresses([rank.data_ptr() for rank in ranks]),
-        addresses([optional("positions", part, dtype, len(ranks), largest + 1, dim) for part in positions]),
-        require("x", x, dtype, rows, dim), require("normed", normed, dtype, rows, dim),
+    def addresses(*parts: int | None) -> int:
+        kept.append((POINTER * len(parts))(*parts))
+        return address_of(kept[-1])
+
+    decoder = stack.as_c(
+        len(ranks), largest, require("roles", roles, torch.int32, stack.heads),
+        addresses(*(optional("positions", part, dtype, len(ranks), largest + 1, dim) for part in positions)),
     )  # fmt: skip
+    group = _Group(
+        rows, steps, addresses(*(address_of(cache.array) for cache in caches)),
+        addresses(*(address_of(cache.sizes) for cache in caches)), address_of(origin.array), address_of(origin.sizes),
+        addresses(*(address_of(part.array) for part in cache_rows)),
+        addresses(*(address_of(part.sizes) for part in cache_rows)), sentences, width, known, stride,
+        addresses(*(require("memory", memory, dtype, sentences, width, 2 * dim) for memory in memories)),
+        require("sentence", sentence, torch.int32, known), require("lengths", lengths, torch.int32, sentences),
+        addresses(*(rank.data_ptr() for rank in ranks)),
+    )  # fmt: skip
+    problem = library().decoder_layers(
+        byref(decoder), 1, byref(group), require("x", x, dtype, rows, dim), require("normed", normed, dtype, rows, dim)
+    )
     raise_problem(problem)
     return normed
 

@@ -80,12 +80,19 @@ class HiddenLayer(nn.Module):
 
 
 class LocalLayer(nn.Module):
-    """A convolution over each word and its two neighbours, added to the word: (B, P, dim) to the same."""
+    """A convolution over each word and its two neighbours, added to the word: (B, P, dim) to the same.
+
+    inner: the convolution as a linear layer over three words, once the model is made ready for parsing by `unfold`
+    activation, activation_in_product: see `packing._replace_layers`.
+    """
+
+    activation, activation_in_product = "relu", False
 
     def __init__(self, dim: int, dropout: float) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(dim)
         self.mix = nn.Conv1d(dim, dim, 3, padding=1)
+        self.inner: nn.Module | None = None
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, words: Tensor) -> Tensor:
@@ -101,8 +108,19 @@ class LocalLayer(nn.Module):
         """Add the convolution to x in place, computed as a matrix product with few different shapes (see `padded`)."""
         inner = F.pad(self.norm(x) * words.unsqueeze(-1), (0, 0, 1, 1))
         three = padded(torch.cat([inner[:, :-2], inner[:, 1:-1], inner[:, 2:]], 2).flatten(0, 1))
-        mixed = F.linear(three, self.mix.weight.permute(0, 2, 1).flatten(1), self.mix.bias).relu_()
+        mixed = F.linear(three, self._weight(), self.mix.bias) if self.inner is None else self.inner(three)
+        if not self.activation_in_product:
+            mixed = mixed.relu_()
         return x.add_(mixed[: words.numel()].view_as(x))
+
+    def unfold(self) -> None:
+        """Let a linear layer compute the convolution, for what packs or quantises linear layers."""
+        self.inner = nn.Linear(3 * self.mix.in_channels, self.mix.out_channels)
+        self.inner.weight, self.inner.bias = nn.Parameter(self._weight(), False), self.mix.bias
+
+    def _weight(self) -> Tensor:
+        """Return the convolution's weight as that of a linear layer over three words, (dim, 3 dim)."""
+        return self.mix.weight.permute(0, 2, 1).flatten(1)
 
 
 class EncoderLayer(nn.Module):

@@ -20,6 +20,12 @@ def keep_weight(layer: nn.Linear) -> nn.Linear:
     return layer
 
 
+def keep_weight_too(layer: nn.Linear) -> nn.Linear:
+    """Mark a layer whose weight other modules read beside what takes its place in parsing. Return the layer."""
+    layer.weight_is_read_too = True
+    return layer
+
+
 def keep_plain_too(layer: nn.Linear) -> nn.Linear:
     """Mark a layer whose weight kernels read beside its packed form, where it is packed. Return the layer."""
     layer.plain_is_read_too = True

@@ -55,7 +55,8 @@ def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module
     A module asks for an activation within the product by the attribute `activation`: `relu` or `gelu`, applied to the
     output of its layer `inner`. Once this function has set `activation_in_product` to True, the module must leave the
     activation to `inner`. The modules of BERT and its kin in transformers are recognised by the names of their
-    attributes.
+    attributes. The method `unfold` of modules that have one is called first: such a module lets linear layers compute
+    what it computed otherwise.
 
     make: makes a layer from a linear layer and the activation that follows it: `none`, `relu` or `gelu`
     narrowest: layers with fewer inputs or outputs stay as they are
@@ -66,6 +67,9 @@ def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module
             type(layer) is nn.Linear and not _is_read(layer) and min(layer.in_features, layer.out_features) >= narrowest
         )
 
+    for module in list(model.modules()):
+        if unfold := getattr(module, "unfold", None):
+            unfold()
     for parent in list(model.modules()):
         inner, activation = getattr(parent, "inner", None), getattr(parent, "activation", None)
         if replaces(inner) and activation in ("relu", "gelu"):
@@ -97,6 +101,11 @@ def _is_read(layer: nn.Module) -> bool:
     return getattr(layer, "weight_is_read", False)
 
 
+def _weight_to_keep(layer: nn.Linear) -> Tensor | None:
+    """Return the weight of a layer if other modules read it, else None."""
+    return layer.weight if getattr(layer, "weight_is_read_too", False) else None
+
+
 class _PackedLinear(nn.Module):
     """A linear layer as torch's own compiler makes it on CPUs (`torch._inductor`), by operators that are not public.
 
@@ -107,7 +116,7 @@ class _PackedLinear(nn.Module):
         super().__init__()
         self.in_features, self.out_features, self.bias = layer.in_features, layer.out_features, layer.bias
         self.packed = torch.ops.mkldnn._reorder_linear_weight(layer.weight.detach(), None)
-        self.weight = layer.weight if getattr(layer, "plain_is_read_too", False) else None
+        self.weight = layer.weight if getattr(layer, "plain_is_read_too", False) else _weight_to_keep(layer)
         self.fused: tuple[str, list, str] = activation, [], "none" if activation == "gelu" else ""
 
     def forward(self, x: Tensor) -> Tensor:
@@ -124,7 +133,7 @@ class _Int8Linear(nn.Module):
     The products of integers are exact, so that rows do not depend on each other. They are computed by `code_kernels`,
     or without them as double-precision numbers, which is slow.
 
-    weight: None; kernels that read a plain weight read `product`
+    weight: the plain weight where other modules read it, else None; kernels read `product`
     coded: the weights as codes
     product: the weights for `code_kernels`; None where they can't be used
     """
@@ -132,7 +141,7 @@ class _Int8Linear(nn.Module):
     def __init__(self, layer: nn.Linear, activation: str = "none") -> None:
         super().__init__()
         self.in_features, self.out_features, self.activation = layer.in_features, layer.out_features, activation
-        self.weight = None
+        self.weight = _weight_to_keep(layer)
         codes, largest = quantise_weights(layer.weight.detach().float())
         self.bias = torch.zeros(len(codes)) if layer.bias is None else layer.bias.detach().float()
         scale = largest[:, 0] / LARGEST**2  # a product has the scales of both factors

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from transition_parser.kernels import amr_machine_kernels
-from transition_parser.kernels.amr_search_kernels import InitialRow
+from transition_parser.kernels.amr_search_kernels import InitialRows
 from transition_parser.states import amr_rules
 from transition_parser.states.amr_rules import GivenRoles, Nodes, Rows, SpanActions
 from transition_parser.states.batched import BatchedMachine
@@ -101,11 +101,11 @@ class AmrMachine(BatchedMachine):
             self.features, self.width, self.most_in_span, *vocabulary, *new, table.lacked, table.labelled_shift
         )
 
-    def row_for_kernel(self) -> InitialRow | None:
-        """Return the one row for a kernel that searches whole derivations; None where the kernel cannot follow it."""
-        if self._setting is None or self.limits is None or self.hidden or len(self.numbers) != 1:
+    def rows_for_kernel(self) -> InitialRows | None:
+        """Return the rows for a kernel that searches whole derivations; None where the kernel cannot follow them."""
+        if self._setting is None or self.limits is None or self.hidden:
             return None
-        return InitialRow(self._setting, self.numbers, self.nodes, self.named, self._columns, self._context)
+        return InitialRows(self._setting, self.numbers, self.nodes, self.named, self._columns, self._context)
 
     # --- what a network sees ----------------------------------------------------------------
 

@@ -145,8 +145,10 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         return StackTransformerSearch(self.machine(encoder_out, in_search=True), encoder_out, attention, stack, prior)
 
     def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundDerivations | None:
-        # several sentences are searched faster together, and many hypotheses by larger products
-        if len(encoder_out.lengths) != 1 or beam > FEW_ROWS or len(self.table.tokens) < LARGE_VOCABULARY:
+        if len(self.table.tokens) < LARGE_VOCABULARY:
+            return None
+        # unless weights are codes, several sentences or many hypotheses are searched faster by products of oneDNN
+        if not self._has_codes() and (len(encoder_out.lengths) != 1 or beam > FEW_ROWS):
             return None
         if self.shifts_compete or self.hidden or machine_class(self.table.system.name) is not AmrMachine:
             return None
@@ -154,8 +156,8 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
             return None
         search = self.start(encoder_out)
         assert isinstance(search.machine, AmrMachine) and isinstance(search.attention, KernelAttention)
-        row = search.machine.row_for_kernel()
-        if row is None or search.stack is None:
+        rows = search.machine.rows_for_kernel()
+        if rows is None or search.stack is None:
             return None
         dtype = search.stack.dtype
         prior = None
@@ -165,7 +167,7 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         most = max_search_actions(self.table.system, int(encoder_out.lengths.max()))
         steps = sinusoids(1, most, search.stack.dim, encoder_out.words.device).to(dtype)
         vocabulary, attended = self.device_table.vocabulary(), search.attention.attended()
-        return amr_search_kernels.search_amr(row, vocabulary, actions, steps, search.stack, attended, beam)
+        return amr_search_kernels.search_amrs(rows, vocabulary, actions, steps, search.stack, attended, beam)
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
         """Return the scores of the next action, see `StateDecoder.step`.
@@ -213,12 +215,17 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         """
         if self.training or torch.is_autocast_enabled("cpu"):
             return False
-        linears = [linear for layer in self.layers for linear in layer.linears()]
-        coded = {getattr(one, "product", None) is not None for one in linears}
-        if coded != {True} and not all(isinstance(one.weight, Tensor) for one in linears):
+        if not self._has_codes() and not all(isinstance(one.weight, Tensor) for one in self._linears()):
             return False
         head, inner = words.size(2) // self.heads, self.layers[0].feed_forward.inner.out_features
         return search_kernels.supports(words, head) and search_kernels.supports(self.norm.weight, inner)
+
+    def _has_codes(self) -> bool:
+        """Return True if the weights of all layers are codes, for kernels."""
+        return all(getattr(one, "product", None) is not None for one in self._linears())
+
+    def _linears(self) -> list[nn.Linear]:
+        return [linear for layer in self.layers for linear in layer.linears()]
 
     def _layer_stack(self) -> LayerStack:
         """Return the layers for the kernel that computes all of them."""
