@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -26,6 +26,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 DEVICE = torch.device("meta")
 _PACKAGE = "transition_parser"
 
+_NO_INFERENCE = partial(torch._C._InferenceMode, False)  # what `torch.inference_mode(False)` enters
+
 aten = torch.ops.aten
 _COPIES = (aten._to_copy, aten.copy_)
 _INDEXED = (aten.index, aten.index_put, aten.index_put_, aten._index_put_impl_)
@@ -34,6 +36,7 @@ _TAKE_NUMBERS = (aten.masked_fill, aten.masked_fill_, aten.fill, aten.fill_, *_I
 _PARTS = torch._C.DispatchKey.CompositeImplicitAutograd
 _MAKE_FROM_PYTHON = (torch.tensor, torch.as_tensor, torch.scalar_tensor)
 _INDEXING = (Tensor.__getitem__, Tensor.__setitem__)
+_SPECIAL = frozenset((Tensor.backward, Tensor.new_tensor, Tensor.tolist, *_MAKE_FROM_PYTHON, *_INDEXING))
 
 
 class OnDevice(Tensor):
@@ -48,7 +51,7 @@ class OnDevice(Tensor):
         if isinstance(inner, OnDevice):
             raise TypeError("the tensor is on the device already")
         # also what is made in inference mode has a version counter: wrappers need one
-        with torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext():
+        with _NO_INFERENCE() if torch.is_inference_mode_enabled() else nullcontext():
             made = Tensor._make_wrapper_subclass(
                 cls,
                 inner.size(),
@@ -172,6 +175,8 @@ class _Functions(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        if func not in _SPECIAL:
+            return func(*args, **kwargs)
         if func is Tensor.backward:
             # Casts happen below autograd here, which on real devices records them: going back needs them too, also
             # where it begins after the block that autocasts.
@@ -214,22 +219,36 @@ class _Operators(TorchDispatchMode):
         self.autocast: torch.dtype | None = None
         self.cast: torch.dtype | None = None  # to what operators have been cast since gradients were last computed
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Nothing is compiled here: torch need not wrap what is called for each operator."""
+        return False
+
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         operator, kwargs = _operator(func), kwargs or {}
         if operator.decomposes and torch.is_inference_mode_enabled():  # else it comes in its parts
             with self:
                 return func._op_dk(_PARTS, *args, **kwargs)
-        tensors = list(_tensors((*args, *kwargs.values())))
-        inside = [x for x in tensors if isinstance(x, OnDevice)]
-        _check(operator, args, inside, [x for x in tensors if not isinstance(x, OnDevice)])
+        inside: list[OnDevice] = []
+        outside: list[Tensor] = []
+        _part((*args, *kwargs.values()) if kwargs else args, inside, outside)
+        if outside:
+            _check(operator, args, inside, outside)
         stays = bool(inside)
         if kwargs.get("device") is not None:
             stays = _on_device(kwargs["device"])
             kwargs = {**kwargs, "device": torch.device("cpu") if stays else kwargs["device"]}
         if inside or stays:
             self._count(operator, args, kwargs, stays)
-        with self._autocasting() if stays and self.autocast else nullcontext():
-            found = func(*_map(_inner, args), **{name: _map(_inner, value) for name, value in kwargs.items()})
+        args_inside, kwargs_inside = args, kwargs
+        if inside:
+            args_inside = tuple([_inner(x) for x in args])
+            kwargs_inside = {name: _inner(value) for name, value in kwargs.items()}
+        if stays and self.autocast:
+            with self._autocasting():
+                found = func(*args_inside, **kwargs_inside)
+        else:
+            found = func(*args_inside, **kwargs_inside)
         if operator.reshapes:
             with no_dispatch():  # of the wrapper, too
                 func(*args, **kwargs)
@@ -237,7 +256,7 @@ class _Operators(TorchDispatchMode):
             raise NotImplementedError(f"{operator.kind} changes the shape of a tensor in a way that is not simulated")
         if operator.kind is aten.copy_:
             return args[0]
-        return _map(_wrapping(inside), found) if stays else found
+        return _wrapped(found, inside) if stays else found
 
     @contextmanager
     def _autocasting(self) -> Iterator[None]:
@@ -303,29 +322,25 @@ def _check(operator: _Operator, args: tuple, inside: list[Tensor], outside: list
         raise RuntimeError(f"{operator.kind}: tensors on the simulated device and, of shapes {shapes}, on the CPU")
 
 
-def _wrapping(given: list[OnDevice]) -> Callable:
-    """A function that wraps tensors; what was given, and is changed in place, keeps its wrapper."""
-    wrappers = {id(x.inner): x for x in given}
-
-    def wrapped(x):
-        if not isinstance(x, Tensor):
-            return x
-        return wrappers[id(x)] if id(x) in wrappers else OnDevice(x)
-
-    return wrapped
+def _wrapped(found, given: list[OnDevice]):
+    """Wraps tensors, also in lists and tuples; what was given, and is changed in place, keeps its wrapper."""
+    if isinstance(found, Tensor):
+        for x in given:
+            if x.inner is found:
+                return x
+        return OnDevice(found)
+    return type(found)([_wrapped(x, given) for x in found]) if type(found) in (list, tuple) else found
 
 
-def _map(function: Callable, x):
-    """Of each thing in lists and tuples."""
-    return type(x)(_map(function, each) for each in x) if type(x) in (list, tuple) else function(x)
-
-
-def _tensors(x) -> Iterator[Tensor]:
-    if type(x) in (list, tuple):
-        for each in x:
-            yield from _tensors(each)
-    elif isinstance(x, Tensor):
-        yield x
+def _part(values, inside: list[OnDevice], outside: list[Tensor]) -> None:
+    """Collects the tensors on the device, and the others, also from lists and tuples."""
+    for x in values:
+        if isinstance(x, OnDevice):
+            inside.append(x)
+        elif isinstance(x, Tensor):
+            outside.append(x)
+        elif type(x) in (list, tuple):
+            _part(x, inside, outside)
 
 
 def _on_device(device) -> bool:
@@ -333,4 +348,7 @@ def _on_device(device) -> bool:
 
 
 def _inner(x):
-    return x.inner if isinstance(x, OnDevice) else x
+    """What is on the CPU of a tensor, also in lists and tuples."""
+    if isinstance(x, OnDevice):
+        return x.inner
+    return type(x)([_inner(each) for each in x]) if type(x) in (list, tuple) else x
