@@ -293,7 +293,8 @@ def _sentence(block: list[str], path: str | None, start: int) -> Sentence:
     checker = _IdChecker()
     for offset, line in enumerate(block[len(comments) :], len(comments)):
         cells = line.split("\t")
-        problem = _why_malformed(cells) or checker.why_wrong(cells[0])
+        usual = len(cells) == len(COLUMNS) and cells == line.split()  # no cell is empty or holds white space
+        problem = (None if usual else _why_malformed(cells)) or checker.why_wrong(cells[0])
         if problem:
             raise input_error(problem, path, start + offset, sentence.id)
         rows.append(Row(*cells))

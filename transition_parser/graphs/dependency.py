@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -73,15 +74,16 @@ class DependencyTree:
         """
         children = self.children()
         order: list[int] = []
-        work: list[tuple[int, bool]] = [(child, False) for child in reversed(children[0])]
+        work = children[0][::-1]  # a word below 0 has its dependents on the left in `order`
         while work:
-            word, open_ = work.pop()
-            if open_:
-                order.append(word)
+            word = work.pop()
+            dependents = children[word] if word > 0 else ()
+            if not dependents:
+                order.append(abs(word))
                 continue
-            work.extend((c, False) for c in reversed(children[word]) if c > word)
-            work.append((word, True))
-            work.extend((c, False) for c in reversed(children[word]) if c < word)
+            work += dependents[bisect_right(dependents, word) :][::-1]
+            work.append(-word)
+            work += dependents[: bisect_left(dependents, word)][::-1]
         return order
 
     def projective_components(self) -> list[int]:
