@@ -1,6 +1,7 @@
 """The limits of search over AMR derivations, checked action by action."""
 
 from collections.abc import Sequence
+from functools import cache, lru_cache
 
 from transition_parser.graphs.amr import edge_of
 from transition_parser.states.table import ActionTable
@@ -63,7 +64,12 @@ def doubles(
         return True
     if role in (limits.several.get(lemma_of(state.nodes[node].label), ()) if several is None else several[node]):
         return False
-    return (state.stack[place], role) in {edge_of(*edge)[:2] for edge in state.edges}
+    return (state.stack[place], role) in _roles_of_nodes(state.edges)
+
+
+@lru_cache(maxsize=64)
+def _roles_of_nodes(edges: tuple) -> set[tuple[int, str]]:
+    return {edge_of(*edge)[:2] for edge in edges}
 
 
 def is_unfit(
@@ -87,6 +93,7 @@ def is_unfit(
     return bool(set(on_stack[-1:]) & top or set(on_stack[-2:-1]) & second)
 
 
+@cache
 def last_arc(table: ActionTable) -> Action | None:
     """Return the RA that comes first in the vocabulary of the RAs whose role may come twice."""
     arcs = (action for action in table.actions if action is not None and action.kind is Kind.RA)

@@ -129,13 +129,15 @@ def within_limits(table: ActionTable, state: AmrState, made: Made, action: Actio
     return len(made.span) < limits.span and made.span.count(action) < limits.most(action)
 
 
-def assert_equal(machine, table: ActionTable, states, made=None) -> None:
+def assert_equal(machine, table: ActionTable, states, made=None) -> list[list[bool]]:
+    """The legal actions of each state."""
+    expected = [expected_legal(table, state, made and made[row]) for row, state in enumerate(states)]
     stack, buffer, legal = machine.stack_ranks(), machine.buffer_ranks(), machine.legal()
     tokens, legality = machine.legal_anywhere(), machine.legality()
     assert torch.equal(machine.legality(tokens), legality[:, tokens])
     assert set(legal.any(0).nonzero()[:, 0].tolist()) <= set(tokens.tolist())
     for row, state in enumerate(states):
-        assert legal[row].tolist() == expected_legal(table, state, made and made[row]), state
+        assert legal[row].tolist() == expected[row], state
         counted = {table.actions[token] for token in (legality[row] < 0).nonzero()[:, 0].tolist()}
         assert not any(within_limits(table, state, made[row], action) for action in counted)
         if not state.closed:
@@ -146,6 +148,7 @@ def assert_equal(machine, table: ActionTable, states, made=None) -> None:
         allowed = [a for a, ok in zip(table.actions, legal[row].tolist(), strict=True) if ok and a is not None]
         ends = any(table.system.is_final(table.system.apply(state, action)) for action in allowed)
         assert bool(machine.may_finish()[row]) == (final or ends)
+    return expected
 
 
 def test_the_kernels_are_there_on_linux():
@@ -184,12 +187,12 @@ def walk(shift_words, lexicon, sentences, rng, frames=None) -> None:
     machine = machine_of(table, sentences)
     states = [table.system.initial(table.system.read(words)) for words in sentences]
     for _ in range(300):
-        assert_equal(machine, table, states)
+        expected = assert_equal(machine, table, states)
         if all(map(table.system.is_final, states)):
             return
         tokens = []
         for row, state in enumerate(states):
-            legal = [i for i, ok in enumerate(expected_legal(table, state)) if ok]
+            legal = [i for i, ok in enumerate(expected[row]) if ok]
             token = rng.choice(legal)
             tokens.append(token)
             if token != table.end:
@@ -222,12 +225,12 @@ def walk_within_limits(lexicon, limits, sentences, rng, frames=None) -> None:
     states = [limited(system, system.initial(system.read(words))) for words in sentences]
     mades, taken = [Made([], [], [], []) for _ in states], [[] for _ in states]
     for _ in range(max_search_actions(system, 6) + 1):
-        assert_equal(machine, table, states, mades)
+        expected = assert_equal(machine, table, states, mades)
         if all(map(system.is_final, states)):
             break
         tokens = []
         for row, state in enumerate(states):
-            legal = [i for i, ok in enumerate(expected_legal(table, state, mades[row])) if ok]
+            legal = [i for i, ok in enumerate(expected[row]) if ok]
             token = prefer_nodes(rng, table, legal)
             tokens.append(token)
             if token != table.end:
