@@ -85,7 +85,7 @@ setup(
                 f"transition_parser/kernels/{name}.h"
                 for name in (
                     *("common", "steps", "variant", "vectors", "attention", "continuations", "gates", "letters"),
-                    *("tree_machine", "tree_beam", "tree_search", "few_rows", "codes", "pairs"),
+                    *("tree_machine", "tree_beam", "tree_search", "decoder_layers", "codes", "pairs"),
                 )
             ],
             # These let sums be computed in any order, and know that numbers are finite; -ffast-math would change how
@@ -106,7 +106,8 @@ setup(
                     for header in ("common", "tree_machine", "tree_oracle", "amr_machine", "legality", "steps")
                 ],
                 # no fused multiply-add, because torch rounds after each operation
-                extra_compile_args=["-O3", "-ffp-contract=off"],
+                extra_compile_args=["-O3", "-ffp-contract=off", "-pthread"],
+                extra_link_args=["-pthread"],
                 optional=True,
             )
             for name in ("machine", "amr_machine", "legality", "costs", "amr_search")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import pytest
 import torch
 
@@ -96,20 +98,54 @@ def test_the_kernel_finds_the_amrs_that_search_finds_step_by_step(lanes, amr_par
 @pytest.mark.parametrize("beam", [1, 4, 60])
 @pytest.mark.parametrize("kind", ["no state", "positions", "top2"])
 def test_the_amr_of_a_sentence_does_not_depend_on_those_beside_it(amr_parser, kind, beam):
-    """Where weights are codes, one call searches many sentences, some side by side, the others after them."""
+    """Where weights are codes, one call searches many sentences, some side by side, the others after them; with a beam
+    of 60, one by one."""
     parser = amr_parser(kind, "int8")
-    sentences = [
-        WORDS[start : start + length] for length in (1, 5, 2, 9) for start in range(0, 7, 1 if beam < 60 else 6)
-    ]
+    starts = range(0, 7, 1 if beam < 60 else 6)
+    sentences = [WORDS[start : start + length] for length in (1, 5, 2, 9) for start in starts] * (3 if beam == 1 else 1)
     encoded = encode(parser, sentences)
     with torch.inference_mode():
         assert parser.model.decoder.search_at_once(encoded, beam) is not None
     together = search(parser.model, encoded, beam, beam)
     assert together == [search(parser.model, encode(parser, [one]), beam, beam)[0] for one in sentences]
+    with _torch_threads(3):
+        assert search(parser.model, encoded, beam, beam) == together
     by_steps = search(parser.model, encoded, beam, beam, observer=_forced_steps)
     for one, other in zip(together, by_steps, strict=True):
         # the softmax adds up the actions that are legal in some row of all sentences, in another order
         assert [best.score for best in one] == pytest.approx([best.score for best in other], abs=1e-5)
+
+
+@contextmanager
+def _torch_threads(count: int):
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@needs_codes
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_wrong_sentence_among_many(amr_parser, monkeypatch, threads):
+    given = _arguments(amr_parser("positions", "int8"), [WORDS[:3], WORDS[2:9], WORDS[:1], WORDS[:5]], monkeypatch)
+    context = given["rows"].context.clone()
+    context[1] += 10**6
+    with _torch_threads(threads), pytest.raises(ValueError, match="context: beyond"):
+        amr_search_kernels.search_amrs(**{**given, **_rows(given, context=context)})
+    amr_search_kernels.search_amrs(**given)
+
+
+@needs_codes
+def test_convolutions_are_computed_with_codes(amr_parser):
+    """Also where the rest is packed for bf16; with kernels and without, the convolution is the same."""
+    (layer,) = amr_parser("positions", "int8").model.encoder.local
+    assert layer.inner.product is not None
+    x, words = torch.randn(2, 5, layer.norm.weight.numel()).to(layer.norm.weight.dtype), torch.ones(2, 5, dtype=bool)
+    words[1, 3:] = False
+    with torch.inference_mode():
+        assert torch.equal(layer(x, words), layer.infer(x.clone(), words))
 
 
 @pytest.mark.parametrize(
@@ -192,13 +228,18 @@ def amr_search(amr_parser, monkeypatch):
     """The arguments with which the decoder calls the kernel for a sentence."""
     if amr_search_kernels.library() is None:
         pytest.skip("there are no kernels here")
+    return _arguments(amr_parser("positions"), [["The", "dog", "slept"]], monkeypatch)
+
+
+def _arguments(parser: Parser, sentences: list[list[str]], monkeypatch) -> dict:
+    """The arguments with which the decoder calls the kernel for sentences."""
     given: dict = {}
-    parser = amr_parser("positions")
     names = ("rows", "vocabulary", "actions", "sinusoids", "stack", "attended", "beam")
     monkeypatch.setattr(
         decoder.amr_search_kernels, "search_amrs", lambda *values: given.update(zip(names, values, strict=True))
     )
-    search(parser.model, encode(parser, [["The", "dog", "slept"]]), 2, observer=None)
+    with torch.inference_mode():
+        parser.model.decoder.search_at_once(encode(parser, sentences), 2)
     monkeypatch.undo()
     return given
 
@@ -225,6 +266,7 @@ def _attended(given: dict, **changed) -> dict:
         (lambda given: _attended(given, roles=given["attended"].roles + 5), "roles: beyond"),
         (lambda given: _attended(given, lengths=given["attended"].lengths + 5), "lengths"),
         (lambda given: _rows(given, numbers=given["rows"].numbers[:, :4]), "numbers must be"),
+        (lambda given: _rows(given, numbers=given["rows"].numbers + 10**6), "numbers: beyond"),
         (lambda given: _rows(given, nodes=given["rows"].nodes[:, :, :1]), "nodes must be"),
         (lambda given: _rows(given, nodes=given["rows"].nodes[:, :0]), "slots must be 1 or more"),
         (lambda given: _rows(given, columns=given["rows"].columns.long()), "columns must be"),

@@ -74,7 +74,7 @@ class DependencyTree:
         """
         children = self.children()
         order: list[int] = []
-        work = children[0][::-1]  # a word below 0 has its dependents on the left in `order`
+        work = children[0][::-1]  # −w stands for the word w whose left dependents are in `order`
         while work:
             word = work.pop()
             dependents = children[word] if word > 0 else ()

@@ -2,7 +2,7 @@
    parsing/search.py and the decoder's `step` do, without Python between its parts.
 
    Several sentences are searched side by side, so that the products of a step have many rows. A sentence that is done
-   makes room for the next one. What is found for a sentence does not depend on the others.
+   makes room for the next one. The result of a sentence does not depend on the other sentences, nor on threads.
 
    This library is not linked to the libraries that compute the parts of a step. Python passes the addresses of their
    functions (`Parts`).
@@ -13,6 +13,7 @@
    Functions return NULL, or a message about wrong arguments. amr_search_kernels.py checks types and sizes. The parts of
    a step check each index that they use. */
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -22,7 +23,8 @@
 
 enum { KINDS = 2 };         /* the kinds of words that heads see: the stack, the buffer */
 enum { MORE_SLOTS = 8 };    /* the number of slots for nodes that each row gets when its slots run out */
-enum { ROWS_AT_ONCE = 48 }; /* sentences are searched side by side up to so many rows, or one by one */
+enum { ROWS_AT_ONCE = 48 }; /* the largest number of rows computed together, but one sentence may have more */
+enum { THREADS = 64 };      /* the largest number of threads */
 
 static const char *const NO_MEMORY = "no memory for search";
 
@@ -94,23 +96,23 @@ typedef union Block {
     max_align_t aligned;
 } Block;
 
-/* What the searches of all sentences share; see `search_amrs`.
+/* The sentences of a batch, and what their searches share; see `search_amrs`.
 
-   setting: the machine
    initial: (B); the rows before the first action */
 typedef struct {
     const Parts *parts;
     const Network *network;
     const Setting *setting;
-    const Vocabulary *all;
-    int64_t sentences, beam, most, wide;
+    const Vocabulary *vocabulary;
+    int64_t beam, most, wide;
     Rows initial;
     Found found;
-} Common;
+} Batch;
 
 /* The search of one sentence.
 
-   setting: the machine
+   setting: the machine, with the numbers of words and of slots of this sentence
+   found: the results of this sentence
    rows: the number of rows
    count: the number of steps that were taken
    finished: the number of derivations that were found
@@ -125,9 +127,12 @@ typedef struct {
    normed: (R, dim); the output of the decoder, a part of `normed` of `Together`
    steps: (most + 1); the record of each step
    memories, caches, cache_sizes, cache_rows, origins, origin_sizes: see `Group`
-   sentence: (beam); zeros, because all rows are of the first sentence of the memories */
+   sentence: (beam); zeros, because all rows are of the first sentence of the memories
+   length: the number of words in the memories
+   blocks: the memory of the search
+   no_memory: 1 if there was no memory for a block */
 typedef struct {
-    const Common *common;
+    const Batch *batch;
     Found found;
     Setting setting;
     int64_t rows, count, scored, finished;
@@ -147,10 +152,10 @@ typedef struct {
 /* The searches side by side.
 
    most, count: the largest number of searches, and their number
-   searches: (most); zeros behind the first `count`
+   searches: (most); behind the first `count`, `blocks` is NULL
    groups: (most); the rows of each search
-   x, normed, zeros: (rows of all searches, dim); the input of the decoder, its norm, which becomes the output, and zeros
-*/
+   x, normed: (rows of all searches, dim); the input of the decoder, and its norm, which becomes the output
+   zeros: (rows of all searches, dim); zeros */
 typedef struct {
     int64_t most, count;
     Search *searches;
@@ -183,15 +188,15 @@ static int64_t size_of(const Network *network) { return network->layers.half ? 2
 static int64_t dim_of(const Network *network) { return network->layers.heads * network->layers.d; }
 
 static Rows room_for_rows(Search *search, int named) {
-    const int64_t rows = search->common->beam;
+    const int64_t rows = search->batch->beam;
     return (Rows){room(search, rows, sizeof(Row)), room(search, rows * search->setting.slots, sizeof(Node)),
                   named ? room(search, rows * 2 * search->setting.span, sizeof(int64_t)) : NULL,
-                  room(search, rows * search->common->wide, sizeof(int64_t)), room(search, rows, COLUMNS)};
+                  room(search, rows * search->batch->wide, sizeof(int64_t)), room(search, rows, COLUMNS)};
 }
 
 /* Copy the row number `row` of one set to the row number `to_row` of another one. */
 static void copy_row(const Search *search, const Rows *from, int64_t row, const Rows *to, int64_t to_row) {
-    const int64_t span = 2 * search->setting.span, wide = search->common->wide, slots = search->setting.slots;
+    const int64_t span = 2 * search->setting.span, wide = search->batch->wide, slots = search->setting.slots;
     to->numbers[to_row] = from->numbers[row];
     memcpy(to->nodes + to_row * slots, from->nodes + row * slots, slots * sizeof(Node));
     if (from->named) memcpy(to->named + to_row * span, from->named + row * span, span * sizeof(int64_t));
@@ -206,8 +211,8 @@ static void make_room(Search *search) {
         if (search->now.numbers[row].depth > deepest) deepest = search->now.numbers[row].depth;
     const int64_t slots = search->setting.slots, more = slots + MORE_SLOTS;
     if (deepest < slots) return;
-    Node *nodes = room(search, search->common->beam * more, sizeof(Node));
-    Node *spare = room(search, search->common->beam * more, sizeof(Node));
+    Node *nodes = room(search, search->batch->beam * more, sizeof(Node));
+    Node *spare = room(search, search->batch->beam * more, sizeof(Node));
     if (search->no_memory) return;
     for (int64_t row = 0; row < search->rows; row++)
         memcpy(nodes + row * more, search->now.nodes + row * slots, slots * sizeof(Node));
@@ -220,7 +225,7 @@ static void make_room(Search *search) {
 
    x: (R, dim); the result */
 static void embed(const Search *search, char *x) {
-    const Network *network = search->common->network;
+    const Network *network = search->batch->network;
     const int64_t dim = dim_of(network), bytes = dim * size_of(network);
     const char *step = network->sinusoids + search->count * bytes;
     for (int64_t row = 0; row < search->rows; row++, x += bytes) {
@@ -240,9 +245,9 @@ static void embed(const Search *search, char *x) {
 /* Compute the ranks of words on the stack and in the buffer; 0 outside the window. */
 static const char *rank(const Search *search) {
     const int64_t numbers = search->rows * search->setting.words;
-    const Network *network = search->common->network;
+    const Network *network = search->batch->network;
     const int64_t windows[KINDS] = {network->stack_window, network->buffer_window};
-    const Parts *parts = search->common->parts;
+    const Parts *parts = search->batch->parts;
     const Rows *now = &search->now;
     const char *problem =
         parts->stack_ranks(search->rows, &search->setting, now->numbers, now->nodes, search->ranks[0]);
@@ -256,7 +261,7 @@ static const char *rank(const Search *search) {
 
 /* Get room for the keys and values of a step. */
 static void open_caches(Search *search) {
-    const Network *network = search->common->network;
+    const Network *network = search->batch->network;
     const int64_t layers = network->layers.layers, bytes = search->rows * 2 * dim_of(network) * size_of(network);
     char *newest = room(search, layers, bytes);
     for (int64_t layer = 0; newest && layer < layers; layer++, newest += bytes) {
@@ -269,12 +274,12 @@ static void open_caches(Search *search) {
 
    x: (R, dim); the result, the input of the decoder */
 static const char *prepare(Search *search, char *x) {
-    const Common *common = search->common;
+    const Batch *batch = search->batch;
     const Rows *now = &search->now;
-    const char *problem = common->parts->legal_anywhere(search->rows, common->all, common->wide, now->columns,
+    const char *problem = batch->parts->legal_anywhere(search->rows, batch->vocabulary, batch->wide, now->columns,
                                                         now->context, search->some, &search->scored);
     if (!problem)
-        problem = common->parts->legality(search->rows, common->all, common->wide, now->columns, now->context,
+        problem = batch->parts->legality(search->rows, batch->vocabulary, batch->wide, now->columns, now->context,
                                           search->setting.labelled, search->scored, search->some, search->legal);
     if (!problem) problem = rank(search);
     if (problem) return problem;
@@ -294,7 +299,7 @@ static Group group_of(const Search *search) {
                    .cache_rows = (const int32_t *const *const *)search->cache_rows,
                    .cache_row_sizes = (const int64_t *const *)search->cache_sizes,
                    .sentences = 1,
-                   .width = search->common->network->words,
+                   .width = search->batch->network->words,
                    .known = search->rows,
                    .stride = search->setting.words,
                    .memories = (const char *const *)search->memories,
@@ -305,12 +310,12 @@ static Group group_of(const Search *search) {
 
 /* Compute the scores of the actions that some row may take. */
 static const char *score(Search *search) {
-    const Common *common = search->common;
-    const Network *network = common->network;
+    const Batch *batch = search->batch;
+    const Network *network = batch->network;
     const int64_t rows = search->rows;
-    for (int64_t row = 0; row < rows; row++) search->spans[row] = search->now.context[row * common->wide + 1];
-    return common->parts->legal_scores((int)network->layers.half, rows, dim_of(network), rows, search->scored,
-                                       common->all->size, search->normed, network->output, search->some, NULL,
+    for (int64_t row = 0; row < rows; row++) search->spans[row] = search->now.context[row * batch->wide + 1];
+    return batch->parts->legal_scores((int)network->layers.half, rows, dim_of(network), rows, search->scored,
+                                       batch->vocabulary->size, search->normed, network->output, search->some, NULL,
                                        search->legal, network->lexicon_rows, network->entries,
                                        network->entries ? search->spans : NULL, network->offsets,
                                        network->prior_tokens, network->values, search->scores);
@@ -318,14 +323,14 @@ static const char *score(Search *search) {
 
 /* Replace the rows by the best continuations. */
 static const char *choose(Search *search) {
-    const Common *common = search->common;
+    const Batch *batch = search->batch;
     const int64_t actions = search->scored, all = search->rows * actions;
-    const int64_t rows = common->beam < all ? common->beam : all;
-    const char *problem = common->parts->best_continuations(
-        (int)common->network->layers.half, search->rows, 1, search->rows, actions, search->scores, NULL, search->legal,
+    const int64_t rows = batch->beam < all ? batch->beam : all;
+    const char *problem = batch->parts->best_continuations(
+        (int)batch->network->layers.half, search->rows, 1, search->rows, actions, search->scores, NULL, search->legal,
         search->totals, rows, search->best, search->added, search->chosen);
     if (problem) return problem;
-    const int moved = common->beam > 1; /* greedy search ranks nothing */
+    const int moved = batch->beam > 1; /* greedy search ranks nothing */
     Step *step = search->steps + search->count;
     step->tokens = room(search, rows, sizeof *step->tokens);
     step->added = room(search, rows, sizeof *step->added);
@@ -357,7 +362,7 @@ static const char *follow(Search *search) {
     if (search->no_memory) return NO_MEMORY;
     Rows *now = &search->now, *spare = &search->spare;
     const char *problem =
-        search->common->parts->take_amr_actions(search->rows, &search->setting, search->tokens, now->numbers, now->nodes,
+        search->batch->parts->take_amr_actions(search->rows, &search->setting, search->tokens, now->numbers, now->nodes,
                                         now->named, now->columns, now->context, spare->columns, spare->context);
     uint8_t *columns = now->columns;
     int64_t *context = now->context;
@@ -371,7 +376,7 @@ static const char *follow(Search *search) {
 /* Write down the derivation that the last action of a row has completed. */
 static void record(Search *search, int64_t row) {
     const Found *found = &search->found;
-    const int64_t first = search->finished * search->common->most;
+    const int64_t first = search->finished * search->batch->most;
     found->steps[search->finished++] = search->count;
     for (int64_t number = search->count - 1; number >= 0; number--) {
         const Step *step = search->steps + number;
@@ -392,14 +397,14 @@ static int finish(Search *search) {
         }
         alive |= search->totals[row] > DEAD;
     }
-    return alive && search->finished < search->common->beam;
+    return alive && search->finished < search->batch->beam;
 }
 
 static void allocate(Search *search, int named) {
-    const Common *common = search->common;
-    const Network *network = common->network;
-    const int64_t rows = common->beam, size = size_of(network), actions = common->all->size;
-    const int64_t layers = network->layers.layers, steps = common->most + 1;
+    const Batch *batch = search->batch;
+    const Network *network = batch->network;
+    const int64_t rows = batch->beam, size = size_of(network), actions = batch->vocabulary->size;
+    const int64_t layers = network->layers.layers, steps = batch->most + 1;
     search->now = room_for_rows(search, named);
     search->spare = room_for_rows(search, named);
     int64_t **numbers[] = {&search->tokens, &search->spans, &search->chosen};
@@ -426,45 +431,45 @@ static void allocate(Search *search, int named) {
 }
 
 /* Begin the search of a sentence. Return NULL, or a message about wrong arguments. */
-static const char *begin(Search *search, const Common *common, int64_t sentence) {
-    const Network *network = common->network;
-    const Found *found = &common->found;
-    const int64_t derivations = 2 * common->beam * sentence, words = common->initial.numbers[sentence].length + 1;
-    *search = (Search){.common = common, .setting = *common->setting, .length = network->lengths + sentence};
-    if (OUTSIDE(words - 1, common->setting->words)) return "numbers: beyond the words that there are";
+static const char *begin(Search *search, const Batch *batch, int64_t sentence) {
+    const Network *network = batch->network;
+    const Found *found = &batch->found;
+    const int64_t derivations = 2 * batch->beam * sentence, words = batch->initial.numbers[sentence].length + 1;
+    *search = (Search){.batch = batch, .setting = *batch->setting, .length = network->lengths + sentence};
+    if (OUTSIDE(words - 1, batch->setting->words)) return "numbers: beyond the words that there are";
     if (*search->length > words) return "lengths: beyond the words that there are";
     search->setting.words = words;
     search->found = (Found){found->count + sentence, found->steps + derivations,
-                            found->actions + derivations * common->most, found->added + derivations * common->most};
-    allocate(search, common->initial.named != NULL);
+                            found->actions + derivations * batch->most, found->added + derivations * batch->most};
+    allocate(search, batch->initial.named != NULL);
     if (search->no_memory) return NO_MEMORY;
     const int64_t bytes = network->words * 2 * dim_of(network) * size_of(network);
     for (int64_t layer = 0; layer < network->layers.layers; layer++)
         search->memories[layer] = network->memories[layer] + sentence * bytes;
-    copy_row(search, &common->initial, sentence, &search->now, 0);
+    copy_row(search, &batch->initial, sentence, &search->now, 0);
     search->tokens[0] = network->end;
     search->origin_sizes[0] = search->rows = 1;
     return NULL;
 }
 
 /* Take one step in each search. Return NULL, or a message about wrong arguments. */
-static const char *take_step(const Common *common, const Together *all) {
-    const Network *network = common->network;
+static const char *take_step(const Batch *batch, const Together *together) {
+    const Network *network = batch->network;
     const int64_t dim = dim_of(network), bytes = dim * size_of(network);
     int64_t rows = 0;
-    for (int64_t i = 0; i < all->count; i++) {
-        Search *search = all->searches + i;
-        if (search->count == common->most) return "most: a derivation has more actions";
-        const char *problem = prepare(search, all->x + rows * bytes);
+    for (int64_t i = 0; i < together->count; i++) {
+        Search *search = together->searches + i;
+        if (search->count == batch->most) return "most: a derivation has more actions";
+        const char *problem = prepare(search, together->x + rows * bytes);
         if (problem) return problem;
-        search->normed = all->normed + rows * bytes;
-        all->groups[i] = group_of(search);
+        search->normed = together->normed + rows * bytes;
+        together->groups[i] = group_of(search);
         rows += search->rows;
     }
-    common->parts->add_and_normalise((int)network->layers.half, rows, dim, all->x, all->zeros, network->norm,
-                                     network->norm_bias, network->norm_epsilon, all->normed);
-    const char *problem = common->parts->decoder_layers(&network->layers, all->count, all->groups, all->x, all->normed);
-    for (Search *search = all->searches; search < all->searches + all->count && !problem; search++) {
+    batch->parts->add_and_normalise((int)network->layers.half, rows, dim, together->x, together->zeros, network->norm,
+                                     network->norm_bias, network->norm_epsilon, together->normed);
+    const char *problem = batch->parts->decoder_layers(&network->layers, together->count, together->groups, together->x, together->normed);
+    for (Search *search = together->searches; search < together->searches + together->count && !problem; search++) {
         problem = score(search);
         if (!problem) problem = choose(search);
         if (!problem) problem = follow(search);
@@ -473,24 +478,49 @@ static const char *take_step(const Common *common, const Together *all) {
     return problem;
 }
 
-/* Search all sentences. Return NULL, or a message about wrong arguments. */
-static const char *run(const Common *common, Together *all) {
-    int64_t begun = 0;
-    while (begun < common->sentences || all->count) {
+/* Search the sentences from `next` to before `end`. Return NULL, or a message about wrong arguments. */
+static const char *run(const Batch *batch, int64_t next, int64_t end, Together *together) {
+    while (next < end || together->count) {
         const char *problem = NULL;
-        while (all->count < all->most && begun < common->sentences && !problem)
-            problem = begin(all->searches + all->count++, common, begun++);
-        if (!problem) problem = take_step(common, all);
+        while (together->count < together->most && next < end && !problem)
+            problem = begin(together->searches + together->count++, batch, next++);
+        if (!problem) problem = take_step(batch, together);
         if (problem) return problem;
-        for (int64_t i = all->count - 1; i >= 0; i--) {
-            Search *search = all->searches + i;
+        for (int64_t i = together->count - 1; i >= 0; i--) {
+            Search *search = together->searches + i;
             if (finish(search)) continue;
             *search->found.count = search->finished;
             release(search->blocks);
-            *search = all->searches[--all->count];
-            all->searches[all->count].blocks = NULL;
+            *search = together->searches[--together->count];
+            together->searches[together->count].blocks = NULL;
         }
     }
+    return NULL;
+}
+
+/* The share of one thread: the sentences from `first` to before `end`. */
+typedef struct {
+    const Batch *batch;
+    int64_t first, end;
+    int started;
+    const char *problem;
+} Work;
+
+static void *worked(void *argument) {
+    Work *work = argument;
+    const Batch *batch = work->batch;
+    const int64_t rows = batch->beam > ROWS_AT_ONCE ? batch->beam : ROWS_AT_ONCE;
+    const int64_t bytes = rows * dim_of(batch->network) * size_of(batch->network);
+    char *x = calloc(3, bytes);
+    Together together = {.most = rows / batch->beam, .x = x, .normed = x + bytes, .zeros = x + 2 * bytes};
+    together.searches = calloc(together.most, sizeof *together.searches);
+    together.groups = malloc(together.most * sizeof *together.groups);
+    work->problem = NO_MEMORY;
+    if (x && together.searches && together.groups) work->problem = run(batch, work->first, work->end, &together);
+    for (int64_t i = 0; together.searches && i < together.most; i++) release(together.searches[i].blocks);
+    free(together.searches);
+    free(together.groups);
+    free(x);
     return NULL;
 }
 
@@ -498,7 +528,8 @@ static const char *run(const Common *common, Together *all) {
    message about wrong arguments.
 
    setting: the machine; where it is `labelled`, SHIFTs must name the word in front
-   all: the actions
+   vocabulary: the actions
+   threads: the number of threads that share the sentences
    sentences: the number B of sentences
    beam: the number of hypotheses that are kept; 1 is greedy search
    most: the largest number of actions of a derivation
@@ -507,22 +538,29 @@ static const char *run(const Common *common, Together *all) {
    count: (B); the result; the number of derivations that were found, at most 2 beam
    steps: (B, 2 beam); the result; the number of actions of each derivation
    actions, added: (B, 2 beam, most); the results; the actions and their log-probabilities */
-const char *search_amrs(const Parts *parts, const Network *network, const Setting *setting, const Vocabulary *all,
-                        int64_t sentences, int64_t beam, int64_t most, int64_t wide, Row *numbers, Node *nodes,
-                        int64_t *named, uint8_t *columns, int64_t *context, int64_t *count, int64_t *steps,
-                        int32_t *actions, float *added) {
-    const Common common = {parts, network, setting, all, sentences, beam, most, wide,
-                           {numbers, nodes, named, context, columns}, {count, steps, actions, added}};
-    if (OUTSIDE(network->end, all->size)) return "end: beyond the vocabulary";
-    const int64_t rows = beam > ROWS_AT_ONCE ? beam : ROWS_AT_ONCE, bytes = rows * dim_of(network) * size_of(network);
-    char *x = calloc(3, bytes);
-    Together together = {.most = rows / beam, .x = x, .normed = x + bytes, .zeros = x + 2 * bytes};
-    together.searches = calloc(together.most, sizeof *together.searches);
-    together.groups = malloc(together.most * sizeof *together.groups);
-    const char *problem = x && together.searches && together.groups ? run(&common, &together) : NO_MEMORY;
-    for (int64_t i = 0; together.searches && i < together.most; i++) release(together.searches[i].blocks);
-    free(together.searches);
-    free(together.groups);
-    free(x);
+const char *search_amrs(const Parts *parts, const Network *network, const Setting *setting,
+                        const Vocabulary *vocabulary, int threads, int64_t sentences, int64_t beam, int64_t most,
+                        int64_t wide, Row *numbers, Node *nodes, int64_t *named, uint8_t *columns, int64_t *context,
+                        int64_t *count, int64_t *steps, int32_t *actions, float *added) {
+    const Batch batch = {parts, network, setting, vocabulary, beam, most, wide,
+                         {numbers, nodes, named, context, columns}, {count, steps, actions, added}};
+    Work works[THREADS];
+    pthread_t threads_of[THREADS];
+    if (OUTSIDE(network->end, vocabulary->size)) return "end: beyond the vocabulary";
+    int shares = threads < THREADS ? threads : THREADS;
+    if (shares > sentences) shares = (int)sentences;
+    if (shares < 1) shares = 1;
+    for (int i = 0; i < shares; i++) {
+        works[i] = (Work){&batch, sentences * i / shares, sentences * (i + 1) / shares, 0, NULL};
+        if (i + 1 < shares) works[i].started = !pthread_create(threads_of + i, NULL, worked, works + i);
+    }
+    const char *problem = NULL;
+    for (int i = shares - 1; i >= 0; i--) { /* this thread searches the last share */
+        if (works[i].started)
+            pthread_join(threads_of[i], NULL);
+        else
+            worked(works + i);
+        if (works[i].problem) problem = works[i].problem;
+    }
     return problem;
 }

@@ -19,11 +19,11 @@ from transition_parser.kernels import amr_machine_kernels, legality_kernels, sea
 from transition_parser.kernels.amr_machine_kernels import COLUMNS, NODE, NUMBERS, Setting, width_of_context
 from transition_parser.kernels.guards import optional, raise_problem, require
 from transition_parser.kernels.legality_kernels import VocabularyTensors
-from transition_parser.kernels.loader import FLOAT, POINTER, PROBLEM, SIZE, Signature, lazy_library
+from transition_parser.kernels.loader import FLOAT, INT, POINTER, PROBLEM, SIZE, Signature, lazy_library
 from transition_parser.kernels.search_kernels import DecoderAsC, FoundDerivations, LayerStack
 
 _FUNCTIONS: dict[str, Signature] = {
-    "search_amrs": (PROBLEM, (*(POINTER,) * 4, *(SIZE,) * 4, *(POINTER,) * 9)),
+    "search_amrs": (PROBLEM, (*(POINTER,) * 4, INT, *(SIZE,) * 4, *(POINTER,) * 9)),
 }
 # The functions of other libraries that compute the parts of a step, in the order of `Parts` in C.
 _PARTS = (
@@ -148,7 +148,7 @@ def search_amrs(
     found = FoundDerivations.empty(sentences, beam, most)
     problem = library().search_amrs(
         ctypes.byref(parts), ctypes.byref(network), ctypes.byref(setting),
-        ctypes.byref(legality_kernels.as_c(vocabulary, COLUMNS)), sentences, beam, most, wide,
+        ctypes.byref(legality_kernels.as_c(vocabulary, COLUMNS)), torch.get_num_threads(), sentences, beam, most, wide,
         require("numbers", rows.numbers, torch.long, sentences, NUMBERS),
         require("nodes", rows.nodes, torch.long, sentences, slots, NODE),
         optional("named", rows.named, torch.long, sentences, 2, setting.span),

@@ -209,7 +209,7 @@ static const char *NAME(coded_linear)(const void *job, const Share *share, const
     return NAME(activated_linear)(job, share, &finite);
 }
 
-/* Do what `product` in few_rows.h does, where the weight is a `Coded` and the bias is a part of it. */
+/* Do what `product` in decoder_layers.h does, where the weight is a `Coded` and the bias is a part of it. */
 static const char *NAME(product_of_codes)(const char *x, int64_t rows, int64_t inputs, const char *weight,
                                           const char *bias, int64_t outputs, int relu, char *y, int half) {
     Coded by;

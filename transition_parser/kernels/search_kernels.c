@@ -490,8 +490,7 @@ const char *cross_attention(int half, int threads, int64_t queries, int64_t head
     return in_shares(VARIANT(cross_attention), &words, threads, queries * width * heads * d, queries, width, heads, d);
 }
 
-/* Compute all layers of a decoder in a step of search, for a few rows, or for codes as weights. Return NULL, or a
-   message about wrong arguments.
+/* Compute all layers of a decoder in a step of search. Return NULL, or a message about wrong arguments.
 
    group: (groups); the rows of all groups follow each other
    x: (N, dim); the input of the first layer; changes in place

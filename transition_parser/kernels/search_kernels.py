@@ -72,7 +72,7 @@ library = lazy_library("search", _FUNCTIONS)
 
 
 class Linear(Protocol):
-    """A linear layer whose weight is a plain tensor, or None where it has a `product` (see `code_kernels`)."""
+    """A linear layer with a plain weight, or with a `product` (see `code_kernels`)."""
 
     weight: Tensor | None
     bias: Tensor
@@ -264,10 +264,10 @@ class LayerStack:
         shapes = ((2 * dim, dim), *((dim, dim),) * 4, (inner, dim), (dim, inner))
         addresses: list[int | None] = []
         self._kept: list[Any] = []  # so that the memory stays as long as the addresses
-        kinds = {isinstance(part.weight, Tensor) for of_layer in linears for part in of_layer}
+        kinds = {getattr(part, "product", None) is not None for of_layer in linears for part in of_layer}
         if len(kinds) > 1:
             raise ValueError("the weights of all layers must be codes, or none of them")
-        self.is_coded = kinds == {False}
+        self.is_coded = kinds == {True}
         for of_layer, (before_words, before_inner, after) in zip(linears, norms, strict=True):
             pairs = [*zip(of_layer, shapes, strict=True)]
             order = [
@@ -317,7 +317,7 @@ def decoder_layers(
     ranks: tuple[Tensor, ...],
     positions: Sequence[Tensor | None],
 ) -> Tensor:
-    """Return the norm of the output of all layers of a decoder in a step of search, for a few rows: (R, dim).
+    """Return the norm of the output of all layers of a decoder in a step of search, (R, dim).
 
     The newest entry of each cache is written; it must have R rows or more. `x` and `normed` change. Arguments that
     are not listed are as for `cached_self_attention` and `cross_attention`; those of layers are lists.

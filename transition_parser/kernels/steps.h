@@ -20,7 +20,7 @@ typedef struct {
     const char *const *positions;
 } Decoder;
 
-/* Rows of one search in a step, for `decoder_layers`. The fields that are not listed are arguments of
+/* Rows of a step whose keys and values are stored together, for `decoder_layers`. The fields that are not listed are arguments of
    `cached_self_attention` and `cross_attention`.
 
    rows: the number of rows

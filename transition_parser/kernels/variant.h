@@ -15,7 +15,7 @@
 
 #include "tree_search.h"
 
-#include "few_rows.h"
+#include "decoder_layers.h"
 
 #include "pairs.h"
 

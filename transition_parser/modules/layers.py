@@ -82,7 +82,7 @@ class HiddenLayer(nn.Module):
 class LocalLayer(nn.Module):
     """A convolution over each word and its two neighbours, added to the word: (B, P, dim) to the same.
 
-    inner: the convolution as a linear layer over three words, once the model is made ready for parsing by `unfold`
+    inner: the convolution as a linear layer over three words, after `unfold`; None before
     activation, activation_in_product: see `packing._replace_layers`.
     """
 
@@ -101,21 +101,28 @@ class LocalLayer(nn.Module):
         words: (B, P) bool; False at padding.
         """
         inner = self.norm(x) * words.unsqueeze(-1)
-        mixed = F.relu(self.mix(inner.transpose(1, 2))).transpose(1, 2)
+        if self.inner is None:
+            mixed = F.relu(self.mix(inner.transpose(1, 2))).transpose(1, 2)
+        else:
+            mixed = self._product(inner).view_as(x)
         return x + self.dropout(mixed)
 
     def infer(self, x: Tensor, words: Tensor) -> Tensor:
         """Add the convolution to x in place, computed as a matrix product with few different shapes (see `padded`)."""
-        inner = F.pad(self.norm(x) * words.unsqueeze(-1), (0, 0, 1, 1))
-        three = padded(torch.cat([inner[:, :-2], inner[:, 1:-1], inner[:, 2:]], 2).flatten(0, 1))
+        return x.add_(self._product(self.norm(x) * words.unsqueeze(-1)).view_as(x))
+
+    def _product(self, x: Tensor) -> Tensor:
+        """Return the convolution of x (B, P, dim) as rows (B · P, dim), after the activation."""
+        around = F.pad(x, (0, 0, 1, 1))
+        three = padded(torch.cat([around[:, :-2], x, around[:, 2:]], 2).flatten(0, 1))
         mixed = F.linear(three, self._weight(), self.mix.bias) if self.inner is None else self.inner(three)
-        if not self.activation_in_product:
-            mixed = mixed.relu_()
-        return x.add_(mixed[: words.numel()].view_as(x))
+        return (mixed if self.activation_in_product else mixed.relu_())[: x.size(0) * x.size(1)]
 
     def unfold(self) -> None:
-        """Let a linear layer compute the convolution, for what packs or quantises linear layers."""
-        self.inner = nn.Linear(3 * self.mix.in_channels, self.mix.out_channels)
+        """Move the convolution into a linear layer, which `packing` can replace. Called again, do nothing."""
+        if self.inner is not None:
+            return
+        self.inner = nn.utils.skip_init(nn.Linear, 3 * self.mix.in_channels, self.mix.out_channels)
         self.inner.weight, self.inner.bias = nn.Parameter(self._weight(), False), self.mix.bias
 
     def _weight(self) -> Tensor:

@@ -15,20 +15,20 @@ def linear(inputs: int, outputs: int) -> nn.Linear:
 
 
 def keep_weight(layer: nn.Linear) -> nn.Linear:
-    """Mark a layer whose weight other modules read, so that the weight must stay a plain tensor. Return the layer."""
+    """Mark a layer that stays as it is, because other modules read its weight. Return the layer."""
     layer.weight_is_read = True
     return layer
 
 
-def keep_weight_too(layer: nn.Linear) -> nn.Linear:
-    """Mark a layer whose weight other modules read beside what takes its place in parsing. Return the layer."""
-    layer.weight_is_read_too = True
+def keep_weight_beside(layer: nn.Linear) -> nn.Linear:
+    """Mark a layer that may be packed or quantised, but keeps its plain weight for other modules. Return the layer."""
+    layer.kept_beside = True
     return layer
 
 
-def keep_plain_too(layer: nn.Linear) -> nn.Linear:
-    """Mark a layer whose weight kernels read beside its packed form, where it is packed. Return the layer."""
-    layer.plain_is_read_too = True
+def keep_weight_beside_packed(layer: nn.Linear) -> nn.Linear:
+    """Mark a layer that keeps its plain weight for kernels where it is packed, but not as codes. Return the layer."""
+    layer.kept_if_packed = True
     return layer
 
 

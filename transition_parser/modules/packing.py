@@ -38,8 +38,8 @@ def pack(model: nn.Module) -> None:
 def quantise(model: nn.Module) -> None:
     """Give the linear layers of an fp32 model int8 weights. Their inputs are quantised at each call.
 
-    The result of a row does not depend on the rows that are computed with it. Layers whose weight other modules read,
-    and narrow layers (`_NARROW`), stay as they are. Activations that follow a layer become a part of it, see
+    The result of a row does not depend on the rows that are computed with it. Layers marked by `keep_weight`, and
+    narrow layers (`_NARROW`), stay as they are. Activations that follow a layer become a part of it, see
     `_replace_layers`. The method `use_codes` of modules that have one is called at the end: such a module may compute
     several of its layers at once, from their `coded`.
     """
@@ -50,13 +50,13 @@ def quantise(model: nn.Module) -> None:
 
 
 def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module], narrowest: int = 0) -> None:
-    """Replace the linear layers of a model, except layers whose weight other modules read.
+    """Replace the linear layers of a model, except layers marked by `keep_weight`.
 
     A module asks for an activation within the product by the attribute `activation`: `relu` or `gelu`, applied to the
     output of its layer `inner`. Once this function has set `activation_in_product` to True, the module must leave the
     activation to `inner`. The modules of BERT and its kin in transformers are recognised by the names of their
-    attributes. The method `unfold` of modules that have one is called first: such a module lets linear layers compute
-    what it computed otherwise.
+    attributes. The method `unfold` of modules that have one is called first: such a module moves its computation into
+    linear layers, which are then replaced.
 
     make: makes a layer from a linear layer and the activation that follows it: `none`, `relu` or `gelu`
     narrowest: layers with fewer inputs or outputs stay as they are
@@ -101,9 +101,8 @@ def _is_read(layer: nn.Module) -> bool:
     return getattr(layer, "weight_is_read", False)
 
 
-def _weight_to_keep(layer: nn.Linear) -> Tensor | None:
-    """Return the weight of a layer if other modules read it, else None."""
-    return layer.weight if getattr(layer, "weight_is_read_too", False) else None
+def _keeps_weight(layer: nn.Linear) -> bool:
+    return getattr(layer, "kept_beside", False)
 
 
 class _PackedLinear(nn.Module):
@@ -116,7 +115,7 @@ class _PackedLinear(nn.Module):
         super().__init__()
         self.in_features, self.out_features, self.bias = layer.in_features, layer.out_features, layer.bias
         self.packed = torch.ops.mkldnn._reorder_linear_weight(layer.weight.detach(), None)
-        self.weight = layer.weight if getattr(layer, "plain_is_read_too", False) else _weight_to_keep(layer)
+        self.weight = layer.weight if _keeps_weight(layer) or getattr(layer, "kept_if_packed", False) else None
         self.fused: tuple[str, list, str] = activation, [], "none" if activation == "gelu" else ""
 
     def forward(self, x: Tensor) -> Tensor:
@@ -141,7 +140,7 @@ class _Int8Linear(nn.Module):
     def __init__(self, layer: nn.Linear, activation: str = "none") -> None:
         super().__init__()
         self.in_features, self.out_features, self.activation = layer.in_features, layer.out_features, activation
-        self.weight = _weight_to_keep(layer)
+        self.weight = layer.weight if _keeps_weight(layer) else None
         codes, largest = quantise_weights(layer.weight.detach().float())
         self.bias = torch.zeros(len(codes)) if layer.bias is None else layer.bias.detach().float()
         scale = largest[:, 0] / LARGEST**2  # a product has the scales of both factors

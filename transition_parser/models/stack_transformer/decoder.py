@@ -44,7 +44,7 @@ class StackTransformerSearch(SearchState):
     """The state of a search with a Stack-Transformer.
 
     attention: the key/value caches of the layers
-    stack: the layers for the kernel that computes all of them for a few rows; None where there is none
+    stack: the layers for the kernels that compute all of them; None where there are none
     prior: what the lexical prior adds to the score of each of its tokens, (K,); None where there is no prior
     """
 
@@ -199,7 +199,7 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         """
         first, *others = (layer.norms[0] for layer in self.layers)
         attention, stack = search.attention, search.stack
-        if stack is not None and stack.is_coded:  # the kernel for few rows begins so, and then finds the same numbers
+        if stack is not None and stack.is_coded:  # the kernels that compute all layers begin so, too
             normed = search_kernels.add_and_normalise(x, torch.zeros_like(x), first)
         else:
             normed = first(x)

@@ -11,7 +11,7 @@ from transition_parser.models.stack_transformer.state_masks import PositionScore
 from transition_parser.modules.attention import Attention, HeadMask
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.layers import FeedForward, add_and_normalise
-from transition_parser.modules.linear import keep_plain_too, keep_weight_too
+from transition_parser.modules.linear import keep_weight_beside, keep_weight_beside_packed
 
 if TYPE_CHECKING:
     from transition_parser.models.stack_transformer.search_attention import SearchAttention
@@ -30,11 +30,11 @@ class DecoderLayer(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(dim) for _ in range(3))
         self.self_attention = Attention(dim, heads, attention_dropout)
         self.cross_attention = Attention(dim, heads, attention_dropout)
-        keep_weight_too(self.cross_attention.key_value)  # state positions are projected by this weight too
+        keep_weight_beside(self.cross_attention.key_value)  # state positions are projected by this weight too
         self.feed_forward = FeedForward(dim, inner, relu_dropout)
         self.dropout = Dropout(dropout)
         for one in self.linears():
-            keep_plain_too(one)
+            keep_weight_beside_packed(one)
 
     def linears(self) -> list[nn.Linear]:
         """Return the linear layers in the order in which `LayerStack` reads them."""

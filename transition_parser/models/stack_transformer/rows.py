@@ -9,7 +9,7 @@ from torch import Tensor
 
 from transition_parser.modules.linear import padded
 
-FEW_ROWS = 16  # so many rows are computed by `search_kernels.decoder_layers`, and selecting rows does not pay
+FEW_ROWS = 16  # up to so many rows, one call computes all layers, and selecting rows does not pay
 
 
 class LayerRows(NamedTuple):

@@ -1,7 +1,7 @@
-/* All layers of the decoder of search for a few rows, compiled once for each kind of processor; see `decoder_layers` in
-   search_kernels.c.
+/* All layers of the decoder for the rows of a step of search, compiled once for each kind of processor; see
+   `decoder_layers` in search_kernels.c.
 
-   For a few rows the products of oneDNN take less time than the calls of them. */
+   For a few rows the products of oneDNN take less time than the calls of them. Codes have products of their own. */
 
 #define TRY(call) \
     if ((problem = (call))) return problem
@@ -57,7 +57,7 @@ static const char *NAME(product_of_numbers)(const char *x, int64_t rows, int64_t
 static const char *NAME(attend_to_actions)(const Layers *in, int64_t layer, const char *newest, const char *query,
                                            char *output, const Room *room) {
     const Decoder *by = in->decoder;
-    const int64_t all = by->heads * by->d * (by->half ? 2 : 4);
+    const int64_t bytes = by->heads * by->d * (by->half ? 2 : 4);
     for (const Group *group = in->group; group < in->group + in->groups; group++) {
         const int64_t rows = group->rows;
         const Share every = {0, rows, 0, 1};
@@ -65,12 +65,12 @@ static const char *NAME(attend_to_actions)(const Layers *in, int64_t layer, cons
                            group->cache_sizes[layer], group->origin, group->cache_rows[layer], group->origin_sizes,
                            group->cache_row_sizes[layer], output};
         if (past.cache_sizes[past.steps - 1] < rows) return "cache: no room for the newest rows";
-        memcpy((char *)past.cache[past.steps - 1], newest, rows * 2 * all);
+        memcpy((char *)past.cache[past.steps - 1], newest, rows * 2 * bytes);
         const char *problem = NAME(cached_self_attention)(&past, &every, room);
         if (problem) return problem;
-        newest += rows * 2 * all;
-        query += rows * all;
-        output += rows * all;
+        newest += rows * 2 * bytes;
+        query += rows * bytes;
+        output += rows * bytes;
     }
     return NULL;
 }
@@ -79,7 +79,7 @@ static const char *NAME(attend_to_actions)(const Layers *in, int64_t layer, cons
 static const char *NAME(attend_to_words)(const Layers *in, int64_t layer, const char *query, char *output,
                                          const Room *room) {
     const Decoder *by = in->decoder;
-    const int64_t all = by->heads * by->d * (by->half ? 2 : 4);
+    const int64_t bytes = by->heads * by->d * (by->half ? 2 : 4);
     for (const Group *group = in->group; group < in->group + in->groups; group++) {
         const Share every = {0, group->rows, 0, 1};
         const Words words = {(int)by->half, group->rows, by->heads, by->d, group->width, group->sentences, group->known,
@@ -87,8 +87,8 @@ static const char *NAME(attend_to_words)(const Layers *in, int64_t layer, const 
                              group->memories[layer], by->positions[layer], group->ranks, output};
         const char *problem = NAME(cross_attention)(&words, &every, room);
         if (problem) return problem;
-        query += group->rows * all;
-        output += group->rows * all;
+        query += group->rows * bytes;
+        output += group->rows * bytes;
     }
     return NULL;
 }
