@@ -240,6 +240,23 @@ def test_threads_that_share_a_parser_get_the_parses_of_one(model, path):
     assert (torch.get_num_threads(), sys.getswitchinterval()) == before
 
 
+def test_a_single_batch_is_parsed_in_the_calling_thread(checkpoint, monkeypatch):
+    """Others are shared among threads; the parses are the same."""
+    pools = []
+
+    class Pool(ThreadPoolExecutor):
+        def __init__(self, *arguments) -> None:
+            pools.append(arguments)
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(parser_module, "ThreadPoolExecutor", Pool)
+    parser, sentences = Parser.load(checkpoint, threads=2, batch_tokens=30), list(read_conllu(SAMPLE))[:8]
+    alone = [parser.parse([sentence])[0].actions for sentence in sentences]
+    assert not pools
+    assert [parse.actions for parse in parser.parse(sentences)] == alone
+    assert pools == [(2,)]
+
+
 def test_sentences_to_text():
     """One parse for each string, whatever full stops it holds; joined they are a file."""
     texts = ["She ran. He slept.", " Don't\n go! "]
