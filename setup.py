@@ -84,8 +84,8 @@ setup(
             depends=[
                 f"transition_parser/kernels/{name}.h"
                 for name in (
-                    *("common", "steps", "variant", "vectors", "attention", "continuations", "gates", "letters"),
-                    *("tree_machine", "tree_beam", "tree_search", "decoder_layers", "codes", "pairs"),
+                    *("common", "steps", "threads", "variant", "vectors", "attention", "continuations", "gates"),
+                    *("letters", "tree_machine", "tree_beam", "tree_search", "decoder_layers", "codes", "pairs"),
                 )
             ],
             # These let sums be computed in any order, and know that numbers are finite; -ffast-math would change how
@@ -103,7 +103,10 @@ setup(
                 [f"transition_parser/kernels/{name}_kernels.c"],
                 depends=[
                     f"transition_parser/kernels/{header}.h"
-                    for header in ("common", "tree_machine", "tree_oracle", "amr_machine", "legality", "steps")
+                    for header in (
+                        *("common", "tree_machine", "tree_oracle", "amr_machine", "legality", "steps"),
+                        "threads",
+                    )
                 ],
                 # no fused multiply-add, because torch rounds after each operation
                 extra_compile_args=["-O3", "-ffp-contract=off", "-pthread"],

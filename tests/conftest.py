@@ -66,6 +66,19 @@ def without_kernels():
         yield
 
 
+@contextlib.contextmanager
+def threads(count: int):
+    """As where torch has so many threads."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def both_ways(kernels):
     """A fixture: tests that use it run with the library of a module of kernels, and without it."""
 

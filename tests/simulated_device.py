@@ -26,8 +26,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 DEVICE = torch.device("meta")
 _PACKAGE = "transition_parser"
 
-_NO_INFERENCE = partial(torch._C._InferenceMode, False)  # what `torch.inference_mode(False)` enters
-
 aten = torch.ops.aten
 _COPIES = (aten._to_copy, aten.copy_)
 _INDEXED = (aten.index, aten.index_put, aten.index_put_, aten._index_put_impl_)
@@ -51,7 +49,7 @@ class OnDevice(Tensor):
         if isinstance(inner, OnDevice):
             raise TypeError("the tensor is on the device already")
         # also what is made in inference mode has a version counter: wrappers need one
-        with _NO_INFERENCE() if torch.is_inference_mode_enabled() else nullcontext():
+        with torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext():
             made = Tensor._make_wrapper_subclass(
                 cls,
                 inner.size(),

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from tests.conftest import threads
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.kernels import code_kernels
 from transition_parser.kernels.code_kernels import CodedProduct, CodedStack, CodedWeights, coded_layers, quantise_rows
@@ -13,14 +14,6 @@ from transition_parser.modules.packing import quantise
 DIM, INNER, HEADS = 64, 192, 2
 TYPES = [torch.float, torch.bfloat16]
 LENGTHS = [0, 1, 7, 60, 5, 6, 0, 30, 2, 400, 19, 17, 0]  # some are longer than what goes through the layers together
-
-
-@pytest.fixture
-def threads():
-    """Sets the number of threads."""
-    before = torch.get_num_threads()
-    yield torch.set_num_threads
-    torch.set_num_threads(before)
 
 
 needs_codes = pytest.mark.skipif(
@@ -72,7 +65,7 @@ def test_products_are_exact_but_for_rounding(inputs, outputs, activation, dtype)
 @needs_codes
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("outputs", [8, 320])
-def test_products_do_not_depend_on_other_rows_or_threads(threads, outputs, dtype):
+def test_products_do_not_depend_on_other_rows_or_threads(outputs, dtype):
     torch.manual_seed(0)
     weights = CodedWeights(
         torch.randint(-127, 128, (outputs, 320), dtype=torch.int8), torch.rand(outputs), torch.rand(outputs)
@@ -80,23 +73,23 @@ def test_products_do_not_depend_on_other_rows_or_threads(threads, outputs, dtype
     product, x = CodedProduct(weights), torch.randn(300, 320).to(dtype)
     together = product(x, "gelu")
     for count in (1, 2, 3):
-        threads(count)
-        assert torch.equal(product(x, "gelu"), together)
-        for rows in (slice(3, 4), slice(0, 31), slice(100, 290)):
-            assert torch.equal(product(x[rows], "gelu"), together[rows])
+        with threads(count):
+            assert torch.equal(product(x, "gelu"), together)
+            for rows in (slice(3, 4), slice(0, 31), slice(100, 290)):
+                assert torch.equal(product(x[rows], "gelu"), together[rows])
     assert torch.equal(product(x.t().contiguous().t(), "gelu"), together)
 
 
 @needs_codes
-def test_threads_share_the_columns_of_a_few_rows(threads):
+def test_threads_share_the_columns_of_a_few_rows():
     torch.manual_seed(0)
     codes = torch.randint(-127, 128, (640, 512), dtype=torch.int8)
     product, x = CodedProduct(CodedWeights(codes, torch.rand(640), torch.rand(640))), torch.randn(60, 512)
-    threads(1)
-    wanted = product(x, "none")
+    with threads(1):
+        wanted = product(x, "none")
     for count in (2, 3):
-        threads(count)
-        assert torch.equal(product(x, "none"), wanted)
+        with threads(count):
+            assert torch.equal(product(x, "none"), wanted)
 
 
 @needs_codes
@@ -158,14 +151,14 @@ def test_a_layer_is_computed_as_its_parts_are(dim, inner, heads, some):
 
 @needs_codes
 @torch.no_grad()
-def test_rows_do_not_depend_on_other_sentences_or_threads(threads):
+def test_rows_do_not_depend_on_other_sentences_or_threads():
     layers = layers_of(3)
     stack, windows = stack_of(layers), windows_of(LENGTHS)
     x = torch.randn(sum(LENGTHS), DIM)
     together = coded_layers(x, stack, *windows)
     for count in (1, 2, 3):
-        threads(count)
-        assert torch.equal(coded_layers(x, stack, *windows), together)
+        with threads(count):
+            assert torch.equal(coded_layers(x, stack, *windows), together)
     assert coded_layers(x, stack, *windows, torch.zeros(0, dtype=torch.long)).shape == (0, DIM)
     for first, length in zip(*windows[:2], strict=True):
         alone = x[first : first + length].clone()

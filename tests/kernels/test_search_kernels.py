@@ -10,6 +10,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import threads
 from transition_parser.kernels import search_kernels
 from transition_parser.kernels.search_kernels import Pointers, SpanPrior
 
@@ -239,23 +240,20 @@ def test_threads_change_no_number(lanes, dtype):
     """Of few queries (or sentences) the heads are shared out, of many the queries: both are more than what is worth a
     thread."""
     torch.manual_seed(1)
-    few, before = Past(4, 64, dtype, 2100, [1], False), torch.get_num_threads()
+    few = Past(4, 64, dtype, 2100, [1], False)
     width = 2000
     memory, lengths = torch.randn(2, width, 512).to(dtype), torch.tensor([width, 300], dtype=torch.int32)
     sentence, roles = torch.tensor([0] * 200 + [1] * 50, dtype=torch.int32), torch.full((4,), -1, dtype=torch.int32)
     query = torch.randn(250, 256).to(dtype)
     outputs = []
-    try:
-        for threads in (1, 3):
-            torch.set_num_threads(threads)
+    for count in (1, 3):
+        with threads(count):
             words = search_kernels.cross_attention(query, 4, memory, sentence, lengths, roles, (), None, None)
             torch.manual_seed(2)
             gates = (torch.randn(2, 3000, 64), torch.randn(2, 3000, 192), torch.randn(2, 300, 192))
             outputs.append((few.computed(4), words, search_kernels.gated_step(*(x.to(dtype) for x in gates))))
             for counts in ([300, 0, 200], [60, 0, 20] * 40):
                 outputs[-1] += (search_kernels.self_attention(**sentences_case(4, 32, dtype, counts)),)
-    finally:
-        torch.set_num_threads(before)
     assert all(torch.equal(one, three) for one, three in zip(*outputs, strict=True))
 
 

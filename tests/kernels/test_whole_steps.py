@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 import pytest
 import torch
 
+from tests.conftest import threads
 from tests.small_models import encode, make_folder, make_model, make_task
 from transition_parser import Parser
 from transition_parser.kernels import amr_search_kernels, search_kernels
@@ -108,7 +107,7 @@ def test_the_amr_of_a_sentence_does_not_depend_on_those_beside_it(amr_parser, ki
         assert parser.model.decoder.search_at_once(encoded, beam) is not None
     together = search(parser.model, encoded, beam, beam)
     assert together == [search(parser.model, encode(parser, [one]), beam, beam)[0] for one in sentences]
-    with _torch_threads(3):
+    with threads(3):
         assert search(parser.model, encoded, beam, beam) == together
     by_steps = search(parser.model, encoded, beam, beam, observer=_forced_steps)
     for one, other in zip(together, by_steps, strict=True):
@@ -116,23 +115,13 @@ def test_the_amr_of_a_sentence_does_not_depend_on_those_beside_it(amr_parser, ki
         assert [best.score for best in one] == pytest.approx([best.score for best in other], abs=1e-5)
 
 
-@contextmanager
-def _torch_threads(count: int):
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 @needs_codes
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_wrong_sentence_among_many(amr_parser, monkeypatch, threads):
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_wrong_sentence_among_many(amr_parser, monkeypatch, count):
     given = _arguments(amr_parser("positions", "int8"), [WORDS[:3], WORDS[2:9], WORDS[:1], WORDS[:5]], monkeypatch)
     context = given["rows"].context.clone()
     context[1] += 10**6
-    with _torch_threads(threads), pytest.raises(ValueError, match="context: beyond"):
+    with threads(count), pytest.raises(ValueError, match="context: beyond"):
         amr_search_kernels.search_amrs(**{**given, **_rows(given, context=context)})
     amr_search_kernels.search_amrs(**given)
 

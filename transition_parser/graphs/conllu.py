@@ -293,8 +293,7 @@ def _sentence(block: list[str], path: str | None, start: int) -> Sentence:
     checker = _IdChecker()
     for offset, line in enumerate(block[len(comments) :], len(comments)):
         cells = line.split("\t")
-        usual = len(cells) == len(COLUMNS) and cells == line.split()  # no cell is empty or holds white space
-        problem = (None if usual else _why_malformed(cells)) or checker.why_wrong(cells[0])
+        problem = _why_malformed(line, cells) or checker.why_wrong(cells[0])
         if problem:
             raise input_error(problem, path, start + offset, sentence.id)
         rows.append(Row(*cells))
@@ -304,10 +303,12 @@ def _sentence(block: list[str], path: str | None, start: int) -> Sentence:
     return Sentence(tuple(rows), tuple(comments), path, start)
 
 
-def _why_malformed(cells: list[str]) -> str | None:
+def _why_malformed(line: str, cells: list[str]) -> str | None:
     if len(cells) != len(COLUMNS):
         hint = "" if len(cells) > 1 else ": is the file CoNLL-U?"
         return f"{len(cells)} columns separated by tabs, 10 expected{hint}"
+    if cells == line.split():  # as usual, no cell is empty or holds white space
+        return None
     if "" in cells:
         return f"column {COLUMNS[cells.index('')]} is empty: write _ for no value"
     for name, cell in zip(COLUMNS, cells, strict=True):

@@ -13,18 +13,17 @@
    Functions return NULL, or a message about wrong arguments. amr_search_kernels.py checks types and sizes. The parts of
    a step check each index that they use. */
 
-#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "amr_machine.h"
 #include "legality.h"
 #include "steps.h"
+#include "threads.h"
 
 enum { KINDS = 2 };         /* the kinds of words that heads see: the stack, the buffer */
 enum { MORE_SLOTS = 8 };    /* the number of slots for nodes that each row gets when its slots run out */
 enum { ROWS_AT_ONCE = 48 }; /* the largest number of rows computed together, but one sentence may have more */
-enum { THREADS = 64 };      /* the largest number of threads */
 
 static const char *const NO_MEMORY = "no memory for search";
 
@@ -277,10 +276,10 @@ static const char *prepare(Search *search, char *x) {
     const Batch *batch = search->batch;
     const Rows *now = &search->now;
     const char *problem = batch->parts->legal_anywhere(search->rows, batch->vocabulary, batch->wide, now->columns,
-                                                        now->context, search->some, &search->scored);
+                                                       now->context, search->some, &search->scored);
     if (!problem)
         problem = batch->parts->legality(search->rows, batch->vocabulary, batch->wide, now->columns, now->context,
-                                          search->setting.labelled, search->scored, search->some, search->legal);
+                                         search->setting.labelled, search->scored, search->some, search->legal);
     if (!problem) problem = rank(search);
     if (problem) return problem;
     open_caches(search);
@@ -315,10 +314,10 @@ static const char *score(Search *search) {
     const int64_t rows = search->rows;
     for (int64_t row = 0; row < rows; row++) search->spans[row] = search->now.context[row * batch->wide + 1];
     return batch->parts->legal_scores((int)network->layers.half, rows, dim_of(network), rows, search->scored,
-                                       batch->vocabulary->size, search->normed, network->output, search->some, NULL,
-                                       search->legal, network->lexicon_rows, network->entries,
-                                       network->entries ? search->spans : NULL, network->offsets,
-                                       network->prior_tokens, network->values, search->scores);
+                                      batch->vocabulary->size, search->normed, network->output, search->some, NULL,
+                                      search->legal, network->lexicon_rows, network->entries,
+                                      network->entries ? search->spans : NULL, network->offsets,
+                                      network->prior_tokens, network->values, search->scores);
 }
 
 /* Replace the rows by the best continuations. */
@@ -467,8 +466,9 @@ static const char *take_step(const Batch *batch, const Together *together) {
         rows += search->rows;
     }
     batch->parts->add_and_normalise((int)network->layers.half, rows, dim, together->x, together->zeros, network->norm,
-                                     network->norm_bias, network->norm_epsilon, together->normed);
-    const char *problem = batch->parts->decoder_layers(&network->layers, together->count, together->groups, together->x, together->normed);
+                                    network->norm_bias, network->norm_epsilon, together->normed);
+    const char *problem = batch->parts->decoder_layers(&network->layers, together->count, together->groups, together->x,
+                                                       together->normed);
     for (Search *search = together->searches; search < together->searches + together->count && !problem; search++) {
         problem = score(search);
         if (!problem) problem = choose(search);
@@ -502,7 +502,6 @@ static const char *run(const Batch *batch, int64_t next, int64_t end, Together *
 typedef struct {
     const Batch *batch;
     int64_t first, end;
-    int started;
     const char *problem;
 } Work;
 
@@ -545,22 +544,14 @@ const char *search_amrs(const Parts *parts, const Network *network, const Settin
     const Batch batch = {parts, network, setting, vocabulary, beam, most, wide,
                          {numbers, nodes, named, context, columns}, {count, steps, actions, added}};
     Work works[THREADS];
-    pthread_t threads_of[THREADS];
     if (OUTSIDE(network->end, vocabulary->size)) return "end: beyond the vocabulary";
     int shares = threads < THREADS ? threads : THREADS;
     if (shares > sentences) shares = (int)sentences;
     if (shares < 1) shares = 1;
-    for (int i = 0; i < shares; i++) {
-        works[i] = (Work){&batch, sentences * i / shares, sentences * (i + 1) / shares, 0, NULL};
-        if (i + 1 < shares) works[i].started = !pthread_create(threads_of + i, NULL, worked, works + i);
-    }
-    const char *problem = NULL;
-    for (int i = shares - 1; i >= 0; i--) { /* this thread searches the last share */
-        if (works[i].started)
-            pthread_join(threads_of[i], NULL);
-        else
-            worked(works + i);
-        if (works[i].problem) problem = works[i].problem;
-    }
-    return problem;
+    for (int i = 0; i < shares; i++)
+        works[i] = (Work){&batch, sentences * i / shares, sentences * (i + 1) / shares, NULL};
+    in_threads(worked, works, sizeof *works, shares);
+    for (int i = 0; i < shares; i++)
+        if (works[i].problem) return works[i].problem;
+    return NULL;
 }

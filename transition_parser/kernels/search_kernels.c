@@ -11,12 +11,12 @@
    here check each index before they use it. */
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common.h"
 #include "steps.h"
+#include "threads.h"
 
 #include "tree_beam.h"
 
@@ -40,7 +40,6 @@
 #define SHARING 4        /* the number of queries that share keys in registers; the number of rows of `weigh_four` */
 #define AHEAD 12         /* the number of pointers after the last key that may be read */
 #define NEAR (256 << 10) /* the bytes of keys and values that stay in the cache of a processor's core */
-#define THREADS 16       /* the largest number of threads */
 #define AS_MANY_CODES 16 /* so many products of codes take about as long as one number of a key */
 #define AS_LONG_AS 8     /* attention to so many keys takes about as long as one row of gates */
 /* A task whose keys have fewer numbers in all runs in one thread, because starting a second thread takes about as long
@@ -378,7 +377,6 @@ typedef struct {
     const void *job;
     Share share;
     int64_t keys, heads, d;
-    int started;
     const char *problem;
 } Work;
 
@@ -406,25 +404,18 @@ static void *worked(void *argument) {
 static const char *in_shares(Task *task, const void *job, int threads, int64_t numbers, int64_t queries, int64_t keys,
                              int64_t heads, int64_t d) {
     Work works[THREADS];
-    pthread_t threads_of[THREADS];
     const int by_query = queries >= 2 * BLOCK * threads;
     int count = threads < THREADS ? threads : THREADS;
     if (!by_query && count > heads) count = (int)heads;
     if (count < 1 || numbers < WORTH_A_THREAD) count = 1;
     for (int i = 0; i < count; i++) {
         const Share some = {queries * i / count, queries * (i + 1) / count, 0, 1}, every = {0, queries, i, count};
-        works[i] = (Work){task, job, by_query ? some : every, keys, heads, d, 0, NULL};
-        if (i + 1 < count) works[i].started = !pthread_create(threads_of + i, NULL, worked, works + i);
+        works[i] = (Work){task, job, by_query ? some : every, keys, heads, d, NULL};
     }
-    const char *problem = NULL;
-    for (int i = count - 1; i >= 0; i--) { /* this thread computes the last share */
-        if (works[i].started)
-            pthread_join(threads_of[i], NULL);
-        else
-            worked(works + i);
-        if (works[i].problem) problem = works[i].problem;
-    }
-    return problem;
+    in_threads(worked, works, sizeof *works, count);
+    for (int i = 0; i < count; i++)
+        if (works[i].problem) return works[i].problem;
+    return NULL;
 }
 
 /* Copy some rows. Return NULL, or a message about wrong arguments.

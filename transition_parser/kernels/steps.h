@@ -20,12 +20,12 @@ typedef struct {
     const char *const *positions;
 } Decoder;
 
-/* Rows of a step whose keys and values are stored together, for `decoder_layers`. The fields that are not listed are arguments of
-   `cached_self_attention` and `cross_attention`.
+/* Rows of a step whose keys and values are stored together, for `decoder_layers`. The fields that are not listed are
+   arguments of `cached_self_attention` and `cross_attention`.
 
    rows: the number of rows
-   caches, cache_sizes, cache_rows, cache_row_sizes, memories: (layers); of each layer; the newest entry of each cache is
-       written */
+   caches, cache_sizes, cache_rows, cache_row_sizes, memories: (layers); of each layer; the newest entry of each cache
+       is written */
 typedef struct {
     int64_t rows, steps;
     const char *const *const *caches;
