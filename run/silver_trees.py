@@ -6,7 +6,8 @@ TEXT is CoNLL-U or an AMR bank, whose graphs are not read. The examples of PropB
 --frames names them. Sentences of 4 to 60 words are parsed, each text once. Each model gives its best tree, or the best
 --nbest of its beam. The tree that shares most labelled arcs with all others is kept. Tags, lemmas and features that its
 model does not predict are those of the first model that predicts them. Trees whose mean share is below --least are left
-out. An interrupted run leaves FILE.partial; the same command goes on from it.
+out. With --ensemble all models find one tree together, and the mean confidence in its arcs takes the place of the mean
+share. An interrupted run leaves FILE.partial; the same command goes on from it.
 """
 
 from __future__ import annotations
@@ -45,13 +46,15 @@ def write(arguments: argparse.Namespace) -> list[str]:
     """
     if not arguments.texts and not arguments.frames:
         raise InputError("no sentences: give files, or --frames FILE")
+    if arguments.ensemble and len(arguments.model) > 1:
+        raise InputError("--ensemble adds models to one --model: give one")
     inputs = [*arguments.texts, *arguments.exclude, *filter(None, [arguments.frames])]
     check_options(arguments.output, inputs, arguments.nbest, arguments.beam)
     left_out: Counter[str] = Counter()
     found = [*distinct(sentences(arguments), Excluded(read_texts(arguments.exclude)), left_out)]
     if not found:
         raise InputError(f"no sentence of {WORDS[0]} to {WORDS[1]} words is left to parse")
-    options = {"nbest": arguments.nbest, "device": arguments.device, "kind": "trees"}
+    options = {"nbest": arguments.nbest, "device": arguments.device, "kind": "trees", "others": arguments.ensemble}
     parsers = [Parser.load(model, arguments.beam, **options) for model in arguments.model]
     made = make_treebank(arguments.output, found, parsers, arguments.least)
     left_out += made.left_out
@@ -65,6 +68,13 @@ def options() -> argparse.ArgumentParser:
     of.add_argument("texts", nargs="*", type=Path, metavar="TEXT", help="CoNLL-U files and AMR banks")
     of.add_argument("-o", "--output", required=True, metavar="FILE", help="the treebank")
     of.add_argument("--model", nargs="+", default=["en-ewt-minilm"], help="names, checkpoints or exported folders")
+    of.add_argument(
+        "--ensemble",
+        nargs="+",
+        default=[],
+        metavar="MODEL",
+        help="models that find each tree together with one --model",
+    )
     of.add_argument("--beam", type=int, default=10)
     of.add_argument("--nbest", type=int, default=1, metavar="N", help="trees of a sentence by each model (default: 1)")
     of.add_argument(

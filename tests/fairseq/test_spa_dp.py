@@ -86,8 +86,6 @@ def test_what_graphs_have_no_actions_for_is_said(data_folder, checkpoint):
     ):
         done = run(*command, *options, status=1)
         assert problem in done.stderr.splitlines()[-1]
-    done = run_here("parse", checkpoint, SAMPLE, "--ensemble", checkpoint, status=2)
-    assert done.stderr.strip().endswith("model 1 of the ensemble scores graphs, not actions: it parses alone")
 
 
 # PyTorch has no LSTM in bf16 for processors that do not compute in it

@@ -83,6 +83,7 @@ def test_on_the_command_line(models):
     assert done.stdout.count("\n1\t") == 1
 
 
-def test_a_model_of_other_data(models):
+def test_a_model_of_other_data(amr_checkpoint):
+    """For trees see `tests/parsing/test_joint_trees.py`."""
     with pytest.raises(InputError, match="was trained on other data than the first model"):
-        Parser.load(models[0], others=["en-ewt"])
+        Parser.load(amr_checkpoint, others=["en-amr"])

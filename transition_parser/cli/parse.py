@@ -106,8 +106,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="MODEL",
-        help="parse with these models, too, and average the log-probabilities of all models; the models "
-        "must be trained on the same data folder, and must not score whole trees",
+        help="parse with these models, too: search by the mean log-probability of all models where they score actions "
+        "and were trained on the same data folder; else find trees by the mean probability of each arc",
     )
     parser.add_argument(
         "--resume",

@@ -5,8 +5,10 @@ Source: McDonald et al. 2005; SPA-DP, sec. Graph Based Dependency Parsing
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -19,6 +21,23 @@ from transition_parser.states.table import SHIFT_ID, ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, Kind
 from transition_parser.transitions.spec import ActionClass
 from transition_parser.transitions.tree_system import TreeSystem
+
+LEAST_BELIEF = 1e-4  # a labelled arc that is less probable counts as impossible in `TreeDecoder.beliefs`
+
+
+class ArcBeliefs(NamedTuple):
+    """The probabilities of the labelled arcs of a sentence; the arcs that are not there have 0.
+
+    words: (A,) int; the dependent of each arc, counted from 0.
+    heads: (A,) int; the head of each arc, counted from 0; the root is behind the last word.
+    relations: the names of the A relations.
+    probabilities: (A,) float.
+    """
+
+    words: np.ndarray
+    heads: np.ndarray
+    relations: Sequence[str]
+    probabilities: np.ndarray
 
 
 class TreeDecoder(GraphDecoder):
@@ -49,7 +68,7 @@ class TreeDecoder(GraphDecoder):
             )
         self.heads, self.relations = heads, relations
         self.derive = Derivations(table)
-        self.register_buffer("may_carry", _may_carry(table), persistent=False)
+        self.register_buffer("may_carry", relations_of_arcs(table), persistent=False)
 
     def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:
         """Yield the words (B, P, dim) as they are read; a subclass may read them more than once.
@@ -118,6 +137,41 @@ class TreeDecoder(GraphDecoder):
             for i, n in enumerate(lengths)
         ]
 
+    @torch.inference_mode()
+    def beliefs(self, encoder_out: EncoderOut) -> list[ArcBeliefs]:
+        """Return for each sentence the probabilities of its labelled arcs, by the last reading.
+
+        The probability of an arc is the probability of the head times that of the relation at this head. A head or arc
+        whose probability is below `LEAST_BELIEF` is left out. Raises `NotFiniteError` where a score is not finite.
+        """
+        *_, words = self.readings(encoder_out)
+        is_word = torch.arange(words.size(1), device=words.device) < encoder_out.lengths[:, None]
+        scores = only_legal(self.heads(words), other_words(encoder_out.mask)).softmax(-1)
+        if bool(scores[is_word].isnan().any()):
+            raise NotFiniteError("the scores of heads are not finite")
+        of_heads, heads = (scores * is_word[..., None]).nan_to_num().sort(-1, descending=True)
+        places, probabilities = [], []
+        for of_head, head in zip(of_heads.unbind(-1), heads.unbind(-1), strict=True):
+            if not bool((of_head >= LEAST_BELIEF).any()):
+                break
+            carried = self.carried(head, encoder_out.lengths)
+            arcs = of_head[..., None] * only_legal(self.relations(words, head), carried).softmax(-1)
+            if bool(arcs[is_word].isnan().any()):
+                raise NotFiniteError("the scores of relations are not finite")
+            sentence, word, relation = (arcs >= LEAST_BELIEF).nonzero(as_tuple=True)
+            places.append(torch.stack([sentence, word, head[sentence, word], relation]))
+            probabilities.append(arcs[sentence, word, relation].double())
+        sentences, *of_arcs = torch.cat(places, 1).cpu().numpy()
+        return [
+            self._believed(*(column[sentences == i] for column in (*of_arcs, torch.cat(probabilities).cpu().numpy())))
+            for i in range(len(encoder_out.lengths))
+        ]
+
+    def _believed(
+        self, words: np.ndarray, heads: np.ndarray, relations: np.ndarray, probabilities: np.ndarray
+    ) -> ArcBeliefs:
+        return ArcBeliefs(words, heads, [self.table.relations[i] for i in relations], probabilities)
+
 
 def _best_heads(scores: Tensor, competing: Tensor, lengths: Tensor) -> Tensor:
     """Return the positions (B, P) of the heads in the best trees; a position that is no word has itself for a head.
@@ -168,7 +222,7 @@ def other_words(mask: Tensor) -> Tensor:
     return (mask[:, None] & ~itself).float()
 
 
-def _may_carry(table: ActionTable) -> Tensor:
+def relations_of_arcs(table: ActionTable) -> Tensor:
     """Return (2, relations) float: 1 for the relations that arcs may carry.
 
     Row 0 is for arcs between words, row 1 for arcs from the root. The vocabulary must have the actions for these arcs:

@@ -32,6 +32,7 @@ from transition_parser.modules.contract import Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.ensemble import Ensemble
 from transition_parser.modules.packing import merge_adapters
+from transition_parser.modules.tree_decoder import ArcBeliefs, TreeDecoder
 from transition_parser.modules.word_input import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, formalism_of
@@ -39,6 +40,7 @@ from transition_parser.parsing.given import Given, GivenFacts
 from transition_parser.parsing.given_records import SentenceFacts
 from transition_parser.parsing.guide import Guide
 from transition_parser.parsing.guide_rules import GuideTable
+from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
 from transition_parser.parsing.parses import NO_TAGS, AmrParse, Parse, SentenceParse
 from transition_parser.parsing.preparation import (
     TRAIN_AGAIN,
@@ -57,6 +59,7 @@ from transition_parser.parsing.sentences.objects import (
     whole_sentences,
 )
 from transition_parser.parsing.sentences.streams import ErrorAtEnd, in_chunks, in_weighed_chunks
+from transition_parser.states.table import SHIFT_ID
 from transition_parser.storage.cards import AmrModel, TreeModel
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.text.columns import DOMAIN, UPOS, Annotations
@@ -177,6 +180,8 @@ class Parser(Generic[P_co]):
         self.precision = checked_precision(precision, self.device)
         self._path: str | os.PathLike = ""
         self._others: list[str | os.PathLike] = []
+        self._members: Sequence[Parser[Parse]] = ()  # the other parsers that find trees together with this one
+        self._joint: JointTrees | None = None
         full = copy.deepcopy(model).eval().float()
         merge_adapters(full)
         self.model = prepared(full, self.device, self.precision)
@@ -236,22 +241,43 @@ class Parser(Generic[P_co]):
     ) -> Parser[Any]:
         """Return a parser from a checkpoint file, an exported folder, or the name of a model (`models`).
 
-        others: further models that were trained on the same data folder, to parse together with `model`; the mean of
-            the models' log-probabilities decides
+        others: further models, to parse together with `model`. Where all were trained on the same data folder and score
+            actions, the mean of their log-probabilities decides in search. Trees may also be found together by any
+            models of trees: then the mean of their probabilities of each labelled arc decides, see `JointTrees`.
         kind: the kind of graphs that the model must build, by default any. With `kind` a type checker knows the class
             of the parses; for the names of the package's own models a type checker knows it without `kind`.
 
         Raises `InputError` where there is no model, and for models of other data or of another kind.
         """
-        loaded, resources = load_model(model)
+        options: dict[str, Any] = {
+            "batch_tokens": batch_tokens,
+            "device": device,
+            "precision": precision,
+            "threads": threads,
+            "domain": domain,
+            "lenpen": lenpen,
+            "nbest": nbest,
+            "longest": longest,
+            "consensus": consensus,
+        }
+        (loaded, resources), *members = [load_model(path) for path in (model, *others)]
         _check_kind(model, resources, kind)
-        if others:
-            loaded = Ensemble([loaded, *(_of_same_data(path, resources) for path in others)])
-        parser = cls(
-            loaded, resources, beam, batch_tokens, device, precision, threads, domain, lenpen, nbest, longest, consensus
-        )
+        if others and _all_score_actions_of(resources, [(loaded, resources), *members]):
+            loaded, members = Ensemble([loaded, *(member for member, _ in members)]), []
+        else:
+            for path, (_, own) in zip(others, members, strict=True):
+                _check_both_of_trees(path, own, resources)
+        parser = cls(loaded, resources, beam, **options)
+        if members:
+            parser._join([cls(*member, beam, **options) for member in members])
         parser._full, parser._path, *parser._others = None, *map(_from_anywhere, (model, *others))
         return parser
+
+    def _join(self, members: Sequence[Parser[Parse]]) -> None:
+        """Find trees together with other parsers of trees, which were read from files, from now on."""
+        self._members, self._joint = members, JointTrees(self.resources.table)
+        for member in members:
+            member._full = None
 
     def __reduce__(self) -> tuple:
         """Return a function that makes an equal parser, and its arguments.
@@ -262,7 +288,8 @@ class Parser(Generic[P_co]):
         if self._full is not None:
             return _build_again, (type(self), copy.deepcopy(self._full).cpu(), self.resources, options)
         # the classes of decoders are included, so that unpickling imports the modules that register architectures
-        decoders = [type(member.decoder) for member in getattr(self.model, "members", [self.model])]
+        models = [*getattr(self.model, "members", [self.model]), *(member.model for member in self._members)]
+        decoders = [type(model.decoder) for model in models]
         return _load_again, (type(self), self._path, {**options, "others": self._others}, decoders)
 
     def described(self) -> dict[str, Any]:
@@ -385,7 +412,10 @@ class Parser(Generic[P_co]):
 
         nbest: maximum number of derivations; by default the whole beam
         number: the number of the sentence, for messages
+
+        Raises `InputError` for models that find trees together.
         """
+        self._check_searches()
         one = self._to_parse(sentence, number)
         with self._workers():  # sets the number of threads
             ((found, tags),) = self._search([one], nbest or self.beam, observer)
@@ -401,8 +431,9 @@ class Parser(Generic[P_co]):
 
         batch_tokens: maximum of words times beam in a batch, in addition to the parser's own
 
-        Raises `InputError` as `parse_stream` does.
+        Raises `InputError` as `parse_stream` does, and for models that find trees together.
         """
+        self._check_searches()
         done = 0
         for chunk in in_chunks(sentences, CHUNK):
             some = [self._to_parse(sentence, number) for number, sentence in enumerate(chunk, done + 1)]
@@ -411,6 +442,10 @@ class Parser(Generic[P_co]):
                 for batch in self._batches(some, batch_tokens):
                     encoder_out, found, _ = self._searched([some[i] for i in batch], 1)
                     yield encoder_out, [best for (best,) in found]
+
+    def _check_searches(self) -> None:
+        if self._joint is not None:
+            raise InputError("models that find trees together have no search of their own: name one model")
 
     def _given(self, given: GivenInput | None) -> GivenFacts | None:
         """Return facts as `GivenFacts`. Raises `InputError` where the model builds other graphs than AMRs."""
@@ -435,7 +470,8 @@ class Parser(Generic[P_co]):
     @cached_property
     def given_columns(self) -> Collection[str]:
         """The columns that sentences must have, because the model reads but does not predict them."""
-        return () if self.model.inputs is None else self.model.inputs.given_columns
+        own = () if self.model.inputs is None else self.model.inputs.given_columns
+        return {*own, *chain.from_iterable(member.given_columns for member in self._members)}
 
     @cached_property
     def _guide_table(self) -> GuideTable:
@@ -476,9 +512,35 @@ class Parser(Generic[P_co]):
 
     def _parse_batch(self, sentences: list[_ToParse], batch: list[int]) -> dict[int, P_co]:
         some = [sentences[i] for i in batch]
+        if self._joint is not None:
+            return dict(zip(batch, self._jointly(self._joint, some), strict=True))
         # up to `beam` − 1 derivations beside the best one, and `beam` more in the last step
         found = self._search(some, 2 * self.beam if self._needs_beam else 1)
         return {i: self._replayed(one, *best) for i, one, best in zip(batch, some, found, strict=True)}
+
+    def _jointly(self, joint: JointTrees, some: list[_ToParse]) -> Iterator[Any]:
+        """Yield the parse of each sentence whose tree all models find together; the first model predicts the tags."""
+        parsers: Sequence[Parser[Any]] = (self, *self._members)
+        (tags, own), *others = (parser._beliefs(some) for parser in parsers)
+        of_sentences = zip(own, *(beliefs for _, beliefs in others), strict=True)
+        for one, columns, beliefs in zip(some, tags, of_sentences, strict=True):
+            features = self.resources.features_of([one.words]) if self.resources.table.labelled_shift else None
+            shift_ids = None if features is None else features[0, :, SHIFT_ID].tolist()
+            yield self._replay(one, joint.derivation(beliefs, len(one.words), shift_ids), columns)
+
+    def _beliefs(self, some: list[_ToParse]) -> tuple[Sequence[Mapping[str, Sequence[str]]], Sequence[ArcBeliefs]]:
+        """Return the tags of each sentence by column, and how probable this model alone finds each labelled arc.
+
+        A model that scores actions believes in the trees of its beam, with its confidences.
+        """
+        decoder = self.model.decoder
+        if isinstance(decoder, TreeDecoder):
+            with _told_of_large_weights():
+                encoder_out, tags = self._encoded(some)
+                return tags, decoder.beliefs(encoder_out)
+        found = self._search(some, 2 * self.beam)
+        parses = (self._ranked(one, *best, len(best[0])) for one, best in zip(some, found, strict=True))
+        return [tags for _, tags in found], [*map(beliefs_of, parses)]
 
     @property
     def _needs_beam(self) -> bool:
@@ -493,11 +555,17 @@ class Parser(Generic[P_co]):
 
     def _replayed(self, one: _ToParse, hypotheses: list[Hypothesis], tags: Mapping[str, Sequence[str]]) -> P_co:
         """Return the parse that derivations of a sentence build; its confidences are calibrated where the model is."""
-        parses = [self._replay(one, hypothesis, tags) for hypothesis in hypotheses]
         if not self._needs_beam:
-            return self._calibrated(parses[0])
-        best = self._calibrated(ranked(parses, self.nbest, AMR.agreements if self.consensus else None), True)
+            return self._calibrated(self._replay(one, hypotheses[0], tags))
+        best = self._ranked(one, hypotheses, tags, self.nbest)
         return best if self.nbest > 1 else replace(best, place=None)
+
+    def _ranked(self, one: _ToParse, hypotheses: list[Hypothesis], tags: Mapping[str, Sequence[str]], most: int) -> Any:
+        """Return the best parse of a beam, with up to `most` − 1 alternatives; of greedy search its only parse."""
+        parses = [self._replay(one, hypothesis, tags) for hypothesis in hypotheses]
+        if self.beam == 1:
+            return self._calibrated(parses[0])
+        return self._calibrated(ranked(parses, most, AMR.agreements if self.consensus else None), True)
 
     def _calibrated(self, parse: Any, of_beam: bool = False) -> Any:
         """Return the parse with calibrated confidences where the model has them.
@@ -559,14 +627,12 @@ class Parser(Generic[P_co]):
         self, some: list[_ToParse], nbest: int, observer: Observer | None = None
     ) -> tuple[EncoderOut, list[list[Hypothesis]], list[Mapping[str, Sequence[str]]]]:
         """Return the encoder's output for sentences, and the two columns of `_search`."""
-        try:
+        with _told_of_large_weights():
             encoder_out, tags = self._encoded(some)
             facts = [one.facts for one in some]
             guide = None if all(one is None for one in facts) else Guide(self._guide_table, facts)
             best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, observer, guide)
             return encoder_out, best, tags
-        except NotFiniteError as error:
-            raise InputError(f"the weights of the model are too large: {error}; {TRAIN_AGAIN}") from None
 
     def _encoded(self, some: list[_ToParse]) -> tuple[EncoderOut, list[Mapping[str, Sequence[str]]]]:
         """Return the encoder's output for sentences, and their tags by column."""
@@ -622,11 +688,27 @@ def _check_kind(model: str | os.PathLike, resources: Resources, kind: str | None
         raise InputError(f"{model} is a model of {found}, not of {kind}")
 
 
-def _of_same_data(path: str | os.PathLike, resources: Resources) -> ParserModel:
-    model, own = load_model(path)
-    if own.fingerprint != resources.fingerprint:
+def _all_score_actions_of(resources: Resources, members: Sequence[tuple[ParserModel, Resources]]) -> bool:
+    """Return True where all models score actions, and were trained on the data folder of these resources."""
+    return all(not model.searches_directly and own.fingerprint == resources.fingerprint for model, own in members)
+
+
+def _check_both_of_trees(path: str | os.PathLike, own: Resources, resources: Resources) -> None:
+    """Raise `InputError` unless another model and the first one, whose resources are `resources`, build trees."""
+    kinds = {formalism_of(one.parser.system) for one in (own, resources)}
+    if len(kinds) > 1:
+        raise input_error("builds other graphs than the first model: give models of trees, or models of AMRs", path)
+    if AMR in kinds:
         raise input_error("was trained on other data than the first model: give models of the same data folder", path)
-    return model
+
+
+@contextmanager
+def _told_of_large_weights() -> Iterator[None]:
+    """Raise `InputError` in place of `NotFiniteError`."""
+    try:
+        yield
+    except NotFiniteError as error:
+        raise InputError(f"the weights of the model are too large: {error}; {TRAIN_AGAIN}") from None
 
 
 def _from_anywhere(path: str | os.PathLike) -> str | os.PathLike:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from transition_parser.graphs.bank import read_bank
@@ -29,7 +30,8 @@ CHUNK = 1024  # sentences that all models parse together; an interrupted run los
 class TreeChoice(NamedTuple):
     """The tree of a sentence that was chosen among those of all models.
 
-    agreement: the mean share of its labelled arcs that the others have, from 0 to 1; 1 for a single tree
+    agreement: the mean share of its labelled arcs that the others have, from 0 to 1; for a single tree the mean
+        confidence in its arcs
     """
 
     parse: Parse
@@ -118,6 +120,8 @@ def silver_trees(parsers: Sequence[Parser[Parse]], sentences: Sequence[Sentence]
 
 def _chosen(candidates: Sequence[Parse]) -> TreeChoice:
     best, agreement = consensus_of_trees([one.tree for one in candidates])
+    if len(candidates) == 1:
+        agreement = fmean(candidates[0].arc_scores)
     sources = (candidates[best], *candidates)
     columns: dict[str, Any] = {
         name: next(filter(None, (getattr(one, name) for one in sources)), ()) for name in PREDICTED

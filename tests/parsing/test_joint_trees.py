@@ -1,0 +1,185 @@
+"""Trees that several parsers find together."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conftest import SAMPLE, run_here
+from tests.fairseq import any_model
+from transition_parser import Parser
+from transition_parser.base.errors import InputError
+from transition_parser.graphs.conllu import Sentence
+from transition_parser.graphs.dependency import DependencyTree, attachment_scores
+from transition_parser.modules.tree_decoder import ArcBeliefs
+from transition_parser.parsing.alternatives import ranked
+from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
+from transition_parser.parsing.parses import Parse
+from transition_parser.states.replay import replay
+from transition_parser.states.table import ActionTable
+from transition_parser.transitions import RootRelations, make_system
+
+SIZES = ("--word-width", "32", "--scan-width", "16", "--spa-width", "16", "--mlp-width", "32")
+RELATIONS = ("root", "nsubj", "obj")
+
+
+@cache
+def table(name: str = "arc-hybrid-swap") -> ActionTable:
+    """A vocabulary in which arcs from the root, and no others, are called root."""
+    system = make_system(name, roots=RootRelations(frozenset({"root"})))
+    return ActionTable(system, ["<s>", "<pad>", "</s>", "<unk>", *map(str, system.actions([*RELATIONS]))])
+
+
+def is_tree(heads: tuple[int, ...]) -> bool:
+    return DependencyTree(heads, ("_",) * len(heads)).why_invalid() is None
+
+
+@st.composite
+def believed(draw) -> tuple[int, list[ArcBeliefs]]:
+    """Some words, and what two parsers believe about their arcs; one knows a relation that the vocabulary lacks."""
+    count = draw(st.integers(1, 4))
+    members = []
+    for known in (RELATIONS, (*RELATIONS, "strange")):
+        arcs = [
+            (word, head, relation)
+            for word in range(count)
+            for head in range(count + 1)
+            for relation in known
+            if head != word and draw(st.booleans())
+        ]
+        masses = [draw(st.integers(1, 999)) / 1000 for _ in arcs]
+        words, heads, relations = zip(*arcs, strict=True) if arcs else ((), (), ())
+        members.append(ArcBeliefs(np.array(words, int), np.array(heads, int), relations, np.array(masses)))
+    return count, members
+
+
+def expected(count: int, members: list[ArcBeliefs], tree: DependencyTree) -> float:
+    """The expected number of right arcs of a tree."""
+    total = 0.0
+    for word, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True)):
+        for one in members:
+            there = (one.words == word) & (one.heads == (head - 1 if head else count))
+            there &= np.array([name == relation for name in one.relations], bool)
+            total += one.probabilities[there].sum() / len(members)
+    return total
+
+
+@given(believed())
+def test_no_tree_has_more_right_arcs_to_be_expected(given):
+    count, members = given
+    found = JointTrees(table()).derivation(members, count)
+    tree, _ = replay(table(), ["x"] * count, found.tokens, found.step_scores)
+    best = max(
+        expected(count, members, DependencyTree(heads, labels))
+        for heads in itertools.product(range(count + 1), repeat=count)
+        if is_tree(heads)
+        for labels in itertools.product(RELATIONS, repeat=count)
+        if all((label == "root") == (head == 0) for head, label in zip(heads, labels, strict=True))
+    )
+    assert is_tree(tree.heads)
+    assert all((label == "root") == (head == 0) for head, label in zip(tree.heads, tree.relations, strict=True))
+    assert expected(count, members, tree) == pytest.approx(best, abs=1e-9)
+
+
+def test_the_scores_are_those_of_the_mean_of_all_parsers():
+    one = ArcBeliefs(np.array([0, 1]), np.array([1, 2]), ("nsubj", "root"), np.array([0.5, 0.9]))
+    other = ArcBeliefs(np.array([0, 1]), np.array([1, 2]), ("nsubj", "root"), np.array([0.7, 0.5]))
+    found = JointTrees(table()).derivation([one, other], 2)
+    tree, scores = replay(table(), ["a", "b"], found.tokens, found.step_scores)
+    assert tree == DependencyTree((2, 0), ("nsubj", "root"))
+    assert [*map(math.exp, scores)] == pytest.approx([0.6, 0.7])
+
+
+def test_a_system_that_does_not_build_every_tree_is_refused():
+    with pytest.raises(InputError, match="arc-hybrid can't build every tree that models find together"):
+        JointTrees(table("arc-hybrid"))
+
+
+def test_a_parse_is_believed_with_the_confidences_of_its_beam():
+    sentence = Sentence.from_words(("a", "b"))
+    trees = DependencyTree((2, 0), ("nsubj", "root")), DependencyTree((0, 1), ("root", "obj"))
+    parses = [
+        Parse(sentence, tree, (0.5, 0.5), (), 0.0, probability=mass)
+        for tree, mass in zip(trees, (0.6, 0.4), strict=True)
+    ]
+    found = beliefs_of(ranked(parses, 2))
+    rows = zip(found.words.tolist(), found.heads.tolist(), found.relations, found.probabilities.tolist(), strict=True)
+    assert {(word, head, relation): pytest.approx(mass) for word, head, relation, mass in rows} == {
+        (0, 1, "nsubj"): 0.6,
+        (1, 2, "root"): 0.6,
+        (0, 2, "root"): 0.4,
+        (1, 0, "obj"): 0.4,
+    }
+
+
+# --- whole models ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def trees_model(data_folder, tmp_path_factory) -> Path:
+    """A barely trained model that scores whole trees; its SHIFTs have words."""
+    folder = tmp_path_factory.mktemp("whole_trees")
+    any_model.train(data_folder, folder, "spa_dp_graph_small", *SIZES, updates=3)
+    return folder / "checkpoint_last.pt"
+
+
+@pytest.fixture(params=["whole trees first", "actions first"])
+def models(request, checkpoint, trees_model) -> list[Path | str]:
+    """Models of other data, other pieces and other architectures: one scores whole trees, two score actions."""
+    found = [trees_model, checkpoint, "en-fast"]
+    return found if request.param == "whole trees first" else found[::-1]
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_sentence_does_not_depend_on_its_batch(models, beam):
+    parser = Parser.load(models[0], precision="fp32", beam=beam, others=models[1:])
+    sentences = list(parser.read(SAMPLE))[:12]
+    together = parser.parse(sentences)
+    for sentence, wanted in zip(sentences, together, strict=True):
+        (alone,) = parser.parse([sentence])
+        assert alone.actions == wanted.actions and alone.arc_scores == pytest.approx(wanted.arc_scores, abs=1e-4)
+        assert alone.tree.why_invalid() is None and alone.place is None
+    again = pickle.loads(pickle.dumps(parser)).parse(sentences)
+    assert [(parse.actions, parse.arc_scores) for parse in again] == [
+        (parse.actions, parse.arc_scores) for parse in together
+    ]
+
+
+def test_the_first_model_predicts_the_tags(models, checkpoint):
+    sentences = list(Parser.load("en-fast").read(SAMPLE))[:8]
+    alone = Parser.load(models[0]).parse(sentences)
+    together = Parser.load(models[0], others=models[1:]).parse(sentences)
+    assert [(parse.upos, parse.lemmas) for parse in together] == [(parse.upos, parse.lemmas) for parse in alone]
+
+
+def test_a_better_model_among_worse_ones_decides_much(models):
+    """Barely trained models hardly believe in anything, so that most arcs are those of the trained one."""
+    sentences = list(Parser.load("en-fast").read(SAMPLE))
+    trained = [parse.tree for parse in Parser.load("en-fast").parse(sentences)]
+    words, same, _ = attachment_scores(
+        trained, [parse.tree for parse in Parser.load(models[0], others=models[1:]).parse(sentences)]
+    )
+    assert same > 0.8 * words
+
+
+def test_on_the_command_line(models):
+    done = run_here("parse", models[0], "-", "--ensemble", *models[1:], "--beam", "2", stdin="The dog sleeps.\n")
+    assert done.stdout.count("\n1\t") == 1
+
+
+def test_what_does_not_go_together_is_said(models, amr_checkpoint):
+    with pytest.raises(InputError, match="builds other graphs than the first model: give models of trees, or models"):
+        Parser.load(models[0], others=[amr_checkpoint])
+    parser = Parser.load(models[0], others=models[1:])
+    with pytest.raises(InputError, match="find trees together have no search of their own: name one model"):
+        parser.parse_observed(Sentence.from_words(("a", "b")), lambda observed: None)
+    with pytest.raises(InputError, match="have no search of their own"):
+        next(parser.derivations([Sentence.from_words(("a", "b"))], 100))
