@@ -1,13 +1,14 @@
 """Silver trees, to train on beside gold ones: sentences parsed by several models, whose most agreed tree is kept.
 
     python run/silver_trees.py TEXT ... -o silver.conllu --model MODEL ... [--frames FILE] [--exclude FILE ...]
+    python run/silver_trees.py TEXT ... -o silver.conllu --model MODEL --ensemble MODEL ... [--exclude FILE ...]
 
 TEXT is CoNLL-U or an AMR bank, whose graphs are not read. The examples of PropBank's frames are parsed, too, where
 --frames names them. Sentences of 4 to 60 words are parsed, each text once. Each model gives its best tree, or the best
 --nbest of its beam. The tree that shares most labelled arcs with all others is kept. Tags, lemmas and features that its
 model does not predict are those of the first model that predicts them. Trees whose mean share is below --least are left
-out. With --ensemble all models find one tree together, and the mean confidence in its arcs takes the place of the mean
-share. An interrupted run leaves FILE.partial; the same command goes on from it.
+out. With --ensemble all models find one tree together. Of one tree the mean confidence in its arcs takes the place of
+the mean share. An interrupted run leaves FILE.partial; the same command goes on from it.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ def write(arguments: argparse.Namespace) -> list[str]:
         raise InputError("no sentences: give files, or --frames FILE")
     if arguments.ensemble and len(arguments.model) > 1:
         raise InputError("--ensemble adds models to one --model: give one")
+    if arguments.ensemble and arguments.nbest > 1:
+        raise InputError("the models of --ensemble find one tree together: leave out --nbest")
     inputs = [*arguments.texts, *arguments.exclude, *filter(None, [arguments.frames])]
     check_options(arguments.output, inputs, arguments.nbest, arguments.beam)
     left_out: Counter[str] = Counter()

@@ -238,6 +238,10 @@ def test_models_find_silver_trees_together(tmp_path):
             ["{sample}", "-o", "out.conllu", "--model", "en-ewt", "en-fast", "--ensemble", "en-ewt"],
             "--ensemble adds models to one --model: give one",
         ),
+        (
+            ["{sample}", "-o", "out.conllu", "--model", "en-ewt", "--ensemble", "en-fast", "--nbest", "2"],
+            "the models of --ensemble find one tree together: leave out --nbest",
+        ),
         (["no-such.conllu", "-o", "out.conllu"], "no-such.conllu"),
     ],
 )

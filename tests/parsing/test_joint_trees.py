@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE, run_here
 from tests.fairseq import any_model
+from tests.simulated_device import DEVICE, SimulatedDevice
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Sentence
@@ -73,9 +74,9 @@ def expected(count: int, members: list[ArcBeliefs], tree: DependencyTree) -> flo
 
 
 @given(believed())
-def test_no_tree_has_more_right_arcs_to_be_expected(given):
-    count, members = given
-    found = JointTrees(table()).derivation(members, count)
+def test_no_tree_has_more_right_arcs_to_be_expected(case):
+    count, members = case
+    found = JointTrees(table()).derivation(members, ["x"] * count)
     tree, _ = replay(table(), ["x"] * count, found.tokens, found.step_scores)
     best = max(
         expected(count, members, DependencyTree(heads, labels))
@@ -92,15 +93,29 @@ def test_no_tree_has_more_right_arcs_to_be_expected(given):
 def test_the_scores_are_those_of_the_mean_of_all_parsers():
     one = ArcBeliefs(np.array([0, 1]), np.array([1, 2]), ("nsubj", "root"), np.array([0.5, 0.9]))
     other = ArcBeliefs(np.array([0, 1]), np.array([1, 2]), ("nsubj", "root"), np.array([0.7, 0.5]))
-    found = JointTrees(table()).derivation([one, other], 2)
+    found = JointTrees(table()).derivation([one, other], ["a", "b"])
     tree, scores = replay(table(), ["a", "b"], found.tokens, found.step_scores)
     assert tree == DependencyTree((2, 0), ("nsubj", "root"))
     assert [*map(math.exp, scores)] == pytest.approx([0.6, 0.7])
 
 
 def test_a_system_that_does_not_build_every_tree_is_refused():
-    with pytest.raises(InputError, match="arc-hybrid can't build every tree that models find together"):
-        JointTrees(table("arc-hybrid"))
+    with pytest.raises(InputError, match=r"m\.pt: arc-hybrid can't build every tree: name a model of another system"):
+        JointTrees(table("arc-hybrid"), "m.pt")
+
+
+def test_a_model_without_any_common_relation_is_refused():
+    JointTrees(table()).check_shared(["", "obj", "strange"], "m.pt")
+    with pytest.raises(InputError, match=r"m\.pt: has no relation in common with the first model"):
+        JointTrees(table()).check_shared(["", "strange"], "m.pt")
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 300])
+def test_words_without_any_belief_get_a_tree(count):
+    nothing = ArcBeliefs(np.array([], int), np.array([], int), (), np.array([]))
+    found = JointTrees(table()).derivation([nothing], ["x"] * count)
+    tree, _ = replay(table(), ["x"] * count, found.tokens, found.step_scores)
+    assert tree.why_invalid() is None
 
 
 def test_a_parse_is_believed_with_the_confidences_of_its_beam():
@@ -175,7 +190,41 @@ def test_on_the_command_line(models):
     assert done.stdout.count("\n1\t") == 1
 
 
+@pytest.mark.parametrize("nbest", [1, 3])
+def test_there_is_one_tree_whatever_is_asked_for(models, trees_model, nbest):
+    """Of a model that scores whole trees, and of several models; even without a beam."""
+    for others in ((), models[1:]):
+        first = models[0] if others else trees_model
+        for parse in Parser.load(first, nbest=nbest, others=others).parse([["Dogs", "bark"], ["Stop"]]):
+            assert parse.ranked == (parse,) and parse.place == ((1, 1) if nbest > 1 else None)
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_on_an_accelerator(models, beam):
+    """A simulated one."""
+    sentences = list(Parser.load("en-fast").read(SAMPLE))[:6]
+    options = {"precision": "fp32", "beam": beam, "others": models[1:]}
+    wanted = Parser.load(models[0], **options).parse(sentences)
+    with SimulatedDevice():
+        found = Parser.load(models[0], device=DEVICE.type, **options).parse(sentences)
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert ours.tree == theirs.tree and ours.arc_scores == pytest.approx(theirs.arc_scores, abs=1e-4)
+
+
+@pytest.mark.parametrize("part", ["heads", "relations"])
+def test_weights_with_which_scores_are_not_finite(trees_model, part):
+    parser = Parser.load(trees_model, precision="fp32", others=["en-fast"])
+    for weights in getattr(parser.model.decoder, part).parameters():
+        weights.data.fill_(float("inf"))
+    with pytest.raises(InputError, match=r"the weights of the model are too large: .*train again"):
+        parser.parse([["Dogs", "bark", "."], ["Stop", "!"]])
+
+
 def test_what_does_not_go_together_is_said(models, amr_checkpoint):
+    with pytest.raises(InputError, match="the model does not read domains: leave out the domain 'news'"):
+        Parser.load(models[0], others=models[1:], domain="news")
+    with pytest.raises(InputError, match="nbest must be 1 or more"):
+        Parser.load(models[0], others=models[1:], nbest=0)
     with pytest.raises(InputError, match="builds other graphs than the first model: give models of trees, or models"):
         Parser.load(models[0], others=[amr_checkpoint])
     parser = Parser.load(models[0], others=models[1:])

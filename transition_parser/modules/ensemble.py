@@ -117,7 +117,7 @@ class EnsembleDecoder(Inspectable, StateDecoder):
 
 
 class Ensemble(ParserModel):
-    """Models over the same actions that act as one model; tags are predicted by the first."""
+    """Models that score the same actions and act as one model; tags are predicted by the first."""
 
     def __init__(self, members: Sequence[ParserModel]) -> None:
         super().__init__(nn.ModuleList(member.encoder for member in members), EnsembleDecoder([*_decoders(members)]))
@@ -141,8 +141,7 @@ class Ensemble(ParserModel):
 def _decoders(members: Sequence[ParserModel]) -> list[StateDecoder]:
     decoders: list[StateDecoder] = []
     for number, decoder in enumerate((member.decoder for member in members), 1):
-        if not isinstance(decoder, StateDecoder):
-            raise InputError(f"model {number} of the ensemble scores graphs, not actions: it parses alone")
+        assert isinstance(decoder, StateDecoder)
         if decoders and decoder.table.tokens != decoders[0].table.tokens:
             raise InputError(f"model {number} of the ensemble has other actions than the first")
         decoders.append(decoder)

@@ -22,11 +22,11 @@ from transition_parser.transitions import TREE_SYSTEMS, Kind
 from transition_parser.transitions.spec import ActionClass
 from transition_parser.transitions.tree_system import TreeSystem
 
-LEAST_BELIEF = 1e-4  # a labelled arc that is less probable counts as impossible in `TreeDecoder.beliefs`
+LEAST_BELIEF = 1e-3  # a labelled arc that is less probable counts as impossible in `TreeDecoder.beliefs`
 
 
 class ArcBeliefs(NamedTuple):
-    """The probabilities of the labelled arcs of a sentence; the arcs that are not there have 0.
+    """The probabilities of the labelled arcs of a sentence. An arc that is not listed has probability 0.
 
     words: (A,) int; the dependent of each arc, counted from 0.
     heads: (A,) int; the head of each arc, counted from 0; the root is behind the last word.
@@ -141,26 +141,29 @@ class TreeDecoder(GraphDecoder):
     def beliefs(self, encoder_out: EncoderOut) -> list[ArcBeliefs]:
         """Return for each sentence the probabilities of its labelled arcs, by the last reading.
 
-        The probability of an arc is the probability of the head times that of the relation at this head. A head or arc
-        whose probability is below `LEAST_BELIEF` is left out. Raises `NotFiniteError` where a score is not finite.
+        The probability of an arc is the probability of the head times that of the relation at this head. An arc whose
+        probability is below `LEAST_BELIEF` is left out. Raises `NotFiniteError` where a score is not finite.
         """
         *_, words = self.readings(encoder_out)
         is_word = torch.arange(words.size(1), device=words.device) < encoder_out.lengths[:, None]
-        scores = only_legal(self.heads(words), other_words(encoder_out.mask)).softmax(-1)
-        if bool(scores[is_word].isnan().any()):
-            raise NotFiniteError("the scores of heads are not finite")
-        of_heads, heads = (scores * is_word[..., None]).nan_to_num().sort(-1, descending=True)
+        scores, competing = self.heads(words), other_words(encoder_out.mask)
+        _check_heads(scores, competing, is_word)
+        of_heads, heads = only_legal(scores, competing).softmax(-1).masked_fill(~is_word[..., None], 0).sort(-1, True)
+        some = torch.arange(len(words), device=words.device)  # the sentences that have heads of this rank
         places, probabilities = [], []
-        for of_head, head in zip(of_heads.unbind(-1), heads.unbind(-1), strict=True):
-            if not bool((of_head >= LEAST_BELIEF).any()):
+        for rank in range(words.size(1)):
+            some = some[(of_heads[some, :, rank] >= (LEAST_BELIEF if rank else 0.0)).any(1)]
+            if not len(some):
                 break
-            carried = self.carried(head, encoder_out.lengths)
-            arcs = of_head[..., None] * only_legal(self.relations(words, head), carried).softmax(-1)
-            if bool(arcs[is_word].isnan().any()):
+            head = heads[some, :, rank]
+            carried = self.carried(head, encoder_out.lengths[some])
+            of_relations = only_legal(self.relations(words[some], head), carried).softmax(-1)
+            if bool(of_relations[is_word[some]].isnan().any()):
                 raise NotFiniteError("the scores of relations are not finite")
-            sentence, word, relation = (arcs >= LEAST_BELIEF).nonzero(as_tuple=True)
-            places.append(torch.stack([sentence, word, head[sentence, word], relation]))
-            probabilities.append(arcs[sentence, word, relation].double())
+            arcs = of_heads[some, :, rank, None] * of_relations
+            row, word, relation = (arcs >= LEAST_BELIEF).nonzero(as_tuple=True)
+            places.append(torch.stack([some[row], word, head[row, word], relation]))
+            probabilities.append(arcs[row, word, relation].double())
         sentences, *of_arcs = torch.cat(places, 1).cpu().numpy()
         return [
             self._believed(*(column[sentences == i] for column in (*of_arcs, torch.cat(probabilities).cpu().numpy())))
@@ -185,8 +188,7 @@ def _best_heads(scores: Tensor, competing: Tensor, lengths: Tensor) -> Tensor:
     """
     positions = torch.arange(scores.size(1), device=scores.device)
     is_word = positions < lengths[:, None]
-    if not bool((scores.isfinite() | (competing == 0))[is_word].all()):
-        raise NotFiniteError("the scores of heads are not finite")
+    _check_heads(scores, competing, is_word)
     heads = torch.where(is_word, scores.argmax(-1), positions)
     others = (~are_trees(heads, lengths)).nonzero()[:, 0]
     if len(others):
@@ -197,6 +199,12 @@ def _best_heads(scores: Tensor, competing: Tensor, lengths: Tensor) -> Tensor:
             found[row, :n] = torch.where(best == 0, n, best - 1)
         heads[others] = found.to(heads.device)
     return heads
+
+
+def _check_heads(scores: Tensor, competing: Tensor, is_word: Tensor) -> None:
+    """Raise `NotFiniteError` where a score (B, P, P) of a word's head is not finite, among those that compete."""
+    if not bool((scores.isfinite() | (competing == 0))[is_word].all()):
+        raise NotFiniteError("the scores of heads are not finite")
 
 
 def are_trees(heads: Tensor, lengths: Tensor) -> Tensor:

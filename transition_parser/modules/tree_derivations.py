@@ -29,7 +29,8 @@ def best_tree(scores: np.ndarray) -> list[int]:
     scores of its arcs.
 
     Source: Chu and Liu 1965, Edmonds 1967, as ufal.chu_liu_edmonds has it. A penalty on the arcs from the root is
-    larger than the gain of any other tree, so that the best tree has only one such arc.
+    larger than the gain of any other tree, so that the best tree has only one such arc. Where the best heads of all
+    words are a tree, as is usual, nothing is searched.
 
     scores: (n, n + 1), finite; a row for each dependent and a column for each head, the root last. The score of a word
         as its own head is ignored.
@@ -40,9 +41,13 @@ def best_tree(scores: np.ndarray) -> list[int]:
     from ufal.chu_liu_edmonds import chu_liu_edmonds  # imported late: only this function needs it
 
     n = len(scores)
+    scores = scores.copy()
+    np.fill_diagonal(scores, -np.inf)
+    best = [int(column) + 1 if column < n else 0 for column in scores.argmax(1)]
+    if DependencyTree(tuple(best), ("_",) * n).why_invalid() is None:
+        return best
     matrix = np.empty((n + 1, n + 1))
     matrix[0] = 0.0
-    scores = scores.copy()
     np.fill_diagonal(scores, 0.0)
     matrix[1:, 0] = scores[:, n] - 1.0 - np.ptp(scores, 1).sum()
     matrix[1:, 1:] = scores[:, :n]

@@ -12,21 +12,25 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from os import PathLike
 
 import numpy as np
 
-from transition_parser.base.errors import InputError
+from transition_parser.base.errors import input_error
 from transition_parser.modules.contract import Hypothesis
 from transition_parser.modules.tree_decoder import ArcBeliefs, relations_of_arcs
 from transition_parser.modules.tree_derivations import Derivations, ScoredTree, best_tree
 from transition_parser.parsing.parses import Parse
-from transition_parser.states.table import ActionTable
+from transition_parser.states.table import SHIFT_ID, ActionTable
 from transition_parser.transitions.tree_system import TreeSystem
 
 
 def beliefs_of(parse: Parse) -> ArcBeliefs:
-    """Return the confidences in the arcs of a parse and its alternatives. Equal arcs have equal confidences."""
+    """Return the confidences in the arcs of a parse and its alternatives.
+
+    parse: a parse from `alternatives.ranked`, in which equal arcs have equal confidences, or one without alternatives
+    """
     count = len(parse)
     found = {
         (word, head - 1 if head else count, relation): confidence
@@ -43,38 +47,41 @@ class JointTrees:
     """Finds trees by the beliefs of several parsers, and gives their derivations.
 
     table: the action vocabulary of the parser whose derivations are returned
+    path: the file of its model, for messages
 
-    Raises `InputError` where its system does not build every tree.
+    Raises `InputError` where the system of `table` does not build every tree.
     """
 
-    def __init__(self, table: ActionTable) -> None:
+    def __init__(self, table: ActionTable, path: str | PathLike | None = None) -> None:
         system = table.system
         if not isinstance(system, TreeSystem) or system.projective_only:
-            raise InputError(
-                f"{system.name} can't build every tree that models find together: name another model first"
-            )
+            raise input_error(f"{system.name} can't build every tree: name a model of another system first", path)
+        self._table = table
         self._ids = {relation: number for number, relation in enumerate(table.relations)}
         self._may_carry = relations_of_arcs(table).numpy() > 0  # (2, relations)
         self._derive = Derivations(table)
 
-    def derivation(
-        self, beliefs: Sequence[ArcBeliefs], count: int, shift_ids: Sequence[int] | None = None
-    ) -> Hypothesis:
+    def check_shared(self, relations: Iterable[str], path: str | PathLike | None = None) -> None:
+        """Raise `InputError` where the vocabulary has none of the relations of another model, whose file is `path`."""
+        if not self._ids.keys() & {*relations} - {""}:
+            raise input_error("has no relation in common with the first model", path)
+
+    def derivation(self, beliefs: Sequence[ArcBeliefs], words: Sequence[str]) -> Hypothesis:
         """Return the derivation of the tree with the largest expected number of right labelled arcs.
 
         The score of an action that attaches a word is the log of the mean probability of the arc and its relation.
 
-        beliefs: of each parser
-        count: the number of words
-        shift_ids: the shift id of each word, where SHIFT is labelled, see `Derivations.from_tree`
+        beliefs: the beliefs of each parser about the sentence
+        words: the normalised words of the sentence
         """
-        mass = self._mass(beliefs, count)
-        return self._derive.from_tree(self._best(mass, count), shift_ids)
+        tree = self._best(*self._means(beliefs, len(words)), len(words))
+        features = self._table.features(words) if self._table.labelled_shift else None
+        return self._derive.from_tree(tree, None if features is None else [row[SHIFT_ID] for row in features])
 
-    def _mass(self, beliefs: Sequence[ArcBeliefs], count: int) -> tuple[np.ndarray, np.ndarray]:
+    def _means(self, beliefs: Sequence[ArcBeliefs], count: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the arcs that any parser believes in, and their mean probabilities.
 
-        An arc is one number: (word · (count + 1) + head) · R + relation; the numbers increase. Relations that the
+        An arc is one number: (word · (count + 1) + head) · R + relation. The numbers increase. Relations that the
         vocabulary lacks, or that an arc may not carry, are left out.
         """
         numbers, probabilities = [], []
@@ -88,21 +95,26 @@ class JointTrees:
         sums = np.bincount(place, np.concatenate(probabilities), len(found))
         return found, np.minimum(sums / len(beliefs), 1.0)
 
-    def _best(self, mass: tuple[np.ndarray, np.ndarray], count: int) -> ScoredTree:
-        found, probabilities = mass
+    def _best(self, found: np.ndarray, probabilities: np.ndarray, count: int) -> ScoredTree:
+        """Return the best tree by the results of `_means`.
+
+        An arc in which no parser believes may be needed to make the others a tree. Its relation is the one in which the
+        parsers believe most for the word, at whatever head.
+        """
         arcs, relations = np.divmod(found, len(self._ids))
         order = np.lexsort((probabilities, arcs))  # the last of the equal arcs is the most probable one
         last = order[np.flatnonzero(np.diff(arcs[order], append=-1))]
-        scores, labels = np.zeros((count, count + 1)), np.full((count, count + 1), -1)
-        scores.flat[arcs[last]], labels.flat[arcs[last]] = probabilities[last], relations[last]
-        heads = best_tree(scores) if count else []
-        columns = [head - 1 if head else count for head in heads]
-        best = [int(labels[word, head]) for word, head in enumerate(columns)]
-        for word, relation in enumerate(best):
-            if relation < 0:  # no parser believes in this arc, which only makes the others a tree
+        label_of = dict(zip(arcs[last].tolist(), relations[last].tolist(), strict=True))
+        scores = np.zeros((count, count + 1))
+        scores.flat[arcs[last]] = probabilities[last]
+        heads, labels, logs = best_tree(scores), [], []
+        for word, head in enumerate(heads):
+            column = head - 1 if head else count
+            label = label_of.get(word * (count + 1) + column)
+            if label is None:
                 own = arcs // (count + 1) == word
                 of_word = np.bincount(relations[own], probabilities[own], len(self._ids))
-                allowed = self._may_carry[int(heads[word] == 0)]
-                best[word] = int(np.where(allowed, of_word, -1.0).argmax())
-        logs = [math.log(max(float(scores[word, head]), sys.float_info.min)) for word, head in enumerate(columns)]
-        return ScoredTree(heads, best, logs)
+                label = int(np.where(self._may_carry[int(head == 0)], of_word, -1.0).argmax())
+            labels.append(label)
+            logs.append(math.log(max(float(scores[word, column]), sys.float_info.min)))
+        return ScoredTree(heads, labels, logs)

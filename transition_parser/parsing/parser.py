@@ -34,7 +34,7 @@ from transition_parser.modules.ensemble import Ensemble
 from transition_parser.modules.packing import merge_adapters
 from transition_parser.modules.tree_decoder import ArcBeliefs, TreeDecoder
 from transition_parser.modules.word_input import NO_ANNOTATIONS
-from transition_parser.parsing.alternatives import ranked
+from transition_parser.parsing.alternatives import NbestRank, ranked
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, formalism_of
 from transition_parser.parsing.given import Given, GivenFacts
 from transition_parser.parsing.given_records import SentenceFacts
@@ -59,7 +59,6 @@ from transition_parser.parsing.sentences.objects import (
     whole_sentences,
 )
 from transition_parser.parsing.sentences.streams import ErrorAtEnd, in_chunks, in_weighed_chunks
-from transition_parser.states.table import SHIFT_ID
 from transition_parser.storage.cards import AmrModel, TreeModel
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.text.columns import DOMAIN, UPOS, Annotations
@@ -173,7 +172,7 @@ class Parser(Generic[P_co]):
             "consensus": consensus,
         }
         if domain is not None:
-            if model.inputs is None or DOMAIN not in model.inputs:
+            if not _reads_domains(model):
                 raise InputError(f"the model does not read domains: leave out the domain {domain!r:.60}")
             resources.columns.check_domain(domain)
         self._domain = domain
@@ -242,12 +241,12 @@ class Parser(Generic[P_co]):
         """Return a parser from a checkpoint file, an exported folder, or the name of a model (`models`).
 
         others: further models, to parse together with `model`. Where all were trained on the same data folder and score
-            actions, the mean of their log-probabilities decides in search. Trees may also be found together by any
-            models of trees: then the mean of their probabilities of each labelled arc decides, see `JointTrees`.
+            actions, the mean of their log-probabilities decides in search. Any other models of trees find each tree
+            together: the mean of their probabilities of each labelled arc decides, see `JointTrees`.
         kind: the kind of graphs that the model must build, by default any. With `kind` a type checker knows the class
             of the parses; for the names of the package's own models a type checker knows it without `kind`.
 
-        Raises `InputError` where there is no model, and for models of other data or of another kind.
+        Raises `InputError` where there is no model, for models of another kind, and for models of AMRs of other data.
         """
         options: dict[str, Any] = {
             "batch_tokens": batch_tokens,
@@ -260,24 +259,44 @@ class Parser(Generic[P_co]):
             "longest": longest,
             "consensus": consensus,
         }
-        (loaded, resources), *members = [load_model(path) for path in (model, *others)]
+        loaded, resources = load_model(model)
         _check_kind(model, resources, kind)
-        if others and _all_score_actions_of(resources, [(loaded, resources), *members]):
-            loaded, members = Ensemble([loaded, *(member for member, _ in members)]), []
+        members = [(loaded, resources), *map(load_model, others)]
+        if not others:
+            parser = cls(loaded, resources, beam, **options)
+        elif _all_score_actions_of(resources, members):
+            parser = cls(Ensemble([member for member, _ in members]), resources, beam, **options)
         else:
-            for path, (_, own) in zip(others, members, strict=True):
-                _check_both_of_trees(path, own, resources)
-        parser = cls(loaded, resources, beam, **options)
-        if members:
-            parser._join([cls(*member, beam, **options) for member in members])
+            parser = cls._joined((model, *others), members, {"beam": beam, **options})
         parser._full, parser._path, *parser._others = None, *map(_from_anywhere, (model, *others))
         return parser
 
-    def _join(self, members: Sequence[Parser[Parse]]) -> None:
-        """Find trees together with other parsers of trees, which were read from files, from now on."""
-        self._members, self._joint = members, JointTrees(self.resources.table)
-        for member in members:
-            member._full = None
+    @classmethod
+    def _joined(
+        cls,
+        paths: Sequence[str | os.PathLike],
+        models: Sequence[tuple[ParserModel, Resources]],
+        options: dict[str, Any],
+    ) -> Parser[Any]:
+        """Return a parser whose trees several models find together.
+
+        paths: the paths or names of the models
+        options: the options of the parser; its domain is for the models that read domains
+        """
+        resources = models[0][1]
+        for path, (_, own) in zip(paths, models, strict=True):
+            _check_goes_with(path, own, resources)
+        joint = JointTrees(resources.table, paths[0])
+        read_domains = [_reads_domains(model) for model, _ in models]
+        parsers: list[Parser[Any]] = []
+        for path, (model, own), reads in zip(paths, models, read_domains, strict=True):
+            joint.check_shared(own.table.relations, path)
+            domain = options["domain"] if reads or not any(read_domains) else None
+            parsers.append(cls(model, own, **{**options, "nbest": min(options["nbest"], 1), "domain": domain}))
+            parsers[-1]._full = None
+        first, *first._members = parsers
+        first._joint, first.nbest, first._options = joint, options["nbest"], {**first._options, **options}
+        return first
 
     def __reduce__(self) -> tuple:
         """Return a function that makes an equal parser, and its arguments.
@@ -523,10 +542,9 @@ class Parser(Generic[P_co]):
         parsers: Sequence[Parser[Any]] = (self, *self._members)
         (tags, own), *others = (parser._beliefs(some) for parser in parsers)
         of_sentences = zip(own, *(beliefs for _, beliefs in others), strict=True)
+        place = NbestRank(1, 1) if self.nbest > 1 else None
         for one, columns, beliefs in zip(some, tags, of_sentences, strict=True):
-            features = self.resources.features_of([one.words]) if self.resources.table.labelled_shift else None
-            shift_ids = None if features is None else features[0, :, SHIFT_ID].tolist()
-            yield self._replay(one, joint.derivation(beliefs, len(one.words), shift_ids), columns)
+            yield replace(self._replay(one, joint.derivation(beliefs, one.words), columns), place=place)
 
     def _beliefs(self, some: list[_ToParse]) -> tuple[Sequence[Mapping[str, Sequence[str]]], Sequence[ArcBeliefs]]:
         """Return the tags of each sentence by column, and how probable this model alone finds each labelled arc.
@@ -538,8 +556,11 @@ class Parser(Generic[P_co]):
             with _told_of_large_weights():
                 encoder_out, tags = self._encoded(some)
                 return tags, decoder.beliefs(encoder_out)
-        found = self._search(some, 2 * self.beam)
-        parses = (self._ranked(one, *best, len(best[0])) for one, best in zip(some, found, strict=True))
+        found = self._search(some, 2 * self.beam if self.beam > 1 else 1)
+        parses: Iterator[Any] = (
+            self._ranked(one, *best, len(best[0])) if self.beam > 1 else self._replayed(one, *best)
+            for one, best in zip(some, found, strict=True)
+        )
         return [tags for _, tags in found], [*map(beliefs_of, parses)]
 
     @property
@@ -561,10 +582,8 @@ class Parser(Generic[P_co]):
         return best if self.nbest > 1 else replace(best, place=None)
 
     def _ranked(self, one: _ToParse, hypotheses: list[Hypothesis], tags: Mapping[str, Sequence[str]], most: int) -> Any:
-        """Return the best parse of a beam, with up to `most` − 1 alternatives; of greedy search its only parse."""
+        """Return the best parse of a beam, with up to `most` − 1 alternatives."""
         parses = [self._replay(one, hypothesis, tags) for hypothesis in hypotheses]
-        if self.beam == 1:
-            return self._calibrated(parses[0])
         return self._calibrated(ranked(parses, most, AMR.agreements if self.consensus else None), True)
 
     def _calibrated(self, parse: Any, of_beam: bool = False) -> Any:
@@ -693,12 +712,16 @@ def _all_score_actions_of(resources: Resources, members: Sequence[tuple[ParserMo
     return all(not model.searches_directly and own.fingerprint == resources.fingerprint for model, own in members)
 
 
-def _check_both_of_trees(path: str | os.PathLike, own: Resources, resources: Resources) -> None:
-    """Raise `InputError` unless another model and the first one, whose resources are `resources`, build trees."""
+def _reads_domains(model: ParserModel) -> bool:
+    return model.inputs is not None and DOMAIN in model.inputs
+
+
+def _check_goes_with(path: str | os.PathLike, own: Resources, resources: Resources) -> None:
+    """Raise `InputError` where a model can't parse together with the first one, whose resources are `resources`."""
     kinds = {formalism_of(one.parser.system) for one in (own, resources)}
     if len(kinds) > 1:
         raise input_error("builds other graphs than the first model: give models of trees, or models of AMRs", path)
-    if AMR in kinds:
+    if AMR in kinds and own.fingerprint != resources.fingerprint:
         raise input_error("was trained on other data than the first model: give models of the same data folder", path)
 
 

@@ -40,7 +40,7 @@ class FakeParser:
     """Gives each sentence the same trees."""
 
     def __init__(self, *trees: DependencyTree, stop_at: str | None = None) -> None:
-        self.trees, self.stop_at = trees, stop_at
+        self.trees, self.stop_at, self.nbest = trees, stop_at, len(trees)
         self.parsed: list[str | None] = []
 
     device, precision = torch.device("cpu"), "fp32"

@@ -30,8 +30,8 @@ CHUNK = 1024  # sentences that all models parse together; an interrupted run los
 class TreeChoice(NamedTuple):
     """The tree of a sentence that was chosen among those of all models.
 
-    agreement: the mean share of its labelled arcs that the others have, from 0 to 1; for a single tree the mean
-        confidence in its arcs
+    agreement: the mean share of its labelled arcs that the others have, from 0 to 1; where a single parser gives one
+        tree of each sentence, the mean confidence in its arcs
     """
 
     parse: Parse
@@ -113,15 +113,15 @@ def silver_trees(parsers: Sequence[Parser[Parse]], sentences: Sequence[Sentence]
 
     parsers: each gives up to `Parser.nbest` trees of a sentence
     """
+    is_one = sum(parser.nbest for parser in parsers) == 1
     for some in in_chunks(sentences, CHUNK):
         for parses in zip(*(parser.parse_stream(some) for parser in parsers), strict=True):
-            yield _chosen([one for parse in parses for one in parse.ranked])
+            choice = _chosen([one for parse in parses for one in parse.ranked])
+            yield choice._replace(agreement=fmean(choice.parse.arc_scores)) if is_one else choice
 
 
 def _chosen(candidates: Sequence[Parse]) -> TreeChoice:
     best, agreement = consensus_of_trees([one.tree for one in candidates])
-    if len(candidates) == 1:
-        agreement = fmean(candidates[0].arc_scores)
     sources = (candidates[best], *candidates)
     columns: dict[str, Any] = {
         name: next(filter(None, (getattr(one, name) for one in sources)), ()) for name in PREDICTED
