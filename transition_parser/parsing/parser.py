@@ -249,16 +249,9 @@ class Parser(Generic[P_co]):
         Raises `InputError` where there is no model, for models of another kind, and for models of AMRs of other data.
         """
         options: dict[str, Any] = {
-            "batch_tokens": batch_tokens,
-            "device": device,
-            "precision": precision,
-            "threads": threads,
-            "domain": domain,
-            "lenpen": lenpen,
-            "nbest": nbest,
-            "longest": longest,
-            "consensus": consensus,
-        }
+            "batch_tokens": batch_tokens, "device": device, "precision": precision, "threads": threads,
+            "domain": domain, "lenpen": lenpen, "nbest": nbest, "longest": longest, "consensus": consensus,
+        }  # fmt: skip
         loaded, resources = load_model(model)
         _check_kind(model, resources, kind)
         members = [(loaded, resources), *map(load_model, others)]
