@@ -164,16 +164,13 @@ class TreeDecoder(GraphDecoder):
             row, word, relation = (arcs >= LEAST_BELIEF).nonzero(as_tuple=True)
             places.append(torch.stack([some[row], word, head[row, word], relation]))
             probabilities.append(arcs[row, word, relation].double())
-        sentences, *of_arcs = torch.cat(places, 1).cpu().numpy()
-        return [
-            self._believed(*(column[sentences == i] for column in (*of_arcs, torch.cat(probabilities).cpu().numpy())))
-            for i in range(len(encoder_out.lengths))
-        ]
-
-    def _believed(
-        self, words: np.ndarray, heads: np.ndarray, relations: np.ndarray, probabilities: np.ndarray
-    ) -> ArcBeliefs:
-        return ArcBeliefs(words, heads, [self.table.relations[i] for i in relations], probabilities)
+        sentence, word, head, relation = torch.cat(places, 1).cpu().numpy()
+        probability = torch.cat(probabilities).cpu().numpy()
+        found = []
+        for own in (sentence == i for i in range(len(words))):
+            names = [self.table.relations[i] for i in relation[own]]
+            found.append(ArcBeliefs(word[own], head[own], names, probability[own]))
+        return found
 
 
 def _best_heads(scores: Tensor, competing: Tensor, lengths: Tensor) -> Tensor:
