@@ -483,7 +483,7 @@ class Parser(Generic[P_co]):
     def given_columns(self) -> Collection[str]:
         """The columns that sentences must have, because the model reads but does not predict them."""
         own = () if self.model.inputs is None else self.model.inputs.given_columns
-        return {*own, *chain.from_iterable(member.given_columns for member in self._members)}
+        return list(dict.fromkeys(chain(own, *(member.given_columns for member in self._members))))
 
     @cached_property
     def _guide_table(self) -> GuideTable:
