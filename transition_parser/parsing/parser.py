@@ -12,10 +12,8 @@ from __future__ import annotations
 import copy
 import math
 import os
-import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
@@ -24,7 +22,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack
 import torch
 
 from transition_parser.base.errors import InputError, NotFiniteError, input_error
-from transition_parser.base.process import Shared, give_back_freed_memory
+from transition_parser.base.process import give_back_freed_memory
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
@@ -35,6 +33,7 @@ from transition_parser.modules.packing import merge_adapters
 from transition_parser.modules.tree_decoder import ArcBeliefs, TreeDecoder
 from transition_parser.modules.word_input import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import NbestRank, ranked
+from transition_parser.parsing.batches import BatchSizes, batches_at_a_time, torch_threads, workers
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, formalism_of
 from transition_parser.parsing.given import Given, GivenFacts
 from transition_parser.parsing.given_records import SentenceFacts
@@ -71,8 +70,6 @@ GivenInput = GivenFacts | Mapping[str, Given] | Iterable[Given | None]
 P_co = TypeVar("P_co", bound=SentenceParse, covariant=True)
 
 CHUNK = 4096  # number of sentences that are sorted by length together
-_SIDE_BY_SIDE = 4  # maximum number of batches at a time: Python itself runs on one core
-_SWITCH_INTERVAL = 5e-4  # seconds that a batch waits for Python while another runs it; Python's default is 5e-3
 
 
 class _ToParse(NamedTuple):
@@ -81,10 +78,6 @@ class _ToParse(NamedTuple):
     sentence: AnySentence
     words: list[str]
     facts: SentenceFacts | None = None
-
-
-_torch_threads = Shared(torch.get_num_threads, torch.set_num_threads)
-_switch_interval = Shared(sys.getswitchinterval, sys.setswitchinterval)
 
 
 class LoadOptions(TypedDict, total=False):
@@ -128,6 +121,9 @@ class Parser(Generic[P_co]):
     longest: maximum length of a sentence in words, where a word of more than 100 characters counts as one word for each
         100 characters. Longer sentences of texts are divided, with a warning; other longer sentences are refused.
         Memory grows with the words of a sentence, time with their square.
+    paths: the files or names of the models, from which copies of the parser load them; by default copies have the
+        weights
+    others: further parsers of trees, which find each tree together with this one, see `JointTrees`
 
     For type checkers the class is `Parser[Parse]` or `Parser[AmrParse]`, see `load`.
 
@@ -148,6 +144,8 @@ class Parser(Generic[P_co]):
         nbest: int = 1,
         longest: int = LONGEST,
         consensus: bool = False,
+        paths: Sequence[str | os.PathLike] = (),
+        others: Sequence[Parser[Parse]] = (),
     ) -> None:
         if beam < 1 or (batch_tokens is not None and batch_tokens < 1) or (threads is not None and threads < 1):
             raise InputError("beam, batch size and threads must be 1 or more")
@@ -157,7 +155,7 @@ class Parser(Generic[P_co]):
             raise InputError(f"longest must be 1 or more, not {longest}")
         if nbest < 1:
             raise InputError(f"nbest must be 1 or more, not {nbest}")
-        if nbest > beam and not model.searches_directly:
+        if nbest > beam and not (model.searches_directly or others):
             raise InputError(f"{nbest} parses of a sentence need a beam of {nbest} or more, not {beam}")
         self.device = checked_device(device)
         self._options = {
@@ -171,20 +169,19 @@ class Parser(Generic[P_co]):
             "longest": longest,
             "consensus": consensus,
         }
-        if domain is not None:
-            if not _reads_domains(model):
-                raise InputError(f"the model does not read domains: leave out the domain {domain!r:.60}")
-            resources.columns.check_domain(domain)
-        self._domain = domain
+        self._domain = domain if _reads_domains(model) else None
+        if self._domain is not None:
+            resources.columns.check_domain(self._domain)
+        elif domain is not None and all(other._domain is None for other in others):
+            raise InputError(f"the model does not read domains: leave out the domain {domain!r:.60}")
         self.precision = checked_precision(precision, self.device)
-        self._path: str | os.PathLike = ""
-        self._others: list[str | os.PathLike] = []
-        self._members: Sequence[Parser[Parse]] = ()  # the other parsers that find trees together with this one
-        self._joint: JointTrees | None = None
+        self._paths = [*map(_from_anywhere, paths)]
+        self._others = others
+        self._joint = _joint_trees(resources, paths[:1], others) if others else None
         full = copy.deepcopy(model).eval().float()
         merge_adapters(full)
         self.model = prepared(full, self.device, self.precision)
-        self._full: ParserModel | None = full  # kept for pickling; `load` sets None, as its model is on disk
+        self._full = None if paths else full  # for copies
         self.resources = resources
         self.beam, self.batch_tokens = beam, batch_tokens or usual_batch(model, self.device, beam)
         self.nbest, self.longest, self.consensus = nbest, longest, consensus
@@ -254,42 +251,18 @@ class Parser(Generic[P_co]):
         }  # fmt: skip
         loaded, resources = load_model(model)
         _check_kind(model, resources, kind)
-        members = [(loaded, resources), *map(load_model, others)]
+        paths, members = (model, *others), [(loaded, resources), *map(load_model, others)]
         if not others:
-            parser = cls(loaded, resources, beam, **options)
-        elif _all_score_actions_of(resources, members):
-            parser = cls(Ensemble([member for member, _ in members]), resources, beam, **options)
-        else:
-            parser = cls._joined((model, *others), members, {"beam": beam, **options})
-        parser._full, parser._path, *parser._others = None, *map(_from_anywhere, (model, *others))
-        return parser
-
-    @classmethod
-    def _joined(
-        cls,
-        paths: Sequence[str | os.PathLike],
-        models: Sequence[tuple[ParserModel, Resources]],
-        options: dict[str, Any],
-    ) -> Parser[Any]:
-        """Return a parser whose trees several models find together.
-
-        paths: the paths or names of the models
-        options: the options of the parser; its domain is for the models that read domains
-        """
-        resources = models[0][1]
-        for path, (_, own) in zip(paths, models, strict=True):
+            return cls(loaded, resources, beam, paths=paths, **options)
+        if _all_score_actions_of(resources, members):
+            return cls(Ensemble([member for member, _ in members]), resources, beam, paths=paths, **options)
+        for path, (_, own) in zip(paths, members, strict=True):
             _check_goes_with(path, own, resources)
-        joint = JointTrees(resources.table, paths[0])
-        read_domains = [_reads_domains(model) for model, _ in models]
         parsers: list[Parser[Any]] = []
-        for path, (model, own), reads in zip(paths, models, read_domains, strict=True):
-            joint.check_shared(own.table.relations, path)
-            domain = options["domain"] if reads or not any(read_domains) else None
-            parsers.append(cls(model, own, **{**options, "nbest": min(options["nbest"], 1), "domain": domain}))
-            parsers[-1]._full = None
-        first, *first._members = parsers
-        first._joint, first.nbest, first._options = joint, options["nbest"], {**first._options, **options}
-        return first
+        for path, (member, own) in zip(paths[1:], members[1:], strict=True):
+            of_member = {"nbest": min(nbest, 1), "domain": domain if _reads_domains(member) else None}
+            parsers.append(cls(member, own, beam, paths=[path], **{**options, **of_member}))
+        return cls(loaded, resources, beam, paths=paths, others=parsers, **options)
 
     def __reduce__(self) -> tuple:
         """Return a function that makes an equal parser, and its arguments.
@@ -298,17 +271,19 @@ class Parser(Generic[P_co]):
         """
         options = {**self._options, "beam": self.beam}
         if self._full is not None:
-            return _build_again, (type(self), copy.deepcopy(self._full).cpu(), self.resources, options)
+            model = copy.deepcopy(self._full).cpu()
+            return _build_again, (type(self), model, self.resources, {**options, "others": self._others})
         # the classes of decoders are included, so that unpickling imports the modules that register architectures
-        models = [*getattr(self.model, "members", [self.model]), *(member.model for member in self._members)]
+        models = [*getattr(self.model, "members", [self.model]), *(other.model for other in self._others)]
         decoders = [type(model.decoder) for model in models]
-        return _load_again, (type(self), self._path, {**options, "others": self._others}, decoders)
+        path, *others = self._paths
+        return _load_again, (type(self), path, {**options, "others": others}, decoders)
 
     def described(self) -> dict[str, Any]:
         """Return the model's path and, by name, the options that its parses depend on; JSON can hold all values."""
         options = {name: self._options[name] for name in ("precision", "domain", "nbest", "consensus")}
-        models = {"model": str(self._path), "ensemble": [*map(str, self._others)]}
-        return {**models, "beam": self.beam, "lenpen": self.lenpen, **options}
+        path, *others = map(str, self._paths or [""])
+        return {"model": path, "ensemble": others, "beam": self.beam, "lenpen": self.lenpen, **options}
 
     def parse(self, text: object, given: GivenInput | None = None) -> list[P_co]:
         """Return the parses of the given text, sentences or file.
@@ -403,7 +378,7 @@ class Parser(Generic[P_co]):
         """
         facts = self._given(given)
         done = 0
-        with self._workers() as each:
+        with workers(self.threads, self.device) as each:
             for chunk in chunks:
                 some = [self._to_parse(sentence, number, facts) for number, sentence in enumerate(chunk, done + 1)]
                 done += len(some)
@@ -429,7 +404,7 @@ class Parser(Generic[P_co]):
         """
         self._check_searches()
         one = self._to_parse(sentence, number)
-        with self._workers():  # sets the number of threads
+        with workers(self.threads, self.device):  # sets the number of threads
             ((found, tags),) = self._search([one], nbest or self.beam, observer)
         parses = [self._replay(one, best, tags) for best in found]
         return [(best, self._calibrated(parse)) for best, parse in zip(found, parses, strict=True)]
@@ -450,7 +425,7 @@ class Parser(Generic[P_co]):
         for chunk in in_chunks(sentences, CHUNK):
             some = [self._to_parse(sentence, number) for number, sentence in enumerate(chunk, done + 1)]
             done += len(some)
-            with _torch_threads.at(self.threads):
+            with torch_threads.at(self.threads):
                 for batch in self._batches(some, batch_tokens):
                     encoder_out, found, _ = self._searched([some[i] for i in batch], 1)
                     yield encoder_out, [best for (best,) in found]
@@ -483,44 +458,12 @@ class Parser(Generic[P_co]):
     def given_columns(self) -> Collection[str]:
         """The columns that sentences must have, because the model reads but does not predict them."""
         own = () if self.model.inputs is None else self.model.inputs.given_columns
-        return list(dict.fromkeys(chain(own, *(member.given_columns for member in self._members))))
+        return list(dict.fromkeys(chain(own, *(other.given_columns for other in self._others))))
 
     @cached_property
     def _guide_table(self) -> GuideTable:
         """The action vocabulary as guides read it."""
         return GuideTable(self.resources.table)
-
-    @property
-    def _side_by_side(self) -> int:
-        """The number of batches that are parsed at a time."""
-        return min(self.threads, _SIDE_BY_SIDE) if self.device.type == "cpu" else 1
-
-    @contextmanager
-    def _workers(self) -> Iterator[Callable[..., Iterator]]:
-        """Yield a `map` over batches.
-
-        On a CPU this `map` runs several batches at a time, each with its share of torch's threads. A single batch runs
-        in the calling thread: to start another one takes about a millisecond.
-        """
-        with ExitStack() as stack:
-            stack.enter_context(_torch_threads.at(max(self.threads // self._side_by_side, 1)))
-            if self._side_by_side == 1:
-                yield map
-                return
-            stack.enter_context(_switch_interval.at(_SWITCH_INTERVAL))
-            pool: ThreadPoolExecutor | None = None
-
-            def each(function: Callable, batches: Iterable[list[int]]) -> Iterator:
-                nonlocal pool
-                some = list(batches)
-                if len(some) < 2:
-                    return map(function, some)
-                if pool is None:
-                    pool = ThreadPoolExecutor(self._side_by_side)
-                    stack.callback(pool.shutdown, cancel_futures=True)
-                return pool.map(function, some)
-
-            yield each
 
     def _parse_batch(self, sentences: list[_ToParse], batch: list[int]) -> dict[int, P_co]:
         some = [sentences[i] for i in batch]
@@ -532,7 +475,7 @@ class Parser(Generic[P_co]):
 
     def _jointly(self, joint: JointTrees, some: list[_ToParse]) -> Iterator[Any]:
         """Yield the parse of each sentence whose tree all models find together; the first model predicts the tags."""
-        parsers: Sequence[Parser[Any]] = (self, *self._members)
+        parsers: Sequence[Parser[Any]] = (self, *self._others)
         (tags, own), *others = (parser._beliefs(some) for parser in parsers)
         of_sentences = zip(own, *(beliefs for _, beliefs in others), strict=True)
         place = NbestRank(1, 1) if self.nbest > 1 else None
@@ -591,39 +534,17 @@ class Parser(Generic[P_co]):
         return parse.rescored(scalings)
 
     def _batches(self, sentences: list[_ToParse], batch_tokens: float = math.inf) -> Iterator[list[int]]:
-        """Yield batches of indices of sentences of similar length.
-
-        The longest sentences come first, so that no long sentence comes last alone. Where several batches are parsed
-        side by side with a beam, batches become smaller towards the end, so that all cores are done at the same time.
-        The sizes are then the same for any number of cores.
+        """Yield batches of indices of sentences of similar length, see `BatchSizes`.
 
         batch_tokens: maximum of words times beam, in addition to the parser's own
         """
-        lengths = [len(one.words) for one in sentences]
-        left = sum(lengths)
-        limit = min(self._limit(left), batch_tokens)
-        batch: list[int] = []
-        for i in sorted(range(len(sentences)), key=lengths.__getitem__, reverse=True):
-            if batch and (len(batch) + 1) * lengths[batch[0]] * self.beam > limit:
-                yield batch
-                left -= sum(lengths[j] for j in batch)
-                limit = min(self._limit(left), batch_tokens)
-                batch = []
-            batch.append(i)
-        if batch:
-            yield batch
-
-    def _limit(self, words: int) -> int:
-        """Return the maximum of words times beam of the next batch.
-
-        words: number of words that are left
-        """
-        if self._side_by_side == 1:
-            return self.batch_tokens
-        least = usual_batch(self.model, self.device, self.beam)
-        if self.beam > 1:  # usual batches of greedy search are as small as pays
-            least //= 2
-        return min(self.batch_tokens, max(words * self.beam // _SIDE_BY_SIDE, least))
+        least = None
+        if batches_at_a_time(self.threads, self.device) > 1:
+            least = usual_batch(self.model, self.device, self.beam)
+            if self.beam > 1:  # usual batches of greedy search are as small as pays
+                least //= 2
+        sizes = BatchSizes(self.beam, min(self.batch_tokens, batch_tokens), least)
+        return sizes.batches([len(one.words) for one in sentences])
 
     def _search(
         self, some: list[_ToParse], nbest: int, observer: Observer | None = None
@@ -707,6 +628,20 @@ def _all_score_actions_of(resources: Resources, members: Sequence[tuple[ParserMo
 
 def _reads_domains(model: ParserModel) -> bool:
     return model.inputs is not None and DOMAIN in model.inputs
+
+
+def _joint_trees(
+    resources: Resources, path: Sequence[str | os.PathLike], others: Sequence[Parser[Parse]]
+) -> JointTrees:
+    """Return what finds the trees of several parsers.
+
+    resources: those of the first parser
+    path: the file of its model, if it has one
+    """
+    joint = JointTrees(resources.table, *path)
+    for other in others:
+        joint.check_shared(other.resources.table.relations, *other._paths)
+    return joint
 
 
 def _check_goes_with(path: str | os.PathLike, own: Resources, resources: Resources) -> None:

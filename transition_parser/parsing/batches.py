@@ -1,0 +1,103 @@
+"""Sentences in batches of similar length, several of which are parsed at a time on a CPU."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
+
+import torch
+
+from transition_parser.base.process import Shared
+
+_SIDE_BY_SIDE = 4  # maximum number of batches at a time: Python itself runs on one core
+_SWITCH_INTERVAL = 5e-4  # seconds that a batch waits for Python while another runs it; Python's default is 5e-3
+
+torch_threads = Shared(torch.get_num_threads, torch.set_num_threads)
+_switch_interval = Shared(sys.getswitchinterval, sys.setswitchinterval)
+
+
+def batches_at_a_time(threads: int, device: torch.device) -> int:
+    """Return the number of batches that are parsed at a time.
+
+    threads: number of cores to use on a CPU
+    """
+    return min(threads, _SIDE_BY_SIDE) if device.type == "cpu" else 1
+
+
+@contextmanager
+def workers(threads: int, device: torch.device) -> Iterator[Callable[..., Iterator]]:
+    """Yield a `map` over batches.
+
+    On a CPU this `map` runs several batches at a time, each with its share of torch's threads. A single batch runs in
+    the calling thread: to start another one takes about a millisecond.
+
+    threads: number of cores to use on a CPU
+    """
+    at_a_time = batches_at_a_time(threads, device)
+    with ExitStack() as stack:
+        stack.enter_context(torch_threads.at(max(threads // at_a_time, 1)))
+        if at_a_time == 1:
+            yield map
+            return
+        stack.enter_context(_switch_interval.at(_SWITCH_INTERVAL))
+        pool: ThreadPoolExecutor | None = None
+
+        def each(function: Callable, batches: Iterable[list[int]]) -> Iterator:
+            nonlocal pool
+            some = list(batches)
+            if len(some) < 2:
+                return map(function, some)
+            if pool is None:
+                pool = ThreadPoolExecutor(at_a_time)
+                stack.callback(pool.shutdown, cancel_futures=True)
+            return pool.map(function, some)
+
+        yield each
+
+
+class BatchSizes(NamedTuple):
+    """The sizes of batches.
+
+    beam: number of hypotheses of each sentence
+    most: maximum of words times beam in a batch; a longer sentence is alone in its batch
+    least: words times beam below which batches are not made smaller; None where one batch is parsed at a time, so that
+        all are as large as they may be
+    """
+
+    beam: int
+    most: float
+    least: int | None = None
+
+    def batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
+        """Yield batches of indices of sentences of similar length.
+
+        The longest sentences come first, so that no long sentence comes last alone. Where several batches are parsed
+        at a time with a beam, batches become smaller towards the end, so that all cores are done at the same time. The
+        sizes are then the same for any number of cores.
+
+        lengths: the number of words of each sentence
+        """
+        left = sum(lengths)
+        limit = self._limit(left)
+        batch: list[int] = []
+        for i in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
+            if batch and (len(batch) + 1) * lengths[batch[0]] * self.beam > limit:
+                yield batch
+                left -= sum(lengths[j] for j in batch)
+                limit = self._limit(left)
+                batch = []
+            batch.append(i)
+        if batch:
+            yield batch
+
+    def _limit(self, words: int) -> float:
+        """Return the maximum of words times beam of the next batch.
+
+        words: number of words that are left
+        """
+        least = math.inf if self.least is None else self.least
+        return min(self.most, max(words * self.beam // _SIDE_BY_SIDE, least))
