@@ -171,8 +171,11 @@ def actions_generated(output: str) -> dict[int, list[str]]:
     return {int(n): line.split() for n, line in re.findall(r"^H-(\d+)\t\S+\t(.*)$", output, re.M)}
 
 
+AT_THE_END = ("--validate-interval", "100", "--save-interval", "100")  # not after each epoch of a few updates
+
+
 def train(data: Path, checkpoints: Path, *options: str, updates: int = 6):
-    """A few updates of a tiny model."""
+    """A few updates of a tiny model, validated and saved after the last one."""
     return run(*train_command(data, checkpoints, *options, updates=updates))
 
 
@@ -186,7 +189,7 @@ def train_command(data: Path, checkpoints: Path, *options: str, updates: int) ->
         "--optimizer", "adam", "--lr", "0.005", "--max-tokens", "600", "--num-workers", "0", "--data-buffer-size", "0",
         "--max-update", str(updates), "--save-dir", checkpoints, "--log-format", "json",
         "--best-checkpoint-metric", "las", "--maximize-best-checkpoint-metric",
-        "--keep-best-checkpoints", "2", "--no-progress-bar", *options,
+        "--keep-best-checkpoints", "2", "--no-progress-bar", *AT_THE_END, *options,
     ]  # fmt: skip
     return [*map(str, command)]
 

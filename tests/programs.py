@@ -81,6 +81,8 @@ def _serve(address: str, *imports: str) -> None:
     """Runs one program after the other until its own input ends."""
     for name in imports:
         importlib.import_module(name)
+    if "fairseq.tasks" in imports:
+        _read_some_options()
     gc.freeze()  # so that no child looks for garbage among these modules, as it otherwise would at least at its end
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
@@ -100,6 +102,15 @@ def _serve(address: str, *imports: str) -> None:
                     os.close(file)
                 status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
                 connection.sendall(f"{status}\n".encode())
+
+
+def _read_some_options() -> None:
+    """Lets hydra, which reads the options of fairseq's programs, learn its grammar, which takes longest."""
+    from fairseq import options
+    from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+
+    arguments = ["data", "--task", "translation", "--arch", "transformer", "--optimizer", "adam"]
+    convert_namespace_to_omegaconf(options.parse_args_and_arch(options.get_training_parser(), arguments))
 
 
 def _become(command: list[str], cwd: str, env: dict[str, str], files: list[int]) -> None:

@@ -8,7 +8,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from tests.conftest import SAMPLE, actions_generated, run, run_here
+from tests.conftest import AT_THE_END, SAMPLE, actions_generated, run, run_here
 from transition_parser import Parser
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
@@ -16,27 +16,27 @@ from transition_parser.storage.checkpoints import load_model
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
 
-AT_THE_END = ("--validate-interval", "100", "--save-interval", "100")  # not after each epoch of a few updates
 TASK = ("--user-dir", "transition_parser", "--task", "transition_parsing")
 
 
 def train(
     data: Path, checkpoints: Path, arch: str, *options: str | Path, updates: int = 6, status: int = 0
 ) -> CompletedProcess:
-    """A few updates of a model, on trees or AMRs; some of `options` may stand for those here."""
+    """A few updates of a model, on trees or AMRs; some of `options` may stand in for those here."""
     metric = "smatch" if (data / "lexicon.json").is_file() else "las"
     return run(
         "fairseq-train", data, *TASK, "--arch", arch, "--criterion", "legal_cross_entropy",
         "--label-smoothing", "0.1", "--optimizer", "adam", "--lr", "0.005", "--max-tokens", "600",
         "--num-workers", "0", "--max-update", str(updates), "--save-dir", checkpoints, "--log-format", "json",
-        "--best-checkpoint-metric", metric, "--maximize-best-checkpoint-metric", *options, status=status,
+        "--best-checkpoint-metric", metric, "--maximize-best-checkpoint-metric", *AT_THE_END, *options,
+        status=status,
     )  # fmt: skip
 
 
 def train_twice(data: Path, checkpoints: Path, arch: str, *options: str | Path, updates: tuple[int, int]) -> Path:
     """A checkpoint of training that was stopped and resumed."""
     for some in updates:
-        done = train(data, checkpoints, arch, *AT_THE_END, *options, updates=some)
+        done = train(data, checkpoints, arch, *options, updates=some)
     said = done.stdout + done.stderr
     assert "Loaded checkpoint" in said and '"valid_las"' in said
     return checkpoints / "checkpoint_last.pt"

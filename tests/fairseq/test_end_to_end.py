@@ -39,10 +39,11 @@ def logged(done, key: str) -> list[dict]:
 
 
 def test_training_resumes_where_it_stopped(data_folder, tmp_path):
-    first = train(data_folder, tmp_path, updates=4)
+    each_epoch = ("--validate-interval", "1", "--save-interval", "1")
+    first = train(data_folder, tmp_path, *each_epoch, updates=4)
     scores = logged(first, "valid_las")
     assert scores and all(0 <= float(entry["valid_las"]) <= float(entry["valid_uas"]) for entry in scores)
-    second = train(data_folder, tmp_path, updates=8)
+    second = train(data_folder, tmp_path, *each_epoch, updates=8)
     assert "Loaded checkpoint" in second.stdout + second.stderr
     updates = [int(entry["valid_num_updates"]) for entry in logged(second, "valid_las")]
     assert updates and min(updates) > 4 and max(updates) == 8

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from tests.conftest import SAMPLE, fairseq_preprocess, run, run_here, train
+from tests.conftest import AT_THE_END, SAMPLE, fairseq_preprocess, run, run_here, train
 from tests.small_models import make_batch, make_criterion, make_folder, make_model, make_task
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -150,7 +150,7 @@ def train_trees(data, folder, *options, updates: int) -> None:
     run(
         "fairseq-train", data, "--user-dir", "transition_parser", "--task", "transition_parsing", "--arch",
         "recursive_g2g_small", "--criterion", "legal_cross_entropy", "--optimizer", "adam", "--lr", "0.005",
-        "--max-tokens", "600", "--max-update", updates, "--save-dir", folder, *options,
+        "--max-tokens", "600", "--max-update", updates, "--save-dir", folder, *AT_THE_END, *options,
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run
+from tests.conftest import AT_THE_END, ROOT, SAMPLE, SAMPLE_AMR, run
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 
@@ -20,7 +20,7 @@ def test_a_model_from_outside(request, tmp_path, kind):
     done = run(
         "fairseq-train", data, *PLUGIN, "--task", "transition_parsing", "--arch", "toy_top_two", "--toy-width", "48",
         "--criterion", "legal_cross_entropy", "--optimizer", "adam", "--lr", "0.01", "--max-tokens", "600",
-        "--max-update", "8", "--num-workers", "0", "--save-dir", tmp_path, "--log-format", "json",
+        "--max-update", "8", *AT_THE_END, "--num-workers", "0", "--save-dir", tmp_path, "--log-format", "json",
         "--best-checkpoint-metric", metric, "--maximize-best-checkpoint-metric",
     )  # fmt: skip
     assert f'"valid_{metric}"' in done.stdout + done.stderr

@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 
-from tests.conftest import SAMPLE, run, run_here
+from tests.conftest import AT_THE_END, SAMPLE, run, run_here
 from tests.small_models import make_batch, make_folder, make_model, make_task
 from transition_parser import Parser
 from transition_parser.data.resources import Resources
@@ -135,7 +135,7 @@ def trained(data, folder, *options, updates=6, metric="las"):
         "--lr", "0.005", "--max-tokens", "600", "--num-workers", "0", "--max-update", str(updates),
         "--save-dir", folder,
         "--log-format", "json", "--best-checkpoint-metric", metric, "--maximize-best-checkpoint-metric",
-        "--no-progress-bar", *options,
+        "--no-progress-bar", *AT_THE_END, *options,
     )  # fmt: skip
 
 

@@ -62,7 +62,7 @@ def started(command: list, number: signal.Signals, line_begins: str) -> tuple[in
 def killed(tmp_path_factory):
     """A training that is killed after an epoch: its command, folder, and the processes that it had started."""
     folder = tmp_path_factory.mktemp("interrupted")
-    flags = config(folder, "ewt-stack-small.flags", 20, "--tag-loss 0.1")
+    flags = config(folder, "ewt-stack-small.flags", 8, "--tag-loss 0.1")
     command = ["train", flags, "--train", SAMPLE, "--dev", SAMPLE, "-o", folder / "out", "--pieces", "400"]
     status, _errors, children = started(command, signal.SIGKILL, "epoch 1/")
     assert status == -signal.SIGKILL
@@ -96,7 +96,7 @@ def interrupted(killed):
 
 def test_an_interrupted_training_is_continued(interrupted):
     command, folder, status, errors = interrupted
-    assert status == 128 + signal.SIGTERM and "Traceback" not in errors and "epoch 2/20" in errors
+    assert status == 128 + signal.SIGTERM and "Traceback" not in errors and "epoch 2/8" in errors
     said = (
         rf"interrupted: training until epoch 2 \(best LAS [\d.]+, epoch [12]\) is kept in {folder}/checkpoints; run the"
     )
@@ -108,7 +108,7 @@ def test_an_interrupted_training_is_continued(interrupted):
     assert state(folder / "data") == data and "preparing" not in done.stderr
     assert "Loaded checkpoint" in (folder / "train.log").read_text()
     epochs = json.loads((folder / "history.json").read_text())
-    assert [epoch["epoch"] for epoch in epochs] == list(range(1, 21)) and all(e["loss"] > 0 for e in epochs)
+    assert [epoch["epoch"] for epoch in epochs] == list(range(1, 9)) and all(e["loss"] > 0 for e in epochs)
     assert "left" in done.stderr and "\r" not in done.stderr
     scores = {one["averaged"]: one["las"] for one in figures["compared"]}
     assert scores.keys() == {1, 2} and scores[figures["averaged"]] == max(scores.values())
@@ -144,16 +144,16 @@ def test_a_finished_one_is_extended(interrupted, tmp_path, monkeypatch):
     (tmp_path / "tensorboardX.py").write_text(FAKE_TENSORBOARD)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    more = ("--tensorboard-logdir", tmp_path / "board", "--", "--max-epoch", "21")
+    more = ("--tensorboard-logdir", tmp_path / "board", "--", "--max-epoch", "9")
     done = run_here(*command, *more)
-    assert done.stderr.startswith(f"training goes on; the model so far is kept in {folder}/model-20-epochs\n")
-    assert "epoch 21/21" in done.stderr and "epoch 20/21" not in done.stderr and "preparing" not in done.stderr
-    assert re.search(r"averaged  dev las\n +1 .*\n +2 .*\nepochs: 21, ", done.stdout) and "(the model)" in done.stdout
-    assert (folder / "model-20-epochs" / "model.safetensors").read_bytes() == finished
-    assert len(json.loads((folder / "history.json").read_text())) == 21
+    assert done.stderr.startswith(f"training goes on; the model so far is kept in {folder}/model-8-epochs\n")
+    assert "epoch 9/9" in done.stderr and "epoch 8/9" not in done.stderr and "preparing" not in done.stderr
+    assert re.search(r"averaged  dev las\n +1 .*\n +2 .*\nepochs: 9, ", done.stdout) and "(the model)" in done.stdout
+    assert (folder / "model-8-epochs" / "model.safetensors").read_bytes() == finished
+    assert len(json.loads((folder / "history.json").read_text())) == 9
     assert "board/train\n" in (tmp_path / "board" / "logged").read_text()
     before = state(folder)
-    assert "--max-epoch was 21, is 20" in run_here(*command, status=2).stderr and state(folder) == before
+    assert "--max-epoch was 9, is 8" in run_here(*command, status=2).stderr and state(folder) == before
 
 
 FAKE_TENSORBOARD = """
