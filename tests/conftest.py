@@ -175,7 +175,7 @@ AT_THE_END = ("--validate-interval", "100", "--save-interval", "100")  # not aft
 
 
 def train(data: Path, checkpoints: Path, *options: str, updates: int = 6):
-    """A few updates of a tiny model, validated and saved after the last one."""
+    """A few updates of a tiny model, validated and saved after the last one; neither where `--max-epoch` ends them."""
     return run(*train_command(data, checkpoints, *options, updates=updates))
 
 

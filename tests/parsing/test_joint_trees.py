@@ -26,6 +26,7 @@ from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
 from transition_parser.parsing.parses import Parse
 from transition_parser.states.replay import replay
 from transition_parser.states.table import ActionTable
+from transition_parser.storage.checkpoints import load_model
 from transition_parser.transitions import RootRelations, make_system
 
 SIZES = ("--word-width", "32", "--scan-width", "16", "--spa-width", "16", "--mlp-width", "32")
@@ -209,6 +210,21 @@ def test_on_an_accelerator(models, beam):
         found = Parser.load(models[0], device=DEVICE.type, **options).parse(sentences)
     for ours, theirs in zip(found, wanted, strict=True):
         assert ours.tree == theirs.tree and ours.arc_scores == pytest.approx(theirs.arc_scores, abs=1e-4)
+
+
+def test_parsers_in_memory_find_trees_together_and_so_do_their_copies(trees_model):
+    loaded = Parser.load(trees_model, precision="fp32", others=["en-fast"])
+    model, resources = load_model(trees_model)
+    other = Parser.load("en-fast", precision="fp32")
+    here = Parser(model, resources, precision="fp32", others=[other])
+    sentences = list(loaded.read(SAMPLE))[:8]
+    wanted = [(parse.actions, parse.arc_scores) for parse in loaded.parse(sentences)]
+    for parser in (here, pickle.loads(pickle.dumps(here))):
+        assert [(parse.actions, parse.arc_scores) for parse in parser.parse(sentences)] == wanted
+    with pytest.raises(InputError, match="finds trees together with others can't be one of them"):
+        Parser(model, resources, others=[here])
+    with pytest.raises(InputError, match="1 paths of 2 models: give one for each, or none"):
+        Parser(model, resources, paths=[trees_model], others=[other])
 
 
 @pytest.mark.parametrize("part", ["heads", "relations"])

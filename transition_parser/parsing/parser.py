@@ -113,21 +113,23 @@ class Parser(Generic[P_co]):
         default no particular corpus
     lenpen: exponent of the length by which `search` ranks the hypotheses of a beam; by default 1, for AMRs 2
     nbest: maximum number of parses of each sentence, each a different graph; `parse.alternatives` has the parses after
-        the best one. The beam must be at least as wide, unless the model does not search action by action. By default
-        1.
+        the best one. The beam must be at least as wide, unless the model does not search action by action or there
+        are `others`. By default 1.
     consensus: True to take, of the AMRs that the beam finds, the one with the largest mean Smatch against all of them,
         in place of the most probable one; `parse.alternatives` is ordered alike. Each AMR weighs as the root of its
         probability. A graph of more than 400 nodes turns this off for its sentence.
     longest: maximum length of a sentence in words, where a word of more than 100 characters counts as one word for each
         100 characters. Longer sentences of texts are divided, with a warning; other longer sentences are refused.
         Memory grows with the words of a sentence, time with their square.
-    paths: the files or names of the models, from which copies of the parser load them; by default copies have the
-        weights
-    others: further parsers of trees, which find each tree together with this one, see `JointTrees`
+    paths: the files or names of all models, `model` first, from which copies of the parser load the models; by default
+        copies hold the weights
+    others: further parsers of trees, which find each tree together with this one, see `JointTrees`; none of them
+        finds trees together with others already
 
     For type checkers the class is `Parser[Parse]` or `Parser[AmrParse]`, see `load`.
 
-    Raises `InputError` for options out of range and for a model whose weights are not all finite numbers.
+    Raises `InputError` for options out of range, for a model whose weights are not all finite numbers, and for `others`
+    with which the parser can't find trees.
     """
 
     def __init__(
@@ -177,7 +179,7 @@ class Parser(Generic[P_co]):
         self.precision = checked_precision(precision, self.device)
         self._paths = [*map(_from_anywhere, paths)]
         self._others = others
-        self._joint = _joint_trees(resources, paths[:1], others) if others else None
+        self._joint = _joint_trees(resources, paths, others) if others else None
         full = copy.deepcopy(model).eval().float()
         merge_adapters(full)
         self.model = prepared(full, self.device, self.precision)
@@ -534,7 +536,7 @@ class Parser(Generic[P_co]):
         return parse.rescored(scalings)
 
     def _batches(self, sentences: list[_ToParse], batch_tokens: float = math.inf) -> Iterator[list[int]]:
-        """Yield batches of indices of sentences of similar length, see `BatchSizes`.
+        """Return an iterator over batches of indices of sentences of similar length, see `BatchSizes`.
 
         batch_tokens: maximum of words times beam, in addition to the parser's own
         """
@@ -631,16 +633,24 @@ def _reads_domains(model: ParserModel) -> bool:
 
 
 def _joint_trees(
-    resources: Resources, path: Sequence[str | os.PathLike], others: Sequence[Parser[Parse]]
+    resources: Resources, paths: Sequence[str | os.PathLike], others: Sequence[Parser[Parse]]
 ) -> JointTrees:
-    """Return what finds the trees of several parsers.
+    """Return the `JointTrees` of a parser and others.
 
-    resources: those of the first parser
-    path: the file of its model, if it has one
+    resources: the resources of the first parser
+    paths: the files or names of all models, the first parser's first; or none
+
+    Raises `InputError` where the parsers can't find trees together.
     """
-    joint = JointTrees(resources.table, *path)
-    for other in others:
-        joint.check_shared(other.resources.table.relations, *other._paths)
+    if paths and len(paths) != 1 + len(others):
+        raise InputError(f"{len(paths)} paths of {1 + len(others)} models: give one for each, or none")
+    if any(other._joint is not None for other in others):
+        raise InputError("others: a parser that finds trees together with others can't be one of them")
+    named: list[str | os.PathLike | None] = [*paths]
+    named = named or [None, *(next(iter(other._paths), None) for other in others)]
+    joint = JointTrees(resources.table, named[0])
+    for path, other in zip(named[1:], others, strict=True):
+        joint.check_shared(other.resources.table.relations, path)
     return joint
 
 
