@@ -138,7 +138,8 @@ def within_limits(
 def limits_of(train: Sequence[Derived], frames: FrameActions | None) -> SearchLimits:
     """Return the limits of search that the training data teaches.
 
-    Where there are gold AMRs, silver AMRs teach none: the errors of the parser that made them must not become legal.
+    Where there are gold AMRs, silver AMRs teach no limits: errors of the parser that made the silver AMRs must not
+    become legal.
 
     frames: see `learned`
     """

@@ -45,7 +45,7 @@ def data_folder(dest: str | os.PathLike, inputs: Iterable[str | os.PathLike]) ->
 
 
 def check_undivided(folder: str | os.PathLike) -> None:
-    """Raise `InputError` if fairseq would read the path of a folder of data as several."""
+    """Raise `InputError` if fairseq would read the path of a data folder as several paths."""
     if dividing := [mark for mark in (",", os.pathsep) if mark in str(folder)]:
         raise input_error(f"fairseq divides a path at {dividing[0]!r}: give a folder without it", folder)
 

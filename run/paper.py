@@ -61,7 +61,7 @@ class Programs:
         self._ended, self._lock = False, Lock()
 
     def run(self, command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str]:
-        """Run a program to its end and return its exit status and its messages. Raises `InputError` after `end`."""
+        """Run a program to its end; return its exit status and messages. Raises `InputError` once `end` was called."""
         with self._lock:
             if self._ended:
                 raise InputError("interrupted")

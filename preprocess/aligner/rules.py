@@ -34,7 +34,8 @@ class Candidate(NamedTuple):
 class Around:
     """The edges of a graph by node.
 
-    out, into: for each node (role, other end) of the edges that leave it, and of the edges that reach it
+    out: for each node, (role, target) of each edge that leaves the node
+    into: for each node, (role, source) of each edge that reaches the node
     """
 
     def __init__(self, graph: AmrGraph) -> None:

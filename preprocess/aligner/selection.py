@@ -68,9 +68,11 @@ class SpanSelection:
         return [(one, other) for one, group in zip(self.free, groups, strict=True) for other in group if one < other]
 
     def _swap(self, one: int, other: int) -> bool:
-        """Swap the spans of two nodes of one label if both together come nearer to their neighbours.
+        """Swap the spans of two nodes if the sum of both nodes' distances from their neighbours becomes smaller.
 
-        Return True for a swap.
+        Return True if the spans were swapped.
+
+        one, other: nodes with the same label and the same candidates, see `_twins`
         """
         if one not in self.spans or other not in self.spans or self.spans[one] == self.spans[other]:
             return False

@@ -26,7 +26,10 @@ from transition_parser.parsing.gold_facts import WHAT, facts_of, some_of
 
 
 def entries_of(paths: Sequence[str], most: int) -> Iterator[AmrEntry]:
-    """Yield the first graphs of each bank, as many of each, with alignments."""
+    """Yield the first graphs of each bank, with alignments; the banks give equal numbers of graphs, as far as possible.
+
+    most: the number of graphs of all banks together
+    """
     for number, path in enumerate(paths):
         entries = list(read_bank(path))
         share = (most * (number + 1)) // len(paths) - (most * number) // len(paths)

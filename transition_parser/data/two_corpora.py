@@ -72,7 +72,7 @@ class TwoCorpora(FairseqDataset):
         return [*first, *(np.asarray(batch) + len(self.corpora[0]) for batch in second)]
 
     def filter_indices_by_size(self, indices, max_sizes):
-        """Return the indices without sentences that are longer than `max_sizes`, and the indices that are left out."""
+        """Return the indices of sentences that are no longer than `max_sizes`, and the other indices."""
         kept = [
             corpus.filter_indices_by_size(some, max_sizes)
             for corpus, some in zip(self.corpora, self._split(indices), strict=True)

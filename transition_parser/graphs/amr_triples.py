@@ -92,10 +92,10 @@ def read_triples(text: str, error: Callable[[str], InputError] = InputError) -> 
 
 
 def entry_triples(entry: AmrEntry) -> Triples:
-    """Return the triples of an entry's graph, `:wiki` included, as Smatch reads the text that we write for the graph.
+    """Return the triples of an entry's graph, `:wiki` included, as the package `smatch` reads the graph's PENMAN text.
 
-    Raises `InputError` for a graph that the package can't read, or reads as another graph: the package knows no
-    escapes (`\\"`) in strings.
+    Raises `InputError` for a graph that `smatch` can't read, or reads as another graph: `smatch` knows no escapes
+    (`\\"`) in strings.
     """
     triples = read_triples(entry.amr.to_penman(None, entry.wiki, entry.variables), entry.error)
     if len(triples) != _size(entry):

@@ -11,8 +11,8 @@ Where the paper is silent:
 - Constants are nodes, and so is the value of `:wiki`. Letter case and quotation marks make no difference.
 - `:domain` is the inverse of `:mod`, as in Smatch. An inverse role is turned into the role itself. The authors' program
   turns the edge but keeps `-of` in its label, so that in the program it matters from which end an edge was written.
-- Nodes to which only circles lead begin n-grams too. The program starts from nodes without incoming edges and misses
-  them. No edge comes twice in one n-gram.
+- Nodes to which only circles lead begin n-grams too. The program starts from nodes without incoming edges, and so
+  misses nodes to which only circles lead. No edge comes twice in one n-gram.
 - The three orders have the same weight (in the program: 0.34, 0.33, 0.34). An order is left out if the system has no
   n-gram of it in the whole file, as in the program.
 - The top has no mark, so the focus of a graph makes no difference.

@@ -26,7 +26,9 @@ MOST_DRAWN = 500  # words; longer sentences get no drawn arcs, only the numbers 
 def tree_text(words: Sequence[str], tree: DependencyTree, *columns: Sequence[str]) -> str:
     """Return one line for each word: its number, form, `columns`, arcs, relation and head.
 
-    An arrow points to the dependent.
+    An arrow points to the dependent. Sentences of more than `MOST_DRAWN` words have no arcs.
+
+    columns: any number of further columns, each with one string for each word
 
     >>> print(tree_text(["She", "sells", "shells"], DependencyTree((2, 0, 2), ("nsubj", "root", "obj"))))
     1  She     ◄┐    nsubj  2

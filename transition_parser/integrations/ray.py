@@ -94,7 +94,7 @@ class ParserActor:
         self.job: Job = pickle.loads(job)
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[str]]:
-        """Write the file of each part of a batch, and return the problem of each, "" for none.
+        """Write the file of each part of a batch, and return the problem of each part, "" where there is none.
 
         Errors are returned because Ray would retry a part whose error is raised.
         """

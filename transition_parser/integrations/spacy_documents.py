@@ -86,7 +86,9 @@ def _columns(token: Token) -> dict[str, str]:
 
 
 def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[Parse | None]) -> None:
-    """Write heads, relations and sentence starts into a document, and tags, lemmas and features of tokens without.
+    """Write heads, relations and sentence starts into a document.
+
+    Tokens that lack a tag, a lemma or features get the predicted values.
 
     The head of white space is the word before it, or the first word of a sentence that begins with white space. White
     space thus adds neither heads in other sentences nor crossing arcs.

@@ -57,9 +57,11 @@ def _heads_a_phrase(token: Token) -> bool:
 
 
 def _first(token: Token) -> int:
-    """Return the first token of the phrase.
+    """Return the index of the first token of a phrase.
 
-    Modifiers belong to it as long as only modifiers are between them and the head.
+    Modifiers belong to the phrase as long as only modifiers are between them and the head.
+
+    token: the head of the phrase
     """
     first = token.i
     for child in reversed(list(token.lefts)):

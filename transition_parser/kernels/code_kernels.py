@@ -99,7 +99,7 @@ class CodedProduct:
         self.as_c = _Coded(*(part.data_ptr() for part in self._kept), codes.size(1), self.outputs)
 
     def address(self, outputs: int, inputs: int) -> int:
-        """Return the address of `as_c`. Raises `ValueError` for a layer of other sizes."""
+        """Return the address of `as_c`. Raises `ValueError` unless the layer has the given sizes."""
         if (outputs, inputs) != (self.outputs, self.inputs):
             raise ValueError(f"the weight must be ({outputs}, {inputs}); it is ({self.outputs}, {self.inputs})")
         return ctypes.addressof(self.as_c)

@@ -95,7 +95,9 @@ class TreeMachine(NamedTuple):
 
 
 class FoundDerivations(NamedTuple):
-    """The final derivations of a batch, those of a sentence in the order in which they became final.
+    """The final derivations of a batch; the derivations of a sentence are in the order in which they became final.
+
+    `most` is the largest number of actions for which a derivation has room, see `empty`.
 
     counts: (B,) int64; the number of derivations of each sentence, at most twice the beam
     steps: (B, 2 beam) int64; the number of actions of each derivation

@@ -1,6 +1,6 @@
 """The two kinds of columns that are predicted: one label for each word, or a set of labels.
 
-Both turn values into targets, and the scores of a linear layer into losses and values. Id 0 stands for no label.
+Both kinds turn values into targets, and the scores of a linear layer into losses and values. Id 0 stands for no label.
 """
 
 from __future__ import annotations

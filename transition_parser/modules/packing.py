@@ -40,8 +40,8 @@ def quantise(model: nn.Module) -> None:
 
     The result of a row does not depend on the rows that are computed with it. Layers marked by `keep_weight`, and
     narrow layers (`_NARROW`), stay as they are. Activations that follow a layer become a part of it, see
-    `_replace_layers`. The method `use_codes` of modules that have one is called at the end: such a module may compute
-    several of its layers at once, from their `coded`.
+    `_replace_layers`. At the end the method `use_codes` of each module with such a method is called. The module may
+    then compute several of its layers at once, from the attribute `coded` of each layer.
     """
     _replace_layers(model, _Int8Linear, _NARROW)
     for module in model.modules():

@@ -76,8 +76,9 @@ def ranked(parses: Sequence[R], most: int, agreements: Agreements | None = None)
     derivations have in the part. All alternatives that have the part have the same confidence in it.
 
     parses: one for each derivation that search found, best first
-    agreements: ranks the graphs by their mean agreement with all graphs found, in which a graph weighs as the root of
-        its probability; equal ones stay in their order (Kumar and Byrne 2004, Minimum Bayes-Risk Decoding)
+    agreements: function whose results, the mean agreement of each graph with all graphs found, rank the graphs. In the
+        mean a graph weighs as the root of its probability. Graphs of equal agreement stay in their order (Kumar and
+        Byrne 2004, Minimum Bayes-Risk Decoding).
     """
     scale = 1.0 / max(sum(parse.probability for parse in parses), 1.0)  # only rounding makes the sum exceed 1
     parses = [replace(parse, probability=parse.probability * scale) for parse in parses]

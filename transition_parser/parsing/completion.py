@@ -182,7 +182,7 @@ class _Draft:
         return source, self._head(others) if others else self._node_of(fact.target)
 
     def _is_taken(self, node: int, place: Place) -> bool:
-        """Return True for a constant that has its one head by another fact, or will have it."""
+        """Return True for a constant whose one head another fact gives, now or later."""
         if node not in self.constants or place.fact >= 0:
             return False
         return node in self.node.values() or any(edge.target == node for edge in self.given)

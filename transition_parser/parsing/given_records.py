@@ -1,4 +1,4 @@
-"""The facts about a sentence beside a configuration of the AMR machine: which hold, and which are open."""
+"""The facts about a sentence at a configuration of the AMR machine: the facts that hold, and the open facts."""
 
 from __future__ import annotations
 

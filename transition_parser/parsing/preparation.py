@@ -64,11 +64,11 @@ def _check_weights(model: ParserModel) -> None:
 
 
 def prepared(model: ParserModel, device: torch.device, precision: str) -> ParserModel:
-    """Return the model ready to compute: the same one in fp32, a copy in other precisions.
+    """Return the model ready to compute: the model itself in fp32, a copy in other precisions.
 
-    In int8, everything but the linear layers is in bf16 where that is native.
+    In int8, everything but the layers that `quantise` replaces is in bf16 where bf16 is native.
 
-    model: in fp32
+    model: the model in fp32
     """
     packs = device.type == "cpu" and has_fast_bf16(device)
     model = (model if precision == "fp32" else copy.deepcopy(model)).to(device)

@@ -109,7 +109,10 @@ class Nodes(NamedTuple):
     several: Tensor
 
     def at(self, slot: Tensor) -> Nodes:
-        """Return the node in the given slot of each row, (R,) each. Negative slots read slot 0."""
+        """Return the node in one slot of each row; each field is (R,).
+
+        slot: (R,); the slot of each row, where negative numbers stand for slot 0
+        """
         slot = slot.clamp_min(0)[:, None]
         return Nodes(*(values.gather(1, slot)[:, 0] for values in self))
 

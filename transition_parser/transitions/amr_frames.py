@@ -151,7 +151,7 @@ class FrameActions:
 
 @lru_cache(maxsize=4)
 def frame_actions(table: Frames) -> FrameActions:
-    """Return the FRAME actions of a table of frames, made once, because that takes a while."""
+    """Return the FRAME actions of a table of frames. The result is cached, because making the actions takes a while."""
     return FrameActions(table)
 
 

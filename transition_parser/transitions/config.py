@@ -50,7 +50,7 @@ class ParserConfig:
     lexicon: Lexicon | None = None
 
     def transition_system(self) -> TransitionSystem:
-        """Return the transition system with these labels."""
+        """Return the transition system that this configuration describes."""
         spans, limits = (None, None) if self.lexicon is None else (self.lexicon.spans, self.lexicon.limits)
         roots = RootRelations(frozenset(self.roots), frozenset(self.shared_roots))
         return make_system(self.system, self.shift_words, spans, roots, limits, frames_of(self.frames))

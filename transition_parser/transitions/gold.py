@@ -83,7 +83,7 @@ class GoldOrder(NamedTuple):
     @classmethod
     @lru_cache(maxsize=1024)
     def from_tree(cls, tree: DependencyTree) -> GoldOrder:
-        """Return the order of a tree.
+        """Return a tree in the form that costs need.
 
         The latest results are cached, because each step of a derivation asks for the same tree again.
         """

@@ -192,7 +192,12 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     def gold_graphs(
         self, resources: Resources, folder: str | os.PathLike, split: str, sources: Iterable, targets: Iterable
     ) -> list[AmrGraph | None]:
-        """Return the graphs of `{split}.amr`: gold derivations may have actions that the training data lacks."""
+        """Return the graphs of `{split}.amr`.
+
+        Gold derivations can't stand in for the file: they may have actions that the training data lacks.
+
+        Raises `InputError` where the file is missing, or has another number of graphs than `sources` has sentences.
+        """
         path = Path(folder, f"{split}{self.suffix}")
         if not path.is_file():
             raise input_error(

@@ -30,8 +30,10 @@ class _End(NamedTuple):
 def standard_input() -> BinaryIO:
     """Return standard input as bytes.
 
-    It is a reader of its own over the same descriptor where there is a descriptor. Otherwise the interpreter would
-    abort if a thread that waits for input held the lock of `sys.stdin` when the program ends.
+    Where `sys.stdin` has a descriptor, the result is another reader over the same descriptor. With `sys.stdin` itself
+    the interpreter would abort if a thread that waits for input held the lock of `sys.stdin` when the program ends.
+
+    Raises `InputError` where standard input is closed.
     """
     if sys.stdin is None:
         raise InputError("standard input is closed")
@@ -54,7 +56,7 @@ def in_chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def in_weighed_chunks(items: Iterable[T], size: int, weight: Callable[[T], int]) -> Iterator[list[T]]:
-    """Yield lists of items whose weights have a sum of `size`, or a little more; a list has at most `size` items."""
+    """Yield lists of items. A list ends where the number of items, or the sum of their weights, reaches `size`."""
     chunk: list[T] = []
     total = 0
     for item in items:

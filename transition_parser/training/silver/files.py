@@ -21,7 +21,7 @@ FORMAT = 3  # of `.partial` files; a file of another version is of another run
 
 @dataclass(frozen=True)
 class KeptSentence:
-    """A sentence of the file.
+    """A sentence that a file of silver data keeps.
 
     text: the sentence and its graph as the file holds them
     agreement: how far the models agree, from 0 to 1
