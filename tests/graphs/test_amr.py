@@ -130,6 +130,8 @@ def test_second_writing_changes_nothing_but_the_order(case):
 @given(graphs())
 @example((graph_of("""(g / go-01 :ARG0 (s / see-01 :ARG0-of (h / have-org-role-91 :ARG2 (t / see-01) :ARG0 u :ARG1 g))
     :ARG1-of (u / see-01))"""), [()] * 5, {}))  # fmt: skip
+@example((AmrGraph(("see-01", "have-rel-role-91", "go-01"), frozenset(),
+    (Edge(1, "ARG1", 0), Edge(2, "ARG0", 0), Edge(1, "ARG0", 0), Edge(2, "ARG1", 1))), [()] * 3, {}))  # fmt: skip
 def test_what_was_written_is_written_so_again(case):
     graph, alignments, wiki = case
     text = graph.to_penman(alignments, wiki)

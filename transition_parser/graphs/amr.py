@@ -222,15 +222,29 @@ class PenmanLayout:
                         reach(target, number)
                 ahead += 1
 
+        apart = self._reached_apart()
         reach_forwards(self.graph.top, None)
         for node in reached:  # which grows meanwhile
             for number in self._around[node]:
                 source = edges[number].source
-                if source not in written_by:
+                if source not in written_by and source not in apart:
                     above = self._edge_above(source, places)
-                    if edges[above].target == node:  # else it is written below a node that comes later
+                    if above == number:  # else the source is written by an edge that comes later
                         reach_forwards(source, above)
         return written_by
+
+    def _reached_apart(self) -> set[int]:
+        """Return the nodes of relations (`-91`) that the top reaches without an inverse edge from any such node."""
+        relations = {node for node, label in enumerate(self.graph.labels) if label.endswith("-91")}
+        reached = [self.graph.top] if relations else []
+        seen = {self.graph.top}
+        for node in reached:  # which grows meanwhile
+            for source, _, target in (self.graph.edges[number] for number in self._around[node]):
+                other = target if source == node else source
+                if other not in seen and (source == node or other not in relations):
+                    seen.add(other)
+                    reached.append(other)
+        return relations & seen
 
     def _edge_above(self, node: int, places: Mapping[int, int]) -> int:
         """Return the edge below which a node stands that only inverse edges lead to.
