@@ -124,7 +124,7 @@ def test_several_inputs_and_the_manifest(many, tmp_path):
 
 def test_amrs_of_a_bank(tmp_path):
     out = tmp_path / "out"
-    engine.parse_by_ray(job_of("en-amr"), [str(SAMPLE_AMR)], str(out), 1)
+    engine.parse_by_ray(job_of("en-amr"), [str(SAMPLE_AMR)], str(out), 2)
     assert written(out) == expected(SAMPLE_AMR, model="en-amr") and len(files_of(out)) > 2
 
 
@@ -170,7 +170,7 @@ def test_bad_input_ends_it(tmp_path):
     path, out = tmp_path / "in.jsonl", tmp_path / "out"
     path.write_text('{"text": "Go now ."}\n' * 100 + '{"text": 7}\n')
     with pytest.raises(InputError, match=r"in\.jsonl:101: column 'text' holds 7: it must be a text"):
-        engine.parse_by_ray(job_of(column="text"), [str(path)], str(out), 1)
+        engine.parse_by_ray(job_of(column="text"), [str(path)], str(out), 2)
     assert json.loads((out / "manifest.json").read_text())["finished"] is False
 
 
