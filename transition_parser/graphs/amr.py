@@ -222,7 +222,7 @@ class PenmanLayout:
                         reach(target, number)
                 ahead += 1
 
-        apart = self._reached_apart()
+        apart = self._reached_apart()  # edges in their own direction lead to these, sooner or later
         reach_forwards(self.graph.top, None)
         for node in reached:  # which grows meanwhile
             for number in self._around[node]:
@@ -233,9 +233,12 @@ class PenmanLayout:
                         reach_forwards(source, above)
         return written_by
 
+    def _is_relation(self, node: int) -> bool:
+        return self.graph.labels[node].endswith("-91")
+
     def _reached_apart(self) -> set[int]:
         """Return the nodes of relations (`-91`) that the top reaches without an inverse edge from any such node."""
-        relations = {node for node, label in enumerate(self.graph.labels) if label.endswith("-91")}
+        relations = {*filter(self._is_relation, range(len(self.graph)))}
         reached = [self.graph.top] if relations else []
         seen = {self.graph.top}
         for node in reached:  # which grows meanwhile
@@ -254,7 +257,7 @@ class PenmanLayout:
 
         places: node → its place in the order of the nodes that are reached so far
         """
-        edges, has_role = self.graph.edges, self.graph.labels[node].endswith("-91")
+        edges, has_role = self.graph.edges, self._is_relation(node)
 
         def key(number: int) -> tuple[bool, str, int]:
             _, role, target = edges[number]

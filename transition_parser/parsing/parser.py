@@ -254,9 +254,7 @@ class Parser(Generic[P_co]):
         loaded, resources = load_model(model)
         _check_kind(model, resources, kind)
         paths, members = (model, *others), [(loaded, resources), *map(load_model, others)]
-        if not others:
-            return cls(loaded, resources, beam, paths=paths, **options)
-        if _all_score_actions_of(resources, members):
+        if others and _all_score_actions_of(resources, members):
             return cls(Ensemble([member for member, _ in members]), resources, beam, paths=paths, **options)
         for path, (_, own) in zip(paths, members, strict=True):
             _check_goes_with(path, own, resources)
