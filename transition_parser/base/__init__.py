@@ -1,1 +1,1 @@
-"""Floor 0: errors, files, settings of the process, progress bars and work-arounds."""
+"""Floor 0 (see CONTRIBUTING.md): errors, files, settings of the process, progress bars and work-arounds."""

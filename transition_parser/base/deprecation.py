@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 
 def renamed_argument(old: str, new: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator of a function that still takes the keyword argument `new` by its name `old`.
+    """Return a decorator that lets a function take its keyword argument `new` by the former name `old`, too.
 
     The old name gives a `DeprecationWarning`. Both names in one call raise `TypeError`.
 

@@ -14,7 +14,7 @@ class InputError(ValueError):
 
 
 class NotFiniteError(ValueError):
-    """Scores of a network that are NaN or infinite: the weights of the network are finite, but too large."""
+    """The error for network scores that are NaN or infinite because the finite weights are too large."""
 
 
 class ParserWarning(UserWarning):
@@ -36,7 +36,7 @@ def input_error(
     line: int | None = None,
     sentence: str | None = None,
 ) -> InputError:
-    """Return an `InputError` whose message begins with the position.
+    """Return an `InputError` whose message begins with `path`, `line` and `sentence`, as far as they are given.
 
     >>> str(input_error("word 5 has head 19", "train.conllu", 812, "weblog-7"))
     'train.conllu:812: sentence weblog-7: word 5 has head 19'
@@ -50,7 +50,7 @@ def input_error(
 def needs_extra(extra: str, what: str) -> Iterator[None]:
     """Raise `InputError` if an import in the block fails because an extra of the package is not installed.
 
-    extra: the name of the extra
+    extra: the name of the extra, a group of optional dependencies
     what: the things that need the extra, as the subject of the message
 
     >>> with needs_extra("draw", "pictures"):
@@ -67,12 +67,12 @@ pip install 'transition-parser[draw]'
 
 
 def missing_extra(extra: str, what: str, problem: str) -> InputError:
-    """Return the error that says how to install an extra of the package."""
+    """Return the error that says how to install an extra; for `extra` and `what` see `needs_extra`."""
     return InputError(f"{what} need the extra `{extra}` ({problem}): pip install 'transition-parser[{extra}]'")
 
 
 def shortened(text: str, most: int = 60) -> str:
-    """Return `text` for a message; of a text longer than `most` characters, return the beginning and `...`.
+    """Return `text`, cut to `most` characters ending in `...` if it is longer.
 
     >>> shortened("9" * 5000, 8)
     '99999...'

@@ -1,4 +1,4 @@
-"""Writers that write a file or a folder whole or not at all."""
+"""Context managers that write a file or a folder whole or not at all, and locks of files and folders."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from typing import TextIO
 
 from transition_parser.base.errors import InputError, input_error
 
-# errors of writing alone; the operating system does not say which file they are about
+# errors that only writing raises; they do not name the file
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP})
 
 
 @contextmanager
 def replacing(path: str | os.PathLike) -> Iterator[Path]:
-    """Give the block a temporary path that takes the name `path` when the block ends without an error.
+    """Give the block a temporary file, which is renamed to `path` when the block ends without an error.
 
-    A symbolic link keeps its target, and the target is replaced. A path that is not a regular file (a pipe,
+    If `path` is a symbolic link, the file that it points to is replaced. A path that is not a regular file (a pipe,
     /dev/null) is written directly. Raises `InputError` if `path` is a folder, or if the folder of `path` does not
     exist.
     """
@@ -56,7 +56,7 @@ def check_rereadable(path: str | os.PathLike) -> None:
 def output(path: str | None) -> Iterator[TextIO]:
     """Give the block standard output if `path` is None or `-`, else a temporary text file.
 
-    The temporary file takes the name `path` when the block ends without an error (see `replacing`).
+    The temporary file is renamed to `path` when the block ends without an error (see `replacing`).
     """
     if path is None or path == "-":
         yield sys.stdout
@@ -69,7 +69,7 @@ def output(path: str | None) -> Iterator[TextIO]:
 def growing(path: str | os.PathLike) -> Iterator[Path]:
     """Give the block the file `path`.partial, which may hold the output of an earlier run.
 
-    The file takes the name `path` when the block ends without an error. After an error the file stays, unless it is
+    The file is renamed to `path` when the block ends without an error. After an error the file stays, unless it is
     empty. Raises `InputError` if `path` exists and is not a regular file, if the folder of `path` does not exist, and
     if another run is writing the file.
     """
@@ -89,16 +89,16 @@ def growing(path: str | os.PathLike) -> Iterator[Path]:
 
 @contextmanager
 def held(path: str | os.PathLike, busy: InputError | None = None) -> Iterator[int]:
-    """Run the block while no other process holds this file, which is made if it is missing.
+    """Lock a file for the block, and yield its descriptor. The file is created if it is missing.
 
-    The yielded file descriptor holds the file; programs that inherit it hold the file, too. On file systems without
-    locks, nothing is held. Raises `InputError` where another process holds the file.
+    Child processes that inherit the descriptor keep the lock, too. On file systems without locks, nothing is locked.
+    Raises the `InputError` `busy` if another process has locked the file.
 
-    busy: the error in that case; by default, it says that another run is writing the file
+    busy: the error for a locked file; by default, it says that another run is writing the file
     """
     busy = busy or input_error("another run is writing this file: wait for it, or end it", path)
     descriptor = _locked(path, busy)
-    while not _is_at(descriptor, path):  # another process has moved it away since it was opened
+    while not _is_at(descriptor, path):  # another process has moved the opened file away
         os.close(descriptor)
         descriptor = _locked(path, busy)
     try:
@@ -124,7 +124,7 @@ def _locked(path: str | os.PathLike, busy: InputError) -> int:
 
 
 def _is_at(descriptor: int, path: str | os.PathLike) -> bool:
-    """Return True where an open file has this path."""
+    """Return True if the open file `descriptor` is the file that is now at `path`."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except FileNotFoundError:
@@ -137,7 +137,7 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
 
     After an error, `dest` is as it was. Raises `InputError` if `dest` exists and is not a folder.
 
-    stale: patterns of the old files of `dest` that are deleted before the new files come
+    stale: glob patterns of the files in `dest` that are deleted before the new files are moved in
     """
     dest = Path(os.path.realpath(dest))
     if dest.exists() and not dest.is_dir():
@@ -160,7 +160,7 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
 
 @contextmanager
 def alone_in(path: str | os.PathLike) -> Iterator[None]:
-    """Run the block while no other process is in such a block for the same folder; wait until that is so.
+    """Wait until no other process is in an `alone_in` block for the same folder, then run the block.
 
     On file systems without locks for folders, the block runs at once.
     """
@@ -207,10 +207,9 @@ def _target(path: str | os.PathLike) -> Path:
 
 @contextmanager
 def _said_of(path: str | os.PathLike, temporary: Path) -> Iterator[None]:
-    """Replace the file name in errors of the block by `path`, the name that the user knows.
+    """Replace the file name in each `OSError` of the block by `path`, the name that the user knows.
 
-    That concerns errors that name the temporary file or a file in the temporary folder, and errors without a name
-    that say that there is no room to write.
+    This concerns errors that name `temporary` or a file in it, and errors in `NO_ROOM` that name no file.
     """
     try:
         yield
@@ -234,7 +233,7 @@ def _move_into(dest: Path, temporary: Path, stale: Iterable[str]) -> None:
 
 
 def _remove_empty(folder: Path) -> None:
-    """Remove a folder that is still empty."""
+    """Remove a folder if it exists and is empty."""
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
 

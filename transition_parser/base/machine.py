@@ -1,4 +1,4 @@
-"""The machine that figures were measured on."""
+"""A description of the machine, to be stored with measurements."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ import torch
 
 
 def machine() -> str:
-    """Return a description of the machine: its processor, the number of its cores, its GPUs, the version of Python."""
+    """Return the processor architecture, the number of cores, the GPUs and the Python version, as one line of text."""
     gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
     return ", ".join([platform.machine(), f"{os.cpu_count()} cores", *gpus, f"Python {platform.python_version()}"])

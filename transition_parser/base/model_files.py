@@ -28,7 +28,7 @@ _short.maxstring = _short.maxother = 100
 
 
 def shown(value: object) -> str:
-    """Return a short text in one line that shows any value in a message."""
+    """Return a short representation of any value, on one line, for messages."""
     return " ".join(_short.repr(value).split())
 
 
@@ -55,7 +55,7 @@ def read_bytes(path: str | os.PathLike, missing: str) -> bytes:
 def read_text(path: str | os.PathLike, missing: str) -> str:
     """Return the content of a UTF-8 file as text.
 
-    Raises `InputError` as `read_bytes` does, and, with the line, for a file that is not UTF-8.
+    Raises `InputError` as `read_bytes` does, and for a file that is not UTF-8. The latter error names the line.
     """
     content = read_bytes(path, missing)
     try:
@@ -68,8 +68,8 @@ def read_text(path: str | os.PathLike, missing: str) -> str:
 def read_json(path: str | os.PathLike, missing: str) -> dict[str, Any]:
     """Return the JSON object in a file.
 
-    Raises `InputError` for any other content. It also raises `InputError` for content that JSON readers disagree on:
-    a key that is there twice, NaN, infinite and gigantic numbers, single surrogates.
+    Raises `InputError` for any other content, and for content that JSON readers disagree on: duplicate keys, NaN,
+    infinite or gigantic numbers, lone surrogates and deep nesting.
     """
     text = read_text(path, missing)
     try:
@@ -100,7 +100,7 @@ class Key(NamedTuple):
     """The condition that the value of a key in a JSON object must meet.
 
     what: the condition in words
-    fits: the condition as a test
+    fits: the condition as a function of the value
     required: False if the key may be missing
     """
 
@@ -120,7 +120,7 @@ def is_whole(value: object) -> TypeGuard[int]:
 
 
 def is_texts(value: object) -> TypeGuard[list[str]]:
-    """Return True for a list of different strings."""
+    """Return True for a list of strings without duplicates."""
     return isinstance(value, list) and all(map(is_text, value)) and len(set(value)) == len(value)
 
 
@@ -132,7 +132,7 @@ OBJECT = Key("a JSON object", lambda value: isinstance(value, dict))
 
 
 def check_keys(values: Mapping[str, Any], keys: Mapping[str, Key], path: str | os.PathLike) -> None:
-    """Raise `InputError` for a key of `values` that is unknown or missing, or whose value has another type."""
+    """Raise `InputError` for a key of `values` that is unknown or missing, or whose value does not fit its `Key`."""
     for name in values:
         if name not in keys:
             raise input_error(f"unknown key {shown(name)}: the known keys are {', '.join(keys)}", path)
@@ -195,7 +195,7 @@ def _int(text: str) -> int:
 
 
 def sha256_of(*paths: str | os.PathLike) -> str:
-    """Return the SHA-256 of the contents of files, one after the other, in hexadecimal digits.
+    """Return one SHA-256, in hexadecimal digits, of the concatenated contents of files.
 
     Raises `InputError` for a file that can't be read.
     """
@@ -210,5 +210,5 @@ def sha256_of(*paths: str | os.PathLike) -> str:
 
 
 def in_file(path: str | os.PathLike, error: InputError) -> InputError:
-    """Return an error with the message of `error`, preceded by the name of the file that it is about."""
+    """Return an error with the message of `error`, preceded by `path`, the file that the error is about."""
     return input_error(str(error), path)

@@ -22,8 +22,8 @@ Result = TypeVar("Result")
 def keep_freed_memory() -> None:
     """Tell glibc to keep the memory of freed tensors for later tensors.
 
-    By default, glibc gives blocks of some MB back to the system at once, and gets them again page by page. For the
-    scores over a large vocabulary, that takes longer than the computation. Does nothing with another C library.
+    By default, glibc returns freed blocks of some MB to the system at once, and later gets them again page by page. For
+    scores over a large vocabulary, this takes longer than the computation. Other C libraries are left alone.
     """
     if mallopt := _of_glibc("mallopt"):
         trim_threshold, mmap_max = -1, -4  # M_TRIM_THRESHOLD and M_MMAP_MAX of malloc.h
@@ -32,10 +32,10 @@ def keep_freed_memory() -> None:
 
 
 def give_back_freed_memory() -> None:
-    """Give the memory that `keep_freed_memory` kept back to the system.
+    """Return the memory that `keep_freed_memory` retains to the system.
 
-    Without a call now and then, free blocks pile up that are too small for new tensors. Does nothing with another C
-    library.
+    Without occasional calls, free blocks pile up that are too small for new tensors. The call has no effect with
+    other C libraries.
     """
     if malloc_trim := _of_glibc("malloc_trim"):
         malloc_trim(0)
@@ -44,8 +44,8 @@ def give_back_freed_memory() -> None:
 def keep_few_kernels() -> None:
     """Limit the number of kernels in oneDNN's cache.
 
-    The cache holds a kernel for each shape of each product. Its default limit is 1,024 kernels, which take over 1
-    GB. A limit that the user has set stays. The call has no effect once oneDNN has computed.
+    The cache holds a kernel for each shape of each matrix product. Its default limit is 1,024 kernels, which take
+    over 1 GB. A limit that the user has set stays. The call has no effect after oneDNN's first computation.
     """
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 
@@ -53,9 +53,9 @@ def keep_few_kernels() -> None:
 def let_idle_threads_sleep() -> None:
     """Let the threads of OpenMP sleep while they wait for work.
 
-    By default, the threads spin for some milliseconds. Where other programs, or a second one of ours, use the cores,
-    spinning takes several times the time of the work itself. Call this function before torch is imported, because
-    OpenMP reads the setting then. A setting of the user stays.
+    By default, waiting threads spin for some milliseconds. If other processes use the same cores, spinning takes
+    several times as long as the work itself. Call this function before torch is imported, because OpenMP reads the
+    setting at that time. If the user has set OMP_WAIT_POLICY, it stays.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
@@ -80,12 +80,12 @@ def in_parallel(work: Callable[[Item], Result], items: Iterable[Item], processes
     """Yield `work(item)` for each item, in the order of the items, from several processes.
 
     With one process, or with no more than `chunk` items, this process does the work. The processes are not forked:
-    forked processes would have the locks of our threads, and signal handlers that keep them from being ended. A
+    forked processes would inherit the locks of our threads, and signal handlers that keep them from being ended. A
     script that calls this function therefore needs `if __name__ == "__main__":`. Raises `InputError` if one of the
     processes dies.
 
-    processes: how many processes share the work
-    chunk: how many items a process gets at once
+    processes: the number of processes
+    chunk: the number of items that a process gets at once
     """
     items = iter(items)
     first = [] if processes == 1 else list(islice(items, chunk + 1))
@@ -114,15 +114,15 @@ def _of_glibc(name: str) -> Callable | None:
 
 
 class Shared:
-    """A setting of the whole process that several users change at the same time.
+    """A setting of the whole process that several `at` blocks, in any threads, may change at the same time.
 
-    The setting has the value of the latest user that has not finished. When all users have finished, the setting has
-    its first value again.
+    The setting has the value of the latest block that has not ended. After all blocks have ended, the setting has
+    its original value again.
     """
 
     def __init__(self, get: Callable, set_: Callable) -> None:
         self._get, self._set, self._lock = get, set_, Lock()
-        self._values: dict = {}  # the value of each user that has not finished, the latest last
+        self._values: dict = {}  # the value of each block that has not ended, in the order of their starts
 
     @contextmanager
     def at(self, value: Any) -> Iterator[None]:

@@ -4,10 +4,10 @@ A treebank or an AMR bank is parsed once with all parts, and once for each part 
 scored. The parts are the stack, the buffer, the words that left both, and the heads and relations of the partial tree,
 as far as the model sees them. The parts of `use_parser` are its structures, which include the actions so far.
 
---scores delta hides nothing. It sums gradients times indicators of structures (Δ, Ji et al. 2021, sec. 6), for models
-with indicators (`use_parser`), over the decisions in parses of the file, whose own graphs do not matter. It prints for
-each kind of action the mean Δ of each structure, in nats, inside and outside: of the words that are in the structure,
-and of the others. A mean above 0 supports the actions that are taken.
+--scores delta hides nothing. It is for models with indicators of structures (`use_parser`), and sums gradients times
+indicators (Δ, Ji et al. 2021, sec. 6) over the decisions in the model's parses of the file. The graphs in the file do
+not matter. For each kind of action and each structure, two means of Δ in nats are printed: "inside", of the words in
+the structure, and "outside", of all other words. A mean above 0 supports the actions that are taken.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class _Found(NamedTuple):
     """The scores in three forms.
 
     data: what --json prints
-    rows: name → text
+    rows: name of a row → text of the row, printed without --json
     drawn: the arguments of the function that draws them, without the path
     """
 

@@ -1,7 +1,7 @@
 """Align every node of AMRs to at least one token, and write the bank with the alignments.
 
 Ids, comments, variables, the order of branches, indentation and :wiki stay as they are. An entry without `# ::tok` gets
-this line, since alignments count its tokens from 0. Alignments in IN are kept and completed, unless --from-scratch is
+this line, since alignments are indices of its tokens. Alignments in IN are kept and completed, unless --from-scratch is
 given.
 """
 

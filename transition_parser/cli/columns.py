@@ -1,4 +1,4 @@
-"""The columns of a corpus that a command takes: named by flags, or all that the corpus has."""
+"""The choice of the columns (UPOS, lemmas, …) of a corpus that a command uses, by flags or by their presence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_columns(parser: argparse.ArgumentParser, formalism: Formalism) -> None:
 
 
 def wanted_columns(arguments: argparse.Namespace, formalism: Formalism) -> Collection[str]:
-    """Return the columns that the flags of `add_columns` ask for, without empty ones that only `--all-columns` does."""
+    """Return the columns that the flags of `add_columns` ask for; `--all-columns` does not ask for empty columns."""
     values = vars(arguments)
     named = asked_for(values, formalism.name)
     others = [name for name in _predicted(formalism) if name not in named] if values.get(ALL_COLUMNS) else []
@@ -42,15 +42,15 @@ def columns_to_train(
     train: str,
     earlier: Mapping[str, Any] | None,
 ) -> dict[str, bool]:
-    """Return for the flag of each column whether a training takes the column.
+    """Return flag of a column → True if training uses the column.
 
-    A column that was neither asked for nor refused is taken if a flag of the model needs it, unless the column is empty
-    and the model would only predict it. Flags of columns that did not exist when the experiment began are left out.
+    A column whose flag was not given is used if a flag of the model needs it, unless the column is empty and the model
+    would only predict it. Flags of columns that did not exist when the experiment began are left out.
 
     given: flag of a column → True, False, or None for a flag that was not given
     flags: the flags of the model
     train: the training file
-    earlier: the options of the experiment that the folder holds, see `Experiment`; None if it holds none
+    earlier: the options of the experiment in the output folder, see `Experiment`; None for a new experiment
     """
     open_ = [name for name, column in KNOWN.items() if column.graphs == formalism.name and given[column.flag] is None]
     needed = {name: {*flags} & {*KNOWN[name].used_by} for name in open_ if _existed(name, earlier)}
@@ -69,7 +69,7 @@ def _predicted(formalism: Formalism) -> Sequence[str]:
 
 
 def _present(path: str, columns: Collection[str], formalism: Formalism, silent: bool = False) -> Collection[str]:
-    """Return the columns, of the given ones, that are not empty in a file; unless silent, say which are left out."""
+    """Return those of `columns` that are not empty in a file. Unless `silent`, print a note for each empty column."""
     there = present(formalism.read_graphs(path), columns) if columns else []
     for name in columns:
         if name not in there and not silent:

@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _complete(parser: argparse.ArgumentParser, completers: Mapping[str, Any]) -> None:
     """Give shtab the completer of each argument.
 
-    completers: the completer of an argument, by its name in --help.
+    completers: metavar of an argument → its completer
     """
     for action in parser._actions:  # argparse has no public list of its arguments
         if isinstance(action, argparse._SubParsersAction):

@@ -1,7 +1,7 @@
-"""The surroundings of a command.
+"""Contexts in which commands run.
 
-Signals end the program by an exception, so that unfinished output is cleaned up. Warnings of this package are one plain
-line each.
+Signals end the program by an exception, so that unfinished output is cleaned up. Each warning of this package is one
+plain line.
 """
 
 from __future__ import annotations

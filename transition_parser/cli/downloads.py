@@ -1,4 +1,4 @@
-"""Open corpora from their publishers. This is the only module that uses the network, and only when it is called.
+"""Downloads of open corpora from their publishers. No other module fetches anything from the network.
 
 All known addresses are in `SOURCES` and `LANGUAGES`.
 """
@@ -116,10 +116,10 @@ def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iter
 
     An interrupted file is continued. An unfinished file never has its final name.
 
-    mirror: an address with the hosts as folders (`MIRROR/amr.isi.edu/…`); by default the hosts themselves
+    mirror: address that is put before host and path (`MIRROR/amr.isi.edu/…`); by default the publishers are asked
 
-    Raises `InputError` for a file that cannot be had or is cut off, for a file that differs from its known SHA-256 or
-    from the file that was fetched before, and for a folder with files of other addresses, such as another release.
+    Raises `InputError` for a file that cannot be fetched whole, for a file that differs from its known SHA-256 or from
+    the file that was fetched before, and for a folder with files of other addresses, such as another release.
     """
     _check_mirror(mirror)
     folder.mkdir(parents=True, exist_ok=True)
@@ -148,7 +148,7 @@ def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iter
 def _check_mirror(mirror: str | None) -> None:
     try:
         known = mirror is None or all(urlsplit(mirror)[:2])
-    except ValueError:  # a bracket is missing
+    except ValueError:  # raised if a bracket is missing
         known = False
     if not known:
         raise InputError(
@@ -157,16 +157,16 @@ def _check_mirror(mirror: str | None) -> None:
 
 
 class _Record(NamedTuple):
-    """The record of a file that was fetched; None where a part of it is not known."""
+    """The SHA-256 and the address of a file that was fetched; None for a value that is not known."""
 
     sha256: str | None = None
     address: str | None = None
 
 
 def _records(folder: Path) -> dict[str, _Record]:
-    """Return the records of earlier downloads by the names of their files; earlier versions recorded no address.
+    """Return file name → record of earlier downloads. Records by earlier versions of this program have no address.
 
-    Raises `InputError` for a file that is not such a record.
+    Raises `InputError` if the file of records is damaged.
     """
     path = folder / SUMS
     if not path.is_file():
@@ -212,7 +212,7 @@ def _fetched(file: File, path: Path, mirror: str | None, due: str | None) -> boo
 
 @contextmanager
 def _version_of(path: Path) -> Iterator[None]:
-    """Remove the file that `_keep_version` wrote, once there is no unfinished file."""
+    """Run the block, then remove the file of `_keep_version` if no unfinished download is left."""
     partial = path.with_name(f"{path.name}.partial")
     try:
         yield
@@ -229,7 +229,7 @@ def _version_file(partial: Path) -> Path:
 def _keep_version(answer: http.client.HTTPResponse, partial: Path) -> None:
     """Write down the version of a published file (ETag or Last-Modified), if the server sends it.
 
-    The version tells the file from a later one at the same address.
+    If the file at this address changes later, its version differs.
     """
     tag, path = answer.headers.get("ETag", ""), _version_file(partial)
     if version := tag if tag.startswith('"') else answer.headers.get("Last-Modified", ""):
@@ -239,11 +239,11 @@ def _keep_version(answer: http.client.HTTPResponse, partial: Path) -> None:
 
 
 def _continue(address: str, partial: Path) -> None:
-    """Append the missing part to a file.
+    """Append the missing part of a download to the unfinished file.
 
-    It begins anew if the server sends a different part from the missing one, a part of a file of unknown size, or
-    another version of the file. Raises `InputError` if the connection ends before the whole file has come, and for an
-    answer without a file.
+    The download starts again from 0 if the server sends another part than the missing one, a part of a file of unknown
+    size, or another version of the file. Raises `InputError` if the connection ends too early, and for an answer
+    without a file.
     """
     have = partial.stat().st_size
     try:
@@ -353,7 +353,7 @@ def _network_errors(address: str) -> Iterator[None]:
 
 
 def _line(text: object) -> str:
-    """Return a foreign text as part of one line."""
+    """Return a text, such as a server's message, as one line of at most 200 characters."""
     return shortened(" ".join(str(text).split()), 200)
 
 

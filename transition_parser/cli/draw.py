@@ -4,8 +4,8 @@ The picture of a tree includes the derivation that builds it (stack, buffer and 
 AMR includes the words that its nodes are aligned to.
 
 If -o ends in .html, the output is a page of many sentences, which opens without a server. The page steps through
-derivations: the derivations that build the graphs of IN, or with --model the derivations by which models parse IN, with
-the probability of every action and the other hypotheses of the beam.
+derivations. Without --model they build the graphs of IN. With --model they are the derivations by which models parse
+IN, with the probability of every action and the other hypotheses of the beam.
 """
 
 from __future__ import annotations

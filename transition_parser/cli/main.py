@@ -38,7 +38,7 @@ COMMANDS = (
     "ablation",
     "completion",
 )
-RENAMED = {"importance": "ablation"}  # the old names of commands, which work with a warning for one release
+RENAMED = {"importance": "ablation"}  # old name of a command → new name; old names work for one release, with a warning
 PASS_ON = ("train",)  # the commands that pass the arguments after -- to another program
 
 
@@ -119,7 +119,7 @@ def _divided(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def _drop_standard_output() -> None:
-    """Discard the unwritten rest of standard output, which Python would fail to write again at its end."""
+    """Discard the unwritten rest of standard output, because Python would try, and fail, to write it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -38,7 +38,7 @@ def add_system(parser: argparse.ArgumentParser, required: bool = True, formalism
 
 
 def add_vocabulary(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """Add --pieces, --pieces-from, --labeled-shift and --vectors, which data of both kinds of graphs have."""
+    """Add --pieces, --pieces-from, --labeled-shift and --vectors, which trees and AMRs share."""
     parser.add_argument(
         "--pieces",
         type=positive,
@@ -199,7 +199,7 @@ def tokenised(arguments: argparse.Namespace) -> bool | None:
 
 
 def check_inputs(paths: Sequence[str]) -> None:
-    """Raise `OSError` for a file that cannot be read, before a model is loaded in vain.
+    """Raise `OSError` for a file that cannot be read; called before a model is loaded, to save time.
 
     Inputs that can be read only once, standard input (`-`) and pipes, are not opened.
     """
@@ -209,9 +209,9 @@ def check_inputs(paths: Sequence[str]) -> None:
 
 
 def check_output(output: str | None, inputs: Sequence[str]) -> None:
-    """Raise `InputError` where an output file is one of the inputs, which it would replace.
+    """Raise `InputError` if the output file is one of the inputs.
 
-    output: None and `-` stand for standard output
+    output: path of the output; None and `-` stand for standard output
     """
     if output is None or output == "-" or not os.path.isfile(output):
         return
@@ -322,7 +322,7 @@ def print_figures(figures: dict, as_json: bool) -> None:
 
 
 def report_left_out(problems: Sequence[InputError]) -> None:
-    """Name the entries that were left out on standard error."""
+    """Print the problem of each entry that was left out, and the number of these entries, on standard error."""
     for error in problems:
         print(f"transition-parser: left out: {str(error).partition(chr(10))[0]}", file=sys.stderr)
     if problems:

@@ -153,7 +153,7 @@ def _vocabulary(arguments: argparse.Namespace, system: AmrSystem, left_out: list
     if not actions:
         raise nothing_left([arguments.vocabulary_from], left_out)
     if system.frames is not None:
-        actions.update(dict.fromkeys(system.frames.all, 0))  # the vocabulary has all of them, seen or not
+        actions.update(dict.fromkeys(system.frames.all, 0))  # the vocabulary has the actions of all frames, seen or not
     return actions
 
 

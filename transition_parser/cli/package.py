@@ -1,8 +1,8 @@
-"""Make a package of a model: a wheel that `pip install` takes. Then the model is known by its name, like the models
-that come with this program: to `parse`, `models`, `serve`, `Parser.load` and spaCy.
+"""Make a package of a model: a wheel that `pip install` takes. After that, `parse`, `models`, `serve`, `Parser.load`
+and spaCy know the model by its name, like the models that come with this program.
 
-The card of the model (README.md), its licence and the licence files of its treebank go along. The package needs
-transition-parser, and the package of a pretrained encoder only if the model reads one.
+The wheel also has the card of the model (README.md), its licence and the licence files of its treebank. The package
+needs transition-parser, and the package of a pretrained encoder only if the model reads one.
 """
 
 from __future__ import annotations

@@ -288,7 +288,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _given(arguments: argparse.Namespace) -> GivenFacts | None:
-    """Return the facts that `--given` names."""
+    """Return the facts in the file of `--given`, None without this option."""
     from transition_parser.parsing.given import GivenFacts, read_given
 
     if arguments.given is None:
@@ -353,7 +353,7 @@ def _column(arguments: argparse.Namespace, formalism: Formalism) -> str:
 
 
 def _is_finished(arguments: argparse.Namespace) -> bool:
-    """Return True if `--resume` finds all files of DIR/.
+    """Return True if DIR/ holds all output files already.
 
     No model is loaded. The result is False for a single output file, for `--engine ray`, and if the names of the
     outputs cannot be known without a model.
@@ -369,7 +369,7 @@ def _is_finished(arguments: argparse.Namespace) -> bool:
 
 
 def _parts(job: Job, arguments: argparse.Namespace) -> list[Part]:
-    """Return the parts of the inputs that this process parses into one file."""
+    """Return the inputs that this process parses into one file, or the parts of them that belong to `--shard`."""
     from transition_parser.parsing.sentences.parts import Part, shard
 
     if arguments.shard is None:
@@ -378,7 +378,7 @@ def _parts(job: Job, arguments: argparse.Namespace) -> list[Part]:
 
 
 def _each(job: Job, arguments: argparse.Namespace) -> None:
-    """Parse each input into a file of a folder; a shard parses every N-th input."""
+    """Parse each input into a file of the folder DIR/; with `--shard I/N`, parse every N-th input."""
     from transition_parser.parsing.sentences.parts import Part
 
     outputs = _outputs(arguments, job.parser.formalism)
@@ -389,7 +389,7 @@ def _each(job: Job, arguments: argparse.Namespace) -> None:
 
 
 def _outputs(arguments: argparse.Namespace, formalism: Formalism) -> list[tuple[str, str]]:
-    """Return each input of this shard with its output in the folder."""
+    """Return the inputs of this shard, each with the path of its output in DIR/."""
     from transition_parser.parsing.bulk.outputs import JSON_SUFFIX, names_in
 
     suffix = JSON_SUFFIX if arguments.json else formalism.suffix

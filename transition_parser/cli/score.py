@@ -7,7 +7,7 @@ have them. If the files divide their text differently, the F1 of tokens, sentenc
 
 AMRs (.amr, PENMAN): Smatch, as `smatch.py -f SYSTEM GOLD` counts it but with a fixed seed; the fine-grained scores of
 Damonte et al. 2017; and SemBLEU of the whole file (Song and Gildea 2019). For graphs of more than about 400 nodes each,
-Smatch's search climbs once instead of several times: it starts from equal concepts, and takes the best step of one node
+Smatch's hill climbing runs once, without restarts: it starts from equal concepts, and takes the best step for one node
 after the other. Graphs of more than about 10,000 nodes each are refused.
 """
 

@@ -95,7 +95,7 @@ def _limits(arguments: argparse.Namespace) -> Limits:
 
 
 def _names(models: list[str]) -> dict[str, str]:
-    """Return the models by their names on the page; a name is the last part of the path.
+    """Return name on the page → model. The name is the last part of the model's path.
 
     Raises `InputError` for two models with the same name.
     """

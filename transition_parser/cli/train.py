@@ -58,7 +58,7 @@ EXAMPLE = """example:
 
 
 TENSORBOARD = "--tensorboard-logdir"
-_LATER = ("propbank", "propbank_trees")  # options that experiments of before lack; they are kept only where given
+_LATER = ("propbank", "propbank_trees")  # options that older experiments lack; they are stored only if given
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -177,8 +177,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _treebank(arguments: argparse.Namespace) -> Treebank | None:
-    """Return the treebank whose folder was given, and put its files and its config into the arguments; None if a config
-    was given.
+    """Return the treebank whose folder was given, or None if a config was given.
+
+    The files of the treebank and its config, or the given config, are put into `arguments`.
 
     Raises `InputError` for options that belong to the other form of the command.
     """
@@ -207,7 +208,7 @@ def _treebank(arguments: argparse.Namespace) -> Treebank | None:
 
 
 def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any:
-    """Return the requested experiment, which is checked before anything is written."""
+    """Return the requested experiment, after checking it. Nothing is written."""
     from transition_parser.parsing.preparation import checked_device
     from transition_parser.training.checks import check_flags
     from transition_parser.training.experiment import Experiment
@@ -255,7 +256,7 @@ def _without_tensorboard(arguments: argparse.Namespace, flags: Sequence[Flag]) -
 
 
 def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: set[str]) -> dict[str, Any]:
-    """Return the options of the preparation; options that were not given depend on the flags that need them."""
+    """Return the options of preprocessing; columns whose options were not given are used if `flags` need them."""
     from transition_parser.training.experiment import options_of
 
     system = arguments.system or formalism.default_system
@@ -273,7 +274,7 @@ def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: se
 
 
 def _option_names(formalism: Formalism) -> set[str]:
-    """Return the names of the options of the preparation."""
+    """Return the names of the options of preprocessing for a formalism."""
     own = {TREES: {"nonprojective"}, AMR: {"skip_bad", "propbank_trees"}}[formalism]
     columns = (column.flag for column in KNOWN.values() if column.graphs == formalism.name)
     return {"system", "pieces", "pieces_from", "labeled_shift", "vectors", "propbank", *own, *columns}
@@ -300,7 +301,7 @@ def _table(figures: dict[str, Any]) -> list[str]:
 
 
 def _compared(figures: dict[str, Any]) -> list[str]:
-    """Return the compared averages as lines of a small table, or no lines if only one was compared."""
+    """Return a table of the dev score of each compared average of checkpoints; no lines if only one was tried."""
     rows = figures.get("compared", [])
     lines = [f"best checkpoints averaged  dev {name}" for name in (rows[0] if rows else {}) if name != "averaged"]
     for row in rows:

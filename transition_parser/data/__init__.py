@@ -1,1 +1,1 @@
-"""Floor 4: batches of sentences, derivations and parser states."""
+"""Floor 4 (see CONTRIBUTING.md): batches of sentences, derivations and parser states."""

@@ -1,4 +1,4 @@
-"""Sentences with their derivations, as batches that hold the parser states too."""
+"""fairseq's dataset of sentences and their derivations (action sequences). Its batches hold the parser states, too."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from transition_parser.text.columns import UNKNOWN, Annotations
 from transition_parser.transitions.spec import ActionClass
 
 CACHE_BYTES = 1 << 30
-_PIECES = 1  # seeds word splitting with other random numbers than the hiding of tags
+_PIECES = 1  # part of the seed of word splitting, so that masking has other random numbers
 ReadWords = Callable[[Sequence[int], Sequence[Sequence[str]], Annotations], Mapping[str, Mapping[str, Tensor]]]
 TagTargets = Callable[[Annotations, int], dict[str, Tensor]]
 
@@ -30,9 +30,9 @@ TagTargets = Callable[[Annotations, int], dict[str, Tensor]]
 class _Known(NamedTuple):
     """The parts of a batch that are the same in all epochs.
 
-    features: features of the words (`ActionTable.features`)
-    states: the `States` of the derivations, by field
-    trees: the trees that the derivations build, where trees are asked for
+    features: (B, P, F) int64; `ActionTable.features` of the P positions (words, then the root) of B sentences
+    states: field of `States` → (B, T, …), the values before each of the T actions of the derivations
+    trees: the trees that the derivations build, only if the dataset has `trees=True`
     """
 
     features: Tensor | None
@@ -47,10 +47,10 @@ class _Known(NamedTuple):
 
 
 class Side(NamedTuple):
-    """The sources or the targets of a corpus.
+    """The pieces of a corpus's sentences, or the actions of their derivations.
 
     tokens: indexable, 1-D id tensors that end in `</s>`
-    sizes: (N,), the lengths of these tensors
+    sizes: (N,) integers; the lengths of these N tensors
     """
 
     tokens: Sequence[Tensor]
@@ -58,13 +58,13 @@ class Side(NamedTuple):
 
     @classmethod
     def from_tensors(cls, tokens: Sequence[Tensor]) -> Side:
-        """Make a side of tensors, whose lengths are counted."""
+        """Return the side with these tensors, whose lengths are computed."""
         return cls(tokens, np.array([len(ids) for ids in tokens]))
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """The sentences of a corpus with their derivations. Raises `ValueError` where their numbers differ.
+    """The sentences of a corpus and their derivations. Raises `ValueError` if the numbers of both differ.
 
     words: the normalised words of each sentence
     source: the pieces of the words
@@ -85,14 +85,14 @@ class Sentences:
 
 @dataclass(frozen=True)
 class WordData:
-    """The annotations of the words of a corpus, and the functions that make tensors of them.
+    """The annotations of the words of a corpus, and functions that turn annotations into tensors.
 
-    annotations: the columns of values of the sentences
+    annotations: column, such as `upos` → sentence → value of each word
     masked: column that the model reads → fraction of sentences in which the column is masked, drawn anew each epoch
-    read: makes the word inputs beside pieces from the numbers, the normalised words and the annotations of some
-        sentences
-    targets: makes the targets of the tag predictors from annotations
-    frames: makes the targets of PropBank's frames from annotations
+    read: takes the indices, the normalised words and the annotations of some sentences, and returns the word inputs
+        of the model other than pieces
+    targets: takes annotations and a width P, and returns the targets (B, P, …) of the tag predictors
+    frames: takes annotations and a width P, and returns the targets of the predictors of PropBank frames
     """
 
     annotations: Annotations = field(default_factory=dict)
@@ -102,9 +102,9 @@ class WordData:
     frames: TagTargets | None = None
 
     def split(self, ids: Sequence[int], seed: int, epoch: int) -> tuple[Annotations, Annotations]:
-        """Return the annotations that the model can read, and the annotations that it has to predict.
+        """Return the annotations of the sentences `ids` twice: as the model reads them, and as prediction targets.
 
-        A value that the model can read is not a prediction target.
+        A value in a column of `masked` is only in one of the two results; the other result has `_` in its place.
         """
         annotations = {name: [column[i] for i in ids] for name, column in self.annotations.items()}
         draws = [np.random.default_rng([seed, epoch, i]).random() for i in ids if self.masked]
@@ -117,12 +117,12 @@ class WordData:
 
 
 class TransitionDataset(FairseqDataset):
-    """Pairs of piece ids and action ids; for parsing, the actions may be missing.
+    """fairseq's dataset of pairs of piece ids and action ids. For parsing, the action ids may be missing.
 
     annotations: the annotations of the words
     needs: the fields of `States` that the model reads
-    trees: True for batches that have the gold trees as `trees`, in place of the states before each action
-    references: gold graphs, which batches hold as they are
+    trees: True for batches with the gold trees (key `trees`) in place of the states before each action
+    references: the gold graph of each sentence, which batches pass on unchanged
     alpha: the probability with which merges of pieces are left out, drawn anew each epoch (BPE-dropout, Provilkov et
         al. 2020); None: pieces are not sampled
     """
@@ -159,9 +159,9 @@ class TransitionDataset(FairseqDataset):
         return {"id": index, "source": source, "target": None if target is None else target.tokens[index]}
 
     def _draws(self, index: int) -> Iterator[float]:
-        """Yield the random numbers that split the words of a sentence.
+        """Yield the random numbers that determine the sampled pieces of a sentence.
 
-        The numbers do not depend on the process or on the order in which sentences are read.
+        The numbers depend neither on the process nor on the order in which sentences are read.
         """
         generator = np.random.default_rng([self.seed, self.epoch, index, _PIECES])
         while True:
@@ -170,8 +170,8 @@ class TransitionDataset(FairseqDataset):
     def collater(self, samples: list[dict]) -> dict:
         """Return fairseq's batch: `id`, `nsentences`, `ntokens`, `net_input` and `target`.
 
-        The batch also has `references`, `tags`, `frames` and `trees` where the dataset has gold graphs, targets of
-        tags or frames, or gold trees.
+        The batch also has `references`, `tags`, `frames` or `trees` if the dataset has gold graphs, targets of tags,
+        targets of frames, or gold trees.
         """
         if not samples:
             return {}
@@ -211,10 +211,10 @@ class TransitionDataset(FairseqDataset):
         return batch
 
     def _known(self, ids: list[int], source: Tensor, target: Tensor | None) -> _Known:
-        """Return the parts of a batch that do not depend on the epoch or on the split into pieces.
+        """Return the parts of a batch that depend neither on the epoch nor on the division of words into pieces.
 
-        fairseq's batches stay the same from epoch to epoch, so these parts are made once where memory allows. With
-        `--num-workers 0` they cost nothing from the second epoch on; other workers begin anew in each epoch.
+        fairseq's batches stay the same from epoch to epoch, so these parts are cached, up to `CACHE_BYTES`. The cache
+        helps only with `--num-workers 0`: worker processes start with an empty cache in each epoch.
         """
         key = tuple(ids)
         if key in self._cache:
@@ -243,7 +243,7 @@ class TransitionDataset(FairseqDataset):
     # --- fairseq's interface ----------------------------------------------------------------
 
     def num_tokens(self, index: int) -> int:
-        """Return the longer of source and target length, for batching by `--max-tokens`."""
+        """Return the greater of source and target length, for batching by `--max-tokens`."""
         return int(max(self.size(index)))
 
     def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
@@ -252,24 +252,24 @@ class TransitionDataset(FairseqDataset):
         return sizes if target is None else np.maximum(sizes, target.sizes[indices])
 
     def size(self, index: int) -> tuple[int, int]:
-        """Return the numbers of pieces and of actions, each with `</s>`; 0 actions where there are no derivations."""
+        """Return the numbers of pieces and actions, each including `</s>`; 0 actions without derivations."""
         source, target = self.sentences.source, self.sentences.target
         return int(source.sizes[index]), 0 if target is None else int(target.sizes[index])
 
     def ordered_indices(self) -> np.ndarray:
         """Return the indices ordered by length, in random order within one length.
 
-        The order depends on the seed alone. fairseq seeds numpy by the epoch in which training was started or resumed,
-        so that resumed training would have other batches.
+        The order depends on `seed` alone, so that resumed training has the same batches. numpy's global seed would not
+        do, because fairseq sets it by the epoch in which training was started or resumed.
         """
         order = np.random.default_rng(self.seed).permutation(len(self)) if self.shuffle else np.arange(len(self))
         return order[np.argsort(self.num_tokens_vec(order), kind="mergesort")]
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
-        """Return fairseq's batches, and one more with the sentences that fairseq leaves out.
+        """Return fairseq's batches, and one more batch with the sentences that fairseq leaves out.
 
-        fairseq leaves out the last batch where its size is no multiple of `required_batch_size_multiple`. The longest
-        sentences would then never be trained on, validated or parsed. Raises `InputError` where there is no sentence.
+        fairseq leaves out the last batch if its size is no multiple of `required_batch_size_multiple`. The longest
+        sentences would then never be trained on, validated or parsed. Raises `InputError` if `indices` is empty.
         """
         if not len(indices):
             hint = f": raise --max-tokens, which is {max_tokens}" if max_tokens else ""
@@ -280,12 +280,12 @@ class TransitionDataset(FairseqDataset):
 
     @property
     def sizes(self) -> np.ndarray:
-        """The lengths of sources and targets, (sentences, 2), or of sources alone, (sentences,)."""
+        """(N, 2) integers, the source and target lengths of the N sentences; (N,), source lengths, without targets."""
         source, target = self.sentences.source, self.sentences.target
         return source.sizes if target is None else np.stack([source.sizes, target.sizes], 1)
 
     def filter_indices_by_size(self, indices, max_sizes):
-        """Return the indices without sentences that are longer than `max_sizes`, and the indices that are left out."""
+        """Return the indices of sentences that are no longer than `max_sizes`, and the other indices."""
         source, target = self.sentences.source, self.sentences.target
         sizes = source.sizes, None if target is None else target.sizes
         return data_utils.filter_paired_dataset_indices_by_size(*sizes, indices, max_sizes)
@@ -299,15 +299,15 @@ class TransitionDataset(FairseqDataset):
         return True
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch, which changes the sampled segmentations and the hidden tags, in the same way for the same
-        seed."""
+        """Set the epoch. The epoch and the seed determine the sampled pieces and the masked columns."""
         self.epoch = epoch
 
 
 def _check_finished(finished: Tensor, ids: Sequence[int]) -> None:
-    """Raise `ValueError` where the actions of a sentence build no tree.
+    """Raise `ValueError` for the first sentence whose actions build no tree.
 
-    finished: (B,) bool, True for derivations that end legally
+    finished: (B,) bool; True for derivations that end legally
+    ids: the indices of the B sentences in the dataset
     """
     if not bool(finished.all()):
         sentence = ids[int((~finished).nonzero()[0, 0])]

@@ -1,4 +1,4 @@
-"""The files that a model needs beside its weights: dictionaries, `spm.model` and `parser.json` of one folder."""
+"""The files of a folder that a model needs besides its weights: dictionaries, `spm.model`, `parser.json` and others."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ class Resources:
     fingerprint: str  # SHA-256 of the files that every model reads; it identifies them
     columns: Columns = field(default_factory=Columns)
     vectors: WordVectors | None = None
-    frequent_words: tuple[str, ...] | None = None  # of the training data, the most frequent first
-    segmenter: Segmenter = ENGLISH  # divides raw text; a learned one comes from `storage.segmenters`
+    frequent_words: tuple[str, ...] | None = None  # words of the training data, the most frequent first
+    segmenter: Segmenter = ENGLISH  # divides raw text; `storage.segmenters` loads learned segmenters
     _kept_ids: KeptWords[list[int]] = field(default_factory=KeptWords, init=False, compare=False, repr=False)
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Resources:
-        """Read a folder. Raises `InputError` for a missing or unfit file, and for files that do not fit together."""
+        """Read a folder. Raises `InputError` for a missing or invalid file, and for files that do not fit together."""
         parser = ParserConfig.load(folder)
         source_path, target_path = (Path(folder, name) for name in FILES[:2])
         source, target = Vocabulary.load(source_path), Vocabulary.load(target_path)
@@ -81,28 +81,28 @@ class Resources:
 
     @staticmethod
     def files(folder: str | os.PathLike, without: Collection[str] = ()) -> list[Path]:
-        """Return the files that `load` reads, without some of the optional ones."""
+        """Return the files that `load` reads, except optional files whose names are in `without`."""
         optional = (Path(folder, name) for name in OPTIONAL_FILES if name not in without)
         return [*(Path(folder, name) for name in FILES), *(path for path in optional if path.is_file())]
 
     @staticmethod
     def copy(folder: str | os.PathLike, dest: str | os.PathLike, without: Collection[str] = ()) -> None:
-        """Copy the files that `load` reads, without some of the optional ones."""
+        """Copy the files that `load` reads to `dest`, except optional files whose names are in `without`."""
         for path in Resources.files(folder, without):
             shutil.copyfile(path, Path(dest, path.name))
 
     def encode(self, words: list[str]) -> Tensor:
-        """Return the piece ids of a sentence, with `</s>`."""
+        """Return the piece ids of a sentence, a 1-D int64 tensor that ends in `</s>`."""
         return self.encode_pieces([piece for word in self.pieces.encode(words) for piece in word])
 
     def sample(self, words: Sequence[str], p: float, draws: Iterator[float]) -> Tensor:
-        """Return the piece ids of a sentence of normalised words, with `</s>`, sampled as by `Pieces.sample`."""
+        """Return sampled piece ids of normalised words, with `</s>`; for `p` and `draws` see `Pieces.sample`."""
         return self.encode_pieces([piece for word in self.pieces.sample(words, p, draws) for piece in word])
 
     def encode_all(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
         """Return the piece ids of sentences of normalised words, each with `</s>`.
 
-        New words are encoded by one call of sentencepiece, because most of its time goes into the call itself.
+        All new words are encoded in one call of sentencepiece, because the overhead of a call is large.
         """
         words = dict.fromkeys(word for sentence in sentences for word in sentence)
         ids = self._kept_ids.values(words, lambda new: map(self._piece_ids, self.pieces.split(new)))
@@ -122,19 +122,19 @@ class Resources:
     def _piece_id(self, piece: str) -> int:
         found = self.source_dictionary.index(piece)
         if found == self.source_dictionary.unk() and piece.startswith(OPEN):
-            return self.source_dictionary.index(OPEN)  # an unknown piece that opens a word still opens one
+            return self.source_dictionary.index(OPEN)  # even an unknown piece marks the start of a word
         return found
 
     def words(self, tokens: list[int]) -> list[str]:
-        """Return the normalised words that the piece ids of a sentence spell; padding and `</s>` spell none."""
+        """Return the normalised words that the piece ids of a sentence spell; padding and `</s>` are skipped."""
         dictionary = self.source_dictionary
         special = (dictionary.pad(), dictionary.eos())
         return self.pieces.words([dictionary[i] for i in tokens if i not in special])
 
     def features_of(self, sentences: Iterable[Sequence[str]]) -> Tensor | None:
-        """Return `ActionTable.features` of sentences of normalised words, (B, P, F), 0 at padding.
+        """Return `ActionTable.features` of B sentences of normalised words, (B, P, F) int64, 0 at padding.
 
-        The result is None where the machine needs no features.
+        P: words of the longest sentence + 1; F: features of a word. Returns None if the system needs no features.
         """
         if not self.table.has_features:
             return None
@@ -142,12 +142,12 @@ class Resources:
         return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
 
     def features(self, tokens: Tensor) -> Tensor | None:
-        """Return `features_of` the words that a batch of piece ids (B, S) spells, for fairseq's programs."""
+        """Return `features_of` the words that B rows of S piece ids, (B, S) int64, spell; for fairseq's programs."""
         features = self.features_of(map(self.words, tokens.tolist()))
         return None if features is None else features.to(tokens.device)
 
     def opens_word(self) -> Tensor:
-        """Return (V,) bool: True for piece ids that open a word."""
+        """Return (V,) bool, True for the piece ids that open a word; V is the size of the source dictionary."""
         return torch.tensor([symbol.startswith(OPEN) for symbol in self.source_dictionary.symbols])
 
 

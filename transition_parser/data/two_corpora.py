@@ -1,4 +1,4 @@
-"""Two corpora of different graphs, whose batches train one encoder."""
+"""Two corpora with different kinds of graphs, whose batches train one encoder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ALSO = "also"  # the key that marks samples and batches of the second corpus
 
 
 class TwoCorpora(FairseqDataset):
-    """The sentences of the first corpus, followed by the sentences of the second; no batch mixes the two."""
+    """The sentences of the first corpus, followed by the sentences of the second. No batch mixes the two corpora."""
 
     def __init__(self, first: TransitionDataset, second: TransitionDataset) -> None:
         self.corpora = first, second

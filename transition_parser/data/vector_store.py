@@ -1,4 +1,4 @@
-"""Vectors of the words of many sentences in one file, in half precision, filled step by step."""
+"""A file on disk with a float16 vector of each word of many sentences, filled step by step."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from torch import Tensor
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import alone_in, replacing
 
-CHUNK = 256  # the number of sentences computed between two updates of the note of progress
+CHUNK = 256  # the number of sentences computed between two updates of `path.json`
 
 
 class VectorStore:
-    """A file of half-precision vectors, (words, width), that is filled step by step.
+    """A file of word vectors, (number of all words, width) float16, that is filled step by step.
 
-    `path` holds the vectors, and `path.json` beside it the number of sentences done. An interrupted `fill` keeps the
-    vectors that it has computed.
+    The file `path` holds the vectors. The file `path.json` holds the number of sentences whose vectors are there, so
+    that an interrupted `fill` can be continued.
 
     lengths: the number of words of each sentence, in order
     """
@@ -33,7 +33,7 @@ class VectorStore:
 
     @property
     def done(self) -> int:
-        """The number of sentences, from the first, that have their vectors; 0 for files that are not such a store."""
+        """The number of leading sentences whose vectors are stored; 0 if the files are missing or damaged."""
         try:
             done = json.loads(self._note.read_text(encoding="utf-8"))["done"]
             size = self.path.stat().st_size
@@ -45,10 +45,10 @@ class VectorStore:
     def fill(self, compute: Callable[[range], Sequence[np.ndarray]], step: Callable[[int], None]) -> None:
         """Compute the missing vectors.
 
-        Raises `InputError` where the disk is full or may not be written.
+        Raises `InputError` if the disk is full or may not be written.
 
-        compute: returns the vectors (words, width) of each of some sentences
-        step: called with the number of sentences that are there already, then with the number in each finished chunk
+        compute: takes a range of sentence indices, and returns an array (words, width) for each sentence
+        step: reports progress; called with the number of sentences already stored, then with the size of each chunk
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -81,8 +81,10 @@ class VectorStore:
             step(len(some))
 
     def batch(self, sentences: Sequence[int]) -> Tensor:
-        """Return the vectors of sentences, (B, P, width), 0 at padding and at the root, which is the last position of
-        each."""
+        """Return the vectors of B sentences, (B, P, width) float16, 0 at the root and at padding.
+
+        P: the number of words of the longest sentence, plus 1 for the root, which follows the words of each sentence
+        """
         shape = int(self.offsets[-1]), self.width
         memory = np.memmap(self.path, np.float16, "r", shape=shape) if self._bytes() else None
         lengths = [int(self.offsets[i + 1] - self.offsets[i]) for i in sentences]

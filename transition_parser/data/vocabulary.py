@@ -1,4 +1,4 @@
-"""The symbols of one side, sentences or actions, and their ids: `dict.*.txt`."""
+"""The symbols of sentences (pieces) or of derivations (actions), and their ids, from `dict.*.txt`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from transition_parser.base.errors import input_error
 from transition_parser.base.model_files import read_text, shown
 
-SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")  # the first ids; the file does not list them
+SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")  # symbols with the first ids; the file does not list them
 _PAD, _EOS, _UNK = range(1, len(SPECIAL))
 _OVERWRITE = "#fairseq:overwrite"
 _COUNT = re.compile(r"[0-9]{1,18}")
@@ -59,8 +59,8 @@ class Vocabulary:
     def load(cls, path: str | os.PathLike) -> Vocabulary:
         """Read a file that `fairseq-preprocess` wrote.
 
-        A line has a symbol and its count, and `#fairseq:overwrite` behind them where the symbol replaces an earlier
-        one. Raises `InputError` with the line for other lines.
+        A line has a symbol and its count. `#fairseq:overwrite` follows if the symbol replaces an earlier equal symbol.
+        Raises `InputError` for any other line, and names it.
         """
         counts: list[int] = []
         symbols: list[str] = []

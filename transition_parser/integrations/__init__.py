@@ -1,1 +1,1 @@
-"""Floor 7: the parser inside other programs."""
+"""Floor 7 (see CONTRIBUTING.md): the parser inside spaCy, Ray and a web server."""

@@ -23,7 +23,7 @@ from transition_parser.analysis.traces import trace
 from transition_parser.parsing.parser import Parser
 
 SECONDS = 0.4  # time of a batch; a new request waits for the rest of the current batch and joins the next
-_FEW_WORDS = 256  # the number of words that every batch may have, however slow the machine is
+_FEW_WORDS = 256  # every batch may have this many words, even on a slow machine
 
 
 class BusyError(Exception):
@@ -37,8 +37,9 @@ class QueuedJob:
     key: the model and the kind of work; jobs with equal keys are done together
     sentences: one or more sentences to work on
     turn: virtual time (see `_Shares`) at which the job would end under equal sharing; the lowest is next
-    taken: number of sentences that a batch has, or has had
+    taken: number of sentences that have been put into batches
     results: the results of the finished sentences, in order
+    done: the future of all results
     """
 
     key: tuple[str, str]
@@ -55,7 +56,7 @@ class QueuedJob:
 
     @property
     def words_left(self) -> int:
-        """The number of words of all sentences that no batch has had."""
+        """The number of words of all sentences that have not been taken."""
         return sum(len(sentence.forms) for sentence in self.sentences[self.taken :])
 
     def take(self) -> Any:
@@ -69,7 +70,7 @@ class QueuedJob:
         return self.taken < len(self.sentences) and not self.done.done()
 
     def add(self, results: Sequence[Any]) -> None:
-        """Keep the results of the sentences that were taken last; the last results finish the job."""
+        """Append the results of the sentences taken last, and finish the job if it now has all results."""
         self.results += results
         if len(self.results) == len(self.sentences) and self.done.set_running_or_notify_cancel():
             self.done.set_result(self.results)
@@ -86,7 +87,7 @@ Batch = list[tuple[QueuedJob, list[Any]]]  # pairs of a job and its sentences in
 class _Shares:
     """An imagined parser that all requests share equally.
 
-    now: virtual time in words; it grows by the words that each present request is served
+    now: virtual time; it grows by the words that the parser would process for each unfinished job
     """
 
     def __init__(self) -> None:
@@ -117,9 +118,9 @@ class Batches:
 
     The results of a job depend neither on other jobs nor on how the job is cut.
 
-    work: key → a function from sentences to an equal number of results
-    most_words: words of a batch; a longer sentence is a batch by itself
-    most_waiting: jobs in the queue; more are refused
+    work: key, as in `QueuedJob` → function that returns one result for each sentence
+    most_words: most words of a batch; a longer sentence is a batch by itself
+    most_waiting: most jobs in the queue; further jobs are refused
     seconds: intended time of a batch; after a slower batch, the next one with the same key has fewer words
     """
 
@@ -209,11 +210,11 @@ class Batches:
                 if self._closed:
                     return []
                 self._waiting = [job for job in self._waiting if job.waits]
-                batch = self._batch()  # empty if all jobs have been cancelled in the meantime
+                batch = self._batch()  # empty if all jobs have just been cancelled
         return batch
 
     def _batch(self) -> Batch:
-        """Return the sentence whose turn it is, with more sentences of the same key."""
+        """Return the next sentence in turn, with further sentences of the same key; empty if no job waits."""
         if not self._waiting:
             return []
         key = min(self._waiting, key=_turn).key
@@ -222,8 +223,7 @@ class Batches:
     def _taken(self, jobs: list[QueuedJob], most_words: int) -> Batch:
         """Take at least one sentence, in the order of turns, up to `most_words` words in all.
 
-        A request that cannot end in this batch is begun or continued in it only as the first, since others would have
-        to wait for it.
+        A job that cannot end in this batch is taken only if it is first, since other jobs would have to wait for it.
         """
         found: dict[QueuedJob, list[Any]] = {}
         words = 0
@@ -249,7 +249,7 @@ PARSE, TRACE = "parse", "trace"
 
 
 def work_of(parsers: dict[str, Parser]) -> dict[tuple[str, str], Callable[[Sequence], Sequence]]:
-    """Return the work for each model: parses as plain data, and traces as plain data."""
+    """Return key → function that parses sentences, or traces derivations, with one of the models; see `Batches`."""
     work: dict[tuple[str, str], Callable[[Sequence], Sequence]] = {}
     for name, parser in parsers.items():
         work[name, PARSE] = partial(_parses, parser)
@@ -268,7 +268,7 @@ def _traces(parser: Parser, sentences: Sequence[Any]) -> list[dict[str, Any]]:
 
 @contextmanager
 def batches(parsers: dict[str, Parser], most_words: int, most_waiting: int) -> Iterator[Batches]:
-    """Yield the queue of some models, and close it at the end."""
+    """Yield the queue of `parsers`, and close it when the block ends."""
     found = Batches(work_of(parsers), most_words, most_waiting)
     try:
         yield found

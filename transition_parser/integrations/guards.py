@@ -34,8 +34,8 @@ class WholeRequests:
 
     Late and long requests are refused.
 
-    most: bytes of a body; received bytes are counted, since a Content-Length may be wrong
-    seconds: time from the last header until the whole body is here
+    most: most bytes of a body; received bytes are counted, since a Content-Length may be wrong
+    seconds: longest time from the last header to the end of the body
     """
 
     def __init__(self, app: Any, most: int, seconds: float) -> None:
@@ -114,7 +114,7 @@ class Hosts:
 
     The rule is that of Starlette's `TrustedHostMiddleware`.
 
-    allowed: names without a port; `*.example.org` for all below it, `*` for any
+    allowed: host names without a port; `*.example.org` allows all its subdomains, `*` any host
     """
 
     def __init__(self, app: Any, allowed: Sequence[str]) -> None:

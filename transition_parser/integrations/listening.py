@@ -1,4 +1,4 @@
-"""uvicorn under the app: its socket, its connections, its log, and its end."""
+"""The uvicorn server that runs the app: its socket, its connections, its log, and its shutdown."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class _Config(uvicorn.Config):
     """uvicorn's settings, and two more.
 
     header_seconds: time from the start of a connection, or from the previous answer, until all headers are here
-    connections: number of connections; beyond it, the oldest connection without a whole request makes room
+    connections: most connections; for a further one, the oldest connection without a whole request is ended
     """
 
     def __init__(self, app: FastAPI, header_seconds: float, connections: int, log: bool) -> None:
@@ -69,14 +69,14 @@ class _Config(uvicorn.Config):
             server_header=False,
         )
         self.header_seconds, self.connections = header_seconds, connections
-        self.incomplete: dict[_Connection, None] = {}  # without a whole request, the oldest first
+        self.incomplete: dict[_Connection, None] = {}  # connections without a whole request, oldest first
 
 
 class _Connection(H11Protocol):
     """uvicorn's connection, with a time-out for headers, room for new connections, and its own errors as JSON."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin a connection; another one may have to end for it."""
+        """Begin a connection; if there are too many, end another connection."""
         self.bounds = cast(_Config, self.config)
         self.headers_due: asyncio.TimerHandle | None = None
         super().connection_made(transport)
@@ -100,7 +100,7 @@ class _Connection(H11Protocol):
         self._unwatch()
 
     def _watch(self) -> None:
-        """Run the timer of the headers while headers are missing, and keep the list of incomplete requests."""
+        """Run the timer of the headers while headers are missing, and update the incomplete connections."""
         state, ends = self.conn.their_state, self.transport.is_closing()
         if ends or state is not h11.IDLE:
             self._cancel_deadline()
@@ -240,7 +240,7 @@ def serve(
     """Serve until a signal ends the server.
 
     log: write a line for each request to standard error
-    header_seconds: time until all headers of a request must be here
+    header_seconds: longest time until all headers of a request are here
     connections: number of simultaneous connections; fewer if the system grants the process fewer open files
 
     Raises `InputError` if the process may not open enough files.

@@ -2,8 +2,8 @@
 
 Inputs are divided into parts. An actor reads and parses a part and writes it as one file: `part-00000.conllu` and so
 on, in the order of the inputs. Files are written whole or not at all, so that a part whose actor died is simply parsed
-again. `manifest.json` beside the files says which part is which. All machines must see the inputs, the model and the
-folder under the same names.
+again. `manifest.json` beside the files says which sentences of which input each file has. All machines must see the
+inputs, the model and the folder under the same names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from transition_parser.parsing.bulk import Job
 
 MANIFEST = "manifest.json"
-MOST, LEAST = 4096, 32  # bounds of the sentences of a part
+MOST, LEAST = 4096, 32  # most and fewest sentences of a part
 _PARTS_EACH = 8  # parts for each actor; many small parts let all actors end at about the same time
 # By default Ray sends usage statistics to its makers, prints internal messages, and runs actors with niceness 15, so
 # that they would hardly run on a busy machine.
@@ -49,15 +49,15 @@ def parse_by_ray(
 ) -> None:
     """Parse files into a folder.
 
-    It uses the Ray that is running in this process or that `RAY_ADDRESS` names; otherwise it starts Ray on this machine
-    for the length of the call.
+    This function uses the Ray that is running in this process or that `RAY_ADDRESS` names; otherwise it starts Ray on
+    this machine for the length of the call.
 
     actors: number of actors; by default one for each `job.parser.threads` cores, or one for each GPU if the job's
         device is a GPU
     resume: keep the files that an interrupted run of the same inputs and options has written
     prepare: function that each actor calls before it loads the job
 
-    Raises `InputError` for bad input, and for a folder that holds something else.
+    Raises `InputError` for bad input, and for an output folder with other contents.
     """
     before = _manifest_in(Path(output), resume)
     with folder(output) as dest, _running(job, actors) as actors:
@@ -160,7 +160,7 @@ def _start(ray: Any, job: Job, actors: int | None, logs: str) -> None:
 def _without_standard_error() -> Iterator[None]:
     """Send standard error to nowhere while the block runs.
 
-    Ray's C++ part announces there that it stays silent. Its errors are raised.
+    Ray's C++ part writes a notice there even if it is told to be silent. Its errors are raised as exceptions.
     """
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
@@ -182,7 +182,7 @@ def _ray() -> Any:
 
 
 def _all(resources: Mapping[str, float], job: Job) -> int:
-    """Return the number of actors that the resources suffice for."""
+    """Return the number of actors for which the resources suffice, at least 1."""
     if job.parser.device.type == "cuda":
         return max(int(resources.get("GPU", 0)), 1)
     return max(int(resources.get("CPU", 1)) // job.parser.threads, 1)

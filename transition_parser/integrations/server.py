@@ -1,4 +1,4 @@
-"""The page and the JSON API: FastAPI over parsers."""
+"""The FastAPI application that serves the page and the JSON API of parsers."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from transition_parser.parsing.sentences.objects import sentences_from
 
 _BYTES_A_CHARACTER = 12  # the most bytes of a character in JSON: a surrogate pair as \uXXXX\uXXXX
 _AROUND = 4096  # bytes of JSON around the text
-_FEW_CHARACTERS = 1000  # dividing such a text takes no longer than starting another thread
+_FEW_CHARACTERS = 1000  # dividing so short a text takes no longer than starting another thread
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of a request and of the work of the server.
+    """Upper bounds of a request and of the work of the server.
 
     characters, words: length of the text of a request
     sentence: words of a sentence; all other requests wait while a sentence is parsed
-    steps_of: words of a sentence whose derivations are asked for; their size grows with the square of its length
-    seconds: time from the whole request to its answer
-    reading: seconds until the whole request is here
+    steps_of: words of a sentence to show derivations of; an answer's size grows with the square of this number
+    seconds: time from the end of a request to its answer
+    reading: seconds from the last header to the end of a request
     waiting: number of requests in the queue
     """
 
@@ -114,7 +114,7 @@ class Models(BaseModel):
 
 
 class _Exact(BaseModel):
-    """The base of the answers, which allows no other keys."""
+    """The base class of answers, which allows no keys besides its fields."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -205,7 +205,7 @@ class TraceStep(_Exact):
 
 
 class TraceDerivation(_Exact):
-    """A derivation, whose steps are one more than its actions."""
+    """A derivation, with one more step than it has actions."""
 
     graph: dict[str, Any] = Field(description="as a sentence of /api/parse, without `score`")
     steps: list[TraceStep]
@@ -245,8 +245,8 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 class _Service:
     """The answers to requests.
 
-    The thread of `work` computes. Long texts are divided one at a time in another thread, so that neither the event
-    loop nor short texts wait for them.
+    The thread of `work` parses. A second thread divides long texts into sentences, one text at a time, so that
+    neither the event loop nor short texts wait for them.
     """
 
     def __init__(self, parsers: dict[str, Parser], limits: Limits, descriptions: Mapping[str, str | None]) -> None:
@@ -337,11 +337,12 @@ def make_app(
     allowed_hosts: Sequence[str] = ("*",),
     descriptions: Mapping[str, str | None] = MappingProxyType({}),
 ) -> FastAPI:
-    """Return the web application over parsers by name.
+    """Return the web application that parses with some models.
 
     The app parses in a thread of its own, from its start-up to its shutdown.
 
-    allowed_hosts: see `Hosts`; by default any
+    parsers: name of a model → its parser
+    allowed_hosts: see `Hosts`; by default any host
     descriptions: name of a model → its purpose, shown to users who choose a model
     """
     service = _Service(parsers, limits or Limits(), descriptions)
@@ -367,7 +368,7 @@ def make_app(
     longest = _AROUND + _BYTES_A_CHARACTER * most.characters
     app.add_middleware(WholeRequests, most=longest, seconds=most.reading)
     app.add_middleware(Hosts, allowed=allowed_hosts)
-    app.add_middleware(HeadAsGet)  # the outermost
+    app.add_middleware(HeadAsGet)  # the outermost middleware
     safe = {"Content-Security-Policy": f"{policy(connects=True)}; frame-ancestors 'none'"}
     safe |= {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache"}
     text = page()
@@ -403,7 +404,7 @@ def make_app(
 
 
 def _answer_errors(app: FastAPI) -> None:
-    """Make every error an object with `error`."""
+    """Register handlers that answer every error with a JSON object with the key `error`."""
 
     @app.exception_handler(RequestError)
     async def _ours(_request: Request, error: RequestError) -> JSONResponse:

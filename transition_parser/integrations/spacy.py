@@ -49,7 +49,7 @@ def _extend(kind: type[Doc] | type[Span] | type[Token], name: str, **what: Any) 
 
 
 class _Component(Pipe):
-    """The base of both components: the sentences of a batch of documents are parsed together."""
+    """The base class of both components, which parses the sentences of a batch of documents together."""
 
     formalism: ClassVar[Formalism]
 
@@ -102,7 +102,7 @@ class _Component(Pipe):
             self._set(doc, of_doc, [next(parses) if sentence.words else None for sentence in of_doc])
 
     def _given(self, doc: Doc, sentences: Sequence[DocSentence]) -> Iterator[AnySentence]:
-        """Return the sentences with words, as the parser's input."""
+        """Return the parser's input: the sentences that have words."""
         raise NotImplementedError
 
     def _set(self, doc: Doc, sentences: Sequence[DocSentence], parses: Sequence[AnyParse | None]) -> None:
@@ -149,7 +149,7 @@ class TreeComponent(_Component):
 
     def _set(self, doc: Doc, sentences: Sequence[DocSentence], parses: Sequence[Any]) -> None:
         documents.set_trees(doc, sentences, parses)
-        doc.noun_chunks_iterator = doc.vocab.get_noun_chunks  # the document may be older than the component
+        doc.noun_chunks_iterator = doc.vocab.get_noun_chunks  # the document may have been made before the component
 
 
 class AmrComponent(_Component):

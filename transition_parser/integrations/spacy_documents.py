@@ -19,15 +19,15 @@ from transition_parser.parsing.sentences.texts import on_one_line
 from transition_parser.text.segmentation import ENGLISH, Segmenter
 
 SPACE_RELATION, SPACE_POS, SPACE_TAG = "dep", "SPACE", "_SP"  # for white space, as in spaCy's own pipelines
-_COLUMNS = {"POS": "upos", "LEMMA": "lemma", "TAG": "xpos", "MORPH": "feats"}  # attribute of spaCy → of a row
+_COLUMNS = {"POS": "upos", "LEMMA": "lemma", "TAG": "xpos", "MORPH": "feats"}  # attribute of spaCy → field of `Row`
 AMRS = "transition_amr"  # key in `user_data`
 
 
 class DocSentence(NamedTuple):
     """A sentence of a document.
 
-    start, end: its first token, and the token after its last one
-    words: the tokens that are not white space
+    start, end: the indices of its first token, and of the token after its last token
+    words: the indices of its tokens that are not white space
     """
 
     start: int
@@ -91,7 +91,7 @@ def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[
     Tokens that lack a tag, a lemma or features get the predicted values.
 
     The head of white space is the word before it, or the first word of a sentence that begins with white space. White
-    space thus adds neither heads in other sentences nor crossing arcs.
+    space thus has no heads in other sentences, and adds no crossing arcs.
 
     parses: one for each sentence; None for a sentence of white space alone
     """
@@ -120,14 +120,14 @@ def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[
 
 
 def _predicted(parses: Sequence[Parse | None]) -> list[str]:
-    """Return the names, as spaCy's, of the columns to write: tags and features only if the model predicts them."""
+    """Return the spaCy attributes to write besides DEP; TAG and MORPH are included only if the model predicts them."""
     found = [parse for parse in parses if parse is not None]
     more = {"TAG": any(parse.xpos for parse in found), "MORPH": any(parse.feats for parse in found)}
     return ["POS", "LEMMA", *(name for name, there in more.items() if there)]
 
 
 def _values_of_space(token: Token) -> dict[str, str]:
-    """Return the values of a token of white space; values that it has are kept."""
+    """Return attribute → value for a token of white space; values that the token already has are kept."""
     return {
         "DEP": SPACE_RELATION,
         "POS": token.pos_ or SPACE_POS,
@@ -148,7 +148,7 @@ def _set_words(words: list[int], parse: Parse, heads: np.ndarray, values: dict[s
 
 
 def _ids(document: Doc, name: str, values: Sequence[str]) -> np.ndarray:
-    """Return the ids of values in spaCy, 0 for none."""
+    """Return spaCy's ids (uint64) of values of the attribute `name`, 0 for empty values."""
     if name == "POS":
         return np.array([IDS.get(value, 0) for value in values], np.uint64)
     add = document.vocab.strings.add
@@ -217,14 +217,14 @@ def to_amr(document: Doc) -> list[str]:
 def amr_of(span: Span) -> AmrEntry | None:
     """Return the AMR of the sentence that contains the span, or None if there is none.
 
-    The alignments of the AMR count the words of the sentence; `amr_tokens` has the tokens.
+    Its alignments are indices of the words of the sentence; `amr_tokens_of` returns the aligned tokens.
     """
     kept = _kept(span)
     return None if kept is None else parse_entry(kept["amr"].strip().split("\n"))
 
 
 def amr_tokens_of(span: Span) -> list[tuple[Token, ...]]:
-    """Return for each node of `amr_of` the tokens that it is aligned to."""
+    """Return the aligned tokens of each node of the AMR that `amr_of` returns."""
     entry, kept = amr_of(span), _kept(span)
     if entry is None or kept is None:
         return []
@@ -237,7 +237,7 @@ def amr_tokens_of(span: Span) -> list[tuple[Token, ...]]:
 
 
 def amr_nodes_of(token: Token) -> list[int]:
-    """Return the nodes of the AMR of its sentence that are aligned to a token."""
+    """Return the indices of the AMR nodes that are aligned to a token."""
     span = token.doc[token.i : token.i + 1]
     return [node for node, tokens in enumerate(amr_tokens_of(span)) if token in tokens]
 
@@ -248,5 +248,5 @@ def _kept(span: Span) -> dict | None:
 
 
 def _token_at(document: Doc, place: int) -> Token:
-    """Return the token that contains a character; tokens may have been merged or split since parsing."""
+    """Return the token with the character at `place`; tokens may have been merged or split since parsing."""
     return document.char_span(place, place + 1, alignment_mode="expand")[0]

@@ -45,8 +45,8 @@ def _model_files() -> tuple[str, ...]:
 class PipelineModel:
     """A model and the options of its parser, which can be pickled and sent to other processes.
 
-    A model of the package is saved as its name and the SHA-256 of its weights. Any other model is saved as a copy of
-    its folder, and a checkpoint as the export that `transition-parser export` makes of it.
+    A model of this package is saved as its name and the SHA-256 of its weights. A checkpoint is saved as a folder, as
+    `transition-parser export` writes it. Any other model is saved as a copy of its folder.
 
     model: see `Parser.load`
     options: the other parameters of `Parser.load`
@@ -54,7 +54,7 @@ class PipelineModel:
 
     def __init__(self, model: str, options: Mapping[str, Any]) -> None:
         self.model, self.options = model, dict(options)
-        self._files: dict[str, bytes] = {}  # the files of a model that came as bytes
+        self._files: dict[str, bytes] = {}  # name → content, for a model from `from_files`
         self._parser: Parser | None = None
         self._lock = Lock()
 
@@ -143,8 +143,8 @@ class PipelineModel:
 def _loaded_from(files: Mapping[str, bytes], load: Callable[[Path], Parser]) -> Parser:
     """Return the parser that is loaded from a folder of these files.
 
-    The folder is there as long as this parser, because a parser is copied from its files; its copies can be copied as
-    long, too.
+    The folder is deleted together with the returned parser. Until then the parser and its copies can be copied: a copy
+    is loaded from the files of the folder.
     """
     folder = Path(tempfile.mkdtemp())
     try:

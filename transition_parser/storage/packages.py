@@ -1,6 +1,6 @@
-"""Packages of models: wheels that `pip install` takes, after which the model is known by its name.
+"""Wheels with a model, which can be loaded by its name once `pip install` has installed the wheel.
 
-A wheel holds a module whose folder holds the model, and an entry point that names it (see `storage.installed`).
+A wheel holds a module whose folder holds the model, and an entry point for this module (see `storage.installed`).
 
 Source: https://packaging.python.org/en/latest/specifications/binary-distribution-format/
 """
@@ -31,9 +31,9 @@ from transition_parser.storage.installed import GROUP
 
 PREFIX = "transition-parser-"
 _TAG = "py3-none-any"
-_BESIDE = (FILE_NAME, "scores.json", "LICENSE*", "LICENCE*", "COPYING*", "NOTICE*")  # patterns of files that go along
+_BESIDE = (FILE_NAME, "scores.json", "LICENSE*", "LICENCE*", "COPYING*", "NOTICE*")  # patterns of other packed files
 _LICENSES = _BESIDE[2:]
-_DATE = (1980, 1, 1, 0, 0, 0)  # the same wheel for the same model, whenever it is made
+_DATE = (1980, 1, 1, 0, 0, 0)  # of all entries, so that the same model always gives the same wheel
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class ModelPackage:
     """The names and the version of a package.
 
     name: the name of the package, normalised
-    version: normalised
-    model: the name of the model, by which it is loaded
+    version: the version, normalised
+    model: the name by which the model is loaded
     """
 
     name: str
@@ -51,11 +51,11 @@ class ModelPackage:
 
     @classmethod
     def checked(cls, name: str, version: str, model: str | None = None) -> ModelPackage:
-        """Return the package of a name and a version.
+        """Return the package with a name and a version, after checking them.
 
         model: the name of the model, by default the name of the package without `transition-parser-`
 
-        Raises `InputError` for names and versions that pip does not take, and for names that are not free.
+        Raises `InputError` for names and versions that pip does not accept, and for names of this program's models.
 
         Source: PEP 503, PEP 508, PEP 440
         """
@@ -75,12 +75,12 @@ class ModelPackage:
 
     @property
     def module(self) -> str:
-        """The module of the package. Its name begins so that it can't hide another module."""
+        """The module of the package. The prefix of its name keeps it from hiding another module."""
         return f"{PREFIX}{self.name.removeprefix(PREFIX)}".replace("-", "_")
 
     @property
     def stem(self) -> str:
-        """The first part of the wheel's name."""
+        """The file name of the wheel up to the version."""
         return f"{self.name.replace('-', '_')}-{self.version}"
 
 
@@ -111,7 +111,7 @@ def write_package(folder: Path, package: ModelPackage, dest: str | os.PathLike) 
 
 
 class _DatedWheel(WheelFile):
-    """A wheel whose entries all have one date, also the list of its files, which is written at the end."""
+    """A wheel whose entries, including the RECORD file, all have the date `_DATE`."""
 
     def writestr(self, zinfo_or_arcname: str | ZipInfo, data: Any, compress_type: int | None = None) -> None:
         """Write an entry."""
@@ -166,9 +166,9 @@ def _license(text: str) -> RawMetadata:
 
 
 def _requirements(card: ModelCard, folder: Path) -> list[str]:
-    """Return the packages that the model needs. Later versions of this program with the same major number read it.
+    """Return the requirements of the package: this program (same major version, not older), and the encoder.
 
-    Raises `InputError` for an encoder that is a folder of this machine.
+    Raises `InputError` for an encoder that is a folder on this machine.
     """
     for encoder in card.needs:
         if os.sep in encoder or Path(encoder).is_dir():

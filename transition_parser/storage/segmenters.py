@@ -60,12 +60,12 @@ _KEYS = {
 
 
 def check_destination(folder: str | os.PathLike) -> None:
-    """Raise `InputError` where `save_segmenter` would: for a file, and for a damaged model."""
+    """Raise `InputError` if `folder` is a file or a damaged model, as `save_segmenter` does."""
     _described(Path(folder))
 
 
 def save_segmenter(segmenter: LearnedSegmenter, folder: str | os.PathLike) -> None:
-    """Write a segmenter into a folder, which is made if it is missing.
+    """Write a segmenter into a folder, which is created if it is missing.
 
     In an exported model, `config.json` is written again with the checksums of the new files. Raises `InputError` for a
     damaged model, which stays as it is.
@@ -82,7 +82,7 @@ def save_segmenter(segmenter: LearnedSegmenter, folder: str | os.PathLike) -> No
 
 
 def load_segmenter(folder: str | os.PathLike) -> LearnedSegmenter | None:
-    """Return the segmenter of a folder, None where there is none. Raises `InputError` for a damaged one."""
+    """Return the segmenter of a folder, None if it has none. Raises `InputError` for a damaged segmenter."""
     path, weights = Path(folder, DESCRIPTION), Path(folder, WEIGHTS)
     if not os.path.lexists(path) and not os.path.lexists(weights):
         return None
@@ -100,7 +100,7 @@ def load_segmenter(folder: str | os.PathLike) -> LearnedSegmenter | None:
 
 
 def _described(folder: Path) -> tuple[str, dict[str, Any], Calibration | None] | None:
-    """Return the contents of an exported model's `config.json`, None for another folder."""
+    """Return architecture, options and calibration of an exported model; None if the folder is no exported model."""
     if folder.exists() and not folder.is_dir():
         raise input_error("is a file, not a folder to write into", folder)
     if not (folder / CONFIG).is_file():
@@ -132,9 +132,9 @@ def _checked(path: Path) -> dict[str, Any]:
 
 
 def _check_words(values: Mapping[str, Any], path: Path) -> None:
-    """Raise `InputError` where a table of words holds anything but lists of two or more words.
+    """Raise `InputError` if a table of multi-word tokens holds anything but lists of two or more words.
 
-    The first part of a suffix's words, and the last part of a prefix's, may be empty.
+    The first word of a list in `suffixes`, and the last word of a list in `prefixes`, may be empty.
     """
     for name, may_be_empty in (("forms", ()), ("suffixes", (0,)), ("prefixes", (-1,))):
         for key, words in values[name].items():

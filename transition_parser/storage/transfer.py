@@ -1,4 +1,4 @@
-"""The weights of one model as the start of another, whose vocabularies may differ."""
+"""Initialisation of a model with the weights of another model, whose vocabularies may differ."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import FIRST_SENSE
 
 _EMBEDDINGS_OF_ACTIONS = ("decoder.embed.weight", "decoder.output.weight", "decoder.output.bias")
-_HEAD = re.compile(r"tags\.(\w+)\.(weight|bias)")  # a head of `TagHeads`: one row for each label
+_HEAD = re.compile(r"tags\.(\w+)\.(weight|bias)")  # a linear layer of `TagHeads`, with one row for each label
 _SENSE = re.compile(r"-(\d\d+)$")
 
 
@@ -31,7 +31,7 @@ class Transferred(NamedTuple):
 
     whole: names of parameters that were copied
     rows: name of a parameter → how many of its rows were copied or are means of copied rows
-    own: names of parameters that keep their initial values, because the other model has none of this name and shape
+    own: names of parameters that keep their initial values, because the other model has no fitting parameter
     """
 
     whole: list[str]
@@ -40,16 +40,16 @@ class Transferred(NamedTuple):
 
 
 def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike) -> Transferred:
-    """Give a model the weights of another model as far as both have them.
+    """Initialise a model with the weights of another model.
 
-    Parameters with one row for each piece, word, action, corpus or label are copied row by row, by the symbol. An
-    action that the other model does not know gets the mean of the rows of similar actions, see `similar_actions`. All
-    other parameters are copied where name and shape are equal.
+    Parameters with one row for each piece, word, action, corpus or label are copied row by row: each row from the row
+    of the same symbol. An action that the other model does not know gets the mean of the rows of similar actions, see
+    `similar_actions`. All other parameters are copied if their name and shape are equal.
 
-    path: a checkpoint, an exported folder, or the name of a model
+    path: the other model, as a checkpoint, an exported folder, or a name
 
-    Raises `InputError` for a model that can't be read, that has another transition system, that has no parameter in
-    common, and, for trees, one whose actions differ.
+    Raises `InputError` for a model that can't be read, has another transition system, or has no parameter in common.
+    Raises `InputError` also for a model of dependency trees whose actions differ.
     """
     other, theirs = load_model(path)
     system, their_system = resources.parser.system, theirs.parser.system
@@ -80,9 +80,9 @@ def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike
 
 
 def _as_wide(given: Tensor, value: Tensor) -> Tensor:
-    """Return the weights of a head with as many columns as ours has; what only ours reads counts for nothing at first.
+    """Return the weights or the bias of a layer of `TagHeads`, with zero columns added up to the width of `value`.
 
-    A head of `--tags-read-words` reads more than one without this option.
+    Layers of models with `--tags-read-words` have more input columns. The added columns have no effect at first.
     """
     more = value.size(1) - given.size(1) if value.dim() == given.dim() == 2 else 0
     return F.pad(given, (0, more)) if more > 0 else given
@@ -91,7 +91,7 @@ def _as_wide(given: Tensor, value: Tensor) -> Tensor:
 def similar_actions(action: Action, known: Sequence[Action]) -> Iterator[Action]:
     """Yield the known actions whose mean is a good start for an unknown action.
 
-    For FRAME these are the actions that make concepts of the same sense, for any other action those of its kind.
+    For FRAME, these actions make concepts with the same sense number. For other actions, they have the same kind.
 
     >>> known = [Action(Kind.COPY_SENSE01), Action(Kind.PRED, "get-02"), Action(Kind.PRED, "dog")]
     >>> [str(action) for action in similar_actions(Action(Kind.FRAME, "02"), known)]
@@ -104,7 +104,7 @@ def similar_actions(action: Action, known: Sequence[Action]) -> Iterator[Action]
 
 
 def _sense_of(action: Action) -> str | None:
-    """Return the sense of the concept that an action makes; None where the action makes no concept of a frame."""
+    """Return the sense number of the frame that an action makes; None if the action makes no frame."""
     if action.kind is Kind.COPY_SENSE01:
         return FIRST_SENSE
     if action.kind is Kind.FRAME:
@@ -114,15 +114,15 @@ def _sense_of(action: Action) -> str | None:
 
 
 class _Rows:
-    """The rows of parameters that stand for symbols: pieces, words, actions, corpora, and labels of columns."""
+    """A map from rows of our parameters to rows of theirs, by symbol: a piece, word, action, corpus or label."""
 
     def __init__(self, ours: Resources, theirs: Resources) -> None:
         self._ours, self._theirs = ours, theirs
 
     def of(self, name: str) -> Mapping[int, Sequence[int]] | None:
-        """Return for each row of our parameter the rows of theirs to take the mean of.
+        """Return our row → the rows of the other model whose mean it gets, for the parameter `name`.
 
-        Rows without any are left out. None stands for a parameter whose rows are no symbols.
+        Rows without a counterpart are left out. Returns None if the rows of the parameter do not stand for symbols.
         """
         if name in _EMBEDDINGS_OF_ACTIONS:
             return self._actions()
@@ -156,7 +156,7 @@ def _equal(ours: Sequence[object], theirs: Sequence[object]) -> dict[int, Sequen
 
 
 def described(done: Transferred) -> str:
-    """Return one line about a start, for a log."""
+    """Return a summary of a transfer in one line, for a log."""
     rows = "".join(f", {count} rows of {name}" for name, count in done.rows.items())
     own = f"; new: {', '.join(done.own)}" if done.own else ""
     return f"{len(done.whole)} parameters{rows}{own}"

@@ -1,4 +1,4 @@
-"""The weights of a model on disk: compared with the model before they are read, and refused where they do not fit."""
+"""Files of weights. Names and shapes are compared with the model first, and weights that do not fit are refused."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from transition_parser.kernels.code_kernels import LARGEST, quantise_weights
 
 Shape = tuple[int, ...]
 FLOATS = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
-_SCALE = ".scale"  # behind the name of a tensor of 8 bits: the name of the numbers that its rows are multiplied by
-_CODES = "I8"  # the type of such a tensor
-_FEWEST_COLUMNS = 64  # of a tensor of 8 bits, so that the scales are small beside it
+_SCALE = ".scale"  # `NAME.scale` holds one factor for each row of the 8-bit tensor `NAME`
+_CODES = "I8"  # the type of 8-bit tensors in safetensors
+_FEWEST_COLUMNS = 64  # of an 8-bit tensor, so that it is much larger than its scales
 _SLACK = 1 << 26  # elements that a model may have beside its weights, in tables that are computed, not learned
 
 
 def packed_weights(weights: Mapping[str, Tensor], bits: int, path: str | os.PathLike) -> dict[str, Tensor]:
-    """Return the tensors to store for weights in single precision, which `stored_weights` reads.
+    """Return the tensors to store for float32 weights; `stored_weights` reads them.
 
-    With 8 bits each row of a matrix is stored as whole numbers from −127 to 127 and one scale that they are multiplied
-    by. All other tensors, and matrices of fewer than 64 columns, then have 16 bits.
+    With 8 bits, each row of a matrix is stored as integers from −127 to 127, and one scale to multiply them by. Tensors
+    that are no matrices, and matrices of fewer than 64 columns, are then stored with 16 bits.
 
     bits: 8, 16 or 32
     path: the file that the weights are from, for messages
@@ -55,7 +55,7 @@ def packed_weights(weights: Mapping[str, Tensor], bits: int, path: str | os.Path
 def stored_shapes(path: str | os.PathLike) -> dict[str, Shape]:
     """Return the names and shapes of the weights of a safetensors file; the weights themselves are not read.
 
-    Raises `InputError` for another or a damaged file, and for tensors that `packed_weights` does not make.
+    Raises `InputError` for a damaged or other file, and for tensors that are neither floats nor 8-bit with scales.
     """
     try:
         with safe_open(path, framework="pt") as file:
@@ -76,7 +76,7 @@ def stored_shapes(path: str | os.PathLike) -> dict[str, Shape]:
 
 
 def stored_weights(path: str | os.PathLike) -> dict[str, Tensor]:
-    """Return the weights of a file that `stored_shapes` accepts."""
+    """Return the weights of a file that `stored_shapes` accepts; 8-bit tensors become float32."""
     with safe_open(path, framework="pt") as file:
         values = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     for name in [name for name, value in values.items() if value.dtype is torch.int8]:
@@ -85,7 +85,7 @@ def stored_weights(path: str | os.PathLike) -> dict[str, Tensor]:
 
 
 def checked_weights(values: object, path: str | os.PathLike) -> dict[str, Tensor]:
-    """Return the weights of a checkpoint as they are.
+    """Return the weights of a checkpoint, which are checked, but not changed.
 
     Raises `InputError` for anything but a dictionary of floating-point tensors, all in memory and finite.
     """
@@ -102,25 +102,25 @@ def checked_weights(values: object, path: str | os.PathLike) -> dict[str, Tensor
 def check_finite(weights: Mapping[str, Tensor], path: str | os.PathLike) -> None:
     """Raise `InputError` with the name of the first tensor that holds NaN or an infinite number.
 
-    A model would search with such a number for ever.
+    With such a number in a model, search would never end.
     """
     for name, value in weights.items():
-        # a finite sum has finite terms, and the sum takes a hundredth of the time
+        # if the sum is finite, so are all terms; the sum takes a hundredth of the time
         if not value.sum().isfinite() and not value.isfinite().all():
             kind = "NaN" if value.isnan().any() else "an infinite number"
             raise input_error(f"{shown(name)} holds {kind}: the training has diverged, or the file is damaged", path)
 
 
 def own_names(model: nn.Module) -> dict[str, str]:
-    """Return the names of a model's weights, each with the name under which the same tensor comes first."""
+    """Return name of a weight → first name of the same tensor; the names differ if the tensor has several names."""
     first: dict[int, str] = {}
     return {name: first.setdefault(id(value), name) for name, value in model.state_dict(keep_vars=True).items()}
 
 
 def check_shapes(model: nn.Module, shapes: Mapping[str, Shape], path: str | os.PathLike, folder: object) -> None:
-    """Raise `InputError` where the weights of these shapes do not fit the model.
+    """Raise `InputError` if the names or shapes of weights are not those of the model.
 
-    A tensor that the model has under two names may be given under one.
+    A tensor that the model has under two names may be missing under the second.
 
     folder: the folder of the options and the dictionaries that the model is made from, for messages
     """
@@ -138,10 +138,10 @@ def check_shapes(model: nn.Module, shapes: Mapping[str, Shape], path: str | os.P
 
 
 def set_weights(model: nn.Module, weights: Mapping[str, Tensor], path: str | os.PathLike) -> None:
-    """Give the model weights whose shapes fit, in single precision.
+    """Load weights that `check_shapes` accepts into the model, as float32.
 
-    Raises `InputError` where the weights are not finite, or where a tensor that the model has under two names is given
-    with two values.
+    Raises `InputError` if the weights are not finite, or if a tensor that the model has under two names has two
+    different values.
     """
     weights = {name: value.float() for name, value in weights.items()}
     check_finite(weights, path)
@@ -154,10 +154,10 @@ def set_weights(model: nn.Module, weights: Mapping[str, Tensor], path: str | os.
 
 @contextmanager
 def no_larger_than(elements: int, path: str | os.PathLike) -> Iterator[None]:
-    """Make models raise `InputError` inside the block before they take much more memory than `elements` weights.
+    """Raise `InputError` if a model that is made in the block needs much more memory than `elements` weights.
 
-    A model with gigantic numbers in its options can't be the model whose weights are stored in `path`. torch's device
-    `meta`, which only remembers shapes, would serve too, but needs seconds of imports.
+    Such a model, with gigantic numbers in its options, can't be the one whose weights are stored in `path`. torch's
+    device `meta`, which only remembers shapes, is not used because it needs seconds of imports.
     """
     before = torch.random.get_rng_state()
     try:

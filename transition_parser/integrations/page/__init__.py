@@ -30,7 +30,7 @@ def _script() -> str:
 
 
 def page(data: Mapping[str, Any] = SERVED) -> str:
-    """Return the page as the text of a file.
+    """Return the HTML of the page.
 
     data: `documents`, a non-empty list of objects with `title` and a non-empty list `traces` (`Trace.as_data`); by
         default the page asks the server that it came from
