@@ -1,7 +1,7 @@
 """The oracle of the AMR machine, which turns an aligned graph into the actions that build it.
 
-Source: Fernandez Astudillo et al. 2020, sec. 4. Nothing is lost: every node of a connected graph is made
-from a word that it is aligned to, and meets all its neighbours.
+Source: Fernandez Astudillo et al. 2020, sec. 4. The oracle is lossless: it makes every node of a connected graph from
+a word that the node is aligned to, and it builds every edge.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def amr_oracle(
 
 
 class _LastSpanError(Exception):
-    """The error when the machine allows no order in which the nodes of the last span could meet the others."""
+    """The error where no order of the last span's nodes lets the machine build all their edges."""
 
 
 def check_graph(graph: AmrGraph) -> None:
@@ -116,7 +116,7 @@ class _Entity:
     """A named node, the nodes of its name, and the ENTITY action that makes them all."""
 
     node: int
-    hidden: tuple[int, ...]  # the node `name` and its strings, which never come on the stack
+    hidden: tuple[int, ...]  # the node `name` and its strings, which the machine never puts on the stack
     action: Action
 
 
@@ -142,10 +142,10 @@ class _Plan:
         self.nodes_of = self._order()
 
     def move_last(self) -> None:
-        """Give the nodes of the last span to the span before it, because nodes meet in any order while words are left.
+        """Move the nodes of the last span to the span before it.
 
-        An entity becomes ordinary nodes, because its words are not the words of the new span. Raises `ValueError` if
-        there is no span before the last.
+        While words are left, any order of nodes lets the machine build all edges. An entity becomes ordinary nodes,
+        because its words are not the words of the new span. Raises `ValueError` if no span is before the last.
         """
         end = len(self.words) - 1
         last = self.taken.get(end, (end, end))
@@ -159,7 +159,7 @@ class _Plan:
     def _find_entities(self) -> None:
         """Find the named nodes that ENTITY can make, and the spans of their names.
 
-        A name may stand in the sentence word by word or as one word. For any other name the action lists the strings.
+        ENTITY copies strings of one word each, or one string of two or three words. It lists all other strings.
         """
         owners: set[int] = set()
         for node, name, ops in named(self.graph):
@@ -184,7 +184,7 @@ class _Plan:
         return {self.span_of[node] for node in self.entities}  # type: ignore[misc]
 
     def _name_span(self, strings: list[str], near: list[int]) -> tuple[Span, tuple[str, ...]]:
-        """Return the span of a name and the parts of the label after the type.
+        """Return the span of a name and the parts of ENTITY's label after the entity type.
 
         near: the words that the nodes of the name are aligned to
         """
@@ -235,9 +235,9 @@ class _Plan:
                 self.span_of[node] = self.taken.get(word, (word, word))
 
     def _find_dependents(self) -> dict[int, list[tuple[Edge, Action]]]:
-        """Return, for each head, the constants (such as polarity and mode) that DEPENDENT makes with it.
+        """Return, for each head, the edges to constants (polarity, mode …) that DEPENDENT makes, with these actions.
 
-        These constants come from the span of their only head.
+        Each constant comes from the same span as its only head.
         """
         dependents: dict[int, list[tuple[Edge, Action]]] = {}
         hidden = {part for entity in self.entities.values() for part in entity.hidden}
@@ -282,7 +282,7 @@ def _is_copied(label: str, forms: Sequence[str]) -> bool:
 
 
 class _Writer:
-    """A simulation of the machine that writes its actions."""
+    """A simulation of the machine, which records the actions of the derivation."""
 
     def __init__(self, system: AmrSystem, words: Sequence[Word], graph: AmrGraph, plan: _Plan) -> None:
         self.system, self.words, self.graph, self.plan = system, words, graph, plan
@@ -324,8 +324,8 @@ class _Writer:
     def _next(self, left: list[int]) -> int:
         """Return the node to make next when no words are left.
 
-        At the end, a node that REDUCE or SWAP passes may be lost. The order of nodes avoids this. Nodes with an edge to
-        the stack come first. An entity can only be the first node of its span.
+        When no words are left, the order of nodes keeps REDUCE and SWAP from disconnecting a node. Nodes with an edge
+        to a node on the stack come first. An entity can only be the first node of its span.
 
         Raises `_LastSpanError` where no node can be next.
         """
@@ -336,7 +336,7 @@ class _Writer:
         return next((node for node in options if any(other in self.open[node] for other in self.stack)), options[0])
 
     def _can_meet(self, node: int) -> bool:
-        """Return True where the new node can reach all its neighbours on the stack although no words are left."""
+        """Return True where the new node can get edges to all its neighbours on the stack after the last word."""
         wanted = [index for index, other in enumerate(self.stack) if other in self.open[node]]
         if not wanted or node in self.graph.constants:
             return True
@@ -400,9 +400,9 @@ class _Writer:
         return _action(Kind.PRED, label)
 
     def _meet(self, node: int, span: Span) -> None:
-        """Take the new node down the stack to its neighbours there, and build the edges to them.
+        """Record the actions that build the edges between the new node and its neighbours on the stack.
 
-        Nodes on the way that are complete leave the stack.
+        To reach a neighbour further down, REDUCE removes nodes that need no more edges, and SWAP sets others aside.
         """
         constants, stack = self.graph.constants, self.stack
         index = len(stack) - 1

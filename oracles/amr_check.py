@@ -48,8 +48,8 @@ class Checked:
     exact: True where the graph equals the gold graph
     illegal: True where replay met an illegal action or stopped early
     smatch: Smatch of the graph; None without a check
-    seen: Smatch of the best graph from actions in the vocabulary; None without a vocabulary
-    diff: the differences between the graph and the gold graph
+    seen: Smatch of the graph from actions in the vocabulary only, see `seen_only`; None without a vocabulary
+    diff: the differences between the graph and the gold graph; if there are none, the differences of the `seen` graph
     """
 
     derived: Derived
@@ -93,7 +93,7 @@ def check(
     """Yield the result of deriving and replaying each entry.
 
     vocabulary: how often the training data has each action
-    restarts: the restarts of Smatch
+    restarts: the number of restarts of Smatch's hill-climbing
     """
     work = partial(check_entry, system=system, vocabulary=vocabulary, restarts=restarts)
     yield from in_parallel(work, entries, processes, _CHUNK)
@@ -148,8 +148,8 @@ def seen_only(
 ) -> list[Action]:
     """Return the derivation with actions that the vocabulary lacks replaced by the most similar actions that it has.
 
-    An unseen label is replaced by a copy of the word, an unseen role or entity type by the most frequent one. An unseen
-    DEPENDENT, and any action that has become illegal, is left out.
+    A copy of the word replaces an unseen label. The most frequent role or entity type replaces an unseen one. Unseen
+    DEPENDENTs, and actions that have become illegal, are left out.
     """
     state, kept = system.initial(words), []
     for action in actions:
@@ -221,7 +221,7 @@ class AmrCoverage:
 
     @property
     def lossless(self) -> bool:
-        """True if replay gave back every graph that was not left out, with legal actions only."""
+        """True if replay built every graph that was not skipped, with legal actions only."""
         return self.exact == self.sentences and not self.illegal
 
     def report(self, checked: bool) -> dict:

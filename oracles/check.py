@@ -15,15 +15,14 @@ from transition_parser.transitions import Action, Kind, TreeSystem
 
 @dataclass
 class Coverage:
-    """The counts of an oracle over a file.
-
-    All fields from `words` on are about the sentences that were not skipped.
+    """The counts of an oracle over a file. All fields from `words` on leave out the skipped sentences.
 
     seconds: the time spent in the oracle alone, without reading and replay
-    types: the tokens of all actions
+    types: the distinct tokens of the actions
     exact: the sentences whose replay gives the gold tree
     illegal_steps: the sentences whose replay met an illegal action or stopped early; they count as wrong
-    heads, labelled: the words with the right head, and with the right head and relation
+    heads: the words with the right head
+    labelled: the words with the right head and relation
     """
 
     sentences: int = 0
@@ -60,7 +59,7 @@ class Coverage:
 
     @property
     def lossless(self) -> bool:
-        """True if replay gave back every sentence that was not skipped, with legal actions only."""
+        """True if replay built the gold tree of every sentence that was not skipped, with legal actions only."""
         return self.exact == self.sentences - self.skipped and not self.illegal_steps
 
 

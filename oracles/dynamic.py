@@ -1,6 +1,6 @@
 """The dynamic oracles of the dependency systems: the cost of each legal action, in any configuration.
 
-The cost of an action is the number of gold arcs that could be built before it and no longer can be after it. The
+The cost of an action is the number of gold arcs that could be built before the action but not after it. The
 legality rules guarantee that trees have one root (`TreeSystem`). The formulas of the papers are for machines without
 such rules, so they are wrong in some configurations. The costs here are exact for every projective tree, in every
 configuration that legal actions reach. With SWAP they are not exact (`_costs_with_swap`).
@@ -29,12 +29,12 @@ def costs(system: TransitionSystem, state: State, gold: DependencyTree) -> dict[
     """Return the cost of each legal kind of action, in gold arcs. The relation of an arc does not matter.
 
     The cost is the number of gold arcs that can no longer be built after the action. At least one kind costs 0, and any
-    derivation of actions that cost 0 builds the gold tree. With SWAP this holds only for configurations of such
-    derivations; in other configurations even the best kind may cost more. A cost above the number of words marks an
-    action that must not be explored; there is always a legal kind that costs less.
+    derivation whose actions all cost 0 builds the gold tree. With SWAP this holds only if all actions so far have
+    cost 0; in other configurations even the best kind may cost more. A cost above the number of words marks an action
+    that must not be explored; there is always a legal kind that costs less.
 
     Raises `NonProjectiveError` where `system` can't build the tree. Raises `ValueError` for a system without costs and
-    for a tree with another number of words.
+    for a tree and a configuration with different numbers of words.
 
     >>> from transition_parser.transitions import make_system
     >>> system, gold = make_system("arc-hybrid"), DependencyTree((2, 0), ("nsubj", "root"))
@@ -74,7 +74,7 @@ def _successors(system: TreeSystem, state: State) -> dict[Kind, State]:
 
 
 def _loss(system: TreeSystem, state: State, gold: GoldOrder) -> int:
-    """Return how many gold arcs the best tree that can still be built lacks."""
+    """Return the number of gold arcs that are missing in the best tree that the configuration can still lead to."""
     wrong = sum(head not in (NO_HEAD, right) for head, right in zip(state.heads, gold.heads, strict=True))
     stack: Sequence[int] = state.stack
     buffer = {word for word in state.buffer if word != state.root}
@@ -93,8 +93,8 @@ def _swapped(state: State, gold: GoldOrder, on_stack: bool) -> tuple[list[int], 
     A word of the stack goes back to the buffer if it follows, in projective order, a word above it or a word of the
     buffer.
 
-    on_stack: True where arcs join words of the stack. The top then moves only after another word was shifted onto it,
-        and this is the first word of the buffer in projective order
+    on_stack: True where arcs join words of the stack. If the top has to move, another word must first be
+        shifted onto it: the first word of the buffer in projective order
     """
     buffer = set(state.buffer) - {state.root}
     ahead = first = min(state.buffer, key=gold.rank.__getitem__, default=state.root)
@@ -115,8 +115,8 @@ def _costs_with_swap(system: TreeSystem, state: State, gold: GoldOrder, found: M
     """Return the costs of all kinds in a system with SWAP.
 
     SWAP costs nothing where the static oracle would take it, and must not be explored elsewhere. SHIFT costs nothing
-    where a later word still goes before the front of the buffer; `found` contains this already. SHIFT must not be
-    explored where it would bury a word that is out of order, unless the shifted word will leave before that word moves.
+    where a later word has to move before the front of the buffer; `found` contains this already. SHIFT must not be
+    explored where it would put a word onto a word that is out of order, unless SWAP has to wait and no arc costs 0.
 
     found: the costs as if the words stood in projective order
 
@@ -137,7 +137,7 @@ class _Order(NamedTuple):
 
     inverted: True where the two words that SWAP exchanges are not in projective order
     waits: True where a lazy oracle delays the swap
-    kept: True where SHIFT would not bury a word that is out of order
+    kept: True where SHIFT would not put a word onto words that are out of order
     """
 
     inverted: bool
@@ -146,7 +146,7 @@ class _Order(NamedTuple):
 
 
 def _order_in_hybrid(state: State, gold: GoldOrder) -> _Order:
-    """Return the order for arc-hybrid.
+    """Return the facts about the order of words for arc-hybrid.
 
     SWAP waits until the front of the buffer has become a left dependent within its projective component.
     """
@@ -157,7 +157,7 @@ def _order_in_hybrid(state: State, gold: GoldOrder) -> _Order:
 
 
 def _order_in_standard(state: State, gold: GoldOrder) -> _Order:
-    """Return the order for arc-standard.
+    """Return the facts about the order of words for arc-standard.
 
     SWAP waits while the top of the stack and the front of the buffer belong to one projective component, in which they
     still have to be joined.

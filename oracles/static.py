@@ -1,6 +1,6 @@
 """The static oracles of the dependency systems: one action sequence for each gold tree.
 
-Each system defines its own (`TreeSystem.oracle`).
+Each system defines its own oracle (`TreeSystem.oracle`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Ablation of the parser state: the scores of a model with and without each part of the state that it sees.
 
-Ji et al. 2021, sec. 6, measure the same reliance by gradients: see `transition_parser.analysis.deltas`. Scores need no
-model with indicators, and show the loss of the parses themselves.
+Ji et al. 2021, sec. 6, measure by gradients how much a model relies on the state, see `analysis.deltas`. Ablation works
+for models without indicators too, and shows how much worse the parses become.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from transition_parser.parsing.parser import Parser
 class Ablation(NamedTuple):
     """The result of an ablation.
 
-    scores: name → score of the whole model, as `transition-parser score` gives it
+    scores: name → score of the model that sees the whole state, as `transition-parser score` gives it
     without: part of the parser state (`Inspectable.state_parts`) → the scores of the model that does not see this part
     """
 
@@ -58,7 +58,7 @@ def ablate(parser: Parser, gold: str | os.PathLike, punct: str = "count") -> Abl
 def _scores(parser: Parser, gold: str | os.PathLike, options: Mapping[str, Any], doing: str) -> dict[str, float]:
     """Return the scores of the parses of a file, by name.
 
-    doing: the name of the progress bar.
+    doing: the name of the progress bar
     """
     formalism = parser.formalism
     with tempfile.TemporaryDirectory() as folder:

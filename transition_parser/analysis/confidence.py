@@ -1,4 +1,4 @@
-"""Measurement and fit of the calibration of confidences.
+"""Measure the calibration of confidences, and fit it.
 
 Source: Guo et al. 2017, sec. 2 (expected calibration error) and 4.2 (temperature scaling); Platt 1999 (an offset)
 """
@@ -27,9 +27,9 @@ _SHRINK = 1e-6  # penalty; without it, confidences that separate right from wron
 class Bin(NamedTuple):
     """The confidences of an interval.
 
-    number: how many confidences there are
-    confidence: their mean
-    right: the share of right ones among them
+    number: the number of confidences in the interval
+    confidence: the mean confidence
+    right: the share of confidences whose part of the graph is right
     """
 
     number: int
@@ -53,7 +53,7 @@ class Outcomes(NamedTuple):
 
 
 def reliability(confidences: ArrayLike, right: ArrayLike, bins: int = BINS) -> list[Bin]:
-    """Divide confidences into equally wide intervals from 0 to 1; the last interval includes 1.
+    """Return a bin for each of `bins` equally wide intervals from 0 to 1; the last interval includes 1.
 
     Empty intervals have a mean of 0 and a share of 0.
 
@@ -68,7 +68,7 @@ def reliability(confidences: ArrayLike, right: ArrayLike, bins: int = BINS) -> l
 
 
 def expected_calibration_error(confidences: ArrayLike, right: ArrayLike, bins: int = BINS) -> float:
-    """Return the mean difference, from 0 to 1, between confidence and share of right parts.
+    """Return the mean absolute difference, from 0 to 1, between confidence and share of right parts.
 
     The mean is over equally wide intervals of confidence, weighted by the number of confidences in each. Raises
     `ValueError` if there are no confidences.
@@ -84,7 +84,7 @@ def expected_calibration_error(confidences: ArrayLike, right: ArrayLike, bins: i
 
 
 def fit_scaling(confidences: ArrayLike, right: ArrayLike, offset: bool = True) -> Scaling:
-    """Return the scaling that makes the outcomes most likely, within the bounds of `Calibration`.
+    """Return the scaling that makes the outcomes most likely, within the bound `calibration.LARGEST`.
 
     offset: False fits the temperature alone
 
@@ -115,7 +115,7 @@ def fit_scaling(confidences: ArrayLike, right: ArrayLike, offset: bool = True) -
 def outcomes(parser: Parser, gold: Sequence[tuple[Any, Any]]) -> dict[str, Outcomes]:
     """Return the outcomes of each kind of confidence in the best parses: name of the field in a parse → outcomes.
 
-    Parts of a parse that the gold graph does not decide about are left out.
+    Parts of a parse about which the gold graph says nothing are left out.
 
     gold: see `gold_sentences`
     """
@@ -138,10 +138,10 @@ def uncalibrated(model: str, beam: int, nbest: int, precision: str = "auto", thr
 
 
 def gold_sentences(parser: Parser, path: str, most: int | None = None) -> list[tuple[Any, Any]]:
-    """Return the sentences of a gold file, or the first `most` of them, each with its graph.
+    """Return the sentences of a gold file, or only the first `most` sentences, each with its graph.
 
-    Raises `InputError` for a file without sentences, for a sentence without a graph, and for what is no regular file,
-    because it is read several times.
+    Raises `InputError` for a file without sentences, for a sentence without a graph, and for a path that is not a
+    regular file, because the file is read several times.
     """
     check_rereadable(path)
     with_graphs = list(islice(parser.formalism.read_graphs(path), most))

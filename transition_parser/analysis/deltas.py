@@ -1,22 +1,21 @@
 """Δ scores: how much each structure of the parser state supports the decisions of a model.
 
 Let s be the vector of an indicator, such as "second word from the top of the stack", in the keys (K) or values (V) of a
-layer, and L the log-probability of an action that the model takes, legal actions competing. Then
+layer, and L the log-probability, among the legal actions, of an action that the model takes. Then
 
     Δ(structure, i) = sum over layers of  ∇_{s^K_i} L · s^K_i + ∇_{s^V_i} L · s^V_i
 
-is what L would gain, to first order, if the vectors of indicator i were longer by their own length: Δ(structure, i) is
-the derivative of L by a factor of the vectors. The score of a structure has a part inside, the sum over items that are
-in the structure (i > 0; for arcs, where i is an offset, i ≠ 0), and a part outside, the sum over the others (i ≤ 0).
-The scores are means over decisions. A score above 0 supports the actions that are taken; a score below 0 speaks against
-them.
+is what L would gain, to first order, if the vectors of indicator i had twice their length: it is the derivative of L
+by a common factor of these vectors. The score of a structure has two parts. The part inside is the sum over items in
+the structure (i > 0; for arcs, where i is an offset, i ≠ 0). The part outside is the sum over all other items. Scores
+are means over decisions. A score above 0 supports the actions that are taken; a score below 0 opposes these actions.
 
 The paper differs in these points:
 
-- its L is the loss in training of gold actions, so that its scores have the opposite sign; here L is of the actions
-  that the model takes, in derivations of its own, so that no gold graph is needed
-- its loss has a margin between kinds and the cross-entropy of relations; here both decisions are in one log-probability
-- it does not say how the scores of layers are brought together; here they are added up
+- the paper's L is the training loss of gold actions, so its scores have the opposite sign; here L is of the actions in
+  the model's own derivations, so no gold graph is needed
+- the paper's loss has a margin between kinds, and the cross-entropy of relations; here one log-probability covers both
+- the paper does not say how the scores of layers are combined; here they are added up
 
 Source: Ji et al. 2021, sec. 6 and figure 6
 """
@@ -72,7 +71,7 @@ def delta_scores(parser: Parser, path: str | os.PathLike) -> Deltas:
     for encoder_out, found in parser.derivations(progress(parser.read(path), "parsing"), _WORDS * parser.beam):
         derivations = [best.tokens for best in found]
         decisions.update(_kind(decoder.table, token) for tokens in derivations for token in tokens)
-        # copied, because autograd takes no tensors of inference
+        # copied, because autograd does not accept tensors made in inference mode
         copied = encoder_out.rows(torch.arange(len(derivations), device=encoder_out.lengths.device))
         for kind, deltas in summed_deltas(decoder, copied, derivations).items():
             sums[kind] = sums[kind] + deltas if kind in sums else deltas
@@ -101,7 +100,7 @@ def tables_of(decoder: Decoder) -> Sequence[Indicators]:
 def summed_deltas(
     decoder: StateDecoder, encoder_out: EncoderOut, derivations: Sequence[Sequence[int]]
 ) -> dict[str, Tensor]:
-    """Return the sums of the Δ scores of the decisions of each kind of action: kind → (S, 2), a row for each structure.
+    """Return for each kind of action the sum of the Δ scores over its decisions: kind → (S, 2), see `_summed_parts`.
 
     derivations: the action ids of each sentence, without `</s>`
     """
@@ -122,7 +121,7 @@ def summed_deltas(
 
 
 def _summed_parts(tables: Sequence[Indicators], gradients: Sequence[Tensor]) -> Tensor:
-    """Return (S, 2), the sums over the tables of gradients times vectors, inside and outside of each structure."""
+    """Return (S, 2), for each of S structures the sums of gradients times vectors, inside and outside."""
     names = _structures(tables)
     found = tables[0].vectors.new_zeros(len(names), len(PARTS), dtype=torch.double)
     for one, gradient in zip(tables, gradients, strict=True):

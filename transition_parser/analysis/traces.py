@@ -26,9 +26,9 @@ _DIGITS = 6  # decimal places of probabilities
 
 
 class CompetingAction(NamedTuple):
-    """An action that competes.
+    """An action that competes in a step.
 
-    legal: False for an illegal action whose probability counts all the same
+    legal: False for an action that may not be taken although its probability counts (−1 in `DeviceTable.legality`)
     """
 
     action: str
@@ -38,16 +38,16 @@ class CompetingAction(NamedTuple):
 
 @dataclass(frozen=True)
 class Step:
-    """A configuration, and the action that is taken there.
+    """A step of a derivation: a configuration, and the action that is taken in it.
 
     action: None at the end of the derivation
-    configuration: see `Formalism.configuration`; of the growing lists (arcs; nodes and edges) it has only the items
-        that the previous action has made
+    configuration: see `Formalism.configuration`; but its growing lists (arcs of a tree; nodes and edges of an AMR) have
+        only the items that the previous action made
     log_probability: log-probability of the action; None if actions are not scored
     candidates: the most probable actions, best first; the taken action is always among them
     others, rest: number and total probability of the other competing actions
-    seen: part of the network that sees words → pairs of a word that it sees (positions from 0, the root after the last
-        word) and a number that says how; see `Inspectable.visible_words`
+    seen: view of the words, such as `stack` (`Inspectable.visible_words`) → (position, value) of each word that the
+        network sees in this view; positions count from 0, and the root is behind the last word
     """
 
     action: str | None
@@ -64,7 +64,7 @@ class TracedDerivation:
     """A derivation of a sentence.
 
     graph: see `Formalism.as_data`; for the parse of a model see `Formalism.parse_as_data`
-    score: the score by which search ranks derivations, without the penalty for length; None for a gold derivation
+    score: see `Hypothesis.score`; None for a gold derivation
     log_probability: log-probability of all actions together; None for a gold derivation
     """
 
@@ -91,7 +91,7 @@ class Trace:
     def as_data(self) -> dict[str, Any]:
         """Return the trace as dictionaries, sequences, strings and numbers, for JSON.
 
-        The values in them are shared, not copied.
+        Nested values are not copied: the trace and the result share them.
         """
         derivations = [{**vars(one), "steps": [vars(step) for step in one.steps]} for one in self.derivations]
         return {**vars(self), "derivations": derivations}
@@ -163,12 +163,12 @@ def _traced(parser: Parser, sentence: AnySentence, number: int, nbest: int | Non
 
 
 class _Choice(NamedTuple):
-    """The actions that a hypothesis could choose from at a step.
+    """The K actions that a hypothesis could choose from at a step.
 
-    tokens: (K,), the competing actions
+    tokens: (K,), the ids of the competing actions
     log_probs: (K,)
-    legal: (K,) bool
-    seen: part of the network that sees words → (P,), a number for each word; 0 for a word that it does not see
+    legal: (K,) bool; see `CompetingAction.legal`
+    seen: view of the words (`Inspectable.visible_words`) → (P,), a value for each word; 0 for words not seen
     """
 
     tokens: np.ndarray
@@ -177,7 +177,7 @@ class _Choice(NamedTuple):
     seen: Mapping[str, np.ndarray]
 
     def step(self, step: Step, taken: int, table: ActionTable) -> Step:
-        """Return the step with the competing actions."""
+        """Return the step with its probability, its competing actions and the words that the network sees."""
         order = np.argsort(-self.log_probs, kind="stable")
         shown = order[:MOST_CANDIDATES].tolist()
         place = int(np.flatnonzero(self.tokens == taken)[0])
@@ -208,13 +208,13 @@ def _sparse(values: np.ndarray) -> list[tuple[int, int]]:
 class _Recorder:
     """An observer of the search of one sentence, which records the choices of each hypothesis.
 
-    A hypothesis is identified by the actions that it has taken. They lead to a place in a tree whose root, place 0, is
-    the sentence.
+    A hypothesis is identified by the actions that it has taken. Each sequence of actions has a number, its place. The
+    empty sequence has place 0.
     """
 
     def __init__(self, decoder: Decoder) -> None:
         self.decoder, self.table = decoder, decoder.table
-        self.places: dict[tuple[int, int], int] = {}  # place and action → place
+        self.places: dict[tuple[int, int], int] = {}  # (place, next action) → place
         self.of_rows: list[int] = []  # the place of each row of search
         self.choices: dict[int, _Choice] = {}
 
@@ -225,7 +225,7 @@ class _Recorder:
         self._remember(observed.alive.tolist(), observed.scores, seen)
 
     def _moved(self, observed: Observed) -> list[int]:
-        """Return the places that the last actions lead to."""
+        """Return the place of each row after the row's last action."""
         tokens = observed.tokens.tolist()
         if not self.of_rows:  # the first step
             return [0] * len(tokens)
@@ -253,4 +253,4 @@ class _Recorder:
         place = 0
         for step, token in zip(steps, tokens, strict=False):
             yield self.choices[place].step(step, token, self.table)
-            place = self.places.get((place, token), -1)  # the last action leads to no recorded place
+            place = self.places.get((place, token), -1)  # −1 after the last action, whose place is not recorded

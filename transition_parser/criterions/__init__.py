@@ -1,3 +1,3 @@
-"""Floor 6: training criteria. The task imports this package, because fairseq does not import it by itself."""
+"""Training criteria (floor 6, see CONTRIBUTING.md). The task imports them, because fairseq does not."""
 
 from transition_parser.criterions import legal_cross_entropy  # noqa: F401

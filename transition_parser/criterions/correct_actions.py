@@ -9,11 +9,11 @@ MARGIN = 1.0
 
 
 def cross_entropy_of_correct(scores: Tensor, legal: Tensor, correct: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Return (loss, negative log-probability of all correct actions together) of N states, (N,) each, in nats.
+    """Return (loss, negative log-probability of the set of correct actions) for each of N states, (N,) each, in nats.
 
-    scores: (N, V), before the softmax
+    scores: (N, V), before the softmax, for V actions
     legal: (N, V), 1 for the actions that compete, 0 for others
-    correct: (N, V) bool, the correct ones among the competing actions
+    correct: (N, V) bool, the correct actions, which are among the competing actions
     smoothing: the share of the loss that rewards all competing actions equally
     """
     scores = scores.float()
@@ -31,14 +31,14 @@ def hinge_and_relations(
 
     Source: Ji et al. 2021, sec. 5.1. Their classifier scores kinds of actions (SHIFT, LEFT-ARC, …); here the score of a
     kind is the log-sum-exp over its legal actions. For a model that scores kinds first and relations second, the two
-    definitions differ only by a term that all kinds share. The hinge asks that the best correct kind leads the best
-    wrong one by `MARGIN`. The relation of each correct arc of the gold tree competes with the other relations of its
-    kind.
+    definitions differ only by a term that all kinds share. The hinge is 0 if the best correct kind leads the best wrong
+    kind by `MARGIN`. The relation of each correct arc of the gold tree competes with the other relations of its kind.
 
     scores, legal, correct: as in `cross_entropy_of_correct`
     gold_arcs: (N, V) bool, the correct actions that build an arc of the gold tree
-    kind: (V,), the kind of each action
+    kind: (V,) int64, the kind of each action
     kinds: the number of kinds
+    weight: the weight of the hinge
     """
     competing = scores.float().masked_fill(legal == 0, float("-inf"))
     highest = competing.amax(1, keepdim=True).detach()

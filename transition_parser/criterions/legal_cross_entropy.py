@@ -48,23 +48,23 @@ class LegalCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
 
 @register_criterion("legal_cross_entropy", dataclass=LegalCrossEntropyConfig)
 class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
-    """Cross-entropy whose softmax is over the legal actions, with the smoothing mass spread over them.
+    """Label-smoothed cross-entropy of actions. The softmax and the smoothing are over the legal actions.
 
-    With `softmax_over` "all" both are over the whole vocabulary, as Fernandez Astudillo et al. 2020 train; legality
-    then limits search alone.
+    With `softmax_over` "all" both are over the whole vocabulary, as in Fernandez Astudillo et al. 2020. Legality then
+    limits only search.
 
     Validation data may have actions that the training data does not have (unseen relations). These actions and the
     actions after them in the sentence have no loss, but count in the denominators. In training an illegal target is an
-    error. Where the model predicts tags, the loss of the tags is added (`TagHeads.loss`), and the loss of PropBank's
-    frames where the task has heads for them (`FrameHeads.loss`).
+    error. The losses of tags (`TagHeads.loss`) and of PropBank's frames (`FrameHeads.loss`) are added if heads predict
+    them.
 
-    Where the batch says which actions are correct (`--oracle dynamic`), all of them are targets together. With
-    `action_loss` "hinge" the loss of actions is the loss of Ji et al. 2021, see `hinge_and_relations`. Where the batch
-    has the probabilities of a teacher (`--teacher`), their cross-entropy is a part of the loss.
+    If the batch has several correct actions for a state (`--oracle dynamic`), all of them are targets together. With
+    `action_loss` "hinge" the loss of actions is the loss of Ji et al. 2021, see `hinge_and_relations`. If the batch has
+    the probabilities of a teacher (`--teacher`), their cross-entropy is a part of the loss.
 
-    For models that score graphs (`GraphDecoder`), the decisions about graphs take the place of the actions. There are
-    about two decisions a word, as many as actions, and the number of actions remains the denominator. The choices that
-    a graph may have compete. A sentence of validation data with an unseen action has no loss then.
+    For models that score graphs (`GraphDecoder`), the decisions about graphs take the place of the actions. The
+    denominator is still the number of actions, which is about the number of decisions (two for each word). Only
+    candidates that exist compete. A sentence of validation data with an unseen action then has no loss at all.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     def load_state_dict(self, state_dict, strict=True):
         """Load the state of a checkpoint.
 
-        The heads of PropBank's frames stay as they are where the checkpoint has none, as in `--finetune-from-model`.
+        The heads of PropBank's frames stay unchanged if `state_dict` is None, as with `--finetune-from-model`.
         """
         return super().load_state_dict(self.state_dict() if state_dict is None else state_dict, strict)
 
@@ -129,8 +129,8 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     def reduce_metrics(cls, logging_outputs) -> None:
         """Log fairseq's figures, and accuracies in percent.
 
-        They are the accuracies of tags and lemmas, over values seen in training, of the senses of PropBank's
-        predicates, and of the labels of their arguments.
+        The accuracies are for tags and lemmas (only values seen in training count), for the senses of PropBank's
+        predicates, and for the labels of their arguments.
         """
         super().reduce_metrics(logging_outputs)
         for name in (*predicted(), *FIGURES):
@@ -140,7 +140,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
                 metrics.log_scalar(name, 100.0 * right / words, words, round=2)
 
     def compute_loss(self, model, net_output, sample, reduce=True):
-        """Return (loss, negative log-likelihood), summed over the batch, both in nats.
+        """Return (loss, negative log-likelihood), in nats, summed over the batch if `reduce` is True.
 
         Raises `InputError` for the hinge with a model that scores graphs.
         """

@@ -20,11 +20,11 @@ Sample = Mapping[str, Any]  # a batch of fairseq, as `TransitionDataset.collater
 
 
 class Steps(NamedTuple):
-    """The steps of a batch of derivations, or the places of a `Decision` about graphs.
+    """The T steps of B derivations, with V actions each, or the T places of a `Decision`, with V candidates each.
 
-    scores: (B, T, V); the scores of actions, or of the candidates of each place, before the softmax.
-    legal: (B, T, V); 1 for what competes and 0 for the others.
-    target: (B, T); the gold actions or candidates.
+    scores: (B, T, V); the scores of the actions or candidates, before the softmax.
+    legal: (B, T, V); 1 for actions or candidates that compete, 0 for the others.
+    target: (B, T) int64; the gold actions or candidates.
     counted: (B, T) bool; False at steps without a loss.
     """
 
@@ -35,11 +35,11 @@ class Steps(NamedTuple):
 
 
 class Taught(NamedTuple):
-    """The probabilities that a teacher gives.
+    """The probabilities that a teacher gives to actions, or to heads and relations.
 
-    probabilities: (B, N, K) each; 0 for what does not compete. One tensor for actions, (B, T, V); two for the heads and
-        the relations of trees, as `GraphDecoder.decisions` orders them.
-    weight: their share of the loss.
+    probabilities: one tensor for actions, (B, T, V), or two tensors (B, N, K) for the heads and the relations of trees,
+        in the order of `GraphDecoder.decisions`; 0 for choices that do not compete.
+    weight: the share of their cross-entropy in the loss.
     """
 
     probabilities: Sequence[Tensor]
@@ -47,11 +47,11 @@ class Taught(NamedTuple):
 
 
 class ActionLoss:
-    """The cross-entropy of actions: of the gold action, or of all correct actions together where the batch has them.
+    """The cross-entropy of the gold action, or of the set of correct actions if the batch has `correct`.
 
-    Where the batch has the probabilities of a teacher, their cross-entropy has its share (`Taught`).
+    If the batch has a teacher's probabilities, their cross-entropy gets the share `Taught.weight` of the loss.
 
-    smoothing: fraction of the loss that asks for all competing actions alike.
+    smoothing: share of the loss that rewards all competing actions equally.
     padding: id of `<pad>`.
     only_legal: False lets all actions of the vocabulary compete, illegal ones too.
     """
@@ -64,8 +64,8 @@ class ActionLoss:
     ) -> tuple[Tensor, Tensor]:
         """Return the loss and the negative log-likelihood of each step, (B · T,), in nats.
 
-        An action that is illegal, as unseen relations in validation data are, has no loss, and neither have the actions
-        after it. Raises `ValueError` for an illegal action in training.
+        Illegal actions, such as those with unseen relations in validation data, have no loss. The actions after them in
+        the derivation have no loss either. Raises `ValueError` for an illegal action in training.
 
         scores: (B, T, V); before the softmax.
         extra: the extras of `TrainingModel.forward`: `legal` and `sampled_steps`.
@@ -101,7 +101,7 @@ class HingeLoss(ActionLoss):
     """A hinge between kinds of actions, and the cross-entropy of the relations of gold arcs; see `hinge_and_relations`.
 
     padding: id of `<pad>`.
-    weight: weight of the hinge; the relations have 1 minus it.
+    weight: weight of the hinge; the weight of the relations is 1 minus this weight.
     """
 
     def __init__(self, padding: int, weight: float) -> None:
@@ -125,19 +125,19 @@ class HingeLoss(ActionLoss):
 class DecisionLoss:
     """The cross-entropy of the decisions of a `GraphDecoder` about a graph.
 
-    Where the batch has the probabilities of a teacher, their cross-entropy has its share (`Taught`).
+    If the batch has a teacher's probabilities, their cross-entropy gets the share `Taught.weight` of the loss.
 
-    smoothing: fraction of the loss that asks for all candidates alike.
+    smoothing: share of the loss that rewards all competing candidates equally.
     """
 
     def __init__(self, smoothing: float) -> None:
         self.smoothing = smoothing
 
     def __call__(self, decisions: Sequence[Decision], sample: Sample, training: bool) -> tuple[Tensor, Tensor]:
-        """Return the losses and the negative log-likelihoods of all places of all decisions, in nats.
+        """Return the losses and the negative log-likelihoods of the places of all decisions, (N,) each, in nats.
 
-        Both are (N,), where N counts the places of all decisions. Places whose target does not compete have no loss.
-        Raises `ValueError` for such a place in training.
+        A place is one choice of a decision, such as the head of one word. A place whose target does not compete has no
+        loss, and raises `ValueError` in training.
 
         decisions: the result of `GraphDecoder.decisions`
         training: True in training
@@ -147,7 +147,7 @@ class DecisionLoss:
         return loss, nll
 
     def _of(self, decision: Decision, number: int, sample: Sample, training: bool) -> tuple[Tensor, Tensor]:
-        """Return the loss and the negative log-likelihood of each place of the decision with this number, (B · N,)."""
+        """Return the loss and the negative log-likelihood of each place of decision `number`, (B · N,) each."""
         scores, competing, target, counted, share = decision
         unknown = counted & (competing.gather(2, target[..., None])[..., 0] == 0)
         if training:
@@ -160,8 +160,8 @@ class DecisionLoss:
 class ColumnLoss:
     """The loss of predicting the columns of words, such as tags and lemmas; see `TagHeads.loss`.
 
-    logged_always: True logs all names with each batch. Several processes, each with a batch of another corpus, must log
-        the same names, because fairseq adds up the values.
+    logged_always: True to log all names with each batch. If the processes have batches of different corpora, they must
+        log the same names, because fairseq adds up the values.
     """
 
     name = "tag_loss"
@@ -182,7 +182,7 @@ class ColumnLoss:
         return heads.loss(extra["tagged"], sample["tags"]) if heads is not None and "tags" in sample else None
 
     def logged(self, tagged: TagLoss | None) -> dict[str, float]:
-        """Return the values to log: the loss, and the right predictions and the words of each column."""
+        """Return the values to log: the loss, and for each column the numbers of right predictions and of words."""
         if tagged is None:
             return dict(self._zeros)
         right = {f"{name}_right": count.item() for name, count in tagged.right.items()}
@@ -193,7 +193,7 @@ class ColumnLoss:
 class FrameLoss(ColumnLoss):
     """The loss of predicting PropBank's frames and arguments; see `FrameHeads.loss`.
 
-    heads: the heads that predict them.
+    heads: the heads that predict frames and arguments.
     logged_always: see `ColumnLoss`.
     """
 
@@ -222,9 +222,9 @@ def _check_told_apart(decoder: StateDecoder) -> None:
 
 
 def _check_none(wrong: Tensor, sample: Sample, problem: str) -> None:
-    """Raise `ValueError` where any of `wrong` (B, N) is True.
+    """Raise `ValueError` if any value of `wrong`, (B, N) bool, is True.
 
-    problem: the message, with gaps for the place and the sentence.
+    problem: the message, with `{}` for the place in the sentence and `{}` for the id of the sentence.
     """
     if bool(wrong.any()):
         row, place = wrong.nonzero()[0].tolist()
@@ -235,17 +235,17 @@ def _check_none(wrong: Tensor, sample: Sample, problem: str) -> None:
 
 
 def _share_of_all(counted: Tensor, some: Tensor) -> Tensor:
-    """Return the weight of each step, (B · T,), with which the losses of `some` stand for the losses of `counted`.
+    """Return the factor of the loss of each step, (B · T,), so that the steps in `some` stand for all in `counted`.
 
-    counted, some: (B, T) bool.
+    counted, some: (B, T) bool, for T steps of B derivations.
     """
     return (counted.sum(1, keepdim=True) / some.sum(1, keepdim=True).clamp_min(1)).expand_as(counted).flatten()
 
 
 def _with_taught(loss: Tensor, steps: Steps, sample: Sample, number: int) -> Tensor:
-    """Return the loss, (B · T,), in which a teacher's probabilities have their share, where the batch has any.
+    """Return the loss, (B · T,), mixed with the cross-entropy of the teacher's probabilities if the batch has any.
 
-    number: the number of the decision; several readings of the same sentence make the same decisions.
+    number: the index of the decision; repeated decisions share the teacher's probabilities.
     """
     taught: Taught | None = sample.get("taught")
     if taught is None:
@@ -255,9 +255,9 @@ def _with_taught(loss: Tensor, steps: Steps, sample: Sample, number: int) -> Ten
 
 
 def _loss_of_taught(steps: Steps, probabilities: Tensor) -> Tensor:
-    """Return the cross-entropy of a teacher's probabilities of each step, (B · T,); 0 at steps that do not count.
+    """Return the cross-entropy of a teacher's probabilities at each step, (B · T,); 0 at steps that do not count.
 
-    Probabilities of what does not compete count for nothing.
+    Choices that do not compete are left out, and the other probabilities are scaled to the sum 1.
     """
     competing = probabilities * steps.legal
     target = competing / competing.sum(-1, keepdim=True).clamp_min(torch.finfo(torch.float32).tiny)
@@ -273,9 +273,9 @@ def _where_counted(steps: Steps, loss: Tensor, nll: Tensor) -> tuple[Tensor, Ten
 def smoothed(scores: Tensor, legal: Tensor, target: Tensor, counted: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
     """Return the label-smoothed cross-entropy and the negative log-likelihood of each place, (B · N,), in nats.
 
-    scores: (B, N, K); before the softmax.
+    scores: (B, N, K); before the softmax, for K candidates at N places of B sentences.
     legal: (B, N, K); 1 for candidates that compete and 0 for the others.
-    target: (B, N).
+    target: (B, N) int64; the gold candidates.
     counted: (B, N) bool; places that do not count have loss 0.
     """
     flat = scores.flatten(0, 1), legal.flatten(0, 1), target.flatten(), counted.flatten().float()
@@ -293,11 +293,11 @@ class LegalLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, logits: Tensor, legal: Tensor, target: Tensor, counted: Tensor, eps: float):
-        """Return (loss, negative log-likelihood) of each row, (N,) each.
+        """Return (loss, negative log-likelihood) of N steps, (N,) each. `eps` is the smoothing.
 
-        logits: (N, V)
-        legal: (N, V), 1 and 0
-        counted: (N,), 1 and 0
+        logits, legal: (N, V), for V actions; `legal` is 1 for actions that compete, else 0
+        target: (N,) int64, the gold actions
+        counted: (N,), 1 for steps with a loss, else 0
         """
         scores = logits.float()
         gold = scores.gather(1, target[:, None])[:, 0]

@@ -63,8 +63,8 @@ class _Rectangle(NamedTuple):
 class _Tree:
     """A breadth-first tree of a graph.
 
-    edges: node → the edge that it was reached by
-    rest: the re-entrant edges
+    edges: node → the edge that reaches it from its parent
+    rest: the edges of the graph that are not in the tree
     """
 
     depth: dict[int, int]
@@ -76,11 +76,11 @@ class _Tree:
 def draw_amr(entry: AmrEntry, file: str | os.PathLike | BinaryIO) -> None:
     """Draw the graph of an entry, including `:wiki`, above its words.
 
-    Arrows run from source to target of the direct role. Edges to a node that was reached before are dashed.
+    Arrows run from source to target of the role that is not inverted. Edges outside the breadth-first tree are dashed.
 
     file: see `derivations.save`
     """
-    with missing_glyphs():  # `save` warns of missing glyphs
+    with missing_glyphs():  # no warnings here: `save` warns
         figure = _figure(entry)
     save(figure, file)
 
@@ -101,7 +101,7 @@ def _figure(entry: AmrEntry) -> Figure:
         places = [place + middle for place in places]
         left, right = min(left, places[0] - first), max(right, middle + last)
     bottom = min(box.y for box in boxes) - _LAYER
-    above = _BOX + _MARGIN + (0.5 * _LAYER if tree.rest else 0.0)  # room for bows
+    above = _BOX + _MARGIN + (0.5 * _LAYER if tree.rest else 0.0)  # room for curved edges
     page = _Page(left - _MARGIN, right + _MARGIN, bottom - _MARGIN, above)
     _draw_words(page, words, places, bottom, boxes, alignments)
     _draw_nodes(page, graph, boxes)
@@ -123,7 +123,7 @@ def _with_wiki(entry: AmrEntry) -> AmrGraph:
 
 
 def _breadth_first(graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> _Tree:
-    """Return the tree, with children in the order of the words that they and their descendants are aligned to."""
+    """Return the tree. Children are sorted by the first word that they or their descendants are aligned to."""
     tree = _Tree({graph.top: 0})
     queue = deque([graph.top])
     while queue:
@@ -168,7 +168,7 @@ def _word_places(words: Sequence[str]) -> list[float]:
 
 
 def _boxes(graph: AmrGraph, tree: _Tree, wanted: float) -> list[_Rectangle]:
-    """Return the boxes of the nodes; the top is at (0, 0).
+    """Return the boxes of the nodes; the centre of the top node is at (0, 0).
 
     wanted: a width to which a narrow graph is stretched, by a factor of at most 1.6
     """
@@ -189,9 +189,9 @@ def _boxes(graph: AmrGraph, tree: _Tree, wanted: float) -> list[_Rectangle]:
 
 
 def _placed(node: int, tree: _Tree, slots: Sequence[float]) -> tuple[dict[int, float], list[tuple[float, float]]]:
-    """Return the x of each node of a subtree, with its root at 0, and the left and right end of each of its layers.
+    """Return the x of each node of a subtree, whose root is at 0, and the left and right end of each of its layers.
 
-    Subtrees stand as close as their layers allow. Source: Reingold and Tilford 1981
+    Neighbouring subtrees stand as close as their layers allow. Source: Reingold and Tilford 1981
     """
     places: dict[int, float] = {}
     contour: list[tuple[float, float]] = []
@@ -214,7 +214,7 @@ class _Page:
     """A figure whose coordinates are inches.
 
     taken: the rectangles of words, nodes and labels
-    curves: the drawn edges, each (n, 2)
+    curves: the points of the drawn edges, each (n, 2)
     """
 
     def __init__(self, left: float, right: float, bottom: float, top: float) -> None:
@@ -244,9 +244,9 @@ class _Page:
         self.curves.append(points)
 
     def crowding(self, points: np.ndarray, ends: Sequence[_Rectangle]) -> float:
-        """Return the cost of a curve.
+        """Return how much a curve (n, 2) leaves the page, runs along edges, or crosses nodes, words or labels.
 
-        It counts the parts that leave the page, cross something other than the ends of the curve, or run along an edge.
+        ends: the boxes that the curve joins, which it may cross
         """
         within = [rectangle.contains(points) for rectangle in self.taken if rectangle not in ends]
         crossed = sum(inside.any() + 8 * inside.mean() for inside in within)
@@ -303,7 +303,7 @@ def _drop(upper: _Rectangle, lower: _Rectangle, share: float) -> np.ndarray:
 
     The curve is nearly upright at both ends.
 
-    share: the start, from 0 to 1 in the middle 80 % of the lower border
+    share: where the curve starts in the middle 80 % of the lower border, from 0 (left) to 1 (right)
     """
     start = np.array([upper.x + 0.8 * (share - 0.5) * upper.width, upper.y - upper.height / 2])
     end = np.array([lower.x, lower.y + lower.height / 2])
@@ -338,7 +338,7 @@ def _draw_reentrancy(page: _Page, edge: Edge, boxes: Sequence[_Rectangle]) -> No
 
 
 def _bow(source: _Rectangle, target: _Rectangle, bend: float) -> np.ndarray:
-    """Return a bow (n, 2) from the border of one node to the border of another, or a loop if both are the same node."""
+    """Return a curve (n, 2) between two nodes, `bend` times as high as it is long, or a loop at a single node."""
     start, end = np.array([source.x, source.y]), np.array([target.x, target.y])
     t = np.linspace(0, 1, 201)[:, None]
     if source == target:

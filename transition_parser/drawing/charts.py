@@ -17,9 +17,9 @@ _INCH = 0.4  # height of a bar
 def draw_history(
     history: Sequence[Mapping[str, float]], metric: str, path: str | os.PathLike, maximizes: bool = True
 ) -> None:
-    """Draw loss and score by epoch, one above the other.
+    """Draw training loss and score on dev by epoch, one panel above the other.
 
-    history: the figures of each epoch, see `epochs_of`
+    history: the figures of each epoch, see `training.display.epochs_of`
     metric: the name of the score on dev, such as `las`; its best value is marked
     path: the picture; its suffix chooses the format (.svg, .png, .pdf)
     maximizes: True where a higher score is better
@@ -44,10 +44,10 @@ def draw_history(
 def draw_ablation(
     scores: Mapping[str, float], without: Mapping[str, Mapping[str, float]], path: str | os.PathLike
 ) -> None:
-    """Draw one bar for each hidden part: the loss of the last score without it.
+    """Draw one bar for each hidden part of the state: how much the last of the scores drops without this part.
 
-    scores: name → score of the whole model
-    without: hidden part → the scores without it
+    scores: name → score of the model that sees all parts
+    without: hidden part → name → score of the model that does not see this part
     path: the picture; its suffix determines the format
     """
     name = list(scores)[-1]

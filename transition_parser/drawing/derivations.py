@@ -22,7 +22,7 @@ from transition_parser.transitions import Action, TransitionSystem
 _STACK, _BUFFER, _GONE, _ARC = "#1b6ca8", "#3a7d44", "#c8c8c8", "#a4343a"
 _INCH = 0.3  # height of one step, in inches
 _LONGEST = 100  # characters of a text in a picture
-_UNWRITABLE = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # controls and what XML forbids
+_UNWRITABLE = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # control and non-XML characters
 _MISSING_GLYPH = re.compile(r"Glyph (\d+) .*missing from font\(s\) (.*?)\.?$")
 _MOST_NAMED = 10  # upper limit of the characters that a warning names
 
@@ -56,7 +56,7 @@ def draw_derivation(
 
 
 def draw_tree(words: Sequence[str], tree: DependencyTree, file: str | os.PathLike | BinaryIO) -> None:
-    """Draw the tree alone; see `save`."""
+    """Draw a tree without a derivation. `file` is as for `save`."""
     spacing = _spacing(words)
     width, height = spacing * (len(words) + 1) + 0.2, 0.35 * (max(_heights(tree)) + 2)
     figure = Figure(figsize=(width, height + 0.1))
@@ -117,7 +117,7 @@ def drawable(text: str) -> str:
 
 
 def svg_of(draw: Callable[[BinaryIO], None]) -> str:
-    """Return the drawing of a function as an `<svg>` element, for HTML."""
+    """Return the SVG that `draw` writes into a file, as an `<svg>` element for HTML."""
     file = io.BytesIO()
     draw(file)
     text = file.getvalue().decode("utf-8")
@@ -134,7 +134,7 @@ def _spacing(words: Sequence[str]) -> float:
 
 
 def _heights(tree: DependencyTree) -> list[int]:
-    """Return the level of each arc: it runs above all arcs between the words that it joins."""
+    """Return the level of each word's arc, from 1. An arc is one level above the highest arc inside its span."""
     spans = sorted((abs(_position(head, tree) - word), word, head) for word, head in enumerate(tree.heads, 1))
     level: dict[int, int] = {}
     for _length, word, head in spans:

@@ -1,1 +1,1 @@
-"""Floor 1: the graphs of sentences, and their file formats."""
+"""The graphs of sentences, and their file formats (floor 1, see CONTRIBUTING.md)."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from transition_parser.base.errors import shortened
 
-MOST_TOKENS = 10_000  # the most tokens that alignments may count if the entry gives no sentence
+MOST_TOKENS = 10_000  # the largest number of tokens that is assumed for an entry without a sentence
 MOST_PAIRS = 1_000_000  # the most pairs of a node and a token in the alignments of one entry
 
 _JAMR_ITEM = re.compile(r"([0-9]{1,9})-([0-9]{1,9})\|([0-9.+]+)")
@@ -50,7 +50,7 @@ def read_alignments(text: str, paths: Sequence[str], words: int) -> Alignments:
 
 
 def _items(text: str, paths: Sequence[str], words: int) -> Iterator[tuple[str, list[int], Sequence[int]]]:
-    """Yield each item with its nodes and its tokens."""
+    """Yield each item of `# ::alignments` as (its text, its nodes, its tokens)."""
     jamr = {path: node for node, path in enumerate(jamr_paths(paths))}
     isi = {path: node for node, path in enumerate(paths)}
     for item in text.split():
@@ -90,7 +90,7 @@ def check_alignments(alignments: Alignments, labels: Sequence[str], words: int) 
 def jamr_paths(paths: Sequence[str]) -> list[str]:
     """Return JAMR's name of each node.
 
-    The branches of a node are counted from 0. JAMR counts only the branches that write a node whole.
+    JAMR counts the branches of a node from 0. Only branches that lead to the first mention of a node count.
 
     >>> jamr_paths(["1", "1.2", "1.2.1", "1.4"])
     ['0', '0.0', '0.0.0', '0.1']

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from transition_parser.base.errors import InputError
 
-# levels of nesting in PENMAN; bounded because paths of nodes, and indented text, grow with the square of the depth
+# most levels of nesting in PENMAN: the paths of nodes and the indentation grow with the square of the depth
 MAX_DEPTH = 1000
 
 # roles that end in -of but are not inverse roles (as in Smatch, Cai and Knight 2013)
@@ -23,7 +23,7 @@ _OPPOSITE = {"mod": "domain", "domain": "mod"}
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)")
 _INDENT = 6
 _PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "this", "that"})
-# PENMAN reads a match of these as one symbol or string, as one role, and as a variable
+# patterns of text that PENMAN reads as one symbol or string, as one role, and as a variable
 _SYMBOL = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|(?!#)[^ \t\r\n\v\f"()/:~]+')
 _ROLE = re.compile(r'[^ \t\r\n\v\f"()/:~]+')
 _VARIABLE = re.compile(r"[A-Za-z]\d*")
@@ -44,7 +44,7 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class AmrGraph:
-    """A rooted, labelled graph. Concepts and constants are nodes alike, in the order of first mention.
+    """A rooted, labelled graph. Both concepts and constants are nodes, in the order of first mention.
 
     labels: the concept of each node (`want-01`), or the constant as PENMAN writes it (`-`, `6`, `"New"`)
     constants: the nodes that are constants; each is the target of one edge and the source of none
@@ -155,8 +155,8 @@ class _Line(NamedTuple):
 class PenmanLayout:
     """A graph laid out as the tree that PENMAN writes.
 
-    Each node stands as near to the top as edges in their own direction lead to it. Below an inverse edge stand only
-    nodes that edges in their own direction do not reach (see `_edge_above`).
+    Edges are followed in their own direction from the top, breadth first, and each node is written below the edge that
+    reaches it first. A node is below an inverse role only if no such edge reaches it (see `_edge_above`).
 
     order: the nodes in the order in which the text mentions them
     paths: the path of each node in `order`, see `AmrEntry`
@@ -193,14 +193,14 @@ class PenmanLayout:
         return "\n".join(lines)
 
     def renumbered(self) -> AmrGraph:
-        """Return the graph that a reader gets from the text: nodes and edges in the order in which they are written."""
+        """Return the graph that a reader gets from the text. Nodes and edges are numbered in written order."""
         place = {old: new for new, old in enumerate(self.order)}
         unique = dict.fromkeys(Edge(place[source], role, place[target]) for source, role, target in self._edges)
         constants = frozenset(place[node] for node in self.graph.constants)
         return AmrGraph(tuple(self.graph.labels[node] for node in self.order), constants, tuple(unique))
 
     def _tree(self) -> dict[int, int | None]:
-        """Return for each node that the top reaches the edge below which the node is written, and None for the top."""
+        """Return node → number of the edge below which it is written (None for the top), without unreachable nodes."""
         edges = self.graph.edges
         written_by: dict[int, int | None] = {}
         places: dict[int, int] = {}
@@ -212,7 +212,7 @@ class PenmanLayout:
             reached.append(node)
 
         def reach_forwards(node: int, edge: int | None) -> None:
-            """Reach a node, and all that edges in their own direction lead to from there, before any inverse edge."""
+            """Reach a node, and then all nodes to which edges in their own direction lead from it, breadth first."""
             ahead = len(reached)
             reach(node, edge)
             while ahead < len(reached):
@@ -222,14 +222,14 @@ class PenmanLayout:
                         reach(target, number)
                 ahead += 1
 
-        apart = self._reached_apart()  # edges in their own direction lead to these, sooner or later
+        apart = self._reached_apart()  # not written below inverse roles: edges in their own direction will reach them
         reach_forwards(self.graph.top, None)
-        for node in reached:  # which grows meanwhile
+        for node in reached:  # the loop appends to this list
             for number in self._around[node]:
                 source = edges[number].source
                 if source not in written_by and source not in apart:
                     above = self._edge_above(source, places)
-                    if above == number:  # else the source is written by an edge that comes later
+                    if above == number:  # otherwise the loop comes to the edge `above` later
                         reach_forwards(source, above)
         return written_by
 
@@ -237,11 +237,11 @@ class PenmanLayout:
         return self.graph.labels[node].endswith("-91")
 
     def _reached_apart(self) -> set[int]:
-        """Return the nodes of relations (`-91`) that the top reaches without an inverse edge from any such node."""
+        """Return the relation nodes (`-91`) that are reached without following an edge backwards to a relation node."""
         relations = {*filter(self._is_relation, range(len(self.graph)))}
         reached = [self.graph.top] if relations else []
         seen = {self.graph.top}
-        for node in reached:  # which grows meanwhile
+        for node in reached:  # the loop appends to this list
             for source, _, target in (self.graph.edges[number] for number in self._around[node]):
                 other = target if source == node else source
                 if other not in seen and (source == node or other not in relations):
@@ -250,12 +250,13 @@ class PenmanLayout:
         return relations & seen
 
     def _edge_above(self, node: int, places: Mapping[int, int]) -> int:
-        """Return the edge below which a node stands that only inverse edges lead to.
+        """Return the number of the edge below which to write a node that only inverse roles lead to.
 
-        Gold AMRs write a relative clause below no pronoun if they can, and the relation of two people or of a person
-        and an organization below the person who has the role: `(p / person :ARG0-of (h / have-rel-role-91 …))`.
+        As in gold AMRs, a relative clause is not below a pronoun if there is another edge. The relation of two people,
+        or of a person and an organization, is below the person with the role:
+        `(p / person :ARG0-of (h / have-rel-role-91 …))`.
 
-        places: node → its place in the order of the nodes that are reached so far
+        places: node → its index in the order in which nodes were reached so far
         """
         edges, has_role = self.graph.edges, self._is_relation(node)
 
@@ -363,7 +364,7 @@ def edge_of(source: int, role: str, target: int) -> Edge:
 
 
 def looks_like_a_variable(symbol: str) -> bool:
-    """Return True for a letter that digits may follow.
+    """Return True for a letter alone or a letter followed by digits.
 
     As a constant, such a symbol would be read as a variable that is not defined.
     """
@@ -418,7 +419,7 @@ def quoted(text: str) -> str:
 def named(graph: AmrGraph) -> Iterable[tuple[int, int, tuple[int, ...]]]:
     """Yield (node, its name node, the constants :op1 … of the name in order) for each named node of a graph.
 
-    A node whose name node holds anything else than its strings is left out.
+    A node is left out if its name node has children other than :op1, :op2, … strings, or several incoming edges.
     """
     outgoing: dict[int, list[Edge]] = {}
     incoming: dict[int, list[Edge]] = {}

@@ -15,10 +15,10 @@ from transition_parser.graphs.amr import AmrGraph
 def canonical(graph: AmrGraph) -> AmrGraph:
     """Return the same graph with a numbering of nodes that depends only on their labels and on the edges around them.
 
-    Different graphs never have equal canonical graphs. Equal graphs have equal ones, with one exception. If several
-    nodes look alike as far as edges lead, any of them may come first, because such nodes are interchangeable. They are
-    not interchangeable in graphs of a regularity that AMRs do not have (two rings of equal nodes and roles). The
-    canonical graphs of two equal graphs of this kind may differ.
+    Different graphs never have equal canonical graphs. Graphs that differ only in their numbering have equal canonical
+    graphs, with one exception. Nodes that refinement can't tell apart are numbered in any order, which makes no
+    difference if they are interchangeable. They may not be interchangeable in very regular graphs, such as two rings of
+    equal nodes and roles, but AMRs are not as regular. The canonical graphs of two such graphs may differ.
 
     >>> from transition_parser.graphs.amr import Edge
     >>> one = AmrGraph(("want-01", "boy", "girl"), frozenset(), (Edge(0, "ARG0", 1), Edge(0, "ARG1", 2)))
@@ -36,9 +36,9 @@ def canonical(graph: AmrGraph) -> AmrGraph:
 
 
 def _refined(graph: AmrGraph, colours: list[int]) -> list[int]:
-    """Return colours that also tell which roles lead to and from nodes of which colours.
+    """Return a colour for each node. Nodes of one colour have the same edges to and from nodes of the same colours.
 
-    The refinement is repeated until no colour splits any more.
+    `colours` is refined until no colour splits any more.
     """
     while True:
         around: list[list[tuple]] = [[] for _ in colours]
@@ -52,6 +52,6 @@ def _refined(graph: AmrGraph, colours: list[int]) -> list[int]:
 
 
 def _numbered(values: Sequence[Any]) -> list[int]:
-    """Return the rank of each value among the sorted different values."""
+    """Return the rank, from 0, of each value among the sorted distinct values."""
     place = {value: number for number, value in enumerate(sorted(set(values)))}
     return [place[value] for value in values]

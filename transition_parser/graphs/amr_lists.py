@@ -1,4 +1,4 @@
-"""The numbers of the roles of lists in an AMR: `:op1`, `:op2`, … and `:snt1`, `:snt2`, …"""
+"""Gapless numbers for the members of lists in an AMR, whose roles are `:op1`, `:op2`, … or `:snt1`, `:snt2`, …"""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _LISTED = re.compile(r"(op|snt)(\d+)")
 def without_gaps(graph: AmrGraph) -> AmrGraph:
     """Return the graph with the roles of its lists numbered 1, 2, … without a gap, in the same order.
 
-    Members with the same number get numbers one after another, so that lists may be longer than any in training. A
-    conjunction whose only conjunct is `:op2` keeps it, because gold graphs write a sentence that begins with "And" like
-    this. Search makes the members of a list in any order, so that it can't see a gap before the graph is complete.
+    Members with the same number get consecutive numbers, so that a list can be longer than any list in training. A
+    conjunction whose only conjunct is `:op2` keeps this role, because gold graphs use it for a sentence that begins
+    with "And". Gaps are removed from complete graphs only, because search adds the members of a list in any order.
 
     >>> graph = AmrGraph(("and", "dog", "cat"), frozenset(), (Edge(0, "op3", 1), Edge(0, "op1", 2)))
     >>> [edge.role for edge in without_gaps(graph).edges]

@@ -1,8 +1,8 @@
-"""The mapping between the nodes of two AMRs under which most triples match, by hill-climbing.
+"""Hill-climbing for the mapping between the nodes of two AMRs under which most triples match.
 
 Source: Cai and Knight 2013, sec. 3. The starts, the steps and the tie-breaking are the same as in the package
-`smatch`, so that the result is the same. Here a table, which each step updates, gives the gain of a step. The
-package counts the gain anew for each pair of nodes, and copies the mapping each time.
+`smatch`, so that the result is the same. Here a table that is updated after each step holds the gains of all steps.
+The package computes each gain anew and copies the mapping each time.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def best_mapping(system: Triples, gold: Triples, restarts: int = 4, seed: int = 
     equal concepts, and `restarts` climbs begin with random ones. The same seed gives the same result for the same pair,
     whatever was scored before.
 
-    Graphs with more than `LARGE` pairs of nodes (400 nodes each) get only the climb from equal concepts, and that
-    climb takes the best step of one node after the other instead of the best step of all. Raises `TooLargeError` for
-    more than `MOST` pairs.
+    Graphs with more than `LARGE` pairs of nodes (400 nodes each) get only the climb from equal concepts. It takes the
+    best step of each node in turn, instead of the best step of all nodes. Raises `TooLargeError` for more than `MOST`
+    pairs.
     """
     pairs = len(system.concepts) * len(gold.concepts)
     if pairs > MOST:
@@ -65,7 +65,7 @@ def best_mapping(system: Triples, gold: Triples, restarts: int = 4, seed: int = 
 
 
 def climbed(system: Triples, gold: Triples, start: Sequence[int]) -> int:
-    """Return how many triples match after one climb from a given mapping. Nothing is drawn at random.
+    """Return the number of triples that match after one climb from a given mapping, without random numbers.
 
     system, gold: normalised triples
     start: for each node of `system` a node of `gold`, each at most once, or -1 for none
@@ -76,12 +76,13 @@ def climbed(system: Triples, gold: Triples, start: Sequence[int]) -> int:
 
 
 class _Task:
-    """Tables of two graphs of n and m nodes that a climb looks up. Roles are normalised.
+    """Tables for a climb, of a system's graph of n nodes and a gold graph of m nodes. The triples are normalised.
 
-    alone: (n, m + 1) array; the instances and attributes that match if one node is mapped to the other; the last column
-        stands for "to none"
-    neighbours: for each node of the system its relations to other nodes, as (table of gold, role, other node)
-    relations: the relations of the system, without relations from a node to itself
+    alone: (n, m + 1) int32; the number of instances, attributes and self-loops that match if system node i is mapped to
+        gold node j; column m stands for no node and is 0
+    out, into: (role, gold node) → the targets of its edges with this role, or the sources, with their counts
+    neighbours: for each system node its relations to other nodes, as (`out` or `into`, role, other node)
+    relations: the relations of the system, without self-loops
     """
 
     def __init__(self, system: Triples, gold: Triples) -> None:
@@ -121,7 +122,7 @@ class _Task:
 
 
 def _grouped(items: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
-    """Return lists of the second elements of the items, keyed by the first element."""
+    """Return key → list of the values that `items` pairs with this key."""
     groups: dict[Key, list[Value]] = defaultdict(list)
     for key, value in items:
         groups[key].append(value)
@@ -134,12 +135,14 @@ def _as_arrays(table: dict[tuple, Counter]) -> dict[tuple, tuple[np.ndarray, np.
 
 
 class _Climb:
-    """A mapping, and the gain of each change of it.
+    """A mapping from n system nodes to m gold nodes, and the gain of each step that changes the mapping.
 
-    to: (n,); for each node of the system its node of gold, m for none
-    worth: (n, m + 1); the triples of node i that match if it is mapped to j while the other nodes stay
-    now: (n,); the entry of `worth` at the present mapping of each node
-    free: (m + 1,) bool; True for nodes of gold that no node is mapped to; False for none
+    A step is a move (a node is mapped to a free gold node) or a swap (two nodes exchange their gold nodes).
+
+    to: (n,) int64; the gold node of each system node, m for none
+    worth: (n, m + 1) int32; the number of triples of node i that match if only node i is remapped, to gold node j
+    now: (n,) int32; `worth[i, to[i]]` for each node i
+    free: (m + 1,) bool; True for gold nodes to which no node is mapped; False at m
     """
 
     def __init__(self, task: _Task, start: Sequence[int]) -> None:
@@ -159,15 +162,15 @@ class _Climb:
         self.match = int(task.alone[self.all, self.to].sum()) + relations
 
     def ascend(self) -> None:
-        """Take the best step of all as long as a step gains.
+        """Take the best step of all nodes until no step gains.
 
-        Of equal steps, the first is taken. Moves go before swaps.
+        Of equally good steps, the first is taken. A move is preferred to an equally good swap.
         """
         while len(self.to) and self._take(*self._best_move(), *self._best_swap()):
             pass
 
     def sweep(self) -> None:
-        """Take the best step of one node after the other until no step gains."""
+        """Take the best step of each node in turn, again and again until no step gains."""
         gained = True
         while gained:
             gained = False
@@ -180,13 +183,13 @@ class _Climb:
                 gained |= self._take(*best)
 
     def result(self) -> Mapping:
-        """Return the mapping."""
+        """Return the mapping, with None for nodes that are mapped to no node."""
         return [None if other == self.none else int(other) for other in self.to]
 
     def _take(self, moving: int, move: tuple[int, int], swapping: int, swap: tuple[int, int]) -> bool:
         """Take the step that gains more, if a step gains. Return True if a step was taken.
 
-        moving, swapping: the gains of the move and of the swap
+        moving, swapping: the gains of `move` (node, gold node) and of `swap` (node, other node)
         """
         if max(moving, swapping) <= 0:
             return False
@@ -209,7 +212,7 @@ class _Climb:
         return int(gains.flat[index]), divmod(index, gains.shape[1])
 
     def _best_swap(self) -> tuple[int, tuple[int, int]]:
-        """Return the gain of the best exchange of the gold nodes of two nodes, and the pair of nodes."""
+        """Return the gain of the best swap of the gold nodes of two nodes, and the two nodes."""
         swapped = self.worth[:, self.to] - self.now[:, None]  # (i, k): node i mapped to the gold node of k
         gains = swapped + swapped.T
         for role, source, target in self.task.relations:
@@ -222,7 +225,7 @@ class _Climb:
         return int(gains.flat[index]), divmod(index, len(self.to))
 
     def _swaps_of(self, node: int) -> np.ndarray:
-        """Return the gain of the swap of a node with each other node."""
+        """Return (n,): the gain of the swap of a node with each node; 0 for the node itself."""
         gains = self.worth[node, self.to] + self.worth[:, self.to[node]] - self.now - self.now[node]
         for table, role, other in self.task.neighbours[node]:
             ends = (node, other) if table is self.task.out else (other, node)
@@ -230,9 +233,9 @@ class _Climb:
         return gains
 
     def _between(self, role: str, source: int, target: int) -> int:
-        """Return the correction to the gain of a swap for a relation between the two nodes.
+        """Return the correction to the gain of a swap of two nodes for a relation between them.
 
-        Before the swap, both nodes count the relation, and after the swap neither does.
+        `worth` counts the match of this relation before the swap for both nodes, and its match after the swap for none.
         """
         one, other = self.to[source], self.to[target]
         return self.task.in_gold[role, one, other] + self.task.in_gold[role, other, one]
@@ -254,10 +257,9 @@ class _Climb:
 
 
 def _start_of_equal_concepts(system: Triples, gold: Triples) -> list[int]:
-    """Return a mapping that joins equal concepts, -1 for none.
+    """Return a mapping that joins equal concepts, with -1 for none.
 
-    Each node gets the first gold node with its concept that is left. The other nodes get the first gold nodes that
-    are left then.
+    Each node gets the first free gold node with its concept. Then each node without one gets the first free gold node.
     """
     left = _grouped((concept, node) for node, concept in reversed(list(enumerate(gold.concepts))))
     start = [left[concept].pop() if left.get(concept) else -1 for concept in system.concepts]
@@ -266,7 +268,7 @@ def _start_of_equal_concepts(system: Triples, gold: Triples) -> list[int]:
 
 
 def _starts(task: _Task, system: Triples, gold: Triples, restarts: int, seed: int) -> Iterator[list[int]]:
-    """Yield the mappings that `smatch` starts from, -1 for none."""
+    """Yield the mappings from which `smatch` starts, with -1 for nodes that are mapped to none."""
     candidates = _candidates(task)
     ours, theirs = ([("instance", "", concept) for concept in triples.concepts] for triples in (system, gold))
     with _seeded(seed):
@@ -276,9 +278,10 @@ def _starts(task: _Task, system: Triples, gold: Triples, restarts: int, seed: in
 
 
 def _candidates(task: _Task) -> list[set[int]]:
-    """Return for each node of the system the nodes of gold with which a triple may match.
+    """Return for each system node the gold nodes with which at least one triple may match.
 
-    The nodes are added in the order in which `smatch` adds them, because the order of a set depends on it.
+    The order of insertion is the order in `smatch`, because the iteration order of a set, and so random starts, depend
+    on it.
     """
     system, gold = task.system, task.gold
     candidates: list[set[int]] = [set() for _ in system.concepts]
@@ -299,7 +302,7 @@ def _candidates(task: _Task) -> list[set[int]]:
 class _Seeded(random.Random):
     """A source of random numbers that ignores a call of `seed` without a number.
 
-    The package `smatch` makes such a call before each start, to seed the source from the clock.
+    The package `smatch` calls `seed()` before each start, which would seed the source from the clock.
     """
 
     def seed(self, a: Any = None, version: int = 2) -> None:
@@ -311,7 +314,7 @@ class _Seeded(random.Random):
 def _seeded(seed: int) -> Iterator[None]:
     """Let the package `smatch` draw random numbers from `seed` in the block.
 
-    The package keeps its source of random numbers in the module, so that it is replaced there.
+    The package draws from the name `random` of its module, so this function replaces the object of this name.
     """
     before, smatch.random = smatch.random, _Seeded(seed)
     try:

@@ -27,11 +27,11 @@ _CHUNK = 8  # pairs of graphs that a process gets at once
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of triples (or items). Counts can be added.
+    """Numbers of triples, or of items in scores that compare sets. Counts can be added.
 
-    match: how many match
-    system: how many the system's graph has
-    gold: how many the gold graph has
+    match: the number in both graphs
+    system: the number in the system's graph
+    gold: the number in the gold graph
     """
 
     match: int = 0
@@ -65,7 +65,7 @@ class Counts:
 def smatch_counts(gold: str, system: str, restarts: int = RESTARTS, seed: int = 0) -> Counts:
     """Return the counts of Smatch for two graphs in PENMAN, alignments ignored.
 
-    The program `smatch.py -f SYSTEM GOLD -r RESTARTS` counts the same, but draws its random starts from the clock
+    The program `smatch.py -f SYSTEM GOLD -r RESTARTS` counts the same, but seeds its random starts from the clock
     instead of `seed`. Raises `InputError` for a graph that the package `smatch` can't read.
     """
     return _count(
@@ -85,8 +85,8 @@ def _of_the(which: str, problem: str) -> InputError:
 def triple_diff(gold: AmrGraph | str, system: AmrGraph | str, restarts: int = RESTARTS, seed: int = 0) -> list[str]:
     """Return the gold triples that are missing and the system's triples that are extra; an empty list for equal graphs.
 
-    Missing triples have a minus (`- b / boy`, `- w / want-01 :ARG0 b / boy`) and extra ones a plus (`+ …`). Triples
-    are compared under the best mapping of nodes that Smatch finds.
+    Missing triples begin with a minus (`- b / boy`, `- w / want-01 :ARG0 b / boy`), and extra triples with a plus.
+    Triples are compared under the best mapping of nodes that Smatch finds.
     """
     return compare_graphs(gold, system, restarts, seed)[1]
 
@@ -110,7 +110,7 @@ def compare_graphs(
 
 
 def _lines(triples: Triples, names: list[tuple[str, int]]) -> list[tuple[tuple, str]]:
-    """Return for each triple the key that Smatch compares, with `names` for nodes, and the triple as text."""
+    """Return (key, text) for each triple. Smatch compares the keys, in which `names` stand for the nodes."""
     plain = triples.normalized()
     nodes = [f"{v} / {c}" for v, c in zip(triples.variables, triples.concepts, strict=True)]
     lines: list[tuple[tuple, str]] = [
@@ -124,7 +124,7 @@ def _lines(triples: Triples, names: list[tuple[str, int]]) -> list[tuple[tuple, 
 
 
 def smatch_of(gold: AmrEntry, system: AmrEntry, restarts: int, seed: int) -> Counts:
-    """Return the counts of Smatch."""
+    """Return the counts of Smatch for the graphs of two entries."""
     return _rewritten_smatch(str, gold, system, restarts, seed)
 
 
@@ -168,9 +168,9 @@ def _shared(
     return Counts(len(ours & theirs), len(theirs), len(ours))
 
 
-# As in amr-evaluation, the scores compare sets of each sentence, or parts of the graph by Smatch. Some versions of
-# amr-evaluation add a TOP triple to the parts, and some add the target's concept as an attribute. Here a part has the
-# edges and their ends alone.
+# As in amr-evaluation, a score compares two sets of items of a sentence, or two subgraphs by Smatch. Some versions of
+# amr-evaluation add a TOP triple to the subgraphs, and some add the target's concept as an attribute. Here a subgraph
+# has only its edges and the nodes at their ends.
 FINE_GRAINED: dict[str, Callable[[AmrEntry, AmrEntry, int, int], Counts]] = {
     "unlabeled": unlabeled,
     "no_wsd": no_wsd,
@@ -187,8 +187,8 @@ FINE_GRAINED: dict[str, Callable[[AmrEntry, AmrEntry, int, int], Counts]] = {
 class SentenceScore:
     """The counts of one sentence.
 
-    counts: the counts by name: `smatch`, and the names in FINE_GRAINED if wanted
-    ngrams: the n-grams of SemBLEU if wanted, else None
+    counts: name → counts; the names are `smatch` and, in fine-grained scoring, the names in FINE_GRAINED
+    ngrams: the n-grams of SemBLEU in fine-grained scoring, else None
     """
 
     id: str | None
@@ -229,8 +229,9 @@ def compare_banks(
 
     Raises `InputError` for a broken entry, and for files that don't hold the same sentences.
 
-    processes: how many processes share the work, which does not change the result; a script that asks for several
-        needs `if __name__ == "__main__":`
+    restarts, seed: see `best_mapping`
+    processes: the result is the same for any number; above 1, a script needs `if __name__ == "__main__":`
+    fine_grained: True to compute the scores in FINE_GRAINED and SemBLEU too
     ignore_wiki: True to leave `:wiki` out of both files
     """
     pairs = list(paired_entries(gold_path, system_path, ignore_wiki))
@@ -252,7 +253,7 @@ def _score(pair: tuple[AmrEntry, AmrEntry], restarts: int, seed: int, fine_grain
 def paired_entries(
     gold_path: str | os.PathLike, system_path: str | os.PathLike, ignore_wiki: bool = False
 ) -> Iterator[tuple[AmrEntry, AmrEntry]]:
-    """Yield the entries of two files that correspond, gold first. Alternatives (`# ::nbest 2/5`) are left out.
+    """Yield pairs of corresponding entries of two files, gold first. Alternatives (`# ::nbest 2/5`) are left out.
 
     ignore_wiki: True to yield the entries without `:wiki`
 

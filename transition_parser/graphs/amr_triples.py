@@ -67,7 +67,7 @@ def read_triples(text: str, error: Callable[[str], InputError] = InputError) -> 
     The text may have several lines. The package turns inverse roles and turns :mod into :domain. It adds TOP to the
     first node, and drops a constant after an inverse role or after :mod.
 
-    error: makes the exception that is raised for a text that the package can't read
+    error: a function from a message to the exception that is raised for a text that the package can't read
     """
     line = " ".join(without_alignments(text).split())
     if not line.startswith("("):
@@ -116,7 +116,7 @@ def _size(entry: AmrEntry) -> int:
 
 @contextmanager
 def _log() -> Iterator[io.StringIO]:
-    """Give the block the messages that the reader of `smatch` would print on standard error."""
+    """Yield a buffer that takes the messages that the reader of `smatch` would print on standard error."""
     before, smatch_amr.ERROR_LOG = smatch_amr.ERROR_LOG, io.StringIO()
     try:
         yield smatch_amr.ERROR_LOG
@@ -143,7 +143,7 @@ def without_roles(text: str) -> str:
 
 
 def without_wiki(text: str) -> str:
-    """Return PENMAN text, which has no alignment marks, without `:wiki`.
+    """Return PENMAN text without `:wiki`. The text must have no alignment marks.
 
     >>> without_wiki('(c / city :wiki "Rome" :name (n / name :op1 ":wiki x"))')
     '(c / city :name (n / name :op1 ":wiki x"))'
@@ -168,23 +168,23 @@ def graph_triples(graph: AmrGraph) -> Triples:
 
 
 def srl_triples(graph: AmrGraph) -> Triples:
-    """Return the edges :ARG0, :ARG1, … and the concepts that they join."""
+    """Return the triples of the edges :ARG0, :ARG1, … and of the concepts that they join."""
     return _part(graph, [edge for edge in graph.edges if edge.role.startswith("ARG")])
 
 
 def reentrancy_triples(graph: AmrGraph) -> Triples:
-    """Return the edges into nodes with several incoming edges, and the concepts that they join.
+    """Return the triples of the edges into nodes with several incoming edges, and of the concepts that they join.
 
-    Inverse roles are turned before edges are counted.
+    Edges are counted in their own direction, after inverse roles have been turned.
     """
     incoming = Counter(edge.target for edge in graph.edges)
     return _part(graph, [edge for edge in graph.edges if incoming[edge.target] > 1])
 
 
 def _part(graph: AmrGraph, edges: Sequence[Edge], of: Iterable[int] | None = None) -> Triples:
-    """Return some edges of a graph.
+    """Return the triples of some edges and nodes of a graph.
 
-    of: the nodes; by default the ends of the edges
+    of: the nodes; None for the nodes at the ends of `edges`
     """
     ends = {node for edge in edges for node in (edge.source, edge.target)} if of is None else of
     nodes = [node for node in sorted(ends) if node not in graph.constants]

@@ -20,7 +20,7 @@ from transition_parser.graphs.penman_reader import PenmanError, read_penman
 
 TEXT_KEYS = ("snt", "tok")
 EXAMPLE = "example"  # the key of sentences that were chosen as examples of something, such as a roleset
-AGREEMENT = "agreement"  # the key of silver AMRs: how much the parses agree among which one was chosen
+AGREEMENT = "agreement"  # the key of silver AMRs; its value is the mean Smatch of the parse with other parses
 
 _KEY = re.compile(r"(?:^|\s)::([\w-]+)(?:\s+|$)")
 _ALTERNATIVE = re.compile(r"(?!1/)\d+/\d+")
@@ -34,10 +34,10 @@ class AmrEntry:
     metadata: the value of each `# ::key`, in order
     graph: the graph, None for an entry that is only a sentence
     variables: the variable of each node as written, None for constants
-    alignments: the tokens of each node, () for a node without tokens. Marks of roles, of `:wiki` and of further
-        mentions of a variable are in `penman` alone.
+    alignments: the tokens of each node, () for a node without tokens. Alignment marks on roles, on `:wiki` and on
+        further mentions of a variable are only in `penman`.
     wiki: node → value of `:wiki` as written
-    paths: for each node the branches that lead to it from the top, counted from 1, without counting concepts (`1.2.1`)
+    paths: the path of each node: `1` for the top, `1.2.1` for the first branch of the second branch of the top
     comments, penman: the text as written
     path, line: the file and the line where the entry begins, for messages
     spans: see `Sentence`
@@ -75,12 +75,12 @@ class AmrEntry:
 
     @property
     def is_silver(self) -> bool:
-        """True for a parse that was chosen as training data; `# ::agreement` says how much several parses agree."""
+        """True for a silver AMR: a parse that was chosen as training data and has `# ::agreement`."""
         return AGREEMENT in self.metadata
 
     @property
     def is_example(self) -> bool:
-        """True for a sentence that was chosen as an example, so that its words are no sample of a text."""
+        """True for a sentence that was chosen as an example (of a roleset), and so is no random sample of a text."""
         return EXAMPLE in self.metadata
 
     @property
@@ -130,9 +130,9 @@ class AmrEntry:
     ) -> AmrEntry:
         """Return the entry with another graph. Metadata and `comments` stay.
 
-        The graph is laid out once. All fields of the graph have the values that a reader of the new `penman` would get,
-        except alignments that `penman` does not show. Raises `InputError` for a graph that PENMAN can't hold, see
-        `AmrGraph.to_penman`.
+        The nodes are renumbered in the order in which a reader of the new `penman` meets them. The field `alignments`
+        is set even if `penman` does not show the alignments. Raises `InputError` for a graph that PENMAN can't hold,
+        see `AmrGraph.to_penman`.
 
         alignments: the tokens of each node
         wiki: node → value of `:wiki`
@@ -155,7 +155,7 @@ class AmrEntry:
         return input_error(problem, self.path, self.line, self.id)
 
     def rewritten(self, keys: Iterable[str] = ("id", "snt", "tok"), alignments: bool = True) -> str:
-        """Return the entry written anew, with a blank line after it.
+        """Return the text of the entry, made from its fields instead of `penman`, with a blank line after it.
 
         keys: the keys of the metadata to write; keys that the entry lacks are left out
         alignments: True to write `~e.N`
@@ -228,7 +228,7 @@ def _blocks(lines: Iterable[bytes], path: str | None, first: int) -> Iterator[tu
 
 
 def parse_entry(block: list[str], path: str | None = None, start: int = 1) -> AmrEntry:
-    """Return the entry of the lines of one block. Raises `InputError` for a broken entry."""
+    """Return the entry that a block of lines without blank lines holds. Raises `InputError` for a broken entry."""
     check_line_ends(block, path, start)
     comments = tuple(line for line in block if _is_comment(line))
     metadata = metadata_of(comments, path, start)
@@ -280,7 +280,7 @@ def _is_comment(line: str) -> bool:
 
 
 def is_header(metadata: Mapping[str, str]) -> bool:
-    """Return True for the metadata of comments that belong to a file and not to an entry."""
+    """Return True for metadata without an id and a sentence, which belongs to the file and not to an entry."""
     return not any(metadata.get(key) for key in ("id", *TEXT_KEYS))
 
 
@@ -298,7 +298,7 @@ def metadata_of(comments: Iterable[str], path: str | None = None, start: int | N
 
 
 def _fields(comment: str) -> list[tuple[str, str]]:
-    """Return the keys and values of `# ::id x ::date y`. After ::snt and ::tok everything is text, `::` included."""
+    """Return the (key, value) pairs of `# ::id x ::date y`. The value of ::snt and ::tok is the whole rest."""
     text = comment.strip().lstrip("#").strip()
     keys = list(_KEY.finditer(text))
     if not keys or keys[0].start() != 0:
@@ -322,7 +322,7 @@ def _located(entry: AmrEntry, error: PenmanError, lines: list[tuple[int, str]]) 
 def _error_at(entry: AmrEntry, problem: str, number: int, line: str, column: int) -> InputError:
     """Return an error with the problem, the line and a caret below the error.
 
-    Of a long line, the message shows only the characters around the error.
+    If the line is long, the message shows only the characters around the error.
     """
     start = max(0, column - _AROUND)
     shown = "".join(c if c.isprintable() else " " for c in line[start : column + _AROUND])

@@ -15,15 +15,15 @@ from transition_parser.graphs.word_alignment import AlignedWord
 FUNCTION_RELATIONS = frozenset("aux cop mark det clf case cc".split())
 _NO_LEMMA = "_"
 _NOT_ALIGNED = object()
-Key = Callable[[AlignedWord, "_Side"], Hashable]  # a word is right if its key is the key of its gold word
+Key = Callable[[AlignedWord, "_Side"], Hashable]  # a word is right if its key equals its gold word's
 _HEADER = "Metric     | Precision |    Recall |  F1 Score | AligndAcc"
 
 
 @dataclass(frozen=True)
 class AlignedScore(Score):
-    """A score of words.
+    """A score of words, or of the segmentation into tokens, sentences and words.
 
-    aligned: how many of the gold words that count are aligned; None for scores of the segmentation itself
+    aligned: the number of the gold words in this score that are aligned; None for scores of the segmentation
     """
 
     aligned: int | None = None
@@ -37,19 +37,19 @@ class AlignedScore(Score):
 
 
 class _Side:
-    """One of the two files: how the keys of its words name other words, by the gold words that these stand for."""
+    """One of the two files. It replaces a word by its gold word, so that keys of both files can be compared."""
 
     def __init__(self, comparison: Comparison, is_gold: bool) -> None:
         self.comparison, self.is_gold = comparison, is_gold
 
     def gold_of(self, word: AlignedWord | None) -> object:
-        """Return the gold word, a mark for a word that is not aligned, and None for the root."""
+        """Return the gold word of a word, `_NOT_ALIGNED` if there is none, and None for the root (None)."""
         if word is None or self.is_gold:
             return word
         return self.comparison.gold_of(word) or _NOT_ALIGNED
 
     def lemma(self, word: AlignedWord) -> str:
-        """Return the lemma, which is none if the gold word has none."""
+        """Return the lemma, but `_` if the gold word has no lemma, so that any lemma is right."""
         gold = word if self.is_gold else self.comparison.gold_of(word)
         return _NO_LEMMA if gold is not None and gold.lemma == _NO_LEMMA else word.lemma
 
@@ -71,7 +71,7 @@ def _tagged_arc(word: AlignedWord, side: _Side) -> tuple[Hashable, ...]:
 
 
 def _with_function_words(word: AlignedWord, side: _Side) -> Hashable:
-    """Return what MLAS compares: tag, features and arc of a word, and of the function words that depend on it."""
+    """Return the key of MLAS: the arc, UPOS and features of a word and of the function words that depend on it."""
     function_words = (child for child in word.children if _relation(child) in FUNCTION_RELATIONS)
     of_them = ((side.gold_of(c), _relation(c), c.upos, c.universal_features) for c in function_words)
     return (*_tagged_arc(word, side), *of_them)
@@ -94,9 +94,9 @@ _OF_CONTENT_WORDS: Mapping[str, Key] = {
 
 
 def conll18(comparison: Comparison) -> dict[str, AlignedScore]:
-    """Return the official scores, by their official names and in their order.
+    """Return official name → score, in the official order.
 
-    The options of the comparison (whole relations, punctuation left out) change nothing.
+    The options `full_labels` and `skip_punctuation` of the comparison do not change these scores.
     """
     tokens, sentences = comparison.spans("tokens"), comparison.spans("sentences")
     words = AlignedScore(len(comparison.gold), len(comparison.system), len(comparison.pairs))

@@ -76,8 +76,8 @@ class Sentence:
     """One sentence of a CoNLL-U file.
 
     path, line: the file and the line where the sentence begins, for messages
-    spans: the position of each word in the text that was parsed, as its first character and the character after its
-        last; () for words that were not found in a text
+    spans: (start, end) of each word in the text that was parsed, in characters, with `end` excluded; () unless
+        the words were cut from raw text
     """
 
     rows: tuple[Row, ...]
@@ -173,7 +173,7 @@ class Sentence:
     ) -> Sentence:
         """Return the sentence with the given tags and lemmas for words that have none.
 
-        The features are taken if no word of the sentence has features, since `_` beside features means "no features".
+        `feats` is used only if no word of the sentence has features. Otherwise `_` means that a word has no features.
         """
         columns = {"upos": upos, "lemma": lemmas, "xpos": xpos, "feats": feats}
         if feats and any(row.feats != "_" for row in self.rows if row.is_word):
@@ -230,7 +230,7 @@ def _tokens_with_spaces(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def raw_text(sentences: Iterable[Sentence]) -> str:
-    """Return the text of consecutive sentences, with a blank line before each that opens a document or paragraph.
+    """Return the text of consecutive sentences, with a blank line before each new document or paragraph.
 
     A space follows each token that has no `SpaceAfter=No`.
     """
@@ -307,7 +307,7 @@ def _why_malformed(line: str, cells: list[str]) -> str | None:
     if len(cells) != len(COLUMNS):
         hint = "" if len(cells) > 1 else ": is the file CoNLL-U?"
         return f"{len(cells)} columns separated by tabs, 10 expected{hint}"
-    if cells == line.split():  # as usual, no cell is empty or holds white space
+    if cells == line.split():  # the usual case: no cell is empty or holds white space
         return None
     if "" in cells:
         return f"column {COLUMNS[cells.index('')]} is empty: write _ for no value"

@@ -1,4 +1,4 @@
-"""The agreement of each of several AMRs of a sentence with all of them, by which the best is chosen.
+"""The agreement between several AMRs of one sentence. The AMR that agrees most with all of them is the best.
 
 Source: Lee et al. 2022 (Maximum Bayes Smatch Ensemble Distillation for AMR Parsing), sec. 3
 """
@@ -18,8 +18,8 @@ def agreements(
 ) -> list[float]:
     """Return for each AMR its mean Smatch F1 with all AMRs, itself included, from 0 to 1.
 
-    The climb to the best mapping of the nodes starts from the nodes of the same words. Where a graph has more than 400
-    nodes, all agreements are 0, because comparing them would take too long.
+    The hill-climbing for the best mapping of nodes starts by joining nodes that are aligned to the same words. If a
+    graph has more than 400 nodes, all agreements are 0, because the comparison would take too long.
 
     graphs: at least one AMR
     alignments: for each graph the words of each node
@@ -41,7 +41,7 @@ def agreements(
 
 
 def _places(graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> list[tuple[tuple[int, ...], int]]:
-    """Return for each node that is no constant its words, and its number among the nodes of these words."""
+    """Return (words, number among the nodes aligned to these words) for each node that is not a constant."""
     seen: Counter[tuple[int, ...]] = Counter()
     places = []
     for node, words in enumerate(map(tuple, alignments)):

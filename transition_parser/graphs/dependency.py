@@ -67,8 +67,8 @@ class DependencyTree:
     def projective_order(self) -> list[int]:
         """Return the words in the order in which the tree is projective.
 
-        The order is that of an in-order walk through the tree. The dependents of each word stay on the side of the word
-        on which they are in the sentence.
+        This is the order of an in-order walk through the tree. Each dependent stays on the side of its head (left or
+        right) on which it is in the sentence.
 
         Source: Nivre 2009, sec. 3 (the projective order <_G).
         """
@@ -89,7 +89,7 @@ class DependencyTree:
     def projective_components(self) -> list[int]:
         """Return for each word the head of its maximal projective component.
 
-        Such a component is the part of the tree that arc-standard builds around the word without SWAP.
+        This component is the largest part of the tree around the word that arc-standard can build without SWAP.
 
         Source: Nivre, Kuhlmann and Hall 2009, sec. 3.
         """

@@ -31,11 +31,11 @@ PTB_PUNCTUATION = frozenset(["``", "''", ":", ",", "."])  # XPOS tags
 
 @dataclass(frozen=True)
 class Score:
-    """Numbers of words.
+    """Numbers of words, tokens or sentences.
 
-    gold: how many the gold file has
-    system: how many the system's file has
-    right: how many are right
+    gold: the number in the gold file
+    system: the number in the system's file
+    right: the number in the system's file that are right
     """
 
     gold: int
@@ -63,10 +63,9 @@ class Comparison:
 
     sentences: the sentences of the gold file
     full_labels: True to compare whole relations, not only the part before the colon
-    skip_punctuation: True to leave out punctuation in both files. The gold file alone decides: punctuation are its
-        words with one of the five punctuation tags of the Penn Treebank as XPOS, and the system's words that are
-        aligned with them. A system's word that is not aligned is punctuation if all gold words that share characters
-        with it are.
+    skip_punctuation: True to leave out punctuation in both files. A gold word is punctuation if its XPOS is one of the
+        five punctuation tags of the Penn Treebank. An aligned word of the system is punctuation if its gold word is.
+        Any other word of the system is punctuation if all gold words that share characters with it are.
     """
 
     def __init__(
@@ -108,7 +107,7 @@ class Comparison:
         return gold.parent is not None and self._gold_of.get(id(system.parent)) is gold.parent
 
     def arc_right(self, pair: Pair) -> bool:
-        """Return True if the heads are right and the relations are the same."""
+        """Return True if the head and the relation of the system's word are right."""
         return pair[0].relation == pair[1].relation and self.head_right(pair)
 
     def scores(self) -> dict[str, Score]:
@@ -162,12 +161,12 @@ class Comparison:
         }
 
     def spans(self, kind: Literal["tokens", "sentences"]) -> Score:
-        """Return the score of tokens or sentences: those are right that cover the same characters."""
+        """Return the score of tokens or sentences. A unit is right if a gold unit covers the same characters."""
         gold, system = (getattr(file, kind) for file in self._files)
         return Score(len(gold), len(system), len({*gold} & {*system}))
 
     def by_relation(self) -> dict[str, Score]:
-        """Return LAS of the words with each relation, most frequent gold relation first."""
+        """Return relation → LAS of the words with this relation. The most frequent gold relation is first."""
         frequent = Counter(word.relation for word in self.gold if self.counts(word))
 
         def las(relation: str) -> Score:
@@ -176,7 +175,7 @@ class Comparison:
         return {relation: las(relation) for relation, _ in frequent.most_common()}
 
     def by_length(self, step: int = 10) -> dict[str, Score]:
-        """Return LAS of the words of gold sentences with 1 to 10, 11 to 20, … words."""
+        """Return LAS of the words of gold sentences with 1 to `step` words, `step` + 1 to 2 `step` words, and so on."""
         number = {id(word): (self._gold_words(word)[0].length - 1) // step for word in (*self.gold, *self.system)}
 
         def las(one: int) -> Score:
@@ -187,8 +186,8 @@ class Comparison:
     def by_distance(self) -> dict[str, Score]:
         """Return LAS by the distance of a word from its head in words.
 
-        The key is `root` for words whose head is the root. An arc of the system between two aligned words is as long
-        as between their gold words. Other arcs have their length in their own file.
+        The key is `root` for words whose head is the root. An arc of the system is measured between the gold words if
+        both of its words are aligned. Any other arc is measured in its own file.
         """
         place = {id(word): i for words in (self.gold, self.system) for i, word in enumerate(words)}
 
@@ -209,7 +208,7 @@ class Comparison:
     def by_depth(self) -> dict[str, Score]:
         """Return LAS by the number of arcs between a word and the root, 1 for the words that depend on the root.
 
-        Each word counts by its own file's tree, except that a right arc counts by the gold tree.
+        The number is counted in the tree of the word's own file; for a right arc it is counted in the gold tree.
 
         Source: McDonald and Nivre 2007 (Characterizing the Errors of Data-Driven Dependency Parsing Models), sec. 4.2
         """
@@ -252,7 +251,7 @@ class Comparison:
 
 
 def _name(number: int, bounds: Mapping[str, float]) -> str:
-    """Return the first name whose bound is not below the number."""
+    """Return the first name whose bound is at least the number."""
     return next(name for name, most in bounds.items() if number <= most)
 
 
@@ -271,7 +270,7 @@ def compare_files(
 
 
 def marks_punctuation(gold: str | os.PathLike) -> bool:
-    """Return True for a CoNLL-U file whose tags say which words are punctuation, as `skip_punctuation` needs it.
+    """Return True if `skip_punctuation` can find the punctuation of a CoNLL-U file by the XPOS of its words.
 
     Raises `InputError` for a malformed file.
     """
@@ -279,7 +278,7 @@ def marks_punctuation(gold: str | os.PathLike) -> bool:
 
 
 def _why_unmarked(sentences: Iterable[Sentence]) -> str | None:
-    """Return a problem if no word has an XPOS, or if punctuation has no tag of the Penn Treebank; else None."""
+    """Return a problem if no word has an XPOS, or if only UPOS marks punctuation; None for other files."""
     words = [row for sentence in sentences for row in sentence.words]
     if any(row.xpos in PTB_PUNCTUATION for row in words):
         return None

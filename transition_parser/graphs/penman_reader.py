@@ -1,8 +1,8 @@
 """A reader of PENMAN text.
 
 The text becomes a graph with variables, alignments, paths and `:wiki` beside it. The notation is that of the library
-`penman` (Goodman 2020), with which the tests compare the reader. The reader does not recurse, so that it reads the
-same texts whatever the depth of the stack.
+`penman` (Goodman 2020), with which the tests compare the reader. The reader does not recurse, so that deep nesting
+does not meet Python's recursion limit.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _INVERSE_OF_NOTHING = re.compile(r"(-of)*")
 class PenmanToken(NamedTuple):
     """A token of PENMAN.
 
-    kind: a name in `_TOKEN`
+    kind: the name of the group of `_TOKEN` that matches the token
     row, column: the position where the token begins, from 0
     """
 
@@ -95,7 +95,7 @@ def tokens_of(lines: Sequence[str]) -> Iterator[PenmanToken]:
 
 
 class _Mention(NamedTuple):
-    """A node that is written whole, or a symbol that is a constant or a variable."""
+    """One mention of a node: `(variable / concept`, or a symbol alone, which is a constant or a variable."""
 
     label: str
     variable: str | None  # None for a mention that is a symbol alone
@@ -104,7 +104,7 @@ class _Mention(NamedTuple):
 
 
 class _Link(NamedTuple):
-    """A role between two mentions."""
+    """A role from one mention to another. `source` and `target` are indices of `_Reader.mentions`."""
 
     source: int
     role: str
@@ -183,7 +183,7 @@ class _Reader:
             self.wiki[node] = target
 
     def _alignment(self) -> tuple[int, ...]:
-        """Read the alignment mark that may follow, and return its tokens."""
+        """Read an alignment mark if one follows, and return its tokens; () if none follows."""
         mark = self._accept("ALIGNMENT")
         if mark is None:
             return ()
@@ -195,7 +195,7 @@ class _Reader:
     def result(self) -> PenmanText:
         """Return the graph of all mentions and branches.
 
-        Each mention is a node, unless it is the variable of another mention.
+        Each mention is a node, except a symbol that is the variable of another mention.
         """
         nodes = [i for i, mention in enumerate(self.mentions) if self._is_node(mention)]
         number = {mention: node for node, mention in enumerate(nodes)}

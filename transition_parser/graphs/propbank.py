@@ -1,8 +1,8 @@
 """PropBank's annotation of sentences: predicates with their rolesets, and their arguments.
 
-Annotation is a file of sentences: `# sent_id = …`, then for each predicate a line of fields that tabs separate: the
-number of its word (from 1), the word, the roleset, and `LABEL:first-last` for each argument. A blank line ends a
-sentence.
+In a file, each sentence begins with `# sent_id = …`. A line for each predicate follows. Its fields, separated by tabs,
+are the number of the word (from 1), the word, the roleset, and `LABEL:first-last` for each argument. Blank lines are
+ignored.
 
 Source: Palmer, Gildea and Kingsbury 2005
 """
@@ -22,7 +22,7 @@ Span = tuple[int, int]  # first and last word, from 0
 
 _NUMBER = re.compile(r"0*[1-9]\d{0,5}")
 _ARGUMENT = re.compile(r"([^\s:]+):(\d{1,6})-(\d{1,6})")
-_LIGHT = ".LV"  # the sense of light verbs
+_LIGHT = ".LV"  # the end of the rolesets of light verbs
 
 
 class Argument(NamedTuple):
@@ -50,7 +50,7 @@ class Predicate:
 
     @property
     def concept(self) -> str:
-        """The concept of AMR for the roleset: `come-03`."""
+        """The AMR concept of the roleset: `come-03` for `come.03`."""
         return self.roleset.replace("_", "-").replace(".", "-")
 
 
@@ -58,8 +58,8 @@ class Predicate:
 class Annotation:
     """The predicates of a sentence.
 
-    forms: number of a predicate's word → the word as the file has it
-    path, line: the place in the file, for messages
+    forms: number of a predicate's word, from 0 → the word as the file has it
+    path, line: the file and the line where the sentence begins, for messages
     """
 
     id: str
@@ -69,7 +69,7 @@ class Annotation:
     line: int
 
     def check(self, forms: list[str]) -> None:
-        """Raise `InputError` if the sentence does not have the words of the annotation.
+        """Raise `InputError` if the sentence has another word for a predicate, or ends before an argument does.
 
         forms: the words of the sentence
         """
@@ -89,7 +89,7 @@ class Annotation:
 
 
 def read_annotations(paths: Iterable[str | os.PathLike]) -> dict[str, Annotation]:
-    """Return the annotation of each sentence by its id. Raises `InputError` for broken files and for an id twice."""
+    """Return the annotation of each sentence by its id. Raises `InputError` for a broken file or a repeated id."""
     found: dict[str, Annotation] = {}
     for path in paths:
         for one in _read(path):

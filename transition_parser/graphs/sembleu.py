@@ -2,8 +2,8 @@
 
 Source: Song and Gildea 2019, "SemBleu: A Robust Metric for AMR Parsing Evaluation".
 
-An n-gram is n labels of nodes with the roles between them, along edges in their own direction (inverse roles turned),
-for n = 1, 2, 3. The length of a graph, for the brevity penalty, is its number of nodes and edges. An n-gram order
+An n-gram is a path: n labels of nodes with the roles between them, for n = 1, 2, 3. It follows edges in their own
+direction. The length of a graph, for the brevity penalty, is its number of nodes and edges. An n-gram order
 without matches is smoothed geometrically (NIST; method 3 of Chen and Cherry 2014). sacrebleu computes the score from
 the counts.
 
@@ -11,8 +11,8 @@ Where the paper is silent:
 - Constants are nodes, and so is the value of `:wiki`. Letter case and quotation marks make no difference.
 - `:domain` is the inverse of `:mod`, as in Smatch. An inverse role is turned into the role itself. The authors' program
   turns the edge but keeps `-of` in its label, so that in the program it matters from which end an edge was written.
-- Nodes to which only circles lead begin n-grams too. The program starts from nodes without incoming edges, and so
-  misses nodes to which only circles lead. No edge comes twice in one n-gram.
+- Every node begins n-grams. The authors' program starts from nodes without incoming edges, and so misses nodes that can
+  be reached only from cycles. No edge comes twice in one n-gram.
 - The three orders have the same weight (in the program: 0.34, 0.33, 0.34). An order is left out if the system has no
   n-gram of it in the whole file, as in the program.
 - The top has no mark, so the focus of a graph makes no difference.
@@ -35,9 +35,9 @@ MAX_ORDER = 3
 class NgramCounts:
     """Numbers of n-grams for n = 1, 2, 3, and sizes of graphs. Counts can be added.
 
-    match: the n-grams of the system that match, each at most as often as gold has it
-    system: all n-grams of the system
-    system_size, gold_size: how many nodes and edges the two graphs have
+    match: for each n the number of the system's n-grams that match; each counts at most as often as gold has it
+    system: for each n the number of all n-grams of the system
+    system_size, gold_size: the number of nodes and edges of each graph
     """
 
     match: tuple[int, ...] = (0,) * MAX_ORDER
@@ -69,14 +69,14 @@ class NgramCounts:
 
 
 def ngram_counts(gold: AmrEntry, system: AmrEntry) -> NgramCounts:
-    """Return the counts of two graphs that SemBLEU is computed from."""
+    """Return the counts from which SemBLEU of two graphs is computed."""
     (theirs, gold_size), (ours, system_size) = _ngrams(gold), _ngrams(system)
     match = tuple((ours[n] & theirs[n]).total() for n in range(MAX_ORDER))
     return NgramCounts(match, tuple(counts.total() for counts in ours), system_size, gold_size)
 
 
 def _ngrams(entry: AmrEntry) -> tuple[list[Counter[tuple[str, ...]]], int]:
-    """Return the n-grams of each order, and the number of nodes and edges."""
+    """Return (a counter of the n-grams for each n, the number of nodes and edges). Nodes of `:wiki` are included."""
     labels, edges = list(entry.amr.labels), list(entry.amr.edges)
     outgoing: list[list[tuple[int, str, int]]] = [[] for _ in range(len(labels) + len(entry.wiki))]
     for number, (source, role, target) in enumerate(edges):
@@ -96,7 +96,7 @@ def _paths(
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield the paths of at most MAX_ORDER nodes that begin at a node, breadth first.
 
-    A path is its number of edges, and its labels and roles.
+    Each item is (the number of edges, the labels and roles in order).
     """
     layer: list[tuple[int, tuple[str, ...], frozenset[int]]] = [(start, (names[start],), frozenset())]
     for order in range(MAX_ORDER):

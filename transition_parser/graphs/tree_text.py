@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from transition_parser.graphs.dependency import DependencyTree
 
 _LEFT, _RIGHT, _UP, _DOWN = 1, 2, 4, 8
-# the sides of a cell that a line touches → the character that shows the line
+# the sides of a cell to which the line in it runs → the character for this line
 _LINES = {
     0: " ",
     _LEFT | _RIGHT: "─",
@@ -53,11 +53,11 @@ def _aligned(columns: Iterable[Sequence[str]]) -> str:
 
 
 def _drawn_arcs(tree: DependencyTree) -> list[str]:
-    """Return the drawing of the arcs in the row of each word.
+    """Return the drawing of the arcs, one string for each word.
 
-    Each arc runs away from the words, then along them, and back.
+    Each arc runs to the right from its first word, then down, and back to the left to its last word.
     """
-    places = {word: 2 * level - 1 for word, level in arc_levels(tree).items()}  # odd, so that an arrow fits between two
+    places = {word: 2 * level - 1 for word, level in arc_levels(tree).items()}  # odd: an arrow fits in between
     cells = [[0] * (max(places.values(), default=0) + 1) for _ in tree.heads]
     for word, place in places.items():
         first, last = sorted((word, tree.heads[word - 1]))
@@ -74,10 +74,10 @@ def _drawn_arcs(tree: DependencyTree) -> list[str]:
 
 
 def arc_levels(tree: DependencyTree) -> dict[int, int]:
-    """Return for each word but the root the distance from the words at which the arc into it runs, from 1.
+    """Return word → level of the arc into it, for all words but the root.
 
-    An arc runs farther out than the arcs between the words that it spans. Arcs that touch or cross run at different
-    distances.
+    The level, from 1, is the distance of the arc from the words. An arc has a higher level than the arcs within its
+    span. Arcs that touch or cross have different levels.
     """
     levels: dict[int, int] = {}
     spans: dict[int, tuple[int, int]] = {}

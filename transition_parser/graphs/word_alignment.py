@@ -29,7 +29,7 @@ def _universal(feats: str) -> tuple[str, ...]:
 
 @dataclass(eq=False)
 class AlignedWord:
-    """A word with the characters that it covers. The words of a range share the characters of the range."""
+    """A word at the characters `start` up to `end` of `TextFile.text`. The words of a range share its characters."""
 
     form: str
     start: int
@@ -54,7 +54,7 @@ class AlignedWord:
 
     @property
     def universal_features(self) -> tuple[str, ...]:
-        """Its features that the shared task scores, in alphabetical order."""
+        """The features of the word that the shared task scores, in alphabetical order."""
         return _universal(self.feats)
 
 
@@ -65,8 +65,8 @@ class TextFile:
     """The words, tokens and sentences of a file, with their positions in its text.
 
     text: the characters of all tokens, without spaces
-    tokens, sentences: the first character of each in `text`, and the character after its last
-    _rows: for each token its sentence and its row there
+    tokens, sentences: (start, end) of each token and each sentence in `text`, with `end` excluded
+    _rows: for each token its sentence and its index in `Sentence.rows`
     """
 
     def __init__(self, sentences: Iterable[Sentence], full_labels: bool) -> None:
@@ -107,7 +107,7 @@ class TextFile:
                 word.parent.children.append(word)
 
     def place(self, character: int) -> tuple[str | None, int | None, str | None]:
-        """Return the file, the line and the sentence id of a character; of the last token for the end of the text."""
+        """Return the file, line and sentence id of the token at a character, or of the last token if there is none."""
         token = min(bisect_right(self.tokens, character, key=itemgetter(0)), len(self.tokens)) - 1
         sentence, row = self._rows[token]
         line = None if sentence.line is None else sentence.line + len(sentence.comments) + row
@@ -138,7 +138,7 @@ def check_same_text(gold: TextFile, system: TextFile) -> None:
 def align(gold: Sequence[AlignedWord], system: Sequence[AlignedWord]) -> list[Pair]:
     """Return the pairs of words that cover the same characters.
 
-    Inside ranges, the pairs are the longest common subsequence of forms.
+    Inside multi-word ranges, the pairs are the longest common subsequence of the lower-cased forms.
     """
     pairs: list[Pair] = []
     g = s = 0
@@ -162,7 +162,7 @@ def align(gold: Sequence[AlignedWord], system: Sequence[AlignedWord]) -> list[Pa
 
 
 def _range_ends(gold: Sequence[AlignedWord], system: Sequence[AlignedWord], g: int, s: int) -> tuple[int, int]:
-    """Return the ends of the smallest stretches from word g of gold and word s of system on that cut no range."""
+    """Return the ends (excluded) of the shortest spans from gold word g and system word s that split no range."""
     end = max(w[i].end for w, i in ((gold, g), (system, s)) if i < len(w) and w[i].in_range)
 
     def inside(words: Sequence[AlignedWord], i: int) -> bool:

@@ -1,7 +1,7 @@
-"""Floor 5: the published systems, one file or folder each.
+"""Floor 5: the published models, one file or folder each.
 
-Importing this room registers the systems. The file of a new system calls `register`, and this file imports it. Fairseq
-then knows the new system too (`tasks/wrappers.py`).
+Importing this package registers the models. To add a model, write a file that calls `registry.register`, and import
+that file here. Fairseq then knows the new model too (`tasks/wrappers.py`).
 """
 
 from transition_parser.models import (  # noqa: F401

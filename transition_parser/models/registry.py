@@ -11,16 +11,16 @@ from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.options import ModelOptions
 
-Build = Callable[[Any, Resources], ParserModel]  # the first argument has the class that is registered beside it
+Build = Callable[[Any, Resources], ParserModel]  # the first argument is an instance of `Architecture.options`
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """One published system at one size.
+    """A published model at one size.
 
     name: the name of the architecture
-    model: the name of the system
-    options: the dataclass of the system's options
+    model: the name of the model
+    options: the dataclass of the model's options
     build: function that makes the model from checked options and the resources of a data folder
     defaults: the values by which this architecture differs from the defaults of `options`
     """
@@ -39,12 +39,12 @@ _listeners: list[Callable[[Architecture], None]] = []
 def register(
     model: str, options: type[ModelOptions], build: Build, architectures: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Register a system under the names of its architectures.
+    """Register a model under the names of its architectures.
 
-    The first architecture has the name of the system or stands for the system. Raises `ValueError` for a name that is
-    taken.
+    By convention the first architecture has the name of the model. Raises `ValueError` for a name that is registered
+    already.
 
-    architectures: the defaults of each architecture, by its name
+    architectures: name of an architecture → its defaults
     """
     for name, defaults in architectures.items():
         if name in ARCHITECTURES:

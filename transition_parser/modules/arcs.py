@@ -1,4 +1,4 @@
-"""The arcs that actions make in systems of dependency trees: their words, and the tokens of their relations."""
+"""The LEFT-ARC and RIGHT-ARC actions of dependency systems: the words that they connect, and their scores."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class ArcActions(nn.Module):
     """The LEFT-ARC and RIGHT-ARC actions (`ARC_KINDS`) of a transition system, each with every relation.
 
     heads, dependents: the place (S0, S1 or B0) of the head and of the dependent, for each of `ARC_KINDS`.
-    slot: (V,); the index of each token's score in the flat scores of `ARC_KINDS` × relations. A token that makes no arc
-        has the index behind these scores, where `of_tokens` puts a 0.
+    slot: (V,) int64 for V action tokens; the index of each token in the flattened scores of `ARC_KINDS` × relations. A
+        token that makes no arc has the index after the last score, where `of_tokens` appends a 0.
     """
 
     slot: Tensor
@@ -49,18 +49,18 @@ class ArcActions(nn.Module):
         return F.pad(scores.flatten(-2), (0, 1)).index_select(-1, self.slot)
 
     def positions(self, states: States) -> tuple[Tensor, Tensor]:
-        """Return two (N, 2) tensors: the position of the head and of the dependent, for each of `ARC_KINDS`.
+        """Return the positions of the heads and of the dependents in N states, (N, 2) each, a column for each arc kind.
 
-        An illegal arc may have any positions.
+        The positions of an illegal arc are arbitrary.
         """
         words, _ = places(states)
         return words[:, self.heads], words[:, self.dependents]
 
 
 def places(states: States) -> tuple[Tensor, Tensor]:
-    """Return two (N, 3) tensors for the places S0, S1 and B0: positions of their words, and True at places with a word.
+    """Return the positions of the words at S0, S1 and B0, (N, 3), and True where there is such a word, (N, 3) bool.
 
-    An empty place may have any position.
+    The position of a missing word is arbitrary.
     """
     assert states.stack is not None and states.buffer is not None
     there = torch.stack([states.stack == 1, states.stack == 2, states.buffer == 1], 1)

@@ -1,4 +1,4 @@
-"""Multi-head attention with a mask per head, query and key."""
+"""Multi-head attention with a mask for each head, query and key (B sentences, H heads, T queries, S keys)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from transition_parser.modules.dropout import dropout as dropout_
 from transition_parser.modules.linear import linear
 
-_AT_ONCE = 1 << 24  # the most scores that search computes at once; the words of long sentences attend in turn
+_AT_ONCE = 1 << 24  # the most scores that search computes at once; more queries are computed in groups
 
 
 class HeadMask(NamedTuple):
@@ -20,8 +20,8 @@ class HeadMask(NamedTuple):
 
     bias: (B, H or 1, T or 1, S); 0 where a query may see a key, −inf elsewhere. A row in which nothing may be seen is
         all 0.
-    alive: (B, H or 1, T or 1, 1); 0 for heads and queries that may see nothing, so that their output becomes zero, else
-        1. None if every row is known to have a visible key.
+    alive: (B, H or 1, T or 1, 1); 0 for heads and queries without a visible key, whose output becomes zero, else 1.
+        None if every row is known to have a visible key.
     """
 
     bias: Tensor
@@ -29,7 +29,7 @@ class HeadMask(NamedTuple):
 
     @classmethod
     def from_visible(cls, visible: Tensor) -> HeadMask:
-        """Make a mask from a bool tensor that is True where a key may be seen."""
+        """Make a mask from a bool tensor of the shape of `bias`, which is True where a key may be seen."""
         alive = visible.any(-1, keepdim=True)
         bias = torch.zeros_like(visible, dtype=torch.float)
         return cls(bias.masked_fill_(alive & ~visible, float("-inf")), alive.float())
@@ -86,16 +86,17 @@ class Attention(nn.Module):
 
 
 def rounds_sums(x: Tensor) -> bool:
-    """Return True for numbers in which torch's sums depend visibly, after rounding, on the shape of the batch."""
+    """Return True if torch's sums of numbers such as x depend on the shape of the batch: for bf16 on a CPU."""
     return x.dtype is torch.bfloat16 and x.device.type == "cpu"
 
 
 def summed_exactly(x: Tensor) -> Tensor:
-    """Return x in the type in which products of it are summed up in search.
+    """Return x in the dtype in which search sums products of x.
 
-    Numbers in bf16 on a CPU become fp64, where such sums are exact or nearly so. torch orders a sum by the
-    shape of the batch. In fp32 that order would show after rounding to bf16: a sentence would have different parses in
-    different batches. Other numbers become fp32, or stay in fp64.
+    bf16 on a CPU becomes fp64, in which these sums are almost exact. Other dtypes become fp32, or stay fp64.
+
+    torch chooses the order of a sum by the shape of the batch. In fp32 this order would change some sums even after
+    rounding to bf16, so that a sentence could have different parses in different batches.
     """
     return x.double() if rounds_sums(x) else x.to(torch.promote_types(x.dtype, torch.float))
 
@@ -108,11 +109,12 @@ def scaled_dot_product_attention(
     dropout: float = 0.0,
     causal: bool = False,
 ) -> Tensor:
-    """Compute `torch.nn.functional.scaled_dot_product_attention`, on CPUs by single operations.
+    """Compute `torch.nn.functional.scaled_dot_product_attention`, on CPUs by separate operations.
 
-    For sentences on CPUs, torch's fused kernel takes up to seven times as long in the backward pass in bf16
-    (`run/bench/training.py` measures the difference), and up to five times as long in search.
+    For sequences as long as sentences, torch's fused CPU kernel takes up to seven times as long as these
+    operations in the bf16 backward pass (`run/bench/training.py` measures this), and up to five times in search.
 
+    query: (B, heads, T, d); keys and values are (B, heads, S, d).
     bias: added to the scores, broadcast to (B, heads, T, S); no row may be −inf throughout.
     """
     dtype = query.dtype
@@ -133,6 +135,6 @@ def scaled_dot_product_attention(
         steps = scores.size(-1)
         later = torch.full((steps, steps), float("-inf"), dtype=scores.dtype).triu_(1)
         scores = scores + later
-    # not in bf16, where the sum over the keys is slower and less exact
+    # the softmax is in fp32 at least: in bf16 its sum over the keys is slower and less exact
     weights = dropout_(scores.softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float)), dropout, True)
     return (weights.to(values.dtype) @ values).to(dtype)

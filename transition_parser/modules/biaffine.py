@@ -18,10 +18,10 @@ from transition_parser.modules.linear import linear
 
 
 class HeadsAndDependents(NamedTuple):
-    """The words of a batch of sentences as heads and as dependents, computed once a sentence.
+    """The words of B sentences, P each with padding, as heads and as dependents, computed once per sentence.
 
-    heads: (B, P, w + 1); the last number is 1.
-    dependents: (B, P, R (w + 1)); for each of R relations the vector that the head is multiplied by.
+    heads: (B, P, w + 1); each word reduced to width w, with a 1 appended.
+    dependents: (B, P, R (w + 1)); for each of R relations, the vector whose dot product with a head is the score.
     """
 
     heads: Tensor
@@ -31,8 +31,8 @@ class HeadsAndDependents(NamedTuple):
 class BiaffineRelations(nn.Module):
     """The scores of R relations: x_i W_1 x_j + (x_i + x_j) W_2 + b, where the + in brackets stands for concatenation.
 
-    The sum is computed as one biaffine form of (x_i, 1) and (x_j, 1). The part of W_2 that reads the configuration is
-    not in this class.
+    The sum is computed as one biaffine form of (x_i, 1) and (x_j, 1). In the paper W_2 also reads the parser
+    configuration; this part of W_2 is not in this class.
 
     Linear maps reduce x_i and x_j first, as Ji et al. do where words come from BERT (their footnote 4).
 
@@ -48,7 +48,7 @@ class BiaffineRelations(nn.Module):
         nn.init.normal_(self.form.weight, std=1 / (width + 1))
 
     def ends(self, words: Tensor) -> HeadsAndDependents:
-        """Return the reduced words (B, P, dim) as heads and as dependents."""
+        """Reduce words (B, P, dim), and return them as heads and as dependents."""
         heads, dependents = (F.pad(reduce(words), (0, 1), value=1.0) for reduce in (self.of_head, self.of_dependent))
         return HeadsAndDependents(heads, self.form(dependents))
 
@@ -66,7 +66,7 @@ class BiaffineRelations(nn.Module):
         """
         formed = dependents.unflatten(-1, (-1, heads.size(-1)))
         precise = torch.promote_types(formed.dtype, torch.float)
-        # the kernel reads bfloat16 as it is, which a product of torch would copy; it has no gradients
+        # the kernel reads bfloat16 directly, while torch would copy it to fp32; the kernel computes no gradients
         if formed.dtype is torch.bfloat16 and search_kernels.supports(formed) and not torch.is_grad_enabled():
             return search_kernels.products_of_pairs(formed.contiguous(), heads.float().contiguous())
         with torch.autocast(formed.device.type, enabled=False):
@@ -76,7 +76,7 @@ class BiaffineRelations(nn.Module):
 class BiaffineHeads(nn.Module):
     """The scores of heads: x_i U x_j + x_j u.
 
-    x_i is the hidden layer of a word as dependent, x_j of a word as head.
+    x_i is the hidden layer of the dependent, x_j that of the head.
 
     Source: Dozat and Manning 2017, eqs 4 to 6
 

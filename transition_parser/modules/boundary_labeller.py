@@ -14,10 +14,10 @@ _FLAGS = (Boundary.END, Boundary.SEVERAL, Boundary.SENTENCE)
 class BoundaryNetwork(nn.Module):
     """Dilated convolutions over characters, without padding: a label depends on `context` characters on each side.
 
-    characters: how many different characters the network knows
+    characters: the number of character ids, `len(Characters)`
     size: the size of embeddings and layers
     layers: the number of layers; each reads twice as far as the one before it
-    dropout: the probability that training hides a feature in a whole window
+    dropout: the probability that training zeroes a feature at all characters of a text
 
     Source: iterated dilated convolutions, Strubell et al. 2017, without their iteration.
     """
@@ -32,10 +32,10 @@ class BoundaryNetwork(nn.Module):
         self.context = (1 << layers) - 1
 
     def forward(self, ids: Tensor, kinds: Tensor) -> Tensor:
-        """Return the scores of the flags END, SEVERAL and SENTENCE, (B, T − 2 `context`, 3).
+        """Return the scores of the flags END, SEVERAL and SENTENCE of `Boundary`, (B, T − 2 `context`, 3).
 
-        ids: (B, T), the characters
-        kinds: (B, T), their categories
+        ids: (B, T); the character ids of B texts of T characters
+        kinds: (B, T); the Unicode categories of the characters, as numbers
         """
         x = self.dropout((self.characters(ids) + self.categories(kinds)).transpose(1, 2))
         for layer in self.layers:
@@ -45,9 +45,9 @@ class BoundaryNetwork(nn.Module):
 
 
 class NetworkLabeller:
-    """A labeller of `text.learned_segmentation`.
+    """A `Labeller` of `text.learned_segmentation` that labels characters by a `BoundaryNetwork`.
 
-    network: the network
+    network: the trained network
     known: the characters that the network knows
     """
 
@@ -60,7 +60,7 @@ class NetworkLabeller:
         return self.network.context
 
     def __call__(self, text: str, first: int, end: int) -> bytes:
-        """Return the labels of the characters `first` ≤ i < `end` of a text. Outside the text are edges."""
+        """Return the labels of the characters `first` ≤ i < `end`. Beyond the text, the network reads `EDGE`."""
         low, high = max(first - self.context, 0), min(end + self.context, len(text))
         read = text[low:high]
         edges = (self.context - (first - low), self.context - (high - end))
@@ -70,14 +70,14 @@ class NetworkLabeller:
 
 
 def labels_of(scores: Tensor) -> bytes:
-    """Return the label of each character from the scores of the flags (T, 3). Other flags need the flag END."""
+    """Return the label of each of T characters from its flag scores, (T, 3). Without the flag END a label is 0."""
     flags = (scores > 0).to(torch.uint8)
     values = (flags * flags.new_tensor([int(flag) for flag in _FLAGS])).sum(1, dtype=torch.uint8) * flags[:, 0]
     return bytes(values.tolist())
 
 
 def flags_of(labels: bytes) -> Tensor:
-    """Return the flags (T, 3) of labels, as numbers 0 and 1."""
+    """Return the three flags of each of T labels, (T, 3) float, 1 where the flag is set."""
     values = torch.tensor(list(labels), dtype=torch.uint8)[:, None]
     return (values & torch.tensor([int(flag) for flag in _FLAGS], dtype=torch.uint8) > 0).float()
 

@@ -35,7 +35,7 @@ class Scaling(NamedTuple):
 class Calibration(NamedTuple):
     """The scaling of each kind of confidence.
 
-    The key of a scaling is the field of a parse that holds such confidences, for example `arc_scores`.
+    Each mapping is from a field of a parse that holds confidences, such as `arc_scores`, to its scaling.
 
     derivation: scalings of confidences that come from one derivation.
     beam: scalings of confidences that come from all derivations found by a beam, for parses with alternatives.

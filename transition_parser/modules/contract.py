@@ -2,8 +2,9 @@
 
 Legality, the batched machine, search, training and export use a model through this interface alone.
 
-A model has an encoder, which is called once a sentence, and a `Decoder`. A `StateDecoder` scores the next action from
-the parser state. A `GraphDecoder` scores whole graphs and returns derivations that build them.
+A model has an encoder, called once per sentence, and a `Decoder`. A `StateDecoder` scores the next action from the
+parser state. A `GraphDecoder` scores whole graphs and returns derivations that build them. Shapes: B sentences, P
+positions (words and root), S pieces, T steps of derivations, R hypotheses in search, V action tokens.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from transition_parser.states.machine import Machine, make_machine
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
 
-# prefix of the names of weights in a checkpoint that belong to another model, trained along with this one
+# prefix of weight names in a checkpoint: such weights belong to a second model, trained along with this one
 ALSO_PREFIX = "also_"
 
 
@@ -52,7 +53,7 @@ class Decision(NamedTuple):
 
     scores: (B, N, K), finite everywhere; before the softmax.
     competing: (B, N, K) float; 1 for candidates that exist, 0 for the others.
-    target: (B, N); the right candidate. Where the gold graph has none, the target is a candidate that does not compete.
+    target: (B, N); the index of the gold candidate. Where the gold graph has none, the target does not compete.
     counted: (B, N) bool; True at places that are decided, False at padding.
     share: weight in the loss; less than 1 if the model makes the same decision several times.
     """
@@ -67,13 +68,13 @@ class Decision(NamedTuple):
 class ActionScores(NamedTuple):
     """Scores of the next action of R hypotheses.
 
-    scores: (N, U); before the softmax. The scores of illegal actions may be any finite numbers.
-    rows: (N,); the hypothesis that each row of `scores` belongs to; a hypothesis may be there twice. None if `scores`
-        has one row for each hypothesis, in order. A hypothesis without scores has a single legal action, or does not
-        matter.
+    scores: (N, U) for N rows and U actions; before the softmax. Illegal actions may have any finite scores.
+    rows: (N,); the hypothesis that each row of `scores` belongs to, in which a hypothesis may occur twice. None if
+        `scores` has one row for each hypothesis, in order. A hypothesis without a row has a single legal action, or
+        its scores are not needed.
     legal: (R, U); 1 for legal and 0 for illegal actions, −1 for actions that may not be taken although their
         probability counts, see `DeviceTable.legality`.
-    tokens: (U,); the tokens that are legal for any hypothesis. None for all tokens.
+    tokens: (U,); the tokens of the columns, among them all tokens that any row may take. None for all tokens.
     """
 
     scores: Tensor
@@ -110,24 +111,20 @@ def _of_all(some: Tensor, tokens: Tensor, count: int, others: float) -> Tensor:
 
 
 def only_legal(scores: Tensor, legal: Tensor) -> Tensor:
-    """Return the scores in fp32, −inf for actions that are not legal.
-
-    scores, legal: (..., V).
-    """
+    """Return the scores (…, V) of V actions or other candidates in fp32, −inf where `legal` (…, V) is 0."""
     return scores.float().masked_fill(legal == 0, float("-inf"))
 
 
 class SearchState:
     """The state that search carries from step to step: the batched machine and the decoder's memory.
 
-    Each of B sentences has W hypotheses. The R = B · W rows are in the order of the sentences. W is 1 at first. A
-    decoder that has tensors of its own, with one row for each hypothesis, subclasses this class and moves the tensors
-    in `move_rows`.
+    Each of B sentences has W hypotheses, at first one. The R = B · W rows are in the order of the sentences. A decoder
+    with further tensors that have a row for each hypothesis subclasses this class and moves them in `move_rows`.
 
-    sentences: (B,); the number of each sentence in `encoder_out`.
+    sentences: (B,); the index of each sentence in `encoder_out`.
     width: W.
-    greedy: True if each hypothesis takes the one best action and no other action matters. A decoder that decides in
-        stages may then settle one stage after the other.
+    greedy: True if search takes the best action of each hypothesis and ignores all others. A decoder that chooses the
+        kind of an action and then its label may fix the best kind first.
     """
 
     def __init__(self, machine: Machine, encoder_out: EncoderOut) -> None:
@@ -150,7 +147,7 @@ class SearchState:
 
         Return the former row of each new row, (B · W',).
 
-        origin: (B, W').
+        origin: (B, W'); W' is the new number of hypotheses of each sentence.
         """
         first = torch.arange(len(origin), device=origin.device)[:, None] * self.width
         rows = (first + origin).flatten()
@@ -164,7 +161,7 @@ class SearchState:
 
         Return the former row of each new row, (B' · W,).
 
-        sentences: (B',).
+        sentences: (B',); the indices of B' former sentences, perhaps repeated.
         """
         every = torch.arange(self.width, device=sentences.device)
         rows = (sentences[:, None] * self.width + every).flatten()
@@ -176,20 +173,20 @@ class SearchState:
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
         """Move a decoder's own tensors, so that row i continues the former row `rows[i]`.
 
-        Subclasses override this hook. Either `origin` or `sentences` is given, and says the same as `rows`. `width`
-        still has its former value.
+        Subclasses override this hook. Either `origin` or `sentences` is given, and describes the same move as `rows`.
+        `width` still has its former value.
 
-        origin: (B, W'); given if hypotheses branch within their sentences.
-        sentences: (B',); given if whole sentences leave or are copied.
+        origin: (B, W'); the argument of `reorder_beam`.
+        sentences: (B',); the argument of `select_sentences`.
         """
 
 
 class Decoder(nn.Module):
-    """The base class of decoders: the action vocabulary, and the parser states of derivations.
+    """The base class of decoders, which holds the action vocabulary and makes the parser states of derivations.
 
     needs: the fields of `States` that the decoder reads; other fields are never computed.
-    reads_in_decoder: True if the decoder itself reads words. Two models that share an encoder (`--auxiliary-data`)
-        would then not share all parts that read words.
+    reads_in_decoder: True if the decoder itself reads words, beside the encoder. `--auxiliary-data` rejects such a
+        decoder, because two models that share an encoder would not share all parts that read words.
     words_at_once: usual number of words of a batch on a CPU. The tensors of more words do not fit into the caches. With
         fewer words the overhead of each step outweighs its arithmetic.
     """
@@ -202,7 +199,7 @@ class Decoder(nn.Module):
     def __init__(self, table: ActionTable) -> None:
         super().__init__()
         self.table, self._device_table = table, DeviceTable.from_table(table)
-        self.register_buffer("_here", torch.empty(0), persistent=False)  # tells the decoder's device
+        self.register_buffer("_here", torch.empty(0), persistent=False)  # its device is the decoder's device
 
     @property
     def device_table(self) -> DeviceTable:
@@ -218,7 +215,7 @@ class Decoder(nn.Module):
         """Return the batched machine before the first action.
 
         needs: the fields of `States` that will be read; by default the needs of this decoder.
-        in_search: True adds the limits by which search ends after linearly many steps.
+        in_search: True to add the limits that make search end after linearly many steps.
         """
         needs = self.needs if needs is None else needs
         return make_machine(self.device_table, encoder_out.lengths, encoder_out.features, needs, in_search)
@@ -236,10 +233,10 @@ class Decoder(nn.Module):
 class StateDecoder(Decoder, ABC):
     """A decoder that scores actions from the words and the parser state.
 
-    shifts_compete: True if, with labelled SHIFT, the words of SHIFT compete with each other in training (the multi-task
-        of Fernandez Astudillo et al. 2020, sec. 3.2). In search the legal SHIFT then has the probability mass of all
-        SHIFTs.
-    shifts_are_alike: True if SHIFTs with different words have the same score; only one of them is ever legal.
+    shifts_compete: True if SHIFT is labelled with words and SHIFTs of all words compete with each other in training
+        (the multi-task of Fernandez Astudillo et al. 2020, sec. 3.2). In search the one legal SHIFT then has the
+        probability mass of all SHIFTs.
+    shifts_are_alike: True if all SHIFTs have the same score, whatever their words. Only one of them is ever legal.
     """
 
     shifts_compete: bool = False
@@ -252,14 +249,14 @@ class StateDecoder(Decoder, ABC):
         """Return the scores (B, T, V), before the softmax, of all T steps of teacher-forced derivations at once.
 
         actions: (B, T); the action taken before each step, `</s>` before the first.
-        states: (B, T, …).
-        sampled_steps: (B, T) bool; the steps that need scores, other steps may have any. None if all steps need scores.
+        states: (B, T, …); the states before each step.
+        sampled_steps: (B, T) bool; True at steps whose scores are needed. None if all steps need scores.
         """
 
     def sampled_steps(self, actions: Tensor) -> Tensor | None:
         """Return (B, T) bool: True at the steps that an update learns from; None if it learns from all steps.
 
-        The loss of the sampled steps stands for the loss of all steps. Training passes the result on to `scores`.
+        Training scales the loss of these steps up to all steps, and passes the result on to `scores`.
 
         actions: (B, T); as in `scores`.
         """
@@ -273,15 +270,15 @@ class StateDecoder(Decoder, ABC):
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
         """Return the scores of the next action.
 
-        tokens: (R,); the action that each hypothesis, and with it the machine, has just taken; `</s>` before the first
-            action.
-        alive: (R,) bool; the rows whose scores matter. None for all rows.
+        tokens: (R,); the action that each hypothesis has just taken, `</s>` before the first action. The machine has
+            taken these actions already.
+        alive: (R,) bool; True for the rows whose scores are needed. None for all rows.
         """
 
     def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundDerivations | None:
-        """Return what beam search finds, by one call of a kernel; None where no kernel can do it.
+        """Return the derivations that beam search finds, by one call of a kernel; None if there is no such kernel.
 
-        The derivations are those that search finds step by step. By default there is no such kernel.
+        The kernel finds the same derivations as search step by step. By default there is no kernel.
 
         beam: the number of hypotheses kept for each sentence; 1 is greedy search
         """
@@ -313,18 +310,18 @@ class MemorylessDecoder(StateDecoder):
     """A decoder that carries nothing from step to step, because it needs only the state before an action."""
 
     def prepared(self, encoder_out: EncoderOut) -> EncoderOut:
-        """Return the encoder output as `score_states` reads it, made once a sentence; by default the output itself."""
+        """Return the encoder output as `score_states` reads it, made once per batch; by default unchanged."""
         return encoder_out
 
     @abstractmethod
     def score_states(self, encoder_out: EncoderOut, sentence: Tensor, states: States) -> Tensor:
         """Return the scores (N, V), before the softmax, of N states.
 
-        The states are all states of a batch in training, and the states of one step in search.
+        In training these are all states of a batch. In search they are the states of one step.
 
         encoder_out: the result of `prepared`.
         sentence: (N,); the sentence of `encoder_out` that each state belongs to.
-        states: (N, …).
+        states: (N, …); see `States`.
         """
 
     def scores(
@@ -347,7 +344,7 @@ class GraphDecoder(Decoder, ABC):
     """A decoder that scores whole graphs instead of actions.
 
     It is trained by decisions about graphs, and finds the best graph without search. Its training data are derivations
-    all the same: the last of the `states`, before `</s>`, contain the gold graphs.
+    nevertheless: the gold graph is in the state before `</s>`.
     """
 
     words_at_once = 1000
@@ -356,8 +353,8 @@ class GraphDecoder(Decoder, ABC):
     def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:
         """Return all decisions about the graphs of a batch.
 
-        Where a model decides several times, the same decisions come again in the same order. The last ones are the
-        decisions of search.
+        A model that scores the same decisions several times returns them in rounds, each in the same order.
+        `derivations` takes the decisions of the last round.
 
         states: (B, T, …); the states of the gold derivations.
         """
@@ -393,7 +390,7 @@ class ParserModel(nn.Module):
 
     @property
     def inputs(self) -> InputReader | None:
-        """The inputs beside pieces by which the encoder reads words; None where it has none."""
+        """The inputs, besides pieces, by which the encoder reads words; None for an encoder without them."""
         return getattr(self.encoder, "inputs", None)
 
     @property
@@ -451,9 +448,9 @@ class ParserModel(nn.Module):
         features: Tensor | None = None,
         words: WordTensors | None = None,
     ) -> tuple[EncoderOut, States]:
-        """Return the encoder output and the states, which decoders score in training.
+        """Return the encoder output and the states that a decoder scores in training.
 
-        The arguments are as in `forward`; `actions` are its `prev_output_tokens`.
+        The arguments are those of `forward`; `actions` is called `prev_output_tokens` there.
         """
         encoder_out = self.encode({"src_tokens": src_tokens, "features": features, "words": words})
         if states is None or not states.has(self.decoder.needs):
@@ -466,7 +463,7 @@ class ParserModel(nn.Module):
         return isinstance(self.decoder, GraphDecoder)
 
     def search_directly(self, encoder_out: EncoderOut, nbest: int) -> list[list[Hypothesis]] | None:
-        """Return the best derivations of each sentence, best first, as `search` does.
+        """Return the best derivations of each sentence, best first, see `GraphDecoder.derivations`.
 
         The result is None for models that search action by action.
         """
@@ -474,10 +471,10 @@ class ParserModel(nn.Module):
 
 
 def _with_predicted(known: Tensor, predicted: Tensor, lengths: Tensor) -> Tensor:
-    """Return ids of tags, (B, P): the known ids, and predicted ids for words whose known id is 0.
+    """Return the ids of tags, (B, P): the known ids, and predicted ids for words whose known id is 0.
 
-    known, predicted: (B, P).
-    lengths: (B,); the number of words.
+    known, predicted: (B, P); ids of tags.
+    lengths: (B,); the number of words of each sentence.
     """
     is_word = torch.arange(known.size(1), device=known.device) < lengths[:, None]
     return torch.where((known == 0) & is_word, predicted, known)

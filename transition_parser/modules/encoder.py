@@ -1,4 +1,4 @@
-"""Encoders: they read subword pieces and return one vector a word."""
+"""Encoders: they read subword pieces and return one vector per word."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from transition_parser.modules.words import WordInputs, WordOptions, WordTensors
 
 @dataclass(frozen=True, eq=False)
 class EncoderOut:
-    """The encoded words of a batch. An encoder that has more to say of them returns a subclass with further fields.
+    """The encoded words of B sentences. An encoder with further outputs returns a subclass with further fields.
 
-    words: (B, P, dim); the words of each sentence and its root.
-    mask: (B, P); True at words and at the root.
+    words: (B, P, dim); the words of each sentence, its root behind the last word, and padding up to P positions.
+    mask: (B, P) bool; True at words and at the root.
     lengths: (B,); the number of words, without the root.
-    features: (B, P, F), see `ActionTable.features`; or None. The machine reads them, so `ParserModel.encode` adds them
-        to the result of the encoder.
-    read: (B, P, E); the words before they see each other, where `TagHeads` read them beside `words`; else None.
+    features: (B, P, F); F features of each word, see `ActionTable.features`; or None. The machine reads them.
+        `ParserModel.encode` adds them to the result of the encoder.
+    read: (B, P, E); the encoder's own input vectors, if `TagHeads` read them beside `words`; else None.
     """
 
     words: Tensor
@@ -54,10 +54,10 @@ class EncoderOut:
 class ReadingSettings(NamedTuple):
     """The settings by which an encoder reads words.
 
-    opens: (V,) bool; True for the pieces that open a word, and for `</s>`.
+    opens: (V,) bool for V pieces; True for the pieces that open a word, and for `</s>`.
     padding: the id of `<pad>`.
-    inputs: the inputs that words are read by beside their pieces.
-    pieces: False leaves the pieces out.
+    inputs: the inputs of words besides their pieces; None for no others.
+    pieces: False for an encoder that does not read pieces.
     """
 
     opens: Tensor
@@ -83,11 +83,11 @@ class WordReader(nn.Module):
 
     The `</s>` that fairseq appends is the last position: the artificial root.
 
-    Inputs that stand side by side (`--join-inputs concat`) are projected to `dim` where their widths add up to another
-    number, unless the encoder reads words of any width.
+    Concatenated inputs (`--join-inputs concat`) are projected to `dim`, unless their total width is `dim` or the
+    encoder reads words of any width.
 
     dim: width of the words.
-    any_width: True for an encoder that reads words of `read_width`, whatever it is.
+    any_width: True for an encoder that reads words of any width; `read_width` is then the total width of the inputs.
     """
 
     def __init__(self, reading: ReadingSettings, *, dim: int, any_width: bool = False) -> None:
@@ -103,14 +103,14 @@ class WordReader(nn.Module):
             self.embed = nn.Embedding(len(opens), dim, self.padding)
             nn.init.normal_(self.embed.weight, std=dim**-0.5)
             nn.init.zeros_(self.embed.weight[self.padding])
-        else:  # only the root needs a vector: no other input reads it
+        else:  # only the root gets a vector here: the other inputs are for words
             self.root = nn.Parameter(torch.randn(self.read_width))
 
     def read(self, src_tokens: Tensor, words: WordTensors | None) -> tuple[Tensor, Tensor]:
         """Return the words and the root of each sentence, (B, P, read_width), and a mask that is True at them, (B, P).
 
         src_tokens: (B, S); piece ids, padded on either side.
-        words: the tensors that the other inputs read of the words.
+        words: the result of `WordInputs.read`; None for an encoder without other inputs.
         """
         x, mask = self._pool(src_tokens)
         if self.inputs is None:
@@ -125,10 +125,10 @@ class WordReader(nn.Module):
     def _pool(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Return the means of the pieces of each word, (B, P, dim), and a mask, (B, P), True at words and roots.
 
-        Where words are not read by their pieces, the vectors are (B, P, read_width), and 0 but for the root's.
+        If words are not read by their pieces, the vectors are (B, P, read_width), and only the root's is not 0.
         """
         real = tokens != self.padding
-        word = (self.opens[tokens] & real).long().cumsum(1)  # number of the word, from 1; 0 before the first one
+        word = (self.opens[tokens] & real).long().cumsum(1)  # number of the word, from 1; 0 before the first word
         count = word.max(1).values
         width = int(count.max())
         real = real & (word > 0)
@@ -144,14 +144,15 @@ class WordReader(nn.Module):
 
 
 class WordEncoder(WordReader):
-    """An encoder whose words attend to each other.
+    """An encoder whose words attend to each other, by layers of a Transformer.
 
-    The other parameters are those of `WordReader`.
-
+    reading: the settings of `WordReader`.
     dim: width of the words.
+    heads: number of attention heads.
     inner: width inside feed-forward layers.
     layers: number of attention layers.
     local_layers: number of convolutions over three words, before the attention layers.
+    word_dropout: probability that training zeroes the vector of a word.
     """
 
     def __init__(
@@ -179,11 +180,7 @@ class WordEncoder(WordReader):
         self.norm = nn.LayerNorm(dim)
 
     def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
-        """Return the encoded words.
-
-        src_tokens: (B, S); piece ids, padded on either side.
-        words: the tensors that the other inputs read of the words.
-        """
+        """Return the encoded words. The arguments are those of `read`."""
         x, mask = self.read(src_tokens, words)
         x = self.dropout(self.word_dropout(x) + sinusoids(1, x.size(1), x.size(2), x.device).to(x.dtype))
         lengths = mask.sum(1)
@@ -201,8 +198,8 @@ class WordEncoder(WordReader):
         """Return the output of all layers and of the last norm, (B, P, dim), computed by `search_kernels`.
 
         x: (B, P, dim); may be changed in place.
-        mask: (B, P).
-        lengths: (B,).
+        mask: (B, P) bool; True at words and roots.
+        lengths: (B,); the number of words and root of each sentence.
         """
         batch, width, _ = x.shape
         for layer in self.local:

@@ -1,4 +1,4 @@
-"""The files of pretrained encoders (BERT and its kin), which `transformers` loads from this machine alone."""
+"""The files of pretrained encoders (BERT and its kin), which `transformers` loads without a download."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LAYERS = re.compile(r"(\d{1,4})-(\d{1,4})|last(\d{1,4})")
 def layers_of(wanted: str, count: int) -> range:
     """Return the layers that `--pretrained-layers` means for an encoder of `count` layers.
 
-    The first layer is 1; 0 are the embeddings. Raises `InputError` for anything but layers of the encoder.
+    Layers count from 1; 0 stands for the embeddings. Raises `InputError` for text that names no layers of the encoder.
 
     >>> layers_of("last4", 6), layers_of("0-2", 6)
     (range(3, 7), range(0, 3))
@@ -44,11 +44,11 @@ def layers_of(wanted: str, count: int) -> range:
 
 
 class EncoderFiles:
-    """The files of a pretrained encoder on this machine, and their fingerprint; nothing is fetched from anywhere.
+    """The files of a pretrained encoder on this machine, and the SHA-256 of its weights; nothing is downloaded.
 
-    Raises `InputError` where there is no such encoder, or where transformers is not installed.
+    Raises `InputError` if there is no such encoder, or if transformers is not installed.
 
-    name: a folder, an installed package that carries one, or a name of the hub whose files are in the local cache.
+    name: a folder, an installed package that contains an encoder, or the name of a cached Hugging Face model.
     """
 
     def __init__(self, name: str) -> None:
@@ -97,17 +97,17 @@ class EncoderFiles:
             try:
                 network = AutoModel.from_pretrained(self.folder, **options, dtype=torch.float32, use_safetensors=True)
                 tokenizer = AutoTokenizer.from_pretrained(self.folder, **options, add_prefix_space=True)
-            except Exception as error:  # damaged files and files of other models raise many kinds
+            except Exception as error:  # damaged files and files of other models raise many types of exceptions
                 problem = f"not an encoder that transformers loads: {_first_line(error)}"
                 raise input_error(problem, self.folder) from None
         if getattr(network, "pooler", None) is not None:
-            network.pooler = None  # makes a vector of the whole sentence, which is not read
+            network.pooler = None  # computes a vector of the whole sentence, which nothing reads
         return network, tokenizer
 
 
 @contextmanager
 def _without_progress() -> Iterator[None]:
-    """Switch the progress bars of transformers off for a while, because they are shown in pipes, too."""
+    """Switch the progress bars of transformers off within the context, because output to a pipe shows them, too."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()

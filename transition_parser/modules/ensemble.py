@@ -1,6 +1,6 @@
 """Several models that parse together by the mean of their log-probabilities of each action.
 
-Zhang et al. 2017, sec. 4.2, take the mean of the probabilities, as `fairseq-generate` does.
+By contrast, Zhang et al. 2017, sec. 4.2, and `fairseq-generate` take the mean of the probabilities.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class EnsembleOut(EncoderOut):
 
     @classmethod
     def of_members(cls, members: Sequence[EncoderOut]) -> EnsembleOut:
-        """Return the output of an ensemble with these outputs of its members."""
+        """Return the output of an ensemble, made of the outputs of its members."""
         first = members[0]
         return cls(first.words, first.mask, first.lengths, first.features, first.read, members=members)
 
@@ -40,7 +40,7 @@ class EnsembleOut(EncoderOut):
 
 
 class EnsembleInputs:
-    """The inputs of all members that read words beside their pieces; each member reads for itself."""
+    """The word inputs, besides pieces, of each member; None for a member that reads pieces alone."""
 
     def __init__(self, members: Sequence[InputReader | None]) -> None:
         self.members = members
@@ -52,23 +52,23 @@ class EnsembleInputs:
 
     @property
     def given_columns(self) -> Collection[str]:
-        """The columns that sentences must have for any member."""
+        """The columns that sentences must have because some member does not predict them."""
         return {name for inputs in self.members if inputs is not None for name in inputs.given_columns}
 
     def __contains__(self, name: str) -> bool:
         return any(inputs is not None and name in inputs for inputs in self.members)
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS) -> dict[str, Any]:
-        """Return the result of `WordInputs.read` for each member, by the number of the member."""
+        """Return the result of `WordInputs.read` for each member with inputs; the keys are "0", "1", …"""
         return {
             str(i): inputs.read(sentences, annotations) for i, inputs in enumerate(self.members) if inputs is not None
         }
 
 
 class EnsembleSearch(SearchState):
-    """The state of search of an ensemble, whose machine is the first member's.
+    """The state of search of an ensemble. Its machine is the machine of the first member.
 
-    The machines of the other members, where they have one of their own, follow it.
+    Other members that have machines of their own take the same actions.
 
     members: the state of search of each member.
     """
@@ -117,7 +117,7 @@ class EnsembleDecoder(Inspectable, StateDecoder):
 
 
 class Ensemble(ParserModel):
-    """Models that score the same actions and act as one model; tags are predicted by the first."""
+    """Models that score the same actions and act as one model. The first model predicts the tags."""
 
     def __init__(self, members: Sequence[ParserModel]) -> None:
         super().__init__(nn.ModuleList(member.encoder for member in members), EnsembleDecoder([*_decoders(members)]))

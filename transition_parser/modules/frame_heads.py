@@ -1,7 +1,6 @@
-"""PropBank's frames and arguments, predicted from the encoder, so that the encoder learns them along with the parser.
+"""Heads that predict PropBank's frames and arguments from the encoder output, as an auxiliary task in training.
 
-Nothing of this is used for parsing. The heads belong to the criterion and not to the model, so that no exported model
-has them.
+Parsing does not use these heads. They belong to the criterion and not to the model, so that no exported model has them.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from transition_parser.modules.tagging import TagLoss
 from transition_parser.text.columns import Annotations
 from transition_parser.text.predicates import ARGUMENT_LABELS, COLUMN, SENSE_NUMBERS, ids_of
 
-WIDTH = 64  # of words as predicates and as arguments
-SENSES, ARGUMENTS = FIGURES = ("senses", "arguments")  # names of targets and of logged figures
-_UNKNOWN = -1  # a target without a loss
+WIDTH = 64  # the width to which words are reduced, as predicates and as arguments
+SENSES, ARGUMENTS = FIGURES = ("senses", "arguments")  # the names of the two targets, and of their accuracies in logs
+_UNKNOWN = -1  # a target that the loss ignores
 
 
 class FrameHeads(nn.Module):
-    """Two heads: the sense of each word's frame, and for each predicate the label of each word as its argument.
+    """Two classifiers: one of the frame sense of each word, one of the argument label of each predicate and word.
 
-    The second one is biaffine, as by Dozat and Manning 2017. Class 0 of both is "none".
+    The second one is biaffine (Dozat and Manning 2017). Class 0 of both is "none".
 
     dim: width of the words.
     weight: the weight of the loss.
@@ -46,7 +45,8 @@ class FrameHeads(nn.Module):
     def of_model(cls, model: ParserModel, weight: float, arch: str) -> Self:
         """Return the heads for the encoder of a model.
 
-        Raises `InputError` for an unfit weight, and for a model without an encoder before its decoder.
+        Raises `InputError` for a weight that is not positive and finite, and for a model without an encoder before its
+        decoder.
 
         arch: the name of the model, for messages.
         """
@@ -57,13 +57,13 @@ class FrameHeads(nn.Module):
         return cls(model.tagged_width, weight)
 
     def targets(self, annotations: Annotations, wide: int) -> dict[str, Tensor]:
-        """Return the targets of a batch by their names; −1 at the root, at padding, and without annotation.
+        """Return the targets of B sentences by name; −1 at the root, at padding, and without annotation.
 
-        `senses` is (B, wide): the sense of each word. `arguments` is (B, wide, wide): the label of each word, in rows,
-        as argument of each predicate, in columns, −1 in the columns of words that are no predicates.
+        `senses` is (B, wide): the sense of each word. `arguments` is (B, wide, wide): [b, i, j] is the label of word i
+        as an argument of predicate j; −1 where word j is no predicate.
 
-        annotations: they have the column `propbank`.
-        wide: the number of words of the longest sentence, and 1 for the root.
+        annotations: columns that include `propbank`.
+        wide: the number of words of the longest sentence, plus 1 for the root.
         """
         sentences = annotations[COLUMN]
         senses = torch.full((len(sentences), wide), _UNKNOWN)
@@ -79,9 +79,9 @@ class FrameHeads(nn.Module):
         return {SENSES: senses, ARGUMENTS: arguments}
 
     def loss(self, words: Tensor, targets: Mapping[str, Tensor]) -> TagLoss:
-        """Return the weighted cross-entropy of all targets but −1, summed, and how many predictions are right.
+        """Return the weighted sum of the cross-entropy of all targets but −1, and the counts of right predictions.
 
-        Only words with a sense and pairs with a label count as right or wrong.
+        The counts are over words with a sense and over pairs with a label.
 
         words: (B, P, dim); see `EncoderOut.tagged`.
         targets: the result of `targets`, with P = wide.

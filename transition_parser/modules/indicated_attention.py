@@ -1,8 +1,9 @@
-"""Attention to items to which a structure, or a graph, adds one of few vectors: indicators.
+"""Attention to items with indicators: learned vectors, one of a few per item and step, added to keys and values.
 
-No tensor has a vector for each pair of a time step and an item. Let s_v be the vector of indicator v. Then
-q · (k_i + s_v) = q · k_i + q · s_v, and the sum of a_i (x_i + s_v) is the sum of a_i x_i and, for each v, of s_v times
-the total weight of the items that have indicator v.
+For example, indicators tell where each word is on the stack. To save memory, no tensor has a vector for each pair of a
+step and an item. Let s_v be the vector of indicator v, and w_v the total weight of the items that have indicator v.
+Then q · (k_i + s_v) = q · k_i + q · s_v, and Σ_i a_i (x_i + s_v) = Σ_i a_i x_i + Σ_v w_v s_v. Shapes: H heads of size
+d, B sentences, T steps, P items, V indicators.
 
 Source: Shaw et al. 2018, sec. 3.3; Mohammadshahi and Henderson 2020, eqs 3 and 4; Ji et al. 2021, eqs 1 and 2
 """
@@ -22,9 +23,9 @@ from transition_parser.modules.attention import summed_exactly
 class Content(NamedTuple):
     """The keys and values of the items and indicators that H heads attend to in B sentences.
 
-    keys, values: (H, B, P, d) of the items, or (H, 1, S, d) where `item` is given.
+    keys, values: (H, B, P, d) of the items. Where `item` is given, (H, 1, S, d) of S entries that items share.
     key_indicators, value_indicators: (H, V, d) of the indicators.
-    item: (B, P); the index into the S keys and values of each item. None if items have keys and values of their own.
+    item: (B, P); the index of each item's entry. None if items share no keys and values.
     """
 
     keys: Tensor
@@ -43,7 +44,7 @@ class Content(NamedTuple):
         return self._replace(keys=self.keys.index_select(1, sentences), values=self.values.index_select(1, sentences))
 
     def of_indicators(self, rows: slice) -> Content:
-        """Return the content with these rows of the indicators alone."""
+        """Return the content with only the indicators in a range of their rows."""
         return self._replace(
             key_indicators=self.key_indicators[:, rows], value_indicators=self.value_indicators[:, rows]
         )
@@ -59,7 +60,7 @@ class Content(NamedTuple):
         return Content(keys, values, key_indicators, value_indicators, self.item)
 
     def laid_out(self) -> Content:
-        """Return the content without `item`: each item has its keys and values in its own place."""
+        """Return the content without `item`, in which keys and values are (H, B, P, d)."""
         if self.item is None:
             return self
         heads, _, stored, _ = self.keys.shape
@@ -72,7 +73,7 @@ def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None
     """Return the weighted mean of the values that each head reads, (H, B, T, d).
 
     query: (H, B, T, d).
-    index: (H or 1, B or 1, T, P); the indicator of each item.
+    index: (H or 1, B or 1, T, P); the indicator of each item at each step.
     unseen: True at absent items, broadcast to (B, T, P); each query must see an item. None if all items are present.
     """
     heads, batch, steps, _ = query.shape
@@ -97,7 +98,7 @@ def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None
 
 
 def _precise(x: Tensor) -> Tensor:
-    """Convert x to the type of sums in search: fp32 where kernels compute, because the kernels take fp32."""
+    """Convert x to the dtype of sums in search: fp32 or more if kernels support x, else as in `summed_exactly`."""
     if search_kernels.supports(x, x.size(-1)):
         return x.to(torch.promote_types(x.dtype, torch.float))
     return summed_exactly(x)

@@ -1,6 +1,6 @@
 """Inspection of decoders: parts of the parser state that ablation hides and traces show.
 
-This is a second, small contract beside the contract of a model; training and search need none of it.
+This small interface is separate from `modules.contract`; training and search do not need it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from transition_parser.states.states import FIELDS, States
 class Indicators(NamedTuple):
     """A table of learned vectors, which tell the decoder what part of a structure an item is.
 
-    structures: the names of S structures
+    structures: the names of S structures, such as the stack
     vectors: (S, V, D); a parameter, with V vectors for each structure
     inside: (S, V) bool; True for the vectors of items that are in the structure now
     """
@@ -59,10 +59,10 @@ class Inspectable(Decoder):
         return frozenset(parts)
 
     def visible_words(self, states: States) -> dict[str, Tensor]:
-        """Return the words that the decoder sees in some states (…), for people to look at.
+        """Return the words that the decoder sees in the given states, for display.
 
-        The result maps the name of each view of the words to (…, P), 0 for words that are not seen. By default the
-        views are the fields of `States` that are present.
+        The result maps names to tensors (…, P) over P positions, 0 at words that are not seen. By default these are
+        the fields of `States` that are present. The dimensions … are those of `states`.
         """
         return {name: value for name, value in states.tensors().items() if name in FIELDS}
 

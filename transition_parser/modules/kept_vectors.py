@@ -1,4 +1,4 @@
-"""The vectors of the sentences of a corpus by a frozen pretrained encoder, computed once and kept on disk."""
+"""The word vectors of a corpus from a frozen pretrained encoder, computed once and kept on disk."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _WORDS = 2000  # the most words, padding included, that the encoder reads at onc
 
 
 def keep_vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]], folder: Path, name: str) -> VectorStore:
-    """Return the vectors of sentences from a file of `folder`, where missing ones are computed first.
+    """Return the word vectors of sentences from a file in `folder`, after computing the missing vectors.
 
-    A terminal shows the progress. The name of the file identifies the encoder, its layers and the words. Raises
-    `InputError` where the vectors can't be written.
+    A progress bar is shown on a terminal. The name of the file identifies the encoder, its layers and the words.
+    Raises `InputError` if the vectors can't be written.
 
     sentences: normalised words.
     name: a part of the name of the file, such as the name of the split.
@@ -38,7 +38,7 @@ def keep_vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]], f
 
 @torch.inference_mode()
 def _vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
-    """Return the vectors of each sentence, (words, width)."""
+    """Return the word vectors of each sentence, (words, width) float16."""
     device = next(encoder.parameters()).device
     results: list[np.ndarray] = [np.zeros((0, encoder.width), np.float16)] * len(sentences)
     order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))

@@ -1,4 +1,4 @@
-"""Two decisions an action: its kind, and its label given the kind.
+"""Probabilities of actions as products of two decisions: the kind of the action, and its label given the kind.
 
 Source: Ji et al. 2021, sec. 5
 """
@@ -19,9 +19,9 @@ END, NEVER = "</s>", "never"
 class FactoredScores(NamedTuple):
     """Scores of kinds and of labels before any softmax.
 
-    kinds: (…, K); in the order of `Kinds.names`.
-    labels: (…, V); the score of each token's label among the labels of its kind. If the kind has a single token, the
-        score may be any number.
+    kinds: (…, K) for K kinds; in the order of `Kinds.names`.
+    labels: (…, V) for V action tokens; the score of each token's label among the labels of its kind. If the kind has a
+        single token, the score may be any number.
     """
 
     kinds: Tensor
@@ -29,10 +29,10 @@ class FactoredScores(NamedTuple):
 
 
 class Kinds(nn.Module):
-    """The kind of each token of the vocabulary.
+    """The kind of each of the V tokens of the action vocabulary.
 
     names: the names of the K kinds: the kinds of actions, `</s>`, and a kind for tokens that are never legal.
-    kind: (V,); the number of each token's kind.
+    kind: (V,); the index in `names` of each token's kind.
     order: (V,); the tokens sorted by kind.
     sizes: the number of tokens of each kind.
     """
@@ -60,8 +60,8 @@ class Kinds(nn.Module):
         """Return log p(kind) + log p(label | kind), (…, V), in fp32 at least.
 
         A label competes with the others of its kind where `legal` (…, V) is not 0. A kind competes if one of its labels
-        does. Illegal tokens get finite values too, relative to the tokens that compete, because training may let all
-        actions compete.
+        does. Illegal tokens get finite values too, normalised over the tokens that compete, because training may
+        let all actions compete.
         """
         labels = _precise(factored.labels)
         legal = legal != 0
@@ -73,7 +73,7 @@ class Kinds(nn.Module):
         return labels + (kinds - within).index_select(-1, self.kind)
 
     def first(self, kinds: Tensor, legal: Tensor) -> Tensor:
-        """Return the number of the best kind, (N,), among the kinds with an action that may be taken.
+        """Return the index of the best kind, (N,), among the kinds with an action that may be taken.
 
         kinds: (N, K); scores.
         legal: (N, V); above 0 for actions that may be taken.
@@ -91,7 +91,7 @@ class Kinds(nn.Module):
 
 
 def _normaliser(scores: Tensor, there: Tensor) -> Tensor:
-    """Return the log of the sum of exp, (…, 1), of the scores that are present; of all scores where none is present.
+    """Return the log-sum-exp, (…, 1), of the scores that are present, or of all scores if none is present.
 
     scores: (…, N).
     there: (…, N) bool; True at scores that are present.

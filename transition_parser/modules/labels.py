@@ -1,6 +1,7 @@
-"""The two kinds of columns that are predicted: one label for each word, or a set of labels.
+"""The annotation columns that models predict, such as UPOS and FEATS: one label for each word, or a set of labels.
 
-Both kinds turn values into targets, and the scores of a linear layer into losses and values. Id 0 stands for no label.
+Each class turns values into targets, and the scores of a linear layer into losses and values. Id 0 stands for no
+label. Shapes: B sentences, P or `wide` positions (the words of the longest sentence, and the root).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class LabelLoss(NamedTuple):
 
     loss: the sum over words, in nats.
     right: the number of right predictions.
-    words: the number of words that count.
+    words: the number of words that have a target.
     """
 
     loss: Tensor
@@ -64,7 +65,7 @@ class OneLabel:
         return LabelLoss(loss, ((scores.argmax(-1) == target) & (target > 0)).sum(), (target > 0).sum())
 
     def best(self, scores: Tensor, legal: Tensor | None = None) -> Tensor:
-        """Return the best ids (B, P); the root and padding get ids, too.
+        """Return the ids (B, P) of the best labels; the root and padding get ids, too.
 
         scores: (B, P, labels).
         legal: (B, P, labels) bool; None if all labels are legal. Where no label is legal, the id is 0.
@@ -79,16 +80,16 @@ class OneLabel:
 
 
 class RankedLabels(OneLabel):
-    """A column whose predictions are several labels, the best first: those that are not much worse than the best.
+    """A column with several predicted labels for each word: the best label, and labels almost as likely, best first.
 
     most: the maximum number of labels of a word.
-    margin: how much less likely than the best a label may be, in nats.
+    margin: in nats; a label is left out if its log-probability is lower than that of the best label by so much or more.
     """
 
     most, margin = 8, 3.0
 
     def best(self, scores: Tensor, legal: Tensor | None = None) -> Tensor:
-        """Return the ids (B, P, K), the best first, 0 behind the last; the arguments are those of `OneLabel.best`."""
+        """Return ids (B, P, K), best first, then 0, for K ≤ `most`. The arguments are those of `OneLabel.best`."""
         scores = self.scores(scores)
         if legal is not None:
             scores = scores.masked_fill(~legal, _FAR)
@@ -116,7 +117,7 @@ class LabelSet:
         for id_, label in enumerate(columns.values[name], 1):
             blocks.setdefault(label.partition("=")[0], [0]).append(id_)
         gap, wide = columns.count(name), max(map(len, blocks.values()), default=1)
-        # (attributes, wide): the ids of each attribute's labels, behind 0 for "absent"; `gap` fills up the rows
+        # a row for each attribute: 0 for "absent", then the ids of its labels, then `gap` as padding
         rows = [[*ids, *[gap] * (wide - len(ids))] for ids in blocks.values()]
         self._blocks = torch.tensor(rows, dtype=torch.long).view(len(rows), wide)
         self._places = {ids[k]: (row, k) for row, ids in enumerate(blocks.values()) for k in range(1, len(ids))}
@@ -124,10 +125,10 @@ class LabelSet:
         self._values: dict[tuple[int, ...], str] = {}
 
     def targets(self, sentences: Sequence[Sequence[str]], wide: int) -> Tensor:
-        """Return the target (B, wide, attributes): the place of the label among its attribute's, 0 for absent.
+        """Return the targets (B, wide, attributes): 1 for the first label of the attribute, 2 for the second, …
 
-        Targets are −1 at the root, at padding, for words whose value is `_`, and for values with a label that training
-        has not seen.
+        0 stands for "absent". Targets are −1 at the root, at padding, for words whose value is `_`, and for values with
+        a label that training has not seen.
         """
         nothing = self._target(UNKNOWN)
         rows = [[*map(self._target, values), *[nothing] * (wide - len(values))] for values in sentences]
@@ -145,7 +146,10 @@ class LabelSet:
         return found
 
     def scores(self, scores: Tensor) -> Tensor:
-        """Return the scores (…, attributes, places) as floats, −inf where an attribute has fewer labels."""
+        """Return the scores (…, attributes, places) as floats from scores (…, labels).
+
+        Place 0 is "absent". The labels of the attribute follow, then −inf up to the number of places.
+        """
         scores = scores[..., 1:].float()
         edge = scores.new_zeros(*scores.shape[:-1], 1)
         blocks = self._on(scores.device)
@@ -159,7 +163,7 @@ class LabelSet:
     def loss(self, scores: Tensor, target: Tensor) -> LabelLoss:
         """Return the negative log-likelihood of the sets of the words whose target is not −1.
 
-        A prediction is right if the whole set is.
+        A prediction is right if the whole set is right.
 
         scores: (B, P, labels).
         target: (B, P, attributes).
@@ -169,7 +173,7 @@ class LabelSet:
         return LabelLoss(loss, (scores.argmax(-1) == target).all(-1).sum(), (target >= 0).all(-1).sum())
 
     def best(self, scores: Tensor, legal: Tensor | None = None) -> Tensor:
-        """Return the ids (B, P, attributes) of the best set, 0 for absent; the root and padding get sets, too.
+        """Return the label ids (B, P, attributes) of the best set, 0 for absent; the root and padding get sets, too.
 
         scores: (B, P, labels).
         legal: (B, P, labels) bool; None if all labels are legal. An attribute without legal labels is absent.
@@ -195,7 +199,7 @@ Labels = OneLabel | LabelSet
 
 
 def labels_of_column(columns: Columns, name: str) -> Labels:
-    """Return the labels of a column that is predicted."""
+    """Return the `LabelSet`, `RankedLabels` or `OneLabel` of a column that is predicted."""
     kind = LabelSet if KNOWN[name].is_set else RankedLabels if name == LEMMA else OneLabel
     return kind(columns, name)
 
@@ -203,7 +207,7 @@ def labels_of_column(columns: Columns, name: str) -> Labels:
 def seen_labels(columns: Columns, name: str) -> Tensor | None:
     """Return (tags, labels) bool: True for labels of a column that training has seen with a UPOS tag.
 
-    The row of the unknown tag is True throughout. The result is None where the data does not say it.
+    The row of the unknown tag is True throughout. The result is None if the data does not list the seen labels.
     """
     if name not in columns.seen:
         return None

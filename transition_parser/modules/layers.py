@@ -1,4 +1,4 @@
-"""Transformer layers (pre-norm) and their parts.
+"""Transformer layers (pre-norm) and their parts, for B sentences of P positions (words and root).
 
 Source: Vaswani et al. 2017; pre-norm: Nguyen and Salazar 2019.
 """
@@ -50,7 +50,7 @@ def gather_rows(x: Tensor, positions: Tensor) -> Tensor:
 class FeedForward(nn.Module):
     """Two linear layers with a ReLU between them.
 
-    activation, activation_in_product: see `packing._replace_layers`.
+    activation, activation_in_product: attributes by which `packing` fuses the ReLU, see `packing._replace_layers`.
     """
 
     activation, activation_in_product = "relu", False
@@ -68,7 +68,7 @@ class FeedForward(nn.Module):
 
 
 class HiddenLayer(nn.Module):
-    """Two linear layers with a ReLU between them, and with widths of their own."""
+    """Two linear layers with a ReLU between them; the widths of input, hidden layer and output may differ."""
 
     def __init__(self, inputs: int, width: int, outputs: int, dropout: float) -> None:
         super().__init__()
@@ -80,10 +80,10 @@ class HiddenLayer(nn.Module):
 
 
 class LocalLayer(nn.Module):
-    """A convolution over each word and its two neighbours, added to the word: (B, P, dim) to the same.
+    """A convolution over each word and its two neighbours, added to the word; input and output are (B, P, dim).
 
-    inner: the convolution as a linear layer over three words, after `unfold`; None before
-    activation, activation_in_product: see `packing._replace_layers`.
+    inner: the convolution as a linear layer over three words, made by `unfold`; None before that
+    activation, activation_in_product: attributes by which `packing` fuses the ReLU, see `packing._replace_layers`.
     """
 
     activation, activation_in_product = "relu", False
@@ -108,7 +108,7 @@ class LocalLayer(nn.Module):
         return x + self.dropout(mixed)
 
     def infer(self, x: Tensor, words: Tensor) -> Tensor:
-        """Add the convolution to x in place, computed as a matrix product with few different shapes (see `padded`)."""
+        """Add the convolution to x (B, P, dim) in place, by a matrix product of `padded` rows, and return x."""
         return x.add_(self._product(self.norm(x) * words.unsqueeze(-1)).view_as(x))
 
     def _product(self, x: Tensor) -> Tensor:
@@ -119,7 +119,7 @@ class LocalLayer(nn.Module):
         return (mixed if self.activation_in_product else mixed.relu_())[: x.size(0) * x.size(1)]
 
     def unfold(self) -> None:
-        """Move the convolution into a linear layer, which `packing` can replace. Called again, do nothing."""
+        """Move the convolution into a linear layer, which `packing` can replace. A second call does nothing."""
         if self.inner is not None:
             return
         self.inner = nn.utils.skip_init(nn.Linear, 3 * self.mix.in_channels, self.mix.out_channels)
@@ -131,7 +131,7 @@ class LocalLayer(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention and feed-forward over words: (B, P, dim) to the same."""
+    """Self-attention and feed-forward over words; input and output are (B, P, dim)."""
 
     def __init__(
         self, dim: int, heads: int, inner: int, dropout: float, attention_dropout: float, relu_dropout: float
@@ -148,11 +148,11 @@ class EncoderLayer(nn.Module):
         return x + self.dropout(self.feed_forward(self.norms[1](x)))
 
     def infer(self, x: Tensor, inner: Tensor, first: Tensor, lengths: Tensor, longest: int) -> Tensor:
-        """Add the output of attention to x in place and return the output of feed-forward, which is still to be added.
+        """Add the output of attention to x in place, and return the output of feed-forward, which the caller adds.
 
-        This is for `search_kernels`, which compute all words of a batch as rows.
+        `search_kernels` compute the attention; they read all positions of a batch as rows.
 
-        x: (N, dim).
+        x: (N, dim) for N rows.
         inner: (N, dim); `norms[0]` of x.
         first: (B,) int32; the first row of each sentence.
         lengths: (B,) int32; the number of words and root of each sentence, at most `longest`.
@@ -166,7 +166,7 @@ class EncoderLayer(nn.Module):
 
 
 def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
-    """Add to x (R, dim) in place and return the norm of the sum."""
+    """Add `added` to x in place, both (R, dim), and return `norm` of the sum."""
     if search_kernels.supports(x, x.size(1)):
         return search_kernels.add_and_normalise(x, added, norm)
     return norm(x.add_(added))

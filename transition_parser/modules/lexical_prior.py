@@ -1,6 +1,6 @@
-"""The prior of naming actions: which actions made nodes of the current span in training, and how often.
+"""A prior of the AMR actions that make nodes: how often each of them made a node of the current span in training.
 
-A network has to learn from few sentences which sense of a frame a word has most often. Counts know it.
+The training sentences are too few for a network to learn the most frequent frame sense of a word. Counts show it.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from transition_parser.base.errors import InputError
 from transition_parser.states.table import FIRST_ROW, ActionTable
 from transition_parser.transitions.amr_naming import MAKE_NODES
 
-_WEIGHT = 1.0  # of each kind before training
+_WEIGHT = 1.0  # the weight of each kind of action before training
 
 
 class LexicalPrior(nn.Module):
-    """Adds to the score of each naming action its log-probability given the current span, see `lexical_prior`.
+    """A layer that adds a prior, given the current span, to the scores of the actions that make nodes.
 
-    Each kind of action has a weight that is learned. Scores of other actions, and of spans outside the lexicon, stay as
-    they are.
+    The prior is a log-probability (`states.table.lexical_prior`) times a weight, which is learned for each kind of
+    action. Scores of other actions, and of spans outside the lexicon, stay as they are.
 
-    table: with `prior`
+    table: an action table with a `prior`
 
     Raises `InputError` if the training data's counts are not known.
     """
@@ -51,14 +51,14 @@ class LexicalPrior(nn.Module):
         self.register_buffer(name, value, persistent=False)
 
     def values_of_tokens(self) -> Tensor:
-        """Return what is added to the score of each of `tokens`, (K,)."""
+        """Return the weighted prior of each of the K entries of `self.tokens`, (K,), the tokens of span after span."""
         return self.values * self.weight[self.kinds]
 
     def forward(self, scores: Tensor, spans: Tensor, tokens: Tensor | None = None) -> Tensor:
         """Return the scores with the prior.
 
-        scores: (N, U); of the next action
-        spans: (N,); the lexicon row of each current span
+        scores: (N, U); the scores of U actions in N states
+        spans: (N,); the lexicon row of the current span of each state
         tokens: (U,); the actions that are scored; None for all actions
         """
         index = self.offsets[spans][:, None] + self.numbers

@@ -15,7 +15,7 @@ def linear(inputs: int, outputs: int) -> nn.Linear:
 
 
 def keep_weight(layer: nn.Linear) -> nn.Linear:
-    """Mark a layer that stays as it is, because other modules read its weight. Return the layer."""
+    """Mark a layer that `packing` must not replace, because other modules read its weight. Return the layer."""
     layer.weight_is_read = True
     return layer
 
@@ -27,7 +27,7 @@ def keep_weight_beside(layer: nn.Linear) -> nn.Linear:
 
 
 def keep_weight_beside_packed(layer: nn.Linear) -> nn.Linear:
-    """Mark a layer that keeps its plain weight for kernels where it is packed, but not as codes. Return the layer."""
+    """Mark a layer that keeps its plain weight if it is packed, but not if it is quantised. Return the layer."""
     layer.kept_if_packed = True
     return layer
 
@@ -36,13 +36,14 @@ FEW_ROWS = 8  # products of fewer rows are hardly faster, so selecting or paddin
 
 
 def padded_size(count: int, step: int | None = None) -> int:
-    """Return the next multiple of `step`, at least `count`.
+    """Return the least multiple of `step` that is not less than `count`.
 
-    By default the result is larger than `count` by at most a sixteenth of it (or 7), and equal to it up to `FEW_ROWS`.
+    By default `step` depends on `count`: the result exceeds `count` by at most a sixteenth of `count`, or by 7, and
+    counts up to `FEW_ROWS` stay as they are.
 
-    oneDNN makes a kernel for each shape of a product in bf16. That takes as long as several products. 0.2 to 1 MB of
-    the kernel stay in memory for ever, even where `keep_few_kernels` drops it. So products should have few different
-    numbers of rows.
+    oneDNN makes a kernel for each shape of a product in bf16, which takes as long as several products. Each kernel
+    leaves 0.2 to 1 MB in memory, even after `keep_few_kernels` drops it. So products should have few different numbers
+    of rows.
     """
     if step is None and count <= FEW_ROWS:
         return count

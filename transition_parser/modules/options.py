@@ -31,7 +31,7 @@ def option(
     return field(default=default, metadata={"help": help, **limits})
 
 
-MOST_LAYERS, WIDEST, FARTHEST = 100, 1 << 16, 1 << 14  # a larger number is a typing error: no network has as many
+MOST_LAYERS, WIDEST, FARTHEST = 100, 1 << 16, 1 << 14  # larger numbers count as typing errors
 
 
 def layers_option(default: int, help: str, least: int = 1) -> Any:
@@ -55,7 +55,7 @@ class ModelOptions:
 
     Subclasses add fields by `option`, of type bool, int, float or str, and override `contradictions`.
 
-    not_in_flags: the fields that are given in `config.json` alone.
+    not_in_flags: the fields without a flag, which are in `config.json` alone.
     """
 
     not_in_flags: ClassVar[frozenset[str]] = frozenset()
@@ -136,15 +136,15 @@ class ModelOptions:
         return cls(**{name: kinds[name](value) for name, value in values.items()}).check()
 
     def completed(self) -> Self:
-        """Return the options with the values that are found out when a model is made for training."""
+        """Return the options, with values filled in that are known only when a model is made for training."""
         return self
 
     def weights_elsewhere(self) -> int:
-        """Return an upper bound of the number of weights of such a model that are not stored with the model."""
+        """Return an upper bound of the number of the model's weights that are not stored with the model."""
         return 0
 
     def unread(self, files: Collection[str]) -> Collection[str]:
-        """Return the files, among these files of a data folder, that a model with these options does not read."""
+        """Return those of the given files of a data folder that a model with these options does not read."""
         return files
 
     def as_config(self) -> dict[str, Any]:

@@ -23,13 +23,13 @@ from transition_parser.kernels.code_kernels import (
 )
 from transition_parser.modules.linear import padded, padded_size
 
-_NARROW = 32  # layers with fewer inputs or outputs take no time
+_NARROW = 32  # layers with fewer inputs or outputs take too little time to be quantised
 
 
 def pack(model: nn.Module) -> None:
-    """Bring the weights of the linear layers of a bf16 model into oneDNN's own order.
+    """Bring the weights of the linear layers of a bf16 model into oneDNN's memory layout.
 
-    Otherwise each call would bring them into that order. Activations that follow a layer are computed together with its
+    Otherwise each call of a layer would convert them. Activations that follow a layer are computed together with its
     product, see `_replace_layers`.
     """
     _replace_layers(model, _PackedLinear)
@@ -40,8 +40,8 @@ def quantise(model: nn.Module) -> None:
 
     The result of a row does not depend on the rows that are computed with it. Layers marked by `keep_weight`, and
     narrow layers (`_NARROW`), stay as they are. Activations that follow a layer become a part of it, see
-    `_replace_layers`. At the end the method `use_codes` of each module with such a method is called. The module may
-    then compute several of its layers at once, from the attribute `coded` of each layer.
+    `_replace_layers`. At the end the method `use_codes` of each module is called, if it has one. The module may then
+    compute several of its layers at once, from the attribute `coded` of each layer.
     """
     _replace_layers(model, _Int8Linear, _NARROW)
     for module in model.modules():
@@ -83,7 +83,7 @@ def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module
 
 
 def merge_adapters(model: nn.Module) -> None:
-    """Merge low-rank adapters, by peft, into the weights that they adapt, so that parsing computes without adapters."""
+    """Merge the low-rank adapters of peft into the weights that they adapt, so that parsing needs no adapters."""
     for parent in list(model.modules()):
         for name, layer in list(parent.named_children()):
             if hasattr(layer, "get_base_layer"):
@@ -106,9 +106,9 @@ def _keeps_weight(layer: nn.Linear) -> bool:
 
 
 class _PackedLinear(nn.Module):
-    """A linear layer as torch's own compiler makes it on CPUs (`torch._inductor`), by operators that are not public.
+    """A linear layer with packed weights, by the private operators that `torch._inductor` uses on CPUs.
 
-    The layer computes with few different numbers of rows, see `padded`.
+    Its input gets additional rows, so that products have few different numbers of rows, see `padded_size`.
     """
 
     def __init__(self, layer: nn.Linear, activation: str = "none") -> None:
@@ -163,10 +163,10 @@ class _Int8Linear(nn.Module):
 
 
 def _with_rows_behind(x: Tensor) -> Tensor:
-    """Return x (N, …) with more rows, up to `padded_size`; the contents of the additional rows change no other row.
+    """Return x (N, …) with rows appended, `padded_size` in all; a linear layer computes each row by itself.
 
-    The additional rows are the memory behind x where x is a part of a larger tensor, as products are; otherwise they
-    are zeros.
+    If memory of the same storage follows x, as it does in results of `_PackedLinear`, x is not copied: the appended
+    rows then have arbitrary contents. Otherwise they are zeros.
     """
     size = padded_size(x.size(0))
     if size > x.size(0) and x.is_contiguous():

@@ -1,8 +1,8 @@
 """Pretrained encoders of text (BERT and its kin, read by `transformers`) as an input of words.
 
-The vector of a word is the normalised mean of its pieces' hidden states, in some of the layers. Mohammadshahi and
-Henderson 2020 and most parsers since read BERT by such means. The encoder is frozen, trained through low-rank adapters
-(Hu et al. 2022), trained in its layers, or trained as a whole.
+The vector of a word is the normalised mean of its pieces' hidden states, for each of the chosen layers. Mohammadshahi
+and Henderson 2020 and most parsers since average the pieces of BERT. The encoder is frozen, trained through low-rank
+adapters (Hu et al. 2022), trained in its layers, or trained as a whole.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from transition_parser.text.columns import Annotations
 from transition_parser.text.windows import windows
 
 FROZEN, ADAPTERS, LAYERS, WHOLE = "frozen", "adapters", "layers", "whole"
-LR_SCALE = "lr_scale"  # attribute of parameters: they learn at this multiple of the learning rate
+LR_SCALE = "lr_scale"  # attribute of a parameter: the factor of its learning rate
 _ADAPTER = ".lora_"  # part of the names that peft gives to the weights of adapters
 
 
@@ -38,10 +38,10 @@ class PieceIds(NamedTuple):
 
     `piece` and `word` are ascending.
 
-    ids: (W, L); piece ids of W windows.
+    ids: (W, L); piece ids of W windows, padded to L pieces.
     mask: (W, L) bool; False at padding.
-    piece: (K,); indices, into the flat (W · L), of the pieces that stand for words.
-    word: (K,); indices, into the flat (B · P), of the words that these pieces belong to.
+    piece: (K,); the K pieces that words are read by, as indices into the flattened (W, L).
+    word: (K,); the words that these pieces belong to, as indices into the flattened (B, P) positions.
     """
 
     ids: Tensor
@@ -51,9 +51,9 @@ class PieceIds(NamedTuple):
 
 
 class PretrainedWords(OptionalInput):
-    """An input of words by a pretrained encoder, through one linear layer where it is added to other inputs.
+    """An input of words by a pretrained encoder, with a linear layer on top if it is added to other inputs.
 
-    The state dictionary holds the weights that are learned here, never a frozen encoder or a frozen table of pieces.
+    The state dictionary holds the weights that are trained, never a frozen encoder or a frozen table of pieces.
 
     dim: the result of `projected_width`.
     files: the files of the encoder.
@@ -149,7 +149,7 @@ class PretrainedWords(OptionalInput):
         config = self.network.config
         self.layers = layers_of(layers, config.num_hidden_layers)
         self.mix = nn.Parameter(torch.zeros(len(self.layers))) if mix else None
-        self.width = config.hidden_size * len(self.layers)  # of the result of `vectors`
+        self.width = config.hidden_size * len(self.layers)  # the width of the result of `vectors`
         self.project_to(dim, config.hidden_size if mix else self.width)
         self._first, self._last = _special_tokens(tokenizer)
         special = len(self._first) + len(self._last)
@@ -170,7 +170,7 @@ class PretrainedWords(OptionalInput):
         return self
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS) -> dict[str, Tensor]:
-        """Return the fields of `PieceIds` of sentences of words, as a dictionary."""
+        """Return the `PieceIds` of sentences as a dictionary."""
         ids_of = self.pieces.of({word for words in sentences for word in words})
         wide = max((len(words) for words in sentences), default=0) + 1  # the root is the last position
         rows: list[list[int]] = []
@@ -201,10 +201,10 @@ class PretrainedWords(OptionalInput):
         )._asdict()
 
     def vectors(self, pieces: PieceIds, words: int) -> Tensor:
-        """Return the vectors of words, (words, width).
+        """Return the vectors of words, (words, width), one for each of `words` = B · P positions.
 
-        The vector of a word has the normalised mean of the word's pieces in each layer, side by side. The vector of a
-        word without pieces is 0.
+        The vector of a word concatenates the normalised means of the word's pieces in each layer. The vector of a
+        position without pieces is 0.
         """
         self._choose_attention(pieces.ids.device)
         if self._attention == KERNELS and reads_rows(self.network, next(self.network.parameters())):
@@ -213,12 +213,12 @@ class PretrainedWords(OptionalInput):
         return _pooled(states, piece, pieces.word, words)
 
     def _states(self, pieces: PieceIds) -> tuple[list[Tensor], Tensor]:
-        """Return the hidden states of the layers, and the positions in them of the pieces that stand for words.
+        """Return the hidden states of the layers, and the rows in them of `pieces.piece`.
 
-        The states of each layer are (N, hidden size). The positions are (K,).
+        The states of each layer are (N, hidden size), for N pieces including padding. The rows are (K,).
         """
         longest, lengths = pieces.ids.size(1), pieces.mask.sum(1)
-        start = torch.empty_like(lengths)  # of each window, among the rows of `found`
+        start = torch.empty_like(lengths)  # the first row of each window in the hidden states
         found, count = [], 0
         few_shapes = torch.is_autocast_enabled("cpu")
         for rows, width in runs(lengths, longest, few_shapes):
@@ -231,7 +231,7 @@ class PretrainedWords(OptionalInput):
         return [torch.cat(parts) for parts in zip(*found, strict=True)], start[window] + pieces.piece % longest
 
     def _vectors_by_row(self, pieces: PieceIds, words: int) -> Tensor:
-        """Return the result of `vectors`, by an encoder that reads rows without padding (see `PackedRow`)."""
+        """Return the result of `vectors`, by an encoder that reads windows without padding (see `PackedRow`)."""
         longest, ids, lengths = pieces.ids.size(1), pieces.ids[pieces.mask], pieces.mask.sum(1).tolist()
         positions = torch.arange(longest).expand_as(pieces.mask)[pieces.mask]
         most, like = self.network.config.max_position_embeddings, next(self.network.parameters())
@@ -256,9 +256,9 @@ class PretrainedWords(OptionalInput):
         return torch.cat(found) if found else like.new_zeros(words, self.width)
 
     def _choose_attention(self, device: torch.device) -> None:
-        """Choose the attention of the encoder, unless the encoder has one of its own.
+        """Choose the implementation of the encoder's attention, if its default is `FUSED`.
 
-        On CPUs the backward pass of fused attention is slow, see `modules.attention`.
+        On CPUs the backward pass of fused attention is slow (see `modules.attention`); training there uses "eager".
         """
         wanted = FUSED if device.type != "cpu" else "eager" if torch.is_grad_enabled() else KERNELS
         if self._attention != wanted and self._chooses_attention:
@@ -283,11 +283,11 @@ class PretrainedWords(OptionalInput):
 
 
 def _pooled(states: Sequence[Tensor], piece: Tensor, word: Tensor, words: int) -> Tensor:
-    """Return the vectors, (words, width), of `PretrainedWords.vectors`.
+    """Return the result of `PretrainedWords.vectors`, (words, width), from hidden states.
 
     states: (N, hidden size) for each layer.
-    piece: (K,); indices into N of the pieces that stand for words.
-    word: (K,); as in `PieceIds`.
+    piece: (K,); the rows of `states` of the pieces that words are read by.
+    word: (K,); the index of the word of each of these pieces, ascending.
     """
     first = torch.searchsorted(word, torch.arange(words, device=word.device))
     # `index_add` would take twice as long; normalised, a sum is the same as a mean
@@ -298,7 +298,7 @@ def _pooled(states: Sequence[Tensor], piece: Tensor, word: Tensor, words: int) -
 def _draw_cheaply(network: nn.Module) -> None:
     """Replace the encoder's dropout layers by `modules.dropout`, which draws random numbers cheaply.
 
-    In attention, transformers only reads the p of such a layer.
+    The attention of transformers reads only the probability `p` of its dropout layer.
     """
     for parent in list(network.modules()):
         for name, layer in parent.named_children():
@@ -315,9 +315,9 @@ def _add_adapters(network: nn.Module, rank: int) -> None:
 
 
 def _positions(network: nn.Module) -> int:
-    """Return the most pieces that the encoder reads at once.
+    """Return the largest number of pieces that the encoder can read at once.
 
-    RoBERTa and its kin count positions from behind the id of padding, so the first rows of their table are of no piece.
+    RoBERTa and its kin number positions from `padding_idx` + 1, so no piece uses the first rows of their table.
     """
     table = getattr(getattr(network, "embeddings", None), "position_embeddings", None)
     padding = getattr(table, "padding_idx", None)
@@ -325,7 +325,7 @@ def _positions(network: nn.Module) -> int:
 
 
 def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """Return the piece ids that the encoder wants to read before and after a sentence."""
+    """Return the ids of the special pieces that the encoder reads before and after a sentence."""
     first = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
     last = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
     return [] if first is None else [first], [] if last is None else [last]
@@ -342,18 +342,18 @@ def _learned(network: Any, training: str) -> set[str]:
 
 def _is_stored(module: PretrainedWords, name: str, prefix: str) -> bool:
     inside = name.removeprefix(f"{prefix}network.")
-    of_encoder = inside in module._learned or module.training_of_encoder == WHOLE  # the whole has buffers, too
+    of_encoder = inside in module._learned or module.training_of_encoder == WHOLE  # `WHOLE` keeps buffers, too
     return inside == name or of_encoder
 
 
 def _leave_out(module: PretrainedWords, values: dict, prefix: str, _metadata: Any) -> None:
-    """Delete the weights that are not learned here from a state dictionary."""
+    """Delete the weights that are not trained from a state dictionary."""
     for name in [name for name in values if name.startswith(prefix) and not _is_stored(module, name, prefix)]:
         del values[name]
 
 
 def _fill_in(module: PretrainedWords, values: dict, prefix: str, *_: Any) -> None:
-    """Add the weights that `_leave_out` deleted to a state dictionary that is loaded.
+    """Add the weights that `_leave_out` deleted to a state dictionary before it is loaded.
 
     A state dictionary of a model whose encoder was frozen gets the whole encoder, so that training can go on from it
     with adapters, with the layers or with the whole encoder.

@@ -17,7 +17,7 @@ from transition_parser.modules.attention import HeadMask, rounds_sums, scaled_do
 FUSED = "sdpa"  # name in transformers of torch's scaled_dot_product_attention
 KERNELS = "transition_parser"  # name in transformers of `_attend`
 _NOT_FOR_US = ("position_bias", "cache", "softcap")  # arguments of FUSED that the kernels do not take
-_IN_ROWS = ("bert",)  # types of encoders that are known to compute the same in rows as in padded batches
+_IN_ROWS = ("bert",)  # types of encoders with the same results for a `PackedRow` as for padded batches
 
 
 def register() -> None:
@@ -30,9 +30,9 @@ def register() -> None:
 
 
 class PackedRow(NamedTuple):
-    """Windows one after another, without padding between them.
+    """The pieces of S windows (`text.windows`) one after another, without padding between windows.
 
-    ids: (1, N); the pieces.
+    ids: (1, N); the ids of the N pieces.
     positions: (1, N); the position of each piece in its window.
     ends: (S + 1,) int32; 0 and the end of each window. Pieces behind the last end are padding.
     longest: the number of pieces of the longest window.
@@ -48,7 +48,7 @@ class PackedRow(NamedTuple):
 
         The attention of the network must be `KERNELS`.
         """
-        windows = {"cu_seq_lens_q": self.ends, "max_length_q": self.longest}  # the names of transformers
+        windows = {"cu_seq_lens_q": self.ends, "max_length_q": self.longest}  # argument names of transformers
         read = network(input_ids=self.ids, position_ids=self.positions, output_hidden_states=True, **windows)
         return [states[0] for states in read.hidden_states]
 
@@ -81,10 +81,9 @@ def _attend(
     """Return the output of attention, (B, T, H, d), of query, key and value (B, H, T, d), as transformers asks for it.
 
     The kernel is used where it computes the same as `FUSED`: without dropout, gradients and biases, where words see all
-    words of their own sentence and no others. With `cu_seq_lens_q` (see `PackedRow`; B is 1) only the kernel can
-    compute the output. Raises `ValueError` if the kernel does not compute with such tensors then. Otherwise attention
-    in bf16 on CPUs is computed by `modules.attention`, whose results do not depend on the batch, and the rest by
-    `FUSED`.
+    words of their own sentence and no others. The arguments of a `PackedRow` (`cu_seq_lens_q`; B is 1) need the kernel:
+    raises `ValueError` if it does not support them. Without the kernel, `modules.attention` computes bf16 on CPUs, so
+    that results do not depend on the batch, and `FUSED` computes the rest.
     """
     sentences, heads, width, d = query.shape
     is_plain = (
@@ -119,7 +118,7 @@ def _attend(
 
 
 def _is_causal(module: nn.Module, options: Mapping[str, Any]) -> bool:
-    """Return True if, without a mask, words see only the words before them."""
+    """Return True if, without a mask, words see only themselves and the words before them."""
     asked = options.get("is_causal")
     return bool(getattr(module, "is_causal", True) if asked is None else asked)
 
@@ -129,13 +128,12 @@ def _says_what_is_seen(mask: Tensor | None) -> bool:
 
 
 def _sentences(query: Tensor, mask: Tensor | None, is_causal: bool) -> tuple[Tensor, Tensor] | None:
-    """Return the first of the B · T words of each sentence and the number of its words, each (B,) int32.
+    """Return the index of each sentence's first word among B · T words, and its number of words, each (B,) int32.
 
-    The words of a sentence see each other, and nothing else is seen. The result is None where mask or `is_causal`
-    say otherwise.
+    The result is None unless, by mask or `is_causal`, each word sees all words of its own sentence and no others.
 
     query: (B, H, T, d).
-    mask: (B, 1, T, T) bool. Without it words see all words or, if `is_causal`, only the words before them.
+    mask: (B, 1, T, T) bool. None if words see all words or, with `is_causal`, no later words.
     """
     sentences, _, width, _ = query.shape
     if mask is None:

@@ -14,15 +14,16 @@ CELLS = {"gru": nn.GRU, "lstm": nn.LSTM}
 
 
 class RecurrentEncoder(WordReader):
-    """An encoder of words, and the artificial root behind the last, by layers of a bidirectional GRU or LSTM.
+    """An encoder of words, and of the artificial root behind the last word, by a bidirectional GRU or LSTM.
 
     The first layer reads words of any width (`WordReader.read_width`).
 
     dim: width of the words, see `WordReader`.
-    hidden: width of each direction; the vectors that it returns are twice as wide.
+    hidden: width of each direction; the encoded words are twice as wide.
+    layers: number of layers.
     cell: `gru` or `lstm`.
-    dropout: dropout of the inputs of each layer and of the result.
-    word_dropout: dropout of whole words.
+    dropout: dropout probability of the inputs of each layer and of the result.
+    word_dropout: probability that training zeroes the vector of a word.
     """
 
     def __init__(
@@ -44,17 +45,13 @@ class RecurrentEncoder(WordReader):
         )
 
     def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
-        """Return the encoded words.
-
-        src_tokens: (B, S); piece ids, padded on either side.
-        words: the tensors that the other inputs read of the words.
-        """
+        """Return the encoded words. The arguments are those of `WordReader.read`."""
         return self.scan(*self.read_words(src_tokens, words))
 
     def read_words(self, src_tokens: Tensor, words: WordTensors | None) -> tuple[Tensor, Tensor]:
         """Return the words that the first layer reads, (B, P, read_width), and a mask, (B, P), True at words and roots.
 
-        The arguments are as in `forward`.
+        The arguments are those of `WordReader.read`.
         """
         x, mask = self.read(src_tokens, words)
         return self.word_dropout(x), mask

@@ -12,16 +12,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-WIDTHS = 8  # for few shapes, widths are multiples of this number
-_CELLS = 128  # for few shapes, the rows of a run are whole blocks of at most so many cells, or single rows
-_OVERHEAD = 64  # cells that take about as long, on one core, as an additional run
+WIDTHS = 8  # with `few_shapes`, widths are multiples of this number
+_CELLS = 128  # with `few_shapes`, the row count of a run is a multiple of `_CELLS` // width, or of 1 if that is 0
+_OVERHEAD = 64  # the cost of an additional run, on one core, as a number of cells
 
 
 class SequenceRun(NamedTuple):
     """A group of sequences of similar lengths.
 
-    rows: (R,); the numbers of the sequences. The last one may be repeated, so that groups have
-        few different shapes.
+    rows: (R,); the indices of R sequences. The last one may be repeated, so that runs have few different shapes.
     width: at least the length of the longest of these sequences.
     """
 
@@ -30,15 +29,15 @@ class SequenceRun(NamedTuple):
 
 
 def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[SequenceRun]:
-    """Return runs of sequences; each sequence is in one run.
+    """Divide sequences into runs; each sequence is in one run.
 
-    Of all ways to cut the sequences into runs, the result has the fewest cells, where each additional run counts as
-    some cells. On any device but a CPU the result is one run: there many cells at once cost little, and finding runs
-    would wait for the device.
+    The sequences, sorted by length, are cut into runs such that the number of cells (rows × width), plus `_OVERHEAD`
+    for each run, is smallest. On any device but a CPU the result is one run: many cells at once cost little on a GPU,
+    and a search for runs would wait for the device.
 
     lengths: (N,); the length of each sequence.
     longest: an upper bound of the lengths, and of the widths of the runs.
-    few_shapes: True for products in bf16 whose weights are not packed, as in training (see `linear.padded_size`).
+    few_shapes: True to have few different shapes, for bf16 products with unpacked weights (see `linear.padded_size`).
 
     >>> [(run.rows.tolist(), run.width) for run in runs(torch.tensor([3, 90, 4, 80]), 90)]
     [([0, 2], 4), ([3, 1], 90)]
@@ -56,7 +55,7 @@ def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[Sequen
 
 
 def in_rows(lengths: Sequence[int], most: int) -> list[range]:
-    """Return the sequences that follow each other in each row, as many as fit into `most` in all.
+    """Pack sequences, in order, into rows of total length at most `most`. Return the range of sequences of each row.
 
     A sequence that is longer than `most` has a row of its own.
 
@@ -82,12 +81,12 @@ def _rows(count: int, width: int, few_shapes: bool) -> int:
 
 
 def _cut(widths: list[int], few_shapes: bool) -> list[tuple[int, int]]:
-    """Return the first and the stop of each run of ascending widths."""
+    """Return the start and stop of each run in a list of ascending widths, so that the total cost is lowest."""
     stops, count = [0], 0
     for _, same in groupby(widths):
         count += len(list(same))
         stops.append(count)
-    best: dict[int, tuple[int, int]] = {0: (0, 0)}  # stop → least cost up to it, and first of its last run
+    best: dict[int, tuple[int, int]] = {0: (0, 0)}  # stop → the least cost up to it, start of its last run
     for i, stop in enumerate(stops[1:], 1):
         width = widths[stop - 1]
         best[stop] = min(

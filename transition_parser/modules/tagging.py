@@ -20,9 +20,9 @@ Tags = dict[str, list[str]]  # column → the value of each word of a sentence
 class TagLoss(NamedTuple):
     """The loss and the accuracy of a batch.
 
-    loss: the sum over words, in nats, weighted.
+    loss: the weighted sum over words, in nats.
     right: the number of right predictions in each column.
-    words: the number of words that count in each column.
+    words: the number of words with a target in each column.
     """
 
     loss: Tensor
@@ -46,11 +46,11 @@ class TagHeads(nn.ModuleDict):
         self._seen = {name: seen for name, seen in found.items() if seen is not None}
 
     def scores(self, words: Tensor) -> dict[str, Tensor]:
-        """Return the scores (B, P, labels) of each column with one label a word, before the softmax, −inf for id 0.
+        """Return the scores of each column before the softmax: (B, P, labels), −inf for id 0.
 
-        Columns of sets have scores (B, P, attributes, places), see `LabelSet`.
+        Columns whose values are sets have scores (B, P, attributes, places), see `LabelSet.scores`.
 
-        words: (B, P, dim); see `EncoderOut`.
+        words: (B, P, dim); see `EncoderOut.tagged`.
         """
         return {name: self._labels[name].scores(head(words)) for name, head in self.items()}
 
@@ -62,8 +62,8 @@ class TagHeads(nn.ModuleDict):
         """Return the predicted values of each column, for each sentence.
 
         lengths: the number of words of each sentence.
-        tags: the UPOS tags of the words where they are known, else `_`; () if none are. They limit the labels of other
-            columns to labels seen with these tags, as predicted tags do where none is known.
+        tags: the known UPOS tag of each word, `_` if it is not known; () if no tag is known. The labels of other
+            columns are limited to labels seen with the known tag, or else with the predicted tag.
         """
         best = {name: ids.cpu().tolist() for name, ids in self._best(words, tags).items()}
         return [
@@ -87,14 +87,14 @@ class TagHeads(nn.ModuleDict):
         return best
 
     def _tags(self, predicted: Tensor, tags: Sequence[Sequence[str]]) -> Tensor:
-        """Return the ids (B, P) of the tags that are known, and of the predicted ones where none is known."""
+        """Return the ids (B, P) of the known tags, and of the predicted tags for words without a known tag."""
         if not tags:
             return predicted
         known = self._labels[UPOS].targets(tags, predicted.size(1)).to(predicted.device)
         return torch.where(known > 0, known, predicted)
 
     def _seen_with(self, name: str, tags: Tensor) -> Tensor | None:
-        """Return (B, P, labels) bool: the labels of a column that training has seen with the tags, None for all."""
+        """Return (B, P, labels) bool: True for labels that training has seen with the tag of the word; None for all."""
         if name not in self._seen:
             return None
         if self._seen[name].device != tags.device:
@@ -122,17 +122,17 @@ def tag_heads(options: WordOptions, dim: int, columns: Columns) -> TagHeads | No
 
 
 def check_tagged(weight: float, *heads: TagHeads | None) -> None:
-    """Raise `InputError` where tags have a weight in the loss and no model that is trained has heads for them."""
+    """Raise `InputError` if the tag loss has a weight other than 0, but no trained model has heads for tags."""
     if weight and not any(heads):
         Columns().count(predicted()[0])
 
 
 def train_only(model: nn.Module, columns: Sequence[str]) -> None:
-    """Let training change nothing in a model but the heads of some columns.
+    """Freeze all weights of a model but those in the heads of the given columns.
 
     Raises `InputError` for a column that the model does not predict.
 
-    model: a model whose heads are `tags`, where it has any.
+    model: its attribute `tags` holds the heads, if it has any.
     """
     heads = dict(model.named_children()).get("tags", {})
     for name in columns:

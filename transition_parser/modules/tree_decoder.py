@@ -1,4 +1,4 @@
-"""Graph-based parsers: each word chooses its head, the choices are made a tree, and its arcs get relations.
+"""Graph-based parsers: they score the head of each word, find the best tree, and label its arcs with relations.
 
 Source: McDonald et al. 2005; SPA-DP, sec. Graph Based Dependency Parsing
 """
@@ -43,14 +43,14 @@ class ArcBeliefs(NamedTuple):
 class TreeDecoder(GraphDecoder):
     """A decoder of trees, which scores the heads of words and the relations of arcs.
 
-    No word competes as its own head. Relations compete only if the arc from the root, or another arc, may carry them
-    (`RootRelations`). The loss is the cross-entropy of the heads plus that of the relations of the gold heads.
+    A word is no candidate for its own head. `RootRelations` tells which relations are candidates for arcs from the root
+    and for other arcs. The loss is the cross-entropy of the heads plus that of the relations of the gold heads.
 
     Chu-Liu-Edmonds finds the best tree with a single root. There is no beam, and each sentence has one tree, whatever
     `nbest` asks for. Raises `InputError` where the system of `table` does not build every tree.
 
     heads: maps words (B, P, dim) to scores (B, P, P); rows are dependents, columns are heads.
-    relations: maps words and the heads (B, N) of N of them, as positions, to scores (B, N, relations).
+    relations: maps words (B, P, dim) and the head positions (B, N) of the first N words to scores (B, N, relations).
     may_carry: (2, relations) float; 1 for the relations that arcs may carry. Row 0 is for arcs between words, row 1 for
         arcs from the root.
     """
@@ -71,19 +71,18 @@ class TreeDecoder(GraphDecoder):
         self.register_buffer("may_carry", relations_of_arcs(table), persistent=False)
 
     def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:
-        """Yield the words (B, P, dim) as they are read; a subclass may read them more than once.
+        """Yield the vectors of words (B, P, dim) that heads and relations are scored from, here once.
 
-        Training then decides about each reading and takes the mean of the losses. The tree is the tree of the last
-        reading.
+        A subclass may yield several readings, each from a further pass over the words. Training takes the mean of their
+        losses. The tree is found from the last reading.
         """
         yield encoder_out.words
 
     def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:
         """Return the decisions about the heads (B, P, P) and the relations (B, P, relations) of words.
 
-        Each reading has two decisions. A derivation with an illegal action never ends, and the actions behind the
-        illegal one are about other words. All words of such a derivation have themselves for heads, and relation 0,
-        which never compete.
+        Each reading has two decisions. A derivation with an illegal action never ends, and its later arcs are wrong. So
+        the targets of its words are the words themselves as heads, and relation 0. These never compete.
         """
         assert states.head is not None and states.relation is not None
         positions = torch.arange(states.head.size(2), device=states.head.device)
@@ -139,9 +138,9 @@ class TreeDecoder(GraphDecoder):
 
     @torch.inference_mode()
     def beliefs(self, encoder_out: EncoderOut) -> list[ArcBeliefs]:
-        """Return for each sentence the probabilities of its labelled arcs, by the last reading.
+        """Return for each sentence the probabilities of its labelled arcs, from the last reading (see `readings`).
 
-        The probability of an arc is the probability of the head times that of the relation at this head. An arc whose
+        The probability of an arc is the probability of the head times that of the relation given the head. An arc whose
         probability is below `LEAST_BELIEF` is left out. Raises `NotFiniteError` where a score is not finite.
         """
         *_, words = self.readings(encoder_out)
@@ -149,7 +148,7 @@ class TreeDecoder(GraphDecoder):
         scores, competing = self.heads(words), other_words(encoder_out.mask)
         _check_heads(scores, competing, is_word)
         of_heads, heads = only_legal(scores, competing).softmax(-1).masked_fill(~is_word[..., None], 0).sort(-1, True)
-        some = torch.arange(len(words), device=words.device)  # the sentences that have heads of this rank
+        some = torch.arange(len(words), device=words.device)  # the sentences with a likely head of this rank
         places, probabilities = [], []
         for rank in range(words.size(1)):
             some = some[(of_heads[some, :, rank] >= (LEAST_BELIEF if rank else 0.0)).any(1)]
@@ -176,11 +175,11 @@ class TreeDecoder(GraphDecoder):
 def _best_heads(scores: Tensor, competing: Tensor, lengths: Tensor) -> Tensor:
     """Return the positions (B, P) of the heads in the best trees; a position that is no word has itself for a head.
 
-    Where the best heads of all words are a tree, as is usual, no search is needed. Raises `NotFiniteError` where a
-    score that competes is not finite.
+    If the best heads of all words already are a tree, as usual, nothing is searched. Raises `NotFiniteError` where the
+    score of a candidate is not finite.
 
-    scores: (B, P, P).
-    competing: (B, P, P); 1 for what can be a head, 0 for the others.
+    scores: (B, P, P); rows are dependents, columns are heads.
+    competing: (B, P, P); 1 for candidates, 0 for others.
     lengths: (B,); the number of words, which is the position of the root.
     """
     positions = torch.arange(scores.size(1), device=scores.device)
@@ -199,7 +198,7 @@ def _best_heads(scores: Tensor, competing: Tensor, lengths: Tensor) -> Tensor:
 
 
 def _check_heads(scores: Tensor, competing: Tensor, is_word: Tensor) -> None:
-    """Raise `NotFiniteError` where a score (B, P, P) of a word's head is not finite, among those that compete."""
+    """Raise `NotFiniteError` where a word has a competing head whose score, in (B, P, P), is not finite."""
     if not bool((scores.isfinite() | (competing == 0))[is_word].all()):
         raise NotFiniteError("the scores of heads are not finite")
 
@@ -213,13 +212,13 @@ def are_trees(heads: Tensor, lengths: Tensor) -> Tensor:
     is_word = torch.arange(heads.size(1), device=heads.device) < lengths[:, None]
     at_root = heads == lengths[:, None]
     above = heads
-    for _ in range(heads.size(1).bit_length()):  # twice as far up each time
+    for _ in range(heads.size(1).bit_length()):  # each step doubles the distance upwards
         above = above.gather(1, above)
     return ((at_root & is_word).sum(1) == 1) & ((above == lengths[:, None]) | ~is_word).all(1)
 
 
 def other_words(mask: Tensor) -> Tensor:
-    """Return (B, P, P) float: 1 where a word, or the root, may be the head of another.
+    """Return (B, P, P) float: 1 where the column, a word or the root, is not the row and may be its head.
 
     mask: (B, P); True at words and at the root.
     """

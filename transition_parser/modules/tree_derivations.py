@@ -1,4 +1,4 @@
-"""Trees that are found without search, and their derivations, so that parses are made as for other models."""
+"""The best tree by arc scores, and the derivation of a tree: graph-based parsers return derivations, too."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def best_tree(scores: np.ndarray) -> list[int]:
     Heads are numbered as in `DependencyTree`: 0 is the root, words count from 1. The score of a tree is the sum of the
     scores of its arcs.
 
-    Source: Chu and Liu 1965, Edmonds 1967, as ufal.chu_liu_edmonds has it. A penalty on the arcs from the root is
-    larger than the gain of any other tree, so that the best tree has only one such arc. Where the best heads of all
-    words are a tree, as is usual, nothing is searched.
+    Source: Chu and Liu 1965, Edmonds 1967, implemented by ufal.chu_liu_edmonds. A penalty on the arcs from the root is
+    larger than the gain of any other tree, so that the best tree has only one such arc. If the best heads of all words
+    already are a tree, as usual, nothing is searched.
 
-    scores: (n, n + 1), finite; a row for each dependent and a column for each head, the root last. The score of a word
-        as its own head is ignored.
+    scores: (n, n + 1) for n words, finite; a row for each dependent and a column for each head, the root last. The
+        score of a word as its own head is ignored.
 
     >>> best_tree(np.array([[0.0, 0.0, 5.0], [1.0, 0.0, 3.0]]))  # both would hang from the root
     [0, 1]
@@ -70,7 +70,7 @@ class ScoredTree(NamedTuple):
 
 
 class Derivations:
-    """The derivations of trees by the static oracle.
+    """A converter of trees into their derivations, by the static oracle.
 
     A kernel finds the derivations of arc-hybrid with SWAP. Without the kernel, and for other systems, the pure-Python
     oracle finds them. The results are the same.
@@ -132,6 +132,6 @@ class Derivations:
         return Hypothesis(tokens, scores, sum(scores) / (len(tokens) + 1))
 
     def _words(self, count: int, shift_ids: Sequence[int] | None) -> list[str]:
-        """Return stand-ins for words: the decoration of a labelled SHIFT, or an empty word."""
+        """Return `count` strings in place of words: the word that labels the SHIFT of each, or "" for a plain SHIFT."""
         decorations = ["", *self.table.shift_words]
         return [""] * count if shift_ids is None else [decorations[shift] for shift in shift_ids[:count]]

@@ -1,4 +1,4 @@
-"""The contract of an input of words."""
+"""The interface of word inputs: modules that make vectors of words for an encoder (B sentences, P positions)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADD, CONCAT = "add", "concat"  # the values of `--join-inputs`
 class WordInput(nn.Module, ABC):
     """A module that makes vectors of words, which an encoder reads.
 
-    column: the column of the data that it reads; None if it reads none.
+    column: the annotation column of the data that the module reads; None if it reads none.
     """
 
     column: ClassVar[str | None] = None
@@ -34,12 +34,12 @@ class WordInput(nn.Module, ABC):
         return False
 
     def masked(self, training: bool) -> float:
-        """Return the fraction of sentences in which the column is masked. By default it never is."""
+        """Return the fraction of sentences in which the column is masked, by default 0."""
         return 0.0
 
     @abstractmethod
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return the tensors that it reads of sentences, by name, on the CPU.
+        """Return the tensors of sentences that `forward` reads, by name, on the CPU.
 
         P is one more than the number of words of the longest sentence: the root is the last position.
 
@@ -49,10 +49,10 @@ class WordInput(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """Return the vectors, (B, P, width) or of a shape that broadcasts to it.
+        """Return the vectors of words, (B, P, width) or of a shape that broadcasts to (B, P, width).
 
         inputs: the result of `read`.
-        x: (B, P, dim); the words without these vectors.
+        x: (B, P, dim); the vectors of the words so far.
         """
 
 
@@ -61,13 +61,13 @@ class OptionalInput(WordInput):
 
     `word_inputs.INPUTS` lists the classes.
 
-    name: its name in the tensors of a batch, and in the names of parameters.
-    switch: the option that switches it on; see `Options`.
+    name: the name of the input in the tensors of a batch and in the names of parameters.
+    switch: the name of the option, in `Options`, that switches the input on.
     reads_forms: True if it reads the form of each word, so that words need not be read by their pieces.
-    files: the files of a data folder that it needs; models that do not have it are exported without them.
-    Options: its options; the flags of every model come from it.
-    project: the layer that its vectors come from, see `project_to`.
-    output_width: width of its vectors.
+    files: the files of a data folder that the input needs; models without this input are exported without these files.
+    Options: the options of the input; every model has their flags.
+    project: the last layer of the input, see `project_to`.
+    output_width: width of the input's vectors.
     """
 
     name: ClassVar[str]
@@ -81,7 +81,7 @@ class OptionalInput(WordInput):
     @classmethod
     @abstractmethod
     def make(cls, options: Any, dim: int, resources: Resources) -> OptionalInput:
-        """Make the input. Raises `InputError` where the data lacks something that it needs.
+        """Make the input. Raises `InputError` if the data lacks something that the input needs.
 
         options: the options of the model, which include `Options`.
         dim: width of the words.
@@ -89,30 +89,30 @@ class OptionalInput(WordInput):
 
     @classmethod
     def is_wanted(cls, options: ModelOptions) -> bool:
-        """Return True if the options switch it on."""
+        """Return True if the options switch the input on."""
         return bool(getattr(options, cls.switch))
 
     @classmethod
     def without_switch(cls, options: ModelOptions, *names: str) -> str | None:
-        """Return a message if one of these options is given although the input is not wanted; else None."""
+        """Return a message if one of the named options is given although the input is switched off; else None."""
         given = [name for name in names if getattr(options, name)]
         if not given or cls.is_wanted(options):
             return None
         return f"{flag_of(given[0])} does nothing without {flag_of(cls.switch)}: give {flag_of(cls.switch)}, too"
 
     def project_to(self, width: int | None, own: int) -> None:
-        """Add the layer that gives its vectors their width.
+        """Add the layer that projects the vectors of the input to their final width.
 
-        width: the result of `projected_width`; None for no such layer.
+        width: the result of `projected_width`; None for no projection.
         own: width of the vectors before the layer.
         """
         self.project = nn.Identity() if width is None else linear(own, width)
         self.output_width = own if width is None else width
 
     def start(self, resources: Resources) -> None:
-        """Set the weights that start from the data, for a new training. By default there are none.
+        """Initialise weights from the data, for a new training. By default do nothing.
 
-        Raises `InputError` where the data lacks what they start from, or does not fit.
+        Raises `InputError` if the data lacks the values of these weights, or if the values do not fit.
         """
 
     def start_at_zero(self) -> None:
@@ -124,7 +124,7 @@ class OptionalInput(WordInput):
 def projected_width(options: Any, dim: int) -> int | None:
     """Return the width that the vectors of an input are projected to; None where they keep their own width.
 
-    Vectors that are added up are as wide as the words. Vectors that stand side by side have widths of their own.
+    Vectors that are added up are as wide as the words. Vectors that are concatenated keep their own widths.
 
     options: the options of the model.
     dim: width of the words.
@@ -133,7 +133,7 @@ def projected_width(options: Any, dim: int) -> int | None:
 
 
 def padded_rows(rows: Sequence[Sequence[int]], sentences: Sequence[Sequence[str]]) -> Tensor:
-    """Return one number a word as a tensor (B, P), with 0 at the root and at padding."""
+    """Return rows with one number per word as a tensor (B, P) int64, with 0 at the root and at padding."""
     padded = np.zeros((len(rows), max(map(len, sentences), default=0) + 1), np.int64)
     for i, row in enumerate(rows):
         padded[i, : len(row)] = row

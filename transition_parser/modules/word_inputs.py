@@ -1,6 +1,7 @@
-"""The inputs of words beside pieces: tags, corpora, letters, affixes, tables of words, pretrained encoders.
+"""The inputs of words besides pieces: tags, corpora, letters, affixes, tables of words, pretrained encoders.
 
-A new input is a class here and its name at the end of this file: in `INPUTS` and in `InputOptions`.
+To add an input, write its class, and list it in `INPUTS` and `InputOptions` at the end of this file. Shapes: B
+sentences, P positions (the words of the longest sentence, and the root), W different words.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from transition_parser.modules.word_tables import TableInput, VectorInput
 from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, XPOS, Annotations, Columns
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 
-_SUFFIXES, _PREFIXES = (1, 2, 3, 4, 5), (2, 3)  # the numbers of letters of the affixes that are read
-_ROWS = 2048  # vectors of the affixes of a length; rare ones may share a vector
-_LETTERS = 24  # most letters of a word that are read; of a longer word half of them are from its end
+_SUFFIXES, _PREFIXES = (1, 2, 3, 4, 5), (2, 3)  # the lengths of the affixes that are read
+_ROWS = 2048  # the number of vectors for the affixes of a length; affixes with the same hash share a vector
+_LETTERS = 24  # the most letters of a word that are read; of a longer word, its first 12 and its last 12
 
 
 def _width_option(what: str) -> Any:
-    """Return the option of the width of the embeddings of a column."""
+    """Return an option for the width of the embeddings of a column."""
     return option(
         0, f"width of the embeddings of {what}; by default they are as wide as words", least=0, most=WIDEST,
         since_later=True,
@@ -43,7 +44,7 @@ class ColumnInput(OptionalInput):
 
     dim: width of the embeddings.
     dropout: fraction of training sentences in which the column is masked.
-    projected: the result of `projected_width`. Embeddings that are as wide already are not projected.
+    projected: the result of `projected_width`. Embeddings of this width are not projected.
     """
 
     column: ClassVar[str]
@@ -63,9 +64,9 @@ class ColumnInput(OptionalInput):
         nn.init.zeros_(self.embed.weight)
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return the values of a column of words as tensors.
+        """Return the values of the column as tensors by name.
 
-        ids: (B, P); 0 at the root and at padding.
+        ids: (B, P); the ids of the values, 0 at the root, at padding and for unknown values.
         """
         given = annotations.get(self.column) or [[UNKNOWN] * len(words) for words in sentences]
         return {"ids": padded_rows([self.columns.ids(self.column, values) for values in given], sentences)}
@@ -126,7 +127,7 @@ class TagInput(ColumnInput):
 
 
 class XposInput(ColumnInput):
-    """An embedding of the tag that the treebank's own tag set gives each word, such as that of the Penn Treebank."""
+    """An embedding of the XPOS tag of each word, from the treebank's own tag set, such as that of the Penn Treebank."""
 
     name, switch, column = XPOS, "read_xpos", XPOS
 
@@ -154,7 +155,7 @@ class XposInput(ColumnInput):
 
 
 class DomainInput(ColumnInput):
-    """An embedding of the corpus that a sentence is from, for all its words: treebank embeddings.
+    """An embedding of the corpus that a sentence is from, given to all its words (a treebank embedding).
 
     Source: Stymne et al. 2018
     """
@@ -188,9 +189,9 @@ class DomainInput(ColumnInput):
         self.start_at_zero()
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return the corpora of sentences as tensors.
+        """Return the corpora of sentences as tensors by name.
 
-        ids: (B,); 0 for a corpus that is not known.
+        ids: (B,); the id of each sentence's corpus, 0 for a corpus that is not known.
         """
         given = annotations.get(DOMAIN) or [[UNKNOWN] for _ in sentences]
         return {"ids": torch.tensor([self.columns.ids(DOMAIN, values)[0] for values in given], dtype=torch.long)}
@@ -203,13 +204,14 @@ class DomainInput(ColumnInput):
 
 
 class CharacterInput(OptionalInput):
-    """Convolutions over the letters of each word, and the largest value of each.
+    """A character CNN: convolutions over the letters of each word, and the largest value of each filter.
 
-    Source: Ma and Hovy 2016, sec. 2.1. Letters are bytes of UTF-8; of a long word the first and the last are read.
+    Source: Ma and Hovy 2016, sec. 2.1. Letters are bytes of UTF-8. Of a long word the first and the last are read.
 
     dim: the result of `projected_width`.
-    windows: the number of letters that each convolution sees, each convolution with `width` filters. By default one
-        convolution sees three letters, with twice as many filters.
+    width: width of the embeddings of letters.
+    windows: the number of letters that each convolution sees; each convolution has `width` filters. By default there is
+        one convolution, which sees three letters and has 2 · `width` filters.
     """
 
     name, switch, reads_forms = "characters", "character_width", True
@@ -230,7 +232,7 @@ class CharacterInput(OptionalInput):
 
         @property
         def windows(self) -> list[int]:
-            """The sizes of `character_windows`."""
+            """The numbers in `character_windows`."""
             return [int(size) for size in self.character_windows.split(",") if size]
 
         def contradictions(self) -> str | None:
@@ -256,9 +258,9 @@ class CharacterInput(OptionalInput):
         self._tables: _LetterTables | None = None
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return the letters of words as tensors.
+        """Return the letters of words as tensors by name.
 
-        bytes: (W, L); the bytes of the W different words, counted from 1, and 0 at padding.
+        bytes: (W, L) for L letters; the bytes of the W different words, plus 1, and 0 at padding.
         word: (B, P); the index of each word among the W words. 0, an empty word, at the root and at padding.
         """
         distinct, word = _distinct(sentences)
@@ -276,19 +278,19 @@ class CharacterInput(OptionalInput):
         return F.embedding(inputs["word"], self.project(self._convolved(letters) if found is None else found))
 
     def train(self, mode: bool = True) -> Self:
-        """Set the mode, and forget the tables: optimisers change weights without a new version."""
+        """Set the mode, and drop the tables of `_looked_up`: optimisers change weights but not their versions."""
         self._tables = None
         return super().train(mode)
 
     def _convolved(self, letters: Tensor) -> Tensor:
-        """Return the largest value of each filter, (W, windows · filters)."""
+        """Return the largest value of each filter for each word, (W, windows · filters), from letters (W, L)."""
         embedded = self.embed(letters).transpose(1, 2)  # a window of even size gives one value more than letters
         found = torch.cat([some(embedded)[..., :_LETTERS] for some in self._convolutions], 1).relu()
-        found = found * (letters > 0)[:, None].to(found.dtype)  # padding behind a word counts for nothing
+        found = found * (letters > 0)[:, None].to(found.dtype)  # 0 at padding, so that it is never the maximum
         return found.amax(2)
 
     def _looked_up(self, letters: Tensor) -> Tensor | None:
-        """Return the same as `_convolved` by the product of each letter; None where a product is not finite."""
+        """Return the result of `_convolved`, from tables of products; None if a product is not finite."""
         weights = [self.embed.weight, *(part for some in self._convolutions for part in some.parameters())]
         made_of = [(weight.data_ptr(), 0 if weight.is_inference() else weight._version) for weight in weights]
         if self._tables is None or self._tables.made_of != made_of:
@@ -311,7 +313,7 @@ class CharacterInput(OptionalInput):
 class _LetterTables(NamedTuple):
     """The products of each letter with the weights of convolutions, which `search_kernels.letter_maxima` adds up.
 
-    made_of: the addresses and versions of the weights
+    made_of: the addresses and versions of the weights, which tell whether the tables are up to date
     sizes, products, biases: see `letter_maxima`
     finite: False where a product is infinite or not a number
     """
@@ -326,7 +328,7 @@ class _LetterTables(NamedTuple):
     def of(
         cls, embed: nn.Embedding, convolutions: Sequence[nn.Conv1d], made_of: list[tuple[int, int]]
     ) -> _LetterTables:
-        """Return the tables of these convolutions."""
+        """Return the tables of some convolutions over embedded letters."""
         letters = embed.weight.detach().float()
         parts = [letters @ some.weight.detach().float().permute(2, 1, 0) for some in convolutions]
         biases = torch.stack([some.bias.detach().float() for some in convolutions])
@@ -338,9 +340,10 @@ class _LetterTables(NamedTuple):
 class AffixInput(OptionalInput):
     """The sum of vectors of a word's prefixes and suffixes, and of the word itself, all in lower case.
 
-    Vectors are found by a hash of the affix, so that every affix has one. A short word is its own affix.
+    Vectors are found by a hash of the affix, so that every affix has a vector. A short word is its own affix.
 
     dim: the result of `projected_width`.
+    width: width of the vectors.
     dropout: probability that training leaves out the vector of the whole word.
 
     Source: the hash embeddings of spaCy, Miranda et al. 2022, sec. 2, with one hash for each affix.
@@ -376,9 +379,9 @@ class AffixInput(OptionalInput):
         self.project_to(dim, width)
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return the affixes of words as tensors.
+        """Return the affixes of words as tensors by name.
 
-        affixes: (W, affixes); the rows of the vectors of the W different words.
+        affixes: (W, affixes); the row in the table of vectors of each affix of the W different words.
         word: (B, P); the index of each word among the W words. 0, an empty word, at the root and at padding.
         """
         distinct, word = _distinct(sentences)
@@ -394,7 +397,7 @@ class AffixInput(OptionalInput):
 
 
 def _distinct(sentences: Sequence[Sequence[str]]) -> tuple[list[str], Tensor]:
-    """Return the different words of sentences behind an empty one, and the index of each word among them, (B, P)."""
+    """Return the different words, preceded by an empty word, and the index of each word of the sentences, (B, P)."""
     index: dict[str, int] = {"": 0}
     rows = [[index.setdefault(word, len(index)) for word in words] for words in sentences]
     return list(index), padded_rows(rows, sentences)
@@ -406,7 +409,7 @@ def _affixes(word: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 14)
 def _affix_rows(word: str) -> tuple[int, ...]:
-    """Return the rows of the affixes of a word. Affixes of each length have rows of their own."""
+    """Return the row of the vector of each affix of a word. Each kind and length of affix has its own `_ROWS` rows."""
     affixes = (affix.encode("utf-8", "replace") for affix in _affixes(word.lower()))
     return tuple(first * _ROWS + zlib.crc32(affix) % _ROWS for first, affix in enumerate(affixes))
 
@@ -415,7 +418,7 @@ def _is_window(size: str) -> bool:
     return size.isascii() and size.isdigit() and len(size) < 9 and 1 <= int(size) <= _LETTERS
 
 
-# in the order in which they are made, which the random numbers of their weights depend on
+# The inputs are made in this order. The random numbers of their weights depend on it.
 INPUTS: tuple[type[OptionalInput], ...] = (
     TagInput, XposInput, DomainInput, CharacterInput, AffixInput, TableInput, VectorInput, PretrainedWords,
 )  # fmt: skip
@@ -431,4 +434,4 @@ class InputOptions(
     TagInput.Options,
     PretrainedWords.Options,
 ):
-    """The options of all inputs. The flags of the last class come first."""
+    """The options of all inputs. The flags of the last base class come first."""

@@ -23,8 +23,8 @@ from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVe
 class TableInput(OptionalInput):
     """An embedding of each of the most frequent words of the training data, trained with the model.
 
-    Embedding 0 is for all other words. So that it learns, training reads some words by it that have embeddings of their
-    own. Embeddings start at random or from pretrained vectors.
+    Embedding 0 is for all other words. To train embedding 0, training also reads random words of the table by it.
+    Embeddings start at random or from pretrained vectors.
 
     Source: Zhang et al. 2017, sec. 4: 20,000 words, which start from GloVe. In the paper embedding 0 learns from rare
     words alone; here `--word-table-dropout 0` does the same.
@@ -33,8 +33,8 @@ class TableInput(OptionalInput):
     words: the words that have embeddings.
     dropout: probability that training reads a word by embedding 0.
     from_vectors: True if the embeddings start from the vectors of the data, see `start`.
-    projected: the result of `projected_width`. Embeddings that are as wide already are not projected, unless they start
-        from vectors.
+    projected: the result of `projected_width`. Embeddings of this width are not projected, unless they start from
+        vectors.
     """
 
     name, switch, reads_forms, files = "table", "word_table", True, (WORD_LIST,)
@@ -93,7 +93,7 @@ class TableInput(OptionalInput):
         self.project_to(None if projected == dim and not from_vectors else projected, dim)
 
     def start(self, resources: Resources) -> None:
-        """Copy the vectors of the data, where the embeddings start from them.
+        """Copy the pretrained vectors of the data into the embeddings, if `from_vectors`.
 
         Raises `InputError` where the data has no vectors, or vectors of another width.
         """
@@ -119,7 +119,7 @@ class TableInput(OptionalInput):
         super().start_at_zero()
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return the words as tensors.
+        """Return the words as tensors by name.
 
         A word that the table lacks is looked up in lower case.
 
@@ -136,11 +136,11 @@ class TableInput(OptionalInput):
 
 
 class VectorInput(OptionalInput):
-    """Pretrained vectors of words from a table, and a linear layer that projects them, where they are added up.
+    """Pretrained vectors of words from a table, projected by a linear layer if inputs are added up.
 
     dim: the result of `projected_width`.
     table: the words and their vectors.
-    tuned: True if the vectors learn; False if they stay as they are.
+    tuned: True if the vectors are trained; False if they are frozen.
     """
 
     name, switch, reads_forms, files = "vectors", "read_vectors", True, (WORDS_FILE, VECTORS_FILE)
@@ -179,11 +179,11 @@ class VectorInput(OptionalInput):
         self.project_to(dim, vectors.size(1))
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return the words as tensors.
+        """Return the words as tensors by name.
 
         A word that the table lacks is looked up in lower case.
 
-        word: (B, P); rows of the table, counted from 1; 0 for words that are not found.
+        word: (B, P); rows of the table, counted from 1; 0 for words that are not found, the root and padding.
         """
         return {"word": _rows_of(self._index, sentences)}
 
@@ -193,7 +193,7 @@ class VectorInput(OptionalInput):
 
 
 def _rows_of(index: Mapping[str, int], sentences: Sequence[Sequence[str]]) -> Tensor:
-    """Return the row of each word of sentences, (B, P), by the word or its form in lower case; 0 where there is none.
+    """Return the row of each word of sentences, (B, P), or that of the word in lower case, or 0 if `index` lacks both.
 
     index: word → row, counted from 1.
     """

@@ -1,4 +1,4 @@
-"""The inputs by which a network reads words: their pieces, and inputs that flags switch on, for every model."""
+"""The inputs by which a network reads words: pieces, and further inputs that flags switch on, for every model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WordTensors = Mapping[str, Mapping[str, Tensor]]  # input → name → tensor
 
 @dataclass(frozen=True)
 class WordOptions(InputOptions):
-    """The options of models whose words may have inputs beside their pieces.
+    """The options of models whose words may have inputs besides pieces.
 
     The options of a model that was exported before these inputs existed may lack these fields.
     """
@@ -64,7 +64,7 @@ class WordOptions(InputOptions):
 
 
 class InputReader(Protocol):
-    """The interface of word inputs beside pieces that parsing needs; `WordInputs` and ensembles implement it."""
+    """The interface, for parsing, of word inputs besides pieces. `WordInputs` and `EnsembleInputs` implement it."""
 
     @property
     def columns(self) -> Collection[str]:
@@ -78,15 +78,15 @@ class InputReader(Protocol):
         """Return True if the model has the input of this name."""
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS) -> Mapping[str, Any]:
-        """Return what `ParserModel.encode` reads as `words`. The arguments are as in `WordInputs.read`."""
+        """Return the value of the key `words` in `ParserModel.encode`. The arguments are those of `WordInputs.read`."""
 
 
 class WordInputs(nn.ModuleDict):
-    """The inputs beside pieces that the options ask for; their vectors are added up or stand side by side.
+    """The inputs of words, besides pieces, that the options ask for. Their vectors are added up or concatenated.
 
     Raises `InputError` where the data lacks something that the options ask for.
 
-    dim: width of the words as their pieces make them, and of all vectors that are added up.
+    dim: width of the vectors from pieces, and of all vectors that are added up.
     resources: the resources of the data.
     """
 
@@ -99,7 +99,7 @@ class WordInputs(nn.ModuleDict):
             self.width = dim * self._pieces + sum(input.output_width for input in made.values())
 
     def start(self, resources: Resources) -> None:
-        """Set the weights that start from the data, for a new training. Raises `InputError` as `OptionalInput.start`.
+        """Initialise weights from the data, for a new training. Raises `InputError` as `OptionalInput.start` does.
 
         resources: the resources of the data.
         """
@@ -141,12 +141,12 @@ class WordInputs(nn.ModuleDict):
         return {name: module.read(sentences, annotations) for name, module in self.items()}
 
     def forward(self, x: Tensor, words: WordTensors | None) -> Tensor:
-        """Return x plus the vectors that each input makes of `words`, or all of them side by side, (B, P, width).
+        """Return the sum of x and the vectors that each input makes of `words`, or their concatenation, (B, P, width).
 
-        The vectors of the inputs that stand side by side are in the order of `INPUTS`, behind x. x is left out where
-        words are not read by their pieces. Raises `ValueError` where the tensors of an input are missing.
+        A concatenation begins with x, and goes on in the order of `INPUTS`. It lacks x where words are not read by
+        their pieces. Raises `ValueError` where the tensors of an input are missing.
 
-        x: (B, P, dim); the words by their pieces.
+        x: (B, P, dim); the vectors of words from their pieces, for B sentences of P positions.
         words: the result of `read`.
         """
         if self.concatenated:

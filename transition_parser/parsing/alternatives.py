@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, TypeVar
 
 R = TypeVar("R", bound="Ranked")
-# Weight of a graph in a consensus: its probability to this power. On dev of The Little Prince, QALD-9 and SCOUT 0.5 and
-# 0.25 are alike for en-amr-minilm, and better on average than 0 and 1.
+# Weight of a graph in a consensus: its probability to this power. On the development data of The Little Prince, QALD-9
+# and SCOUT, 0.5 and 0.25 score alike for en-amr-minilm, and better on average than 0 and 1.
 _VOTE = 0.5
 # keys that identify the parts of a graph (an arc with its relation, a node): equal for a part that two graphs share
 Parts = Sequence[Hashable]
@@ -36,7 +36,7 @@ class Ranked(ABC):
     probability: the probability of the graph as far as search has seen it, which is the sum of the probabilities of the
         derivations that search found for the graph (log-sum-exp of their log-probabilities). The graph may have other
         derivations, so this is a lower bound. The probabilities of different graphs of a sentence sum to 1 at most.
-    place: None where no alternatives were asked for
+    place: the rank of the parse; None if no alternatives were asked for
     alternatives: the next best parses, each a different graph, best first; they have no alternatives themselves
     """
 
@@ -55,7 +55,7 @@ class Ranked(ABC):
 
     @abstractmethod
     def parts(self) -> Mapping[str, Parts]:
-        """Return for each field of confidences, by its name, the parts of the graph that its confidences belong to."""
+        """Return name of a field of confidences → the part of the graph that each of its confidences belongs to."""
 
     def rescored(self, change: Mapping[str, Callable[[float], float]]) -> Self:
         """Return the parse, and its alternatives, with other confidences in the named fields.
@@ -68,17 +68,17 @@ class Ranked(ABC):
 
 
 def ranked(parses: Sequence[R], most: int, agreements: Agreements | None = None) -> R:
-    """Return the best of a sentence's parses, with `most` − 1 alternatives or as many as there are.
+    """Return the best of a sentence's parses, with up to `most` − 1 alternatives.
 
-    Parses with the same graph are merged into the best of them. So the first parse is the one that would be found
-    without alternatives, unless `agreements` ranks the graphs. The confidence in a part of a graph is the mass of the
-    derivations found that have the part, plus a share of the mass that was not found: the mean confidence that these
-    derivations have in the part. All alternatives that have the part have the same confidence in it.
+    Parses with the same graph are merged into the best of them. So the result has the graph that would be found without
+    alternatives, unless `agreements` ranks the graphs. The confidence in a part of a graph is the probability mass of
+    the found derivations with the part, plus a share of the mass that was not found. The share is the mean confidence
+    of these derivations in the part. All alternatives with the part have the same confidence in it.
 
     parses: one for each derivation that search found, best first
-    agreements: function whose results, the mean agreement of each graph with all graphs found, rank the graphs. In the
-        mean a graph weighs as the root of its probability. Graphs of equal agreement stay in their order (Kumar and
-        Byrne 2004, Minimum Bayes-Risk Decoding).
+    agreements: function that returns the mean agreement of each graph with all graphs found, by which graphs are ranked
+        (Kumar and Byrne 2004, Minimum Bayes-Risk Decoding). In the mean, the weight of a graph is the square root of
+        its probability. Graphs of equal agreement stay in their order.
     """
     scale = 1.0 / max(sum(parse.probability for parse in parses), 1.0)  # only rounding makes the sum exceed 1
     parses = [replace(parse, probability=parse.probability * scale) for parse in parses]
@@ -109,7 +109,7 @@ def _with_confidences(parse: R, confidences: Mapping[tuple[str, Hashable], float
 
 
 def _confidences(parses: Sequence[Ranked]) -> dict[tuple[str, Hashable], float]:
-    """Return the confidences in all parts of all parses, by the name of the field and the part."""
+    """Return (name of a field of confidences, part) → the confidence in the part, for all parts of all parses."""
     with_part: dict[tuple[str, Hashable], list[tuple[float, float]]] = {}
     for parse in parses:
         # the probabilities of long derivations underflow to 0
@@ -125,7 +125,7 @@ def _confidence(found: Sequence[tuple[float, float]], left: float) -> float:
     """Return the confidence in one part.
 
     found: the weight and the confidence of each derivation that has the part
-    left: the mass that was not found
+    left: the probability mass of the derivations that were not found
     """
     mass = sum(weight for weight, _ in found)
     return min(mass + left * sum(weight * own for weight, own in found) / mass, 1.0)

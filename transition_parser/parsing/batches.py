@@ -14,7 +14,7 @@ import torch
 from transition_parser.base.process import Shared
 
 _SIDE_BY_SIDE = 4  # maximum number of batches at a time: Python itself runs on one core
-_SWITCH_INTERVAL = 5e-4  # seconds that a batch waits for Python while another runs it; Python's default is 5e-3
+_SWITCH_INTERVAL = 5e-4  # seconds until threads take turns in Python; the default is 5e-3
 
 torch_threads = Shared(torch.get_num_threads, torch.set_num_threads)
 _switch_interval = Shared(sys.getswitchinterval, sys.setswitchinterval)
@@ -33,7 +33,7 @@ def workers(threads: int, device: torch.device) -> Iterator[Callable[..., Iterat
     """Yield a `map` over batches.
 
     On a CPU this `map` runs several batches at a time, each with its share of torch's threads. A single batch runs in
-    the calling thread: to start another one takes about a millisecond.
+    the calling thread, because starting another thread takes about a millisecond.
 
     threads: number of cores to use on a CPU
     """
@@ -64,8 +64,8 @@ class BatchSizes(NamedTuple):
 
     beam: number of hypotheses of each sentence
     most: maximum of words times beam in a batch; a longer sentence is alone in its batch
-    least: words times beam below which batches are not made smaller; None where one batch is parsed at a time, so that
-        all are as large as they may be
+    least: lower bound of that maximum, which falls from batch to batch; None where it does not fall, because one batch
+        is parsed at a time
     """
 
     beam: int
@@ -76,8 +76,8 @@ class BatchSizes(NamedTuple):
         """Yield batches of indices of sentences of similar length.
 
         The longest sentences come first, so that no long sentence comes last alone. Where several batches are parsed
-        at a time with a beam, batches become smaller towards the end, so that all cores are done at the same time. The
-        sizes are then the same for any number of cores.
+        at a time with a beam, batches become smaller towards the end, so that all cores are done at the same time.
+        Their sizes do not depend on the number of cores.
 
         lengths: the number of words of each sentence
         """
@@ -97,7 +97,7 @@ class BatchSizes(NamedTuple):
     def _limit(self, words: int) -> float:
         """Return the maximum of words times beam of the next batch.
 
-        words: number of words that are left
+        words: number of words of the sentences that are not in a batch yet
         """
         least = math.inf if self.least is None else self.least
         return min(self.most, max(words * self.beam // _SIDE_BY_SIDE, least))

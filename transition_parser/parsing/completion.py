@@ -9,16 +9,16 @@ from transition_parser.graphs.amr import AmrGraph, Edge, edge_of
 from transition_parser.parsing.given_records import EdgeFact, NodeFact, Place, SentenceFacts, overlaps
 from transition_parser.transitions.amr_roles import ONCE
 
-_ROLE = "mod"  # of an edge that connects a node about which no edge is known
+_ROLE = "mod"  # the role of edges that are added only to connect the graph
 
 
 @dataclass(frozen=True)
 class Completed:
-    """A graph in which all facts hold that must.
+    """A graph that fulfils all facts that must hold.
 
     alignments: the words of each node
     origins: for each node its number before the completion; None for a new node
-    added: how many facts had to be completed
+    added: the number of changes that the facts required
     """
 
     graph: AmrGraph
@@ -30,7 +30,7 @@ class Completed:
 def complete(
     graph: AmrGraph, alignments: Sequence[Sequence[int]], facts: SentenceFacts, made: Mapping[int, int]
 ) -> Completed:
-    """Return the graph with the facts that must hold and do not hold yet.
+    """Return the graph, changed so that it fulfils all facts that must hold.
 
     made: the number of a node fact → its node in the graph, for the facts that search has fulfilled
     """
@@ -51,7 +51,7 @@ def complete(
 
 
 class _Draft:
-    """A graph that changes. `edges` has no inverse role unless the target is a constant."""
+    """A graph during its completion. A role in `edges` is not inverse unless the target is a constant."""
 
     def __init__(
         self, graph: AmrGraph, alignments: Sequence[Sequence[int]], facts: SentenceFacts, made: Mapping[int, int]
@@ -80,7 +80,7 @@ class _Draft:
     # --- nodes ---------------------------------------------------------------------------------------
 
     def clear_none(self) -> None:
-        """Align nodes of words that must have none to the nearest other word."""
+        """Align the nodes of words that must have no node to the nearest word that may have one."""
         if self.facts.weight is not None or not self.facts.none:
             return
         others = [word for word in range(len(self.facts.words)) if word not in self.facts.none]
@@ -91,7 +91,7 @@ class _Draft:
                 self.alignments[node] = kept or (min(others, key=lambda word: abs(word - words[0])),)
 
     def make(self, number: int, fact: NodeFact) -> None:
-        """Give a node fact its node: another node of the same words, or a new one."""
+        """Give a node fact its node: a node of the same words with a new label, or a new node."""
         self.added += 1
         words = tuple(range(fact.span[0], fact.span[1] + 1))
         inside = {self.node[i] for i in self.node}
@@ -104,7 +104,7 @@ class _Draft:
             self._name(node, fact.strings, words)
 
     def _alike(self, fact: NodeFact) -> Iterable[int]:
-        """Yield the nodes that a fact may relabel: of the same kind, and no part of a name."""
+        """Yield the nodes outside names that a fact may relabel: constants for a constant, concepts for a concept."""
         parts = self._parts_of_names()
         for node in range(len(self.labels)):
             if node not in parts and (node in self.constants) == fact.constant:
@@ -171,7 +171,7 @@ class _Draft:
         self._remove_rivals(wanted)
 
     def _ends(self, fact: EdgeFact, sources: list[int], targets: list[int]) -> tuple[int, int]:
-        """Return the ends of a new edge: the heads of the two spans, which differ."""
+        """Return two different nodes as the ends of a new edge: for each end the `_head` of its candidates, if any."""
         given = {self.node.get(place.fact) for place in (fact.source, fact.target)}
         concepts = [n for n in sources if n not in self.constants and (fact.source.fact >= 0 or n not in given)]
         source = self._head(concepts) if concepts else self._node_of(fact.source)
@@ -182,7 +182,7 @@ class _Draft:
         return source, self._head(others) if others else self._node_of(fact.target)
 
     def _is_taken(self, node: int, place: Place) -> bool:
-        """Return True for a constant whose one head another fact gives, now or later."""
+        """Return True for a constant that has its only head from another fact, or will get it from one."""
         if node not in self.constants or place.fact >= 0:
             return False
         return node in self.node.values() or any(edge.target == node for edge in self.given)
@@ -199,12 +199,12 @@ class _Draft:
         ]
 
     def _node_of(self, place: Place) -> int:
-        """Return a new node for a span without one: a concept of its last word that may have a node."""
+        """Return a node for an end without candidates: its fact's, or a new one of its last word outside `none`."""
         fact = self.facts.nodes[place.fact] if place.fact >= 0 else None
         if fact is not None:
             if place.fact in self.node:
                 return self.node[place.fact]
-            # a fact of some weight, without its node
+            # the node fact need not hold, so its node may be missing
             words = tuple(range(fact.span[0], fact.span[1] + 1))
             self.node[place.fact] = self._new(fact.label, fact.constant, words)
             return self.node[place.fact]
@@ -213,12 +213,12 @@ class _Draft:
         return self._new(read.lemma if read.lemma_is_symbol else "thing", False, (word,))
 
     def _head(self, nodes: Sequence[int]) -> int:
-        """Return the node that is nearest to the top of the graph, a concept where there is one."""
+        """Return the concept, or without concepts the constant, that is nearest to the top of the graph."""
         steps = self._steps_from_top()
         return min(nodes, key=lambda node: (node in self.constants, steps.get(node, len(self.labels)), node))
 
     def _steps_from_top(self) -> dict[int, int]:
-        """Return for each node that the top reaches how many edges, in any direction, lead there."""
+        """Return node → its distance from the top, over edges in any direction, for nodes connected with the top."""
         around = _around(self.edges)
         steps, reach = {self.top: 0}, [self.top]
         for node in reach:
@@ -229,7 +229,7 @@ class _Draft:
         return steps
 
     def _remove_rivals(self, wanted: Edge) -> None:
-        """Remove other edges of the same role from the source, if the role is borne once and the graph stays whole."""
+        """Remove other edges of this role from the source if nodes bear the role once and the graph stays connected."""
         if wanted.role not in ONCE:
             return
         rivals = [e for e in self.edges if e[:2] == wanted[:2] and e not in self.given]
@@ -239,7 +239,7 @@ class _Draft:
                 self.edges = rest
 
     def remove_others(self) -> None:
-        """Remove edges and nodes that no fact knows, as far as the graph stays connected."""
+        """Remove edges and nodes that no fact gives, as far as the graph stays connected."""
         known = {*self.node.values(), *self._known_names(), self.top}
         for edge in [edge for edge in self.edges if edge not in self.given]:
             if {edge.source, edge.target} <= self._known_names() | known and edge.target in self._known_names():
@@ -261,7 +261,7 @@ class _Draft:
     # --- the whole -------------------------------------------------------------------------------------
 
     def join(self) -> None:
-        """Connect all parts of the graph with the part of the top, by an edge to the concept of the nearest words."""
+        """Connect each other component with that of the top, by an edge from the concept with the nearest words."""
         nodes = [i for i in range(len(self.labels)) if i not in self.removed]
         if self.top in self.removed:
             self.top = next(i for i in nodes if i not in self.constants)
@@ -281,7 +281,7 @@ class _Draft:
         return min((abs(a - b) for a in self.alignments[one] for b in self.alignments[other]), default=0)
 
     def choose_top(self, place: Place) -> None:
-        """Make the head of the given words the top."""
+        """Make a candidate for the given place the top: of several, the nearest to the old top (`_head`)."""
         candidates = [node for node in self._candidates(place) if node not in self.constants]
         if self.top not in candidates:
             self.added += 1
@@ -298,7 +298,7 @@ def _around(edges: Iterable[Edge]) -> dict[int, list[int]]:
 
 
 def _reached(edges: Iterable[Edge], start: int) -> set[int]:
-    """Return the nodes that edges connect with a node."""
+    """Return the nodes of the connected component of `start`."""
     around = _around(edges)
     seen, reach = {start}, [start]
     while reach:

@@ -19,8 +19,8 @@ def document_of(sentence: Sentence, tree: DependencyTree, vocab: Vocab) -> Doc:
 
     `head`, `dep`, `pos`, `lemma`, `tag` (XPOS) and `morph` (FEATS) are set where the sentence has them; a part of
     speech that spaCy does not know stays unset. The words of a multi-word token stand together without a space where
-    they spell the token (`do`, `n't`). Where the words do not spell the token (`du`: `de`, `le`), the document has the
-    words alone.
+    they spell the token (`do`, `n't`). Where the words do not spell the token (`du`: `de`, `le`), spaces separate the
+    words, and the document lacks the token.
     """
     from spacy.parts_of_speech import IDS
     from spacy.tokens import Doc
@@ -44,7 +44,7 @@ def document_of(sentence: Sentence, tree: DependencyTree, vocab: Vocab) -> Doc:
 def set_sentence_starts(document: Doc, starts: list[int]) -> None:
     """Set the tokens at which sentences start.
 
-    spaCy finds these tokens from heads by itself, but not in all trees that are not projective.
+    spaCy itself derives these tokens from the heads, but makes mistakes in some non-projective trees.
     """
     import numpy as np
 
@@ -55,7 +55,7 @@ def set_sentence_starts(document: Doc, starts: list[int]) -> None:
 
 
 def value_of(cell: str) -> str:
-    """Return the value of a cell, empty for `_`."""
+    """Return the value of a CoNLL-U cell, an empty string for `_`."""
     return "" if cell == NO_VALUE else cell
 
 
@@ -63,7 +63,7 @@ def _spaces(sentence: Sentence) -> list[bool]:
     """Return for each word True where a space follows it."""
     spaces: list[bool] = []
     forms = sentence.forms
-    last, attached, spelled = 0, False, False  # about the multi-word token that was opened last
+    last, attached, spelled = 0, False, False  # the latest range: its last word; no space follows; its words spell it
     for row in sentence.rows:
         if row.is_range:
             first, last = row.span

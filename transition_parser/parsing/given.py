@@ -1,4 +1,4 @@
-"""Facts about the AMR of a sentence that are known before it is parsed, and that its parse must keep.
+"""Facts about the AMR of a sentence that are known before parsing, and that the parse must keep.
 
 A file of facts has one JSON object a line, for one sentence:
 
@@ -40,7 +40,7 @@ class GivenNode:
     variable: a name by which edges and the top refer to the node. Several nodes may come from one span if each of them
         has a variable.
     constant: True for a constant; None where the label tells it
-    weight: how many nats the actions that contradict the fact lose; None if the fact must hold
+    weight: how many nats an action that contradicts the fact loses; None for the weight of the `Given` (`weight_of`)
     """
 
     span: Span
@@ -60,7 +60,7 @@ class GivenNode:
 
 @dataclass(frozen=True)
 class GivenName:
-    """A named node that the graph has, with its `name` and the strings of the name.
+    """A named node that the graph has, with its `name` node and the strings of the name.
 
     span: the words of the name
     type: the concept of the node (`city`)
@@ -102,8 +102,8 @@ class Given:
 
     none: words that no node comes from
     top: the top of the graph, as an end of an edge
-    complete: True if the graph has no other nodes and edges, but edges without which it would not be connected
-    id: the sentence; None where the order of the sentences tells it
+    complete: True if the graph has no other nodes, and no other edges except edges that it needs to be connected
+    id: the id of the sentence; None if the order of the sentences assigns the facts
     weight: the weight of all facts that have none of their own; None if these facts must hold
     path, line: the file and the line of the facts, for messages
 
@@ -129,7 +129,7 @@ class Given:
 
     @property
     def made(self) -> tuple[GivenNode | GivenName, ...]:
-        """The names and the nodes."""
+        """The facts in `names`, then the facts in `nodes`."""
         return (*self.names, *self.nodes)
 
     def __len__(self) -> int:
@@ -141,22 +141,22 @@ class Given:
         return replace(self, weight=weight)
 
     def weight_of(self, fact: GivenNode | GivenName | GivenEdge | None = None) -> float | None:
-        """Return the weight of a fact, or of `none`, `top` and `complete`; None for a fact that must hold."""
+        """Return the weight of a fact (without argument, of `none`, `top` and `complete`); None if it must hold."""
         return self.weight if fact is None or fact.weight is None else fact.weight
 
     def resolved(self, end: End) -> int | Span:
-        """Return the number in `made` of the node that an end stands for, or the span whose nodes it stands for."""
+        """Return the end of an edge as the index in `made` of the node with this variable, or as the span itself."""
         if isinstance(end, str):
             return next(i for i, fact in enumerate(self.made) if fact.variable == end)
         return end
 
     def span_of(self, end: End) -> Span:
-        """Return the words that an end stands for."""
+        """Return the span of the node that an end of an edge names, or the end itself if it is a span."""
         place = self.resolved(end)
         return self.made[place].span if isinstance(place, int) else place
 
     def check(self, words: int) -> None:
-        """Raise `InputError` for facts that no graph of a sentence of so many words can have."""
+        """Raise `InputError` for facts that no graph of a sentence with this number of words can have."""
         ends = [(str(edge), end) for edge in self.edges for end in (edge.source, edge.target)]
         ends += [] if self.top is None else [("the top", self.top)]
         spans = [(str(fact), fact.span) for fact in self.made]
@@ -249,7 +249,7 @@ def _check_edges(given: Given) -> None:
 
 
 def normal_edge(given: Given, edge: GivenEdge) -> tuple[int | Span, str, int | Span]:
-    """Return the resolved ends and the role of an edge, turned round where the role is inverse.
+    """Return the source, role and target of an edge, with `resolved` ends, reversed if the role is inverse.
 
     An inverse role stays where the target is a constant, because a constant can't be a source.
     """
@@ -396,8 +396,8 @@ def _check_value(name: str, value: object, kind: str, fail: Any) -> None:
 class GivenFacts:
     """The facts of many sentences, by their ids or in the order of the sentences.
 
-    facts: id of the sentence → its facts; or an iterable with facts, or None, for each sentence in order. Of facts in a
-        list that all have an id, the ids tell the sentences.
+    facts: id of the sentence → its facts; or an iterable with facts, or None, for each sentence in order. If the facts
+        of a sequence all have ids, the ids assign them to sentences, and their order does not matter.
 
     Raises `InputError` for two facts of one id, and for a list in which some facts have an id and others have none.
     """
@@ -415,17 +415,17 @@ class GivenFacts:
 
     @property
     def has_ids(self) -> bool:
-        """True where ids tell the sentences."""
+        """True where ids, and not their order, assign facts to sentences."""
         return self._by_id is not None
 
     @property
     def fingerprint(self) -> str:
-        """A text that differs for other facts. Facts without ids have none."""
+        """A hash of the facts and their ids. Facts that are assigned by order do not change it."""
         known = sorted((self._by_id or {}).items())
         return hashlib.sha256(repr(known).encode("utf-8", "surrogatepass")).hexdigest()
 
     def next(self, sentence: Any) -> Given | None:
-        """Return the facts of the next sentence, None where there are none."""
+        """Return the facts of the next sentence, None for a sentence without facts."""
         if self._by_id is None:
             return next(cast("Iterator[Given | None]", self._in_order), None)
         if sentence.id is None:
@@ -434,13 +434,13 @@ class GivenFacts:
         return self._by_id.get(sentence.id)
 
     def unused(self) -> list[Given]:
-        """Return the facts whose sentences have not come."""
+        """Return the facts of the sentences that `next` was not called with."""
         if self._by_id is None:
             return [given for given in cast("Iterator[Given | None]", self._in_order) if given is not None]
         return [given for name, given in self._by_id.items() if name not in self._met]
 
     def warn_of_unused(self) -> None:
-        """Warn of facts whose sentences have not come."""
+        """Warn of the facts in `unused`."""
         unused = self.unused()
         if unused:
             more = f", nor those of {len(unused) - 1} other lines of facts" if len(unused) > 1 else ""

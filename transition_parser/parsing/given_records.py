@@ -1,4 +1,7 @@
-"""The facts about a sentence at a configuration of the AMR machine: the facts that hold, and the open facts."""
+"""The facts about a sentence at a configuration of the AMR machine: the facts that hold, and the open facts.
+
+A surrogate is an action that search takes in place of the action of a fact. `replayed` puts in the fact's action.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,14 @@ from transition_parser.transitions.amr_naming import (
 )
 from transition_parser.transitions.amr_state import AmrState, Node
 
-OPEN, GIVEN_UP = -1, -2  # in `Record.made`: a fact without its node yet, and a fact that another node has contradicted
+OPEN, GIVEN_UP = -1, -2  # in `Record.made`: for a fact without its node yet, and for a fact that is contradicted
 
 
 class NodeFact(NamedTuple):
-    """A node or a name that the graph has.
+    """A fact about a node (`GivenNode`), or about a named node (`GivenName`; `name` is True).
 
-    exact: the actions that make it
-    action: the action that the derivation gets where another action stood for it
+    exact: the actions that make exactly this node
+    action: the action of `exact` that replaces surrogates
     """
 
     span: Span
@@ -42,9 +45,9 @@ class NodeFact(NamedTuple):
 
 
 class Place(NamedTuple):
-    """An end of an edge.
+    """An end of an edge fact, or the given top of the graph.
 
-    fact: the number of the node fact that makes it; −1 where any node of the span will do
+    fact: the number of the node fact whose node is the end; −1 if any node from a word of `span` may be the end
     """
 
     fact: int
@@ -52,12 +55,12 @@ class Place(NamedTuple):
 
     @property
     def narrow(self) -> bool:
-        """True where only the nodes of one span of the derivation come into question."""
+        """True where all nodes that may be the end come from a single span of the derivation."""
         return self.fact >= 0 or self.span[0] == self.span[1]
 
 
 class EdgeFact(NamedTuple):
-    """An edge that the graph has; its role is not inverse unless the target is a constant."""
+    """A fact about an edge. The role is not inverse unless the target is a constant."""
 
     source: Place
     role: str
@@ -70,12 +73,12 @@ class EdgeFact(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A configuration, and what holds there.
+    """A configuration, and which facts hold there.
 
     state: the configuration of the derivation in which surrogates are replaced
-    made: the node of each node fact, or `OPEN`, or `GIVEN_UP`
+    made: for each node fact its node, `OPEN` or `GIVEN_UP`
     open_edges: the numbers of the edge facts that no edge fulfils yet
-    in_span: the number of nodes of the current span, those of DEPENDENT included
+    in_span: the number of nodes of the current span, including nodes made by DEPENDENT
     """
 
     state: AmrState
@@ -85,7 +88,7 @@ class Record(NamedTuple):
 
 
 class SentenceFacts:
-    """The facts about one sentence as its derivations meet them.
+    """The facts about one sentence, and the functions that compare its derivations with them.
 
     given: the facts
     words: the sentence as the transition system reads it
@@ -124,7 +127,7 @@ class SentenceFacts:
         for word in self.none:
             for border in (word, word + 1):
                 _strengthen(self.cut, border, self.weight)
-        for edge in self.edges:  # words side by side that are the ends of an edge are two nodes
+        for edge in self.edges:  # adjacent ends of an edge must not become one span
             for one, other in ((edge.source, edge.target), (edge.target, edge.source)):
                 if one.span[1] + 1 == other.span[0]:
                     _strengthen(self.cut, other.span[0], edge.weight)
@@ -138,7 +141,7 @@ class SentenceFacts:
     # --- the facts that are open ------------------------------------------------------------------
 
     def due(self, record: Record) -> list[int]:
-        """Return the open node facts of the current span, names first."""
+        """Return the numbers of the open node facts whose span is the current span, names first."""
         state = record.state
         if not state.position:
             return []
@@ -146,7 +149,10 @@ class SentenceFacts:
         return [i for i in self.by_span.get(span, ()) if record.made[i] == OPEN]
 
     def surrogate_for(self, record: Record, constant: bool) -> int | None:
-        """Return the node fact that any action stands for that makes such a node here: the first that must hold."""
+        """Return the number of the first due node fact that must hold; None without one.
+
+        constant: True for facts about constants, False for other facts. Any action for such a node is a surrogate now.
+        """
         named = record.state.named
         for i in self.due(record):
             fact = self.nodes[i]
@@ -155,7 +161,7 @@ class SentenceFacts:
         return None
 
     def to_come(self, record: Record) -> int:
-        """Return how many node facts that must hold are open and can still come."""
+        """Return the number of open node facts that must hold and whose nodes can still be made."""
         first = record.state.first
         return sum(
             made == OPEN and fact.weight is None and fact.span[0] >= first
@@ -163,11 +169,11 @@ class SentenceFacts:
         )
 
     def fits(self, place: Place, record: Record, node: int) -> bool:
-        """Return True where a node is the end of an edge, or may be."""
+        """Return True where a node is this end of an edge, or may become this end."""
         if place.fact >= 0:
             return record.made[place.fact] == node
         made = record.state.nodes[node]
-        if made.constant and node in record.made:  # its one head is another fact's
+        if made.constant and node in record.made:  # the one head of a given constant is for facts that name it
             return False
         return overlaps(place.span, (made.first, made.last))
 
@@ -178,7 +184,7 @@ class SentenceFacts:
         return place.span[1] >= record.state.first
 
     def between(self, record: Record, one: int, other: int) -> Iterator[tuple[int, bool]]:
-        """Yield the open edge facts between two nodes, each with True where `one` is the source."""
+        """Yield the number of each open edge fact between two nodes, with True where `one` is the source."""
         for k in record.open_edges:
             edge = self.edges[k]
             if self.fits(edge.source, record, one) and self.fits(edge.target, record, other):
@@ -187,10 +193,11 @@ class SentenceFacts:
                 yield k, False
 
     def facts_awaiting(self, record: Record, node: int) -> list[int]:
-        """Return the open edge facts that need a node: their other end can still come, or is the top of the stack.
+        """Return the numbers of the open edge facts for which a node must stay on the stack.
 
-        Of several nodes that may be the end of a fact which can still come, the last on the stack is needed. If search
-        had to keep all of them, it would meet stacks that training never has, and name a word again and again there.
+        The node fits one end of such a fact, and the other end is the top of the stack or can still come. In the second
+        case, the node must stay only if no other node on the stack or aside fits. If search had to keep all nodes that
+        fit, it would meet stacks that training never has, and name a word again and again there.
         """
         found = []
         top = record.state.stack[-1]
@@ -213,7 +220,7 @@ class SentenceFacts:
     # --- actions -----------------------------------------------------------------------------------
 
     def dependents(self, record: Record) -> dict[Action, tuple[int, int]]:
-        """Return the DEPENDENT actions that make a due constant with its edge, each with the node and edge facts."""
+        """Return DEPENDENT action → number of its node fact and its edge fact, for due constants with an open edge."""
         found: dict[Action, tuple[int, int]] = {}
         state = record.state
         due = [i for i in self.due(record) if self.nodes[i].constant]
@@ -227,7 +234,7 @@ class SentenceFacts:
         return found
 
     def after(self, system: AmrSystem, record: Record, action: Action) -> tuple[Record, Action]:
-        """Return the record after an action, and the action that stands in the derivation."""
+        """Return the record after an action, and the action, or its replacement if it is a surrogate."""
         before, made = record.state, list(record.made)
         if action.kind in ON_STACK:
             action = self._named(record, action, made)
@@ -257,13 +264,13 @@ class SentenceFacts:
         if exact is not None:
             made[exact] = number
             return action
-        for i in due:  # a fact of some weight loses it once
+        for i in due:  # a fact that need not hold is penalised only once
             if self.nodes[i].weight is not None:
                 made[i] = GIVEN_UP
         return action
 
     def _arc(self, record: Record, action: Action) -> Action:
-        """Return the arc of an open fact between the two nodes on top that this arc is, or that it stands for."""
+        """Return the arc, or if it is a surrogate, the arc of an open edge fact between the two nodes on top."""
         second, top = record.state.stack[-2:]
         here = list(self.between(record, top, second))
         if any(action == arc_of(self.edges[k], from_top) for k, from_top in here):
@@ -276,7 +283,7 @@ class SentenceFacts:
         return action
 
     def fulfils(self, k: int, record: Record, edge: Edge) -> bool:
-        """Return True where an edge of a configuration is the edge of a fact."""
+        """Return True where an edge of a configuration fulfils edge fact `k`."""
         fact = self.edges[k]
         source, role, target = as_normal(edge, record.state.nodes)
         return role == fact.role and self.fits(fact.source, record, source) and self.fits(fact.target, record, target)
@@ -309,7 +316,7 @@ def overlaps(one: Span, other: Span) -> bool:
 
 
 def _strengthen(weights: dict[int, float | None], word: int, weight: float | None) -> None:
-    """Give a word the larger of two weights; None is the largest."""
+    """Raise the weight of a word to `weight`, unless it is larger already. None is the largest weight."""
     old = weights.get(word, 0.0)
     weights[word] = None if weight is None or old is None else max(weight, old)
 

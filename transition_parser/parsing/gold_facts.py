@@ -1,4 +1,4 @@
-"""The facts that a gold AMR gives."""
+"""The facts about a sentence (`Given`) that its gold AMR gives."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ WHAT = ("nodes", "names", "edges", "top", "none", "complete")
 
 
 def facts_of(entry: AmrEntry, what: Collection[str] = WHAT) -> Given:
-    """Return the facts of a gold AMR: each node with the span that the oracle makes it from.
+    """Return the facts of a gold AMR. Each node has the span of words from which the oracle makes it.
 
     entry: an entry with `# ::tok` and an alignment of each node
-    what: the facts to return, of `WHAT`; `complete` says that there are no others. Nodes inside names come with
-        `names` alone; without `names` they are nodes. An edge or a top without one of its nodes among the facts has
-        the span of the node instead.
+    what: the kinds of facts to return, from `WHAT`; `complete` marks the graph as having no other nodes and edges.
+        With `names`, the nodes inside a name belong to the fact of the name; without `names`, they are nodes like
+        others. For a node that is not among the facts, edges and the top have its span in place of its variable.
 
     Raises `InputError` for a graph that the transition system can't build.
     """
@@ -70,7 +70,7 @@ def _spans(derivation: Derivation, graph: AmrGraph) -> list[Span]:
 
 
 def _names(graph: AmrGraph, spans: list[Span], wanted: bool) -> tuple[dict[int, GivenName], set[int]]:
-    """Return the names by their nodes, and the nodes inside these names."""
+    """Return node → the fact of its name, and the nodes inside these names; both are empty unless `wanted`."""
     names: dict[int, GivenName] = {}
     hidden: set[int] = set()
     for node, name, ops in named(graph):
@@ -84,9 +84,9 @@ def _names(graph: AmrGraph, spans: list[Span], wanted: bool) -> tuple[dict[int, 
 
 
 def some_of(given: Given, share: float, draws: Random) -> Given:
-    """Return each of the facts with a probability. Less than all of the facts are not `complete`.
+    """Return a random selection of the facts, each kept with the probability `share`.
 
-    An end of an edge whose node is not among the facts becomes the span of this node.
+    With a `share` below 1 the result is not `complete`. For a node that is left out, edges and the top have its span.
     """
     nodes = tuple(fact for fact in given.nodes if draws.random() < share)
     names = tuple(fact for fact in given.names if draws.random() < share)

@@ -25,10 +25,10 @@ _NONE = np.empty(0, dtype=np.int64)
 
 
 class _Columns:
-    """The actions that are scored at a step.
+    """The U actions that are scored at a step.
 
-    tokens: (U,)
-    kinds: (U,); the number of the kind of each token
+    tokens: (U,) int; the token of each action
+    kinds: (U,) int; the number of the kind of each action
     """
 
     def __init__(self, table: GuideTable, tokens: Tensor | None) -> None:
@@ -39,7 +39,7 @@ class _Columns:
         self._of: dict[Collection[Kind], np.ndarray] = {}
 
     def index(self, tokens: Sequence[int]) -> np.ndarray:
-        """Return the indices of those of the tokens that are scored."""
+        """Return the indices of the given tokens in `self.tokens`, without tokens that are not scored."""
         if not tokens:
             return _NONE
         found = self._index[np.asarray(tokens, dtype=np.int64)]
@@ -55,7 +55,7 @@ class _Columns:
 
 
 class Guide:
-    """The facts about the sentences of a batch, beside the hypotheses of search.
+    """A guide for the search of one batch, which follows each hypothesis of a sentence with facts.
 
     table: the action vocabulary
     facts: the facts about each sentence, None for sentences without facts
@@ -67,7 +67,7 @@ class Guide:
         self._substitutes: dict[int, dict[int, int]] = {}  # row → chosen token → the token that is taken instead
 
     def restrict(self, scores: ActionScores) -> ActionScores:
-        """Return the scores of the next action with the penalties of the actions that contradict facts."""
+        """Return the scores and the legality of the next action, changed for actions that contradict facts."""
         self._substitutes = {}
         rows = [row for row, one in enumerate(self._rows) if one is not None]
         if not rows:
@@ -85,11 +85,11 @@ class Guide:
         return _penalised(scores, rows, weights) if weights.any() else scores
 
     def follow(self, tokens: Tensor, origin: Tensor | None, totals: Tensor) -> Tensor:
-        """Return the tokens that the rows take: those that search chose, but for tokens that stand for others.
+        """Return (R,) the tokens that the rows take: the chosen tokens, after the substitutions of `restrict`.
 
-        tokens: (R,); the chosen tokens
-        origin: (R,); the row before that each row continues; None where each row continues its own
-        totals: (R,); the log-probability of each row, −inf for rows that no longer matter
+        tokens: (R,) int64; the token that search chose for each of R rows (hypotheses)
+        origin: (R,) int64; the row of the previous step that each row continues; None if row i continues row i
+        totals: (R,) float; the log-probability of each row, −inf for discarded rows
         """
         if all(one is None for one in self._rows):
             self._rows = [None] * len(tokens)
@@ -104,14 +104,14 @@ class Guide:
                 rows.append(None)
                 continue
             taken[number] = self._substitutes.get(before, {}).get(token, token)
-            action = self._table.table.action(taken[number])  # `</s>`, which is none, comes after the end
+            action = self._table.table.action(taken[number])  # never `</s>`, which comes after CLOSE
             record, _ = one[0].after(self._system, one[1], action)
             rows.append(None if record.state.closed else (one[0], record))
         self._rows = rows
         return tokens if taken == chosen else torch.tensor(taken, device=tokens.device)
 
     def keep(self, rows: Tensor) -> None:
-        """Let row i continue the former row `rows[i]`."""
+        """Let row i continue the former row `rows[i]`, after sentences left the batch. `rows` is (R,) int64."""
         if any(one is not None for one in self._rows):
             self._rows = [self._rows[row] for row in rows.tolist()]
         else:
@@ -120,10 +120,10 @@ class Guide:
     def _restrict_row(
         self, facts: SentenceFacts, record: Record, columns: _Columns, legal: np.ndarray, weights: np.ndarray
     ) -> dict[int, int]:
-        """Change the legality and the weights of the actions of a row; return the tokens that stand for others.
+        """Write the legality and penalties of the actions of a row. Return chosen token → the token to take instead.
 
-        legal: (U,); as in `ActionScores`
-        weights: (U,); the penalties
+        legal: (U,) float; as in `ActionScores`
+        weights: (U,) float; the penalties, to which the weights of contradicted facts are added
         """
         may = legal > 0
         if not may.any():
@@ -152,9 +152,9 @@ class Guide:
     def _substitutes_of(
         self, rules: Rules, facts: SentenceFacts, record: Record, columns: _Columns, legal: np.ndarray
     ) -> dict[int, int]:
-        """Return legal tokens, and the token of a due node that is taken instead of them.
+        """Return legal token → the token that makes a due node and is taken instead.
 
-        There are such tokens only where no action is legal that makes the node: the model lacks its label, or the
+        The result is empty unless no action that makes a due node is legal, because the model lacks its label or the
         lexicon forbids it here.
         """
         missing = rules.missing
@@ -168,7 +168,7 @@ class Guide:
         return dict.fromkeys(columns.tokens[self._stand_ins(missing, columns, legal > 0)].tolist(), token)
 
     def _stand_ins(self, fact: NodeFact, columns: _Columns, may: np.ndarray) -> np.ndarray:
-        """Return the indices of the legal actions whose scores stand for the action that makes a node."""
+        """Return the indices of the legal actions that may be replaced by the action that makes the node of a fact."""
         like = (Kind.ENTITY,) if fact.name else CONSTANTS if fact.constant else CONCEPTS
         for kinds in (like, ON_STACK, LEAVING):
             found = (may & columns.of(kinds)).nonzero()[0]
@@ -184,7 +184,7 @@ class Guide:
 
 
 def _penalised(scores: ActionScores, rows: Sequence[int], weights: np.ndarray) -> ActionScores:
-    """Return the scores less the weights (number of rows, U) of some rows."""
+    """Return the scores, with `weights` (one row of U penalties for each of `rows`) subtracted from them."""
     penalties = dict(zip(rows, weights, strict=True))
     places = range(len(scores.scores)) if scores.rows is None else scores.rows.tolist()
     changed = scores.scores.clone()

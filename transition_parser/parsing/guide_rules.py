@@ -1,4 +1,4 @@
-"""What the facts about a sentence say about the next action: the penalties of the actions that contradict them."""
+"""The penalties of next actions that contradict the facts about the AMR of a sentence, in one configuration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from transition_parser.transitions.amr_naming import CONSTANTS, MAKE_NODES, ON_S
 from transition_parser.transitions.amr_roles import SECOND, TOP, role_given
 from transition_parser.transitions.amr_state import has_concept
 
-# How bad it is to contradict a fact that must hold. Where all legal actions do, the least bad ones may be taken.
+# Penalties of actions that contradict facts that must hold. Only the legal actions with the least sum may be taken.
 NODES, _RESERVE, _PAIRS, _LOSSES, _ROLES, _OTHERS = 10_000.0, 1_000.0, 100.0, 10.0, 1.0, 0.5
 
 LEAVING = (Kind.SHIFT, Kind.MERGE, Kind.CLOSE)
@@ -26,9 +26,9 @@ KIND_IDS = {kind: number for number, kind in enumerate(Kind)}
 class GuideTable:
     """The action vocabulary as a guide reads it.
 
-    kind: (V,); the number of the kind of each token, −1 for tokens that are no action
+    kind: (V,) int; the number of the kind of each of V tokens, −1 for tokens that are no action
     ids: action → token
-    giving: place and role → the tokens that give the node at this place the role, for the roles that are borne once
+    giving: (`TOP` or `SECOND`, role) → the tokens that give this node of the stack the role, for roles borne once
     """
 
     def __init__(self, table: ActionTable) -> None:
@@ -51,7 +51,7 @@ class GuideTable:
         return [self.ids[action] for action in actions if action in self.ids]
 
     def stand_in(self, facts: SentenceFacts, fact: NodeFact, due: Sequence[int]) -> int | None:
-        """Return a token that makes a node like that of a fact; it is not the token of another due fact."""
+        """Return a token for a node similar to that of a fact, but not for a node of the facts `due`; else None."""
         others = {action for i in due for action in facts.nodes[i].exact}
         first, last = fact.span
         words = facts.words[first : last + 1]
@@ -71,7 +71,7 @@ class GuideTable:
         return next((self.ids[a] for a in like if a in self.ids and a not in others), None)
 
     def _like(self, label: str) -> list[Action]:
-        """Return an action that makes a concept of the same lemma, where there is one."""
+        """Return a list with one PRED action for a concept of the same lemma, or an empty list."""
         action = self._of_lemma.get(_lemma(label))
         return [] if action is None else [action]
 
@@ -82,9 +82,10 @@ def _lemma(concept: str) -> str:
 
 
 class Rule(NamedTuple):
-    """A penalty of the actions of some kinds, or of some tokens, but for others.
+    """A penalty of the actions of `kinds` and of `tokens`, except the tokens in `but`.
 
-    weight: None where the actions contradict a fact that must hold; then `hard` says how bad this is
+    hard: the penalty if the fact that the actions contradict must hold (`weight` is None)
+    weight: the penalty otherwise, in nats
     """
 
     hard: float
@@ -95,11 +96,12 @@ class Rule(NamedTuple):
 
 
 class Rules:
-    """The penalties in one configuration.
+    """The penalties in one configuration. A given node is due if it comes from the current span and is not made yet.
 
+    nodes_left: number of nodes that search may still make
     due_tokens: the tokens that make a due node exactly
-    missing: the due node that must be made now if none of these is legal
-    wanted: the tokens that may be taken although a node would get a role twice
+    missing: the due node that must be made now, by a stand-in if none of `due_tokens` is legal
+    wanted: the tokens of given edges, which may be taken although a node would get a role twice
     """
 
     def __init__(self, table: GuideTable, facts: SentenceFacts, record: Record, nodes_left: int) -> None:
@@ -130,7 +132,7 @@ class Rules:
         self._rules.append(Rule(hard, weight, kinds, tokens, but))
 
     def _read_spans(self) -> None:
-        """Words of a node are merged, and other words are not merged with them."""
+        """Penalise all actions but MERGE inside the words of a node, and MERGE at the borders of such words."""
         word, state = self.state.position, self.state
         if word == len(state.words) or state.named:
             return
@@ -141,7 +143,7 @@ class Rules:
             self._add(NODES, self.facts.cut[word], (Kind.MERGE,))
 
     def _read_due(self) -> None:
-        """The nodes of the current span are made before search leaves the span, and before other nodes."""
+        """While nodes are due, penalise leaving the current span and making other nodes."""
         facts, state = self.facts, self.state
         due = facts.due(self.record)
         if not due:
@@ -166,7 +168,7 @@ class Rules:
         return self.nodes_left > 1 and self.state.position < len(self.state.words)
 
     def _read_none(self) -> None:
-        """Words without nodes; a concept comes before a tail of such words."""
+        """Penalise nodes of words that must have none, and actions that leave only such words for the first concept."""
         state, none, weight = self.state, self.facts.none, self.facts.weight
         if not none:
             return
@@ -178,7 +180,7 @@ class Rules:
     # --- edges -------------------------------------------------------------------------------------
 
     def _read_pairs(self) -> None:
-        """Two nodes with an edge meet, and get the edge and no other before it."""
+        """Penalise actions that keep the two nodes of a given edge from meeting, or from getting this edge first."""
         if self.top is None:
             return
         facts, record = self.facts, self.record
@@ -202,14 +204,14 @@ class Rules:
         if not edge.narrow:
             self._add(_ROLES, edge.weight, _ARCS, but=arcs)
             return
-        if arc_of(edge, from_top) not in self.table.ids:  # any arc in this direction stands for it
+        if arc_of(edge, from_top) not in self.table.ids:  # then any arc of its kind stands in for it
             kind = arc_of(edge, from_top).kind
             kinds = tuple(other for other in kinds if other is not kind)
         self.wanted += arcs
         self._add(_PAIRS, edge.weight, kinds, but=arcs)
 
     def _read_roles(self) -> None:
-        """A role that a node will get by an open fact, and gets once, it gets from no other node."""
+        """Penalise actions that give a node a role that it bears once, if an open edge fact is to give it this role."""
         facts, record, giving = self.facts, self.record, self.table.giving
         for k in record.open_edges:
             edge = facts.edges[k]
@@ -226,7 +228,7 @@ class Rules:
                 self._add(_ROLES, edge.weight, tokens=tokens, but=[*(arc if right else ()), *dependents])
 
     def _read_losses(self) -> None:
-        """A node stays on the stack as long as one of its open edges can come."""
+        """Penalise REDUCE while an open edge of the second node of the stack can still come."""
         if self.second is None:
             return
         for k in self.facts.facts_awaiting(self.record, self.second):
@@ -254,7 +256,7 @@ class Rules:
         return any(self.facts.fits(place, self.record, node) for node in nodes)
 
     def _read_reserve(self) -> None:
-        """Leave as many nodes as facts still need, in the sentence and in the span."""
+        """Penalise other nodes once the sentence or the span may have only as many more nodes as the facts need."""
         to_come = self.facts.to_come(self.record)
         due = sum(self.facts.nodes[i].weight is None for i in self.facts.due(self.record))
         if not to_come:
@@ -263,7 +265,7 @@ class Rules:
             self._add(_RESERVE, None, MAKE_NODES, but=self.due_tokens)
 
     def _read_others(self) -> None:
-        """Forbid nodes and edges beyond complete facts."""
+        """If the facts are complete, penalise nodes and edges that are not among the facts."""
         if not self.facts.given.complete:
             return
         self._add(_OTHERS, self.facts.weight, MAKE_NODES, but=self.due_tokens)

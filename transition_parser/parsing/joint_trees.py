@@ -1,4 +1,4 @@
-"""Trees that several parsers find together: each says how probable it finds each labelled arc, and one tree is found.
+"""Trees that several parsers find together, from the probability that each parser gives to each labelled arc.
 
 The tree is the one with the largest expected number of right labelled arcs, where the probability of an arc is the mean
 of the parsers' probabilities. So the parsers may differ in everything but the names of relations: some may score whole
@@ -29,7 +29,7 @@ from transition_parser.transitions.tree_system import TreeSystem
 def beliefs_of(parse: Parse) -> ArcBeliefs:
     """Return the confidences in the arcs of a parse and its alternatives.
 
-    parse: a parse from `alternatives.ranked`, in which equal arcs have equal confidences, or one without alternatives
+    parse: a parse without alternatives, or a result of `alternatives.ranked`, which gives equal arcs equal confidences
     """
     count = len(parse)
     found = {
@@ -44,10 +44,10 @@ def beliefs_of(parse: Parse) -> ArcBeliefs:
 
 
 class JointTrees:
-    """Finds trees by the beliefs of several parsers, and gives their derivations.
+    """A finder of trees by the arc probabilities (`ArcBeliefs`) of several parsers.
 
-    table: the action vocabulary of the parser whose derivations are returned
-    path: the file of its model, for messages
+    table: the action vocabulary of the first parser, which the derivations of the trees use
+    path: the file of the first parser's model, for messages
 
     Raises `InputError` where the system of `table` does not build every tree.
     """
@@ -58,7 +58,7 @@ class JointTrees:
             raise input_error(f"{system.name} can't build every tree: name a model of another system first", path)
         self._table = table
         self._ids = {relation: number for number, relation in enumerate(table.relations)}
-        self._may_carry = relations_of_arcs(table).numpy() > 0  # (2, relations)
+        self._may_carry = relations_of_arcs(table).numpy() > 0  # (2, R) bool: arcs between words, arcs from the root
         self._derive = Derivations(table)
 
     def check_shared(self, relations: Iterable[str], path: str | PathLike | None = None) -> None:
@@ -71,7 +71,7 @@ class JointTrees:
 
         The score of an action that attaches a word is the log of the mean probability of the arc and its relation.
 
-        beliefs: the beliefs of each parser about the sentence
+        beliefs: the arc probabilities that each parser gives for the sentence
         words: the normalised words of the sentence
         """
         tree = self._best(*self._means(beliefs, len(words)), len(words))
@@ -79,10 +79,10 @@ class JointTrees:
         return self._derive.from_tree(tree, None if features is None else [row[SHIFT_ID] for row in features])
 
     def _means(self, beliefs: Sequence[ArcBeliefs], count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the arcs that any parser believes in, and their mean probabilities.
+        """Return the labelled arcs that any parser lists, in ascending order, and their mean probabilities.
 
-        An arc is one number: (word · (count + 1) + head) · R + relation. The numbers increase. Relations that the
-        vocabulary lacks, or that an arc may not carry, are left out.
+        An arc is one number: (word · (count + 1) + head) · R + relation, for `count` words and R relations. Relations
+        that the vocabulary lacks, or that an arc may not carry, are left out.
         """
         numbers, probabilities = [], []
         for one in beliefs:
@@ -96,10 +96,10 @@ class JointTrees:
         return found, np.minimum(sums / len(beliefs), 1.0)
 
     def _best(self, found: np.ndarray, probabilities: np.ndarray, count: int) -> ScoredTree:
-        """Return the best tree by the results of `_means`.
+        """Return the best tree for the results of `_means`.
 
-        An arc in which no parser believes may be needed to make the others a tree. Its relation is the one in which the
-        parsers believe most for the word, at whatever head.
+        The tree may need an arc that no parser lists. Its relation is the most probable relation of its word, summed
+        over all heads.
         """
         arcs, relations = np.divmod(found, len(self._ids))
         order = np.lexsort((probabilities, arcs))  # the last of the equal arcs is the most probable one

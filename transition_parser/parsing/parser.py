@@ -98,7 +98,7 @@ class LoadOptions(TypedDict, total=False):
 class Parser(Generic[P_co]):
     """A model with everything that it needs to parse sentences.
 
-    A parser can be copied and pickled. A parser that `load` read is read again from the same files; a parser of a model
+    A parser can be copied and pickled. A copy of a parser from `load` reads the same files again. A parser of a model
     in memory is pickled with the model's single-precision weights.
 
     beam: number of hypotheses that search keeps; 1 is greedy search
@@ -115,16 +115,16 @@ class Parser(Generic[P_co]):
     nbest: maximum number of parses of each sentence, each a different graph; `parse.alternatives` has the parses after
         the best one. The beam must be at least as wide, unless the model does not search action by action or there
         are `others`. By default 1.
-    consensus: True to take, of the AMRs that the beam finds, the one with the largest mean Smatch against all of them,
-        in place of the most probable one; `parse.alternatives` is ordered alike. Each AMR weighs as the root of its
-        probability. A graph of more than 400 nodes turns this off for its sentence.
+    consensus: True to rank the AMRs of the beam by their mean Smatch against all AMRs of the beam, instead of by their
+        probability. In the mean, the weight of an AMR is the square root of its probability. A sentence with a graph of
+        more than 400 nodes keeps the order by probability.
     longest: maximum length of a sentence in words, where a word of more than 100 characters counts as one word for each
         100 characters. Longer sentences of texts are divided, with a warning; other longer sentences are refused.
         Memory grows with the words of a sentence, time with their square.
     paths: the files or names of all models, `model` first, from which copies of the parser load the models; by default
         copies hold the weights
-    others: further parsers of trees, which find each tree together with this one, see `JointTrees`; none of them
-        finds trees together with others already
+    others: further parsers of trees, which find each tree together with this one, see `JointTrees`; they must not have
+        `others` themselves
 
     For type checkers the class is `Parser[Parse]` or `Parser[AmrParse]`, see `load`.
 
@@ -245,7 +245,8 @@ class Parser(Generic[P_co]):
         kind: the kind of graphs that the model must build, by default any. With `kind` a type checker knows the class
             of the parses; for the names of the package's own models a type checker knows it without `kind`.
 
-        Raises `InputError` where there is no model, for models of another kind, and for models of AMRs of other data.
+        Raises `InputError` where there is no model, where a model builds graphs of another kind than `kind` or than
+        `model`, and for `others` of AMRs that were trained on other data than `model`.
         """
         options: dict[str, Any] = {
             "batch_tokens": batch_tokens, "device": device, "precision": precision, "threads": threads,
@@ -267,7 +268,7 @@ class Parser(Generic[P_co]):
     def __reduce__(self) -> tuple:
         """Return a function that makes an equal parser, and its arguments.
 
-        The packed weights of a model in bf16 or int8 can be neither copied nor written.
+        The arguments hold no packed weights, because those of a model in bf16 or int8 can't be copied or pickled.
         """
         options = {**self._options, "beam": self.beam}
         if self._full is not None:
@@ -288,15 +289,15 @@ class Parser(Generic[P_co]):
     def parse(self, text: object, given: GivenInput | None = None) -> list[P_co]:
         """Return the parses of the given text, sentences or file.
 
-        - a string: a text, divided into sentences and tokens here by the segmenter of the model, or by rules for
-          English if the model has none; it gives one parse a sentence, none where the text is empty, and
-          `parse.sentence.spans` has the places of the words in the text
-        - a list of strings: always a list of texts, whatever the strings hold; None stands for an empty text; U+FFFD
-          replaces zero bytes and halves of surrogate pairs, with a warning; `stream` returns the parses of each text
-          apart
+        - a string: a text. The segmenter of the model (without one, rules for English) divides it into sentences and
+          tokens. Each sentence gives one parse, an empty text gives none. `parse.sentence.spans` has the positions of
+          the words in the text.
+        - a list of strings: always a list of texts, whatever the strings hold; None stands for an empty text. U+FFFD
+          replaces zero bytes and halves of surrogate pairs, with a warning. `stream` returns the parses of each text
+          separately.
         - a list of lists of strings: sentences, each the list of its words
         - a list of `Sentence`, or of `AmrEntry` for a model of AMRs
-        - a `pathlib.Path`: a CoNLL-U file (an AMR bank), or a file of text; `read` takes tokenised text
+        - a `pathlib.Path`: a CoNLL-U file (for AMRs, an AMR bank), or a file of raw text; `read` takes tokenised text
 
         Raises `InputError` for anything else, for lists of words that are empty or have empty words, and for zero bytes
         and halves of surrogate pairs in a single text.
@@ -311,8 +312,8 @@ class Parser(Generic[P_co]):
     def parse_sents(self, sentences: Iterable[str | None]) -> list[str]:
         """Return the parse of each sentence as text, as amrlib's `parse_sents` does.
 
-        An AMR is written in PENMAN with comments, a tree in CoNLL-U. A blank line ends each parse, so that all of them
-        joined are a file.
+        An AMR is written in PENMAN with comments, a tree in CoNLL-U. A blank line ends each parse, so that the joined
+        strings are a file.
 
         A string is one sentence: it is divided into tokens but, unlike in `parse`, never into sentences. The parse of a
         string without words, and of None, is an empty string. U+FFFD replaces characters as in `stream`. Raises
@@ -345,8 +346,7 @@ class Parser(Generic[P_co]):
         given.check()
 
     def read(self, path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False) -> Iterator[AnySentence]:
-        """Return an iterator over the sentences of a file (CoNLL-U, an AMR bank, or text), as `parse_stream` takes
-        them.
+        """Return an iterator over the sentences of a file (CoNLL-U, an AMR bank, or text), for `parse_stream`.
 
         tokenised: format of a text. None (default): raw text; True: one sentence a line with blanks between its tokens;
             False: one sentence a line, not tokenised.
@@ -360,7 +360,7 @@ class Parser(Generic[P_co]):
         """Yield the parses in the order of the sentences.
 
         chunk: number of sentences that are held at a time, by default 4096
-        given: facts about the AMRs of the sentences, which their parses keep: id of a sentence → its facts, or the
+        given: facts about the AMRs of the sentences that the parses must keep: id of a sentence → its facts, or the
             facts (or None) of each sentence in order; see `GivenFacts`. A warning names facts with an id that no
             sentence has.
 
@@ -400,7 +400,7 @@ class Parser(Generic[P_co]):
         nbest: maximum number of derivations; by default the whole beam
         number: the number of the sentence, for messages
 
-        Raises `InputError` for models that find trees together.
+        Raises `InputError` for a parser that finds trees together with `others`.
         """
         self._check_searches()
         one = self._to_parse(sentence, number)
@@ -416,9 +416,9 @@ class Parser(Generic[P_co]):
 
         Sentences of similar length are in one batch, so the batches are not in the order of the sentences.
 
-        batch_tokens: maximum of words times beam in a batch, in addition to the parser's own
+        batch_tokens: maximum of words times beam in a batch; the parser's own maximum applies, too
 
-        Raises `InputError` as `parse_stream` does, and for models that find trees together.
+        Raises `InputError` as `parse_stream` does, and for a parser that finds trees together with `others`.
         """
         self._check_searches()
         done = 0
@@ -456,25 +456,25 @@ class Parser(Generic[P_co]):
 
     @cached_property
     def given_columns(self) -> Collection[str]:
-        """The columns that sentences must have, because the model reads but does not predict them."""
+        """The columns that sentences must have, because a model reads them but does not predict them."""
         own = () if self.model.inputs is None else self.model.inputs.given_columns
         return list(dict.fromkeys(chain(own, *(other.given_columns for other in self._others))))
 
     @cached_property
     def _guide_table(self) -> GuideTable:
-        """The action vocabulary as guides read it."""
+        """The action vocabulary in the form that `Guide` reads."""
         return GuideTable(self.resources.table)
 
     def _parse_batch(self, sentences: list[_ToParse], batch: list[int]) -> dict[int, P_co]:
         some = [sentences[i] for i in batch]
         if self._joint is not None:
             return dict(zip(batch, self._jointly(self._joint, some), strict=True))
-        # up to `beam` − 1 derivations beside the best one, and `beam` more in the last step
+        # before its last step, search has up to `beam` − 1 finished derivations; the step may finish `beam` more
         found = self._search(some, 2 * self.beam if self._needs_beam else 1)
         return {i: self._replayed(one, *best) for i, one, best in zip(batch, some, found, strict=True)}
 
     def _jointly(self, joint: JointTrees, some: list[_ToParse]) -> Iterator[Any]:
-        """Yield the parse of each sentence whose tree all models find together; the first model predicts the tags."""
+        """Yield the parse of each sentence: the tree that all models find together, and the tags of the first model."""
         parsers: Sequence[Parser[Any]] = (self, *self._others)
         (tags, own), *others = (parser._beliefs(some) for parser in parsers)
         of_sentences = zip(own, *(beliefs for _, beliefs in others), strict=True)
@@ -483,9 +483,9 @@ class Parser(Generic[P_co]):
             yield replace(self._replay(one, joint.derivation(beliefs, one.words), columns), place=place)
 
     def _beliefs(self, some: list[_ToParse]) -> tuple[Sequence[Mapping[str, Sequence[str]]], Sequence[ArcBeliefs]]:
-        """Return the tags of each sentence by column, and how probable this model alone finds each labelled arc.
+        """Return the tags of each sentence by column, and the probabilities of labelled arcs by this model alone.
 
-        A model that scores actions believes in the trees of its beam, with its confidences.
+        For a model that scores actions, these are the arcs of the trees in its beam, with their confidences.
         """
         decoder = self.model.decoder
         if isinstance(decoder, TreeDecoder):
@@ -511,7 +511,7 @@ class Parser(Generic[P_co]):
         return self.formalism.replay(self.resources, one.sentence, one.words, hypothesis, tags)
 
     def _replayed(self, one: _ToParse, hypotheses: list[Hypothesis], tags: Mapping[str, Sequence[str]]) -> P_co:
-        """Return the parse that derivations of a sentence build; its confidences are calibrated where the model is."""
+        """Return the parse that the derivations of a sentence give. Confidences are calibrated, see `_calibrated`."""
         if not self._needs_beam:
             return self._calibrated(self._replay(one, hypotheses[0], tags))
         best = self._ranked(one, hypotheses, tags, self.nbest)
@@ -523,9 +523,9 @@ class Parser(Generic[P_co]):
         return self._calibrated(ranked(parses, most, AMR.agreements if self.consensus else None), True)
 
     def _calibrated(self, parse: Any, of_beam: bool = False) -> Any:
-        """Return the parse with calibrated confidences where the model has them.
+        """Return the parse, with calibrated confidences if the model has a calibration.
 
-        of_beam: True for confidences that all derivations of the beam tell, see `ranked`
+        of_beam: True for confidences that come from all derivations of the beam, see `ranked`
         """
         calibration = self.model.calibration
         if calibration is None:
@@ -536,12 +536,12 @@ class Parser(Generic[P_co]):
     def _batches(self, sentences: list[_ToParse], batch_tokens: float = math.inf) -> Iterator[list[int]]:
         """Return an iterator over batches of indices of sentences of similar length, see `BatchSizes`.
 
-        batch_tokens: maximum of words times beam, in addition to the parser's own
+        batch_tokens: maximum of words times beam in a batch; the parser's own maximum applies, too
         """
         least = None
         if batches_at_a_time(self.threads, self.device) > 1:
             least = usual_batch(self.model, self.device, self.beam)
-            if self.beam > 1:  # usual batches of greedy search are as small as pays
+            if self.beam > 1:  # greedy search gains nothing from smaller batches than usual
                 least //= 2
         sizes = BatchSizes(self.beam, min(self.batch_tokens, batch_tokens), least)
         return sizes.batches([len(one.words) for one in sentences])
@@ -559,7 +559,7 @@ class Parser(Generic[P_co]):
     def _searched(
         self, some: list[_ToParse], nbest: int, observer: Observer | None = None
     ) -> tuple[EncoderOut, list[list[Hypothesis]], list[Mapping[str, Sequence[str]]]]:
-        """Return the encoder's output for sentences, and the two columns of `_search`."""
+        """Return the encoder's output, and the `nbest` best derivations and the tags of each sentence."""
         with _told_of_large_weights():
             encoder_out, tags = self._encoded(some)
             facts = [one.facts for one in some]
@@ -590,7 +590,7 @@ class Parser(Generic[P_co]):
         return to_device(self.device, {"src_tokens": source, "features": features, "words": words})
 
     def _annotations(self, some: list[_ToParse], columns: Collection[str]) -> Annotations:
-        """Return the values that the sentences and the options give for these columns."""
+        """Return column → values of each sentence; the domain comes from the parser's options."""
         given = [self.formalism.annotations_of(one.sentence, columns) for one in some]
         annotations = {name: [values[name] for values in given] for name in (given[0] if given else ())}
         if self._domain is not None:

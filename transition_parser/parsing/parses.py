@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from transition_parser.transitions.amr import AmrSystem
     from transition_parser.transitions.amr_naming import Word
 
-# which `:wiki` is written: of all named nodes, of none, or of all with the name itself where the training data lacks it
+# `:wiki` to write. True: of all named nodes; False: none; "name": of all, with the name itself for unknown names
 Wiki = bool | Literal["name"]
 
 NO_TAGS: Mapping[str, Sequence[str]] = MappingProxyType({})
@@ -52,7 +52,7 @@ _DIGITS = 4  # significant digits of numbers in lines of JSON
 
 
 class SentenceParse(Ranked):
-    """The parse of one sentence, a tree or an AMR. `len` of it is the number of its words."""
+    """The parse of one sentence, a tree or an AMR. `len(parse)` is the number of words of the sentence."""
 
     sentence: Any
 
@@ -81,8 +81,7 @@ class SentenceParse(Ranked):
         """Return the parse as strings, numbers, lists and dictionaries alone, which JSON can hold."""
 
     def to_json(self, actions: bool = False) -> str:
-        """Return the line that `parse --json` writes, without a line end: `to_dict` with numbers of four significant
-        digits.
+        """Return the line that `parse --json` writes, without a line end: `to_dict`, with four significant digits.
 
         actions: True to keep the actions
         """
@@ -97,8 +96,8 @@ class Parse(SentenceParse):
     tree: the heads and relations of the words
     arc_scores: for each word the confidence that head and relation are right, from 0 to 1. It is the probability that
         the model gave to all actions that decided the word's head (`TreeSystem.may_attach`); with alternatives it is
-        the mass of the derivations found that have the arc (`alternatives.ranked`). It is calibrated where the model is
-        (`Calibration`).
+        the mass of the derivations found that have the arc (`alternatives.ranked`). It is calibrated if the model has a
+        `Calibration`.
     actions: the derivation
     score: the log-probability of the derivation divided by the number of its actions + 1
     upos: the predicted tag of each word, () where the model predicts none
@@ -226,11 +225,11 @@ class AmrParse(SentenceParse):
     node_scores: for each node the probability of the actions that made it, including the actions that merged words into
         its span
     edge_scores: for each edge the probability of its action
-    completed: the number of given facts that no action fulfilled, so that the finished graph was changed and `actions`
-        alone build another one; see `given`
+    completed: the number of changes that given facts (`parsing.given`) required after the last action; unless 0, the
+        graph may differ from the graph that `actions` build
 
-    With alternatives, the scores of nodes and edges change as `Parse.arc_scores` do. `Ranked` has the other fields:
-    probability, place and alternatives.
+    With alternatives, the scores of nodes and edges are masses of derivations, like `Parse.arc_scores`. `Ranked` has
+    the other fields: probability, place and alternatives.
     """
 
     sentence: AmrEntry
@@ -318,8 +317,8 @@ class AmrParse(SentenceParse):
         - `nodes`: of each node `label`, `constant` (True for `-`, `6`, `"New"`), `variable` (in `penman`; None for
           constants), `words` (counted from 0; the words that the node came from), `wiki` (None where it has none), and
           `score` (see `node_scores`; None where it is not known)
-        - `edges`: of each edge `source` and `target` (nodes counted from 0), `role` (without colon; no inverse roles),
-          and `score` (see `edge_scores`; None where it is not known)
+        - `edges`: of each edge `source` and `target` (nodes counted from 0), `role` (without colon;
+          inverse only if the target is a constant), and `score` (see `edge_scores`; None where it is not known)
         - `top`: the node that PENMAN writes first
         - `triples`: the graph as the package `penman` has it, `["w", ":ARG0", "b"]`, the concept of the top first
         - `score`, `probability`, `actions`, `alternatives`: as in `Parse.to_dict`
@@ -418,7 +417,7 @@ def replay_tree(
 
     words: the normalised forms of the sentence
     tags: column → predicted values
-    columns: the columns of the training data, whose known forms keep their values
+    columns: the columns of the training data, which give known forms their lemmas and features
     """
     from transition_parser.states.replay import replay  # imported late, because it needs torch, which takes seconds
 
@@ -442,11 +441,11 @@ def _probability(hypothesis: Hypothesis) -> float:
 def _known(
     column: str, sentence: Sentence, of_words: Sequence[str], tags: Mapping[str, Sequence[str]], columns: Columns
 ) -> Sequence[str]:
-    """Return a value for each word: that of the training data for known forms, the predicted one for the others.
+    """Return the value of each word in a column: from the training data for known forms, else the predicted value.
 
-    Without predicted values there are none.
+    The result is empty if the model predicts no values for the column.
 
-    of_words: see `_tags_of_words`
+    of_words: the result of `_tags_of_words`
     tags: column → predicted values
     """
     predicted, known = tags.get(column, ()), columns.forms.get(column)
@@ -472,8 +471,8 @@ def replay_amr(
 ) -> AmrParse:
     """Return the parse with the AMR that a derivation builds, replayed once through the pure-Python machine.
 
-    Nodes that say nothing are left out (`strays`), and gaps in the numbers of `:opN` and `:sntN` are closed
-    (`without_gaps`); so the actions alone may build a slightly larger graph.
+    Nodes that carry no meaning are left out (`strays`), and gaps in the numbers of `:opN` and `:sntN` are closed
+    (`without_gaps`). So the actions alone may build a slightly larger graph.
 
     words: the normalised forms of the sentence
     wiki: the values of `:wiki` in the training data, see `Lexicon`
@@ -491,8 +490,8 @@ def replay_given(
 ) -> AmrParse:
     """Return the parse with the AMR that a guided derivation builds, completed by the facts that must hold.
 
-    The actions of the parse are those that the facts ask for, where other actions stood for them. What was completed
-    has the confidence 1, and no action. Gaps in the numbers of `:opN` stay, because facts may ask for them.
+    In the actions of the parse, surrogates (`given_records`) are replaced. Nodes and edges that the completion adds
+    have the confidence 1, and no action. Gaps in the numbers of `:opN` stay, because facts may ask for them.
 
     wiki: as for `replay_amr`
     """
@@ -563,10 +562,10 @@ def graph_of(table: ActionTable, words: Sequence[str], tokens: Sequence[int]) ->
 
 
 def _wiki(graph: AmrGraph, known: Mapping[str, str]) -> tuple[dict[int, str], dict[int, str]]:
-    """Return the value of `:wiki` for each named node, and the names that the training data lacks as such values.
+    """Return named node → value of `:wiki`, and node → its name in the form of such a value, for unknown names.
 
-    The value of a name that the training data lacks is `-`. The first dictionary is empty where the training data has
-    no `:wiki` at all.
+    A name is unknown if the training data lacks it; its value is `-`. The first dictionary is empty where the training
+    data has no `:wiki` at all.
 
     known: the values of `:wiki` in the training data
     """

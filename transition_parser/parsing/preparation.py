@@ -18,7 +18,7 @@ TRAIN_AGAIN = "its training has diverged: take an earlier checkpoint, or train a
 
 
 def checked_device(name: str) -> torch.device:
-    """Return the device with a name of torch's. Raises `InputError` where it can't be used here."""
+    """Return the torch device of this name. Raises `InputError` where the device can't be used on this machine."""
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).item()
@@ -28,11 +28,11 @@ def checked_device(name: str) -> torch.device:
 
 
 def checked_precision(name: str, device: torch.device) -> str:
-    """Return the precision that `auto` means on a device, or a known name as it is.
+    """Return the name of the precision; for `auto`, the name of the precision that suits the device.
 
-    `auto` is int8 where `code_kernels` compute with it, except in bf16 on CPUs with AMX, where int8 was not measured.
-    Elsewhere it is bf16 where that is native, or fp32. Raises `InputError` for unknown names, and for int8 on other
-    devices.
+    On a CPU, `auto` is int8 if `code_kernels` can compute with it, except with AMX, where int8 was not measured. In all
+    other cases, `auto` is bf16 if the device computes natively in bf16, else fp32. Raises `InputError` for unknown
+    names, and for int8 on devices other than CPUs.
     """
     if name == "auto":
         half = has_fast_bf16(device)
@@ -49,15 +49,15 @@ def checked_precision(name: str, device: torch.device) -> str:
 def usual_batch(model: ParserModel, device: torch.device, beam: int) -> int:
     """Return the usual maximum of words times beam in a batch.
 
-    On a CPU it is the model's number of words (`Decoder.words_at_once`) times the beam, at most times 8. A GPU is not
-    busy with so few: there it is 8000 times the beam, at most times 4.
+    On a CPU it is `Decoder.words_at_once` times the beam; a beam above 8 counts as 8. So few words would not keep a GPU
+    busy. There it is 8000 times the beam; a beam above 4 counts as 4.
     """
     words, largest = (model.decoder.words_at_once, 8) if device.type == "cpu" else (8000, 4)
     return words * min(beam, largest)
 
 
 def _check_weights(model: ParserModel) -> None:
-    """Raise `InputError` for weights that are not all finite: search would never end."""
+    """Raise `InputError` for weights that are not all finite, because search with them would never end."""
     for name, weights in model.state_dict().items():
         if weights.is_floating_point() and not bool(weights.isfinite().all()):
             raise InputError(f"the weights {name} of the model are not all finite numbers; {TRAIN_AGAIN}")

@@ -17,19 +17,19 @@ from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.guide import Guide
 from transition_parser.states.machine import Machine
 
-# Finished sentences leave the batch only when at most this share is alive: removing them copies the states of the rest.
+# Finished sentences stay in the batch until at most this share is unfinished: their removal copies the other states.
 _DROP_BELOW = 0.8
 _STEPS_BETWEEN_CHECKS = 8  # on an accelerator, where checking for finished hypotheses makes the host wait
 
 
 class Observed(NamedTuple):
-    """One step of search, as an observer is told of it: R hypotheses before their next action.
+    """One step of search as an observer sees it: R hypotheses (rows) before their next action.
 
-    origin: (R,), the row of the observed step before that each row continues; None where each row continues its own
-    tokens: (R,), the action that each row has taken last; `</s>` at the first step
+    origin: (R,) int64; the row of the previous observed step that each row continues; None if row i continues row i
+    tokens: (R,) int64; the latest action of each row; `</s>` at the first step
     machine: the parser states of the rows
     scores: the scores of the next action
-    alive: (R,) bool; False for rows that no longer matter
+    alive: (R,) bool; False for finished and discarded rows
     """
 
     origin: Tensor | None
@@ -59,7 +59,7 @@ def search(
         lenpen, as in fairseq. With 1 this is about the mean log-probability of an action; a larger exponent prefers
         longer derivations.
     observer: called at each step, before the next actions are chosen; must change nothing
-    guide: keeps the derivations of some sentences to given facts
+    guide: keeps derivations to the facts that are given about some of the sentences
 
     In a final state only `</s>` is legal, with probability 1, so a hypothesis is complete as soon
     as its state is final, and no network step is spent on `</s>`. A model that does not search action by action ignores
@@ -76,7 +76,7 @@ def search(
 
 
 def _best_of(found: FoundDerivations, nbest: int, lenpen: float) -> list[list[Hypothesis]]:
-    """Return the best of the derivations that a kernel found."""
+    """Return for each sentence the `nbest` best derivations that a kernel found, best first. See `_ranked`."""
     there = torch.arange(found.steps.size(1)) < found.counts[:, None]
     sentences, derivations = (index.numpy() for index in there.nonzero(as_tuple=True))
     places = sentences, derivations
@@ -95,7 +95,7 @@ def _ranked(
 ) -> list[list[Hypothesis]]:
     """Return for each sentence its `nbest` best derivations, best first. See `search` for the ranking.
 
-    tokens, scores: (D, T); the actions of D derivations and their log-probabilities, 0 behind the last action
+    tokens, scores: (D, T); the actions of D derivations and their log-probabilities; zeros follow, up to the longest
     lengths: (D,); the number of actions of each derivation
     sentences: (D,); the sentence of each derivation
     count: the number of sentences
@@ -115,12 +115,12 @@ def _ranked(
 
 
 class _Step(NamedTuple):
-    """One step of all rows.
+    """One step of search of all R rows of the batch.
 
-    tokens: (R,), the token that each row took
-    scores: (R,), the log-probability of each token
-    origin: (R,), the row of the step before that each row continues; None where each row continues its own
-    finished: (R,) bool, the rows that are final after the step
+    tokens: (R,) int64; the token that each row took
+    scores: (R,) float; the log-probability of each token
+    origin: (R,) int64; the row of the previous step that each row continues; None if row i continues row i
+    finished: (R,) bool; True for rows that became final in this step
     """
 
     tokens: Tensor
@@ -130,7 +130,7 @@ class _Step(NamedTuple):
 
 
 class _Search:
-    """The book-keeping of one batch. Each unfinished sentence has `width` rows; a total of −inf marks a dead row."""
+    """The search of one batch. A sentence has `width` rows (hypotheses); a row with the total −inf is not continued."""
 
     def __init__(
         self,
@@ -151,12 +151,12 @@ class _Search:
         self.width = 1
         self.tokens = torch.full((sentences,), self.decoder.table.end, device=device)
         self.totals = torch.zeros(sentences, 1, device=device)
-        self.finished = torch.zeros(sentences, dtype=torch.long, device=device)  # number of hypotheses of each sentence
+        self.finished = torch.zeros(sentences, dtype=torch.long, device=device)  # number of finished hypotheses
         self.steps: list[_Step] = []
         self.sentence_of_row: list[np.ndarray] = []  # one array for each step
         self.sentence = np.arange(sentences)  # the sentence that each group of rows belongs to
-        self.moved: Tensor | None = None  # the row of the last step that each row was, if rows were dropped since
-        self.continued: Tensor | None = None  # the row of the last call of `step` that each row was, if rows moved
+        self.moved: Tensor | None = None  # each row's former row in the last step; None if no rows were dropped since
+        self.continued: Tensor | None = None  # each row's former row in the last `decoder.step`; None if none moved
         self.on_host = device.type == "cpu"  # True where reading a tensor costs nothing
         self.some_finished = False  # True where hypotheses may have finished since sentences were last dropped
 
@@ -194,9 +194,9 @@ class _Search:
         self.sentence_of_row.append(self.sentence.repeat(self.width))
 
     def _finish(self) -> Tensor:
-        """Return as (R,) bool the rows that the last action made final, and mark them as dead.
+        """Return (R,) bool: True for rows that the last action made final. Set the totals of these rows to −inf.
 
-        The other rows of a sentence die when `beam` hypotheses of the sentence have finished.
+        The totals of all rows of a sentence become −inf once `beam` hypotheses of the sentence have finished.
         """
         final = self.state.machine.is_final().view(-1, self.width) & (self.totals > float("-inf"))
         if self.on_host and not bool(final.any()):
@@ -208,7 +208,7 @@ class _Search:
         return final.flatten()
 
     def _drop_what_is_done(self) -> None:
-        """Remove sentences without a living hypothesis from the batch, if they are many or all."""
+        """Remove finished sentences from the batch, unless more than `_DROP_BELOW` of the sentences are unfinished."""
         self.some_finished = False
         alive = (self.totals > float("-inf")).any(1).cpu().numpy()
         if alive.sum() > _DROP_BELOW * len(alive):
@@ -252,7 +252,7 @@ class _Search:
 
 
 def _on_host(tensors: list[Tensor]) -> list[np.ndarray]:
-    """Return the tensors (any number,) as arrays, by one copy from the device."""
+    """Return one-dimensional tensors as arrays, with a single copy from the device."""
     if not tensors:
         return []
     sizes = np.cumsum([len(tensor) for tensor in tensors])[:-1]
@@ -262,15 +262,15 @@ def _on_host(tensors: list[Tensor]) -> list[np.ndarray]:
 def _best_continuations(scores: ActionScores, totals: Tensor, beam: int) -> tuple[Tensor, Tensor, Tensor]:
     """Return the best continuations of the hypotheses of each sentence.
 
-    totals: (B, W), the log-probabilities so far; −inf for dead hypotheses, which are never continued
+    totals: (B, W), the log-probabilities of the W hypotheses of each of B sentences; −inf for those not to continue
 
-    Returns three tensors, each (B, beam): the totals of the continuations, the log-probabilities that they add, and
-    their indices, hypothesis × U + action. Raises `NotFiniteError` on a CPU where a total is NaN.
+    Returns three tensors (B, beam): the totals of the continuations, the log-probabilities that their last actions add,
+    and their indices, hypothesis · U + action, with U actions. Raises `NotFiniteError` on a CPU where a total is NaN.
     """
     if search_kernels.supports(scores.scores):
         return search_kernels.best_continuations(scores.scores, scores.rows, scores.legal, totals, beam)
     added = torch.log_softmax(scores.masked(), -1).view(*totals.shape, -1)
-    # the softmax of a row without legal actions (a dead one) is NaN, which `topk` would prefer
+    # the softmax of a row without legal actions (its total is −inf) is NaN, which `topk` would prefer
     added = added.masked_fill((scores.legal < 0).view_as(added), float("-inf"))
     added = added.masked_fill((totals == float("-inf"))[..., None], float("-inf"))
     best, index = (totals[..., None] + added).flatten(1).topk(beam, 1)

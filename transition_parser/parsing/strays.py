@@ -1,4 +1,4 @@
-"""Nodes of a finished AMR that say nothing, which search could not foresee: their removal keeps the graph connected."""
+"""Strays: nodes of a finished AMR that carry no meaning. Search could not foresee them, but they can be removed."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from transition_parser.graphs.amr_lists import CONJUNCTIONS
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_sorts import Sort, role_of_constants, sort_of
 
-_COPIED = (Sort.NUMBER, Sort.STRING)  # constants that words of the sentence give always say something
+_COPIED = (Sort.NUMBER, Sort.STRING)  # constants that are copied from words always carry meaning
 
 
 def strays(graph: AmrGraph, limits: SearchLimits) -> frozenset[int]:
-    """Return the nodes that say nothing.
+    """Return the nodes that carry no meaning; the top is never one of them.
 
-    These are conjunctions and names with a single edge, which have no member, signs and modes under a role that never
-    leads to them, and a constant that its bearer already has under the same role. A conjunction without edges of its
-    own to which several nodes point is one, too, where the rest stays connected. Search makes a node before its edges.
-    Where the last words leave it no other choice, it takes an edge that `limits` forbid.
+    A conjunction or a `name` node is a stray if its single edge leads to no member (`:opN`). A conjunction without
+    outgoing edges is a stray if the rest of the graph stays connected. A constant is a stray if its parent has the same
+    constant under the same role already, or if `limits` forbid its role and it is neither a number nor a string. Search
+    makes a node before its edges. After the last words, it may have no choice but an edge that `limits` forbid.
 
     >>> graph = AmrGraph(("dog", "or", "+"), frozenset({2}), (Edge(1, "mod", 0), Edge(0, "mod", 2)))
     >>> sorted(strays(graph, SearchLimits(0, 0, 1, targets={"polite": frozenset({Sort.PLUS})})))

@@ -1,3 +1,3 @@
-"""Floor 6: learning-rate schedulers and an optimizer. The task imports them: fairseq does not import them by itself."""
+"""Learning-rate schedulers and an optimizer (floor 6, see CONTRIBUTING.md). The task imports them: fairseq does not."""
 
 from transition_parser.schedulers import adam_by_part, epochs_polynomial  # noqa: F401

@@ -16,7 +16,7 @@ from transition_parser.modules.pretrained import LR_SCALE
 
 @dataclass
 class AdamByPartConfig(FairseqAdamConfig):
-    """The options of Adam, and which parameters decay."""
+    """The options of Adam, and the choice of the parameters that have weight decay."""
 
     decay_matrices_only: bool = field(
         default=False, metadata={"help": "weight decay for matrices alone, not for biases and norms, as BERT is tuned"}
@@ -27,9 +27,10 @@ class AdamByPartConfig(FairseqAdamConfig):
 class AdamByPart(FairseqAdam):
     """Adam with fairseq's options, decoupled weight decay (AdamW), and a learning rate for each part of a model.
 
-    A parameter with an attribute `lr_scale` learns at that multiple of the learning rate. torch's fused kernel takes a
-    fifth of the time on a CPU. It adds `--adam-eps` after the bias correction, so that tiny gradients move weights
-    farther in the first updates. With `decay_matrices_only`, vectors (biases, scales of norms) have no weight decay.
+    A parameter with an attribute `lr_scale` learns at this multiple of the learning rate. With `decay_matrices_only`,
+    vectors (biases, scales of norms) have no weight decay. torch's fused kernel is used, which takes a fifth
+    of the time on a CPU. It adds `--adam-eps` after the bias correction. Tiny gradients then move weights farther in
+    the first updates than in fairseq's Adam.
     """
 
     def __init__(self, cfg: AdamByPartConfig, params: Iterable[nn.Parameter]) -> None:
@@ -49,7 +50,7 @@ class AdamByPart(FairseqAdam):
         return group["lr"] / group[LR_SCALE]
 
     def set_lr(self, lr: float) -> None:
-        """Set the learning rate, and the rates of the parts with it."""
+        """Set the learning rate of each part to `lr` times the `lr_scale` of the part."""
         for group in self.param_groups:
             group["lr"] = lr * group[LR_SCALE]
 
@@ -61,7 +62,7 @@ class AdamByPart(FairseqAdam):
 
 
 def lr_scale(parameter: nn.Parameter) -> float:
-    """Return the multiple of the learning rate at which the parameter learns."""
+    """Return the factor of the learning rate for a parameter; 1 for a parameter without an `lr_scale`."""
     return getattr(parameter, LR_SCALE, 1.0)
 
 

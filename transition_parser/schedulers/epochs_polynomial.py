@@ -1,4 +1,4 @@
-"""fairseq's polynomial decay with warm-up, its length in epochs: the same flags fit a small corpus and a large one."""
+"""fairseq's polynomial decay with warm-up, with its length in epochs, so that the same flags fit any corpus size."""
 
 # No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
 from dataclasses import dataclass, field
@@ -51,8 +51,7 @@ class EpochsPolynomial(FairseqLRScheduler):
         self._by_updates: PolynomialDecayLRSchedule | None = None
 
     def step_begin_epoch(self, epoch: int) -> float:
-        """Return the learning rate at the beginning of an epoch. Raises `InputError` where no number of batches is
-        known."""
+        """Return the learning rate as an epoch begins. Raises `InputError` if the number of batches is unknown."""
         if not self._know_batches():
             raise InputError("--lr-scheduler epochs_polynomial is for --task transition_parsing")
         return self._by_updates.step_begin_epoch(epoch)
@@ -60,8 +59,8 @@ class EpochsPolynomial(FairseqLRScheduler):
     def step_update(self, num_updates: int) -> float:
         """Return the learning rate after some updates.
 
-        The rate does not change while a checkpoint is loaded, because the number of batches is not known before the
-        data.
+        The rate does not change while a checkpoint is loaded, because fairseq loads the data, and so learns the number
+        of batches, only later.
         """
         return self._by_updates.step_update(num_updates) if self._know_batches() else self.optimizer.get_lr()
 
@@ -82,9 +81,9 @@ class EpochsPolynomial(FairseqLRScheduler):
 
 
 def check_epochs(warmup: float, decay: Optional[float], length: float) -> tuple[float, float]:
-    """Return the epochs at which the learning rate has risen and has fallen.
+    """Return (the number of epochs until the learning rate has risen, the number until it has fallen).
 
-    Raises `InputError` where no epochs are left in which the rate could fall.
+    Raises `InputError` if no epochs are left in which the rate could fall.
 
     warmup: `--warmup-epochs`
     decay: `--decay-epochs`; None where it is not given

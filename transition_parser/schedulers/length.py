@@ -17,11 +17,11 @@ logger = logging.getLogger(__name__)
 
 
 def updates_in(epochs: float, batches: int, update_freq: Sequence[int] = (1,)) -> int:
-    """Return the number of updates in some epochs, the last one of which may be partial.
+    """Return the number of updates in a number of epochs, which may have a fraction.
 
     batches: the number of batches in an epoch
-    update_freq: the number of batches of an update in the first epoch, the second, …; the last number holds for all
-        later epochs
+    update_freq: the number of batches for one update in the first epoch, in the second epoch and so on; the last number
+        is for all later epochs
 
     >>> updates_in(2.5, 10), updates_in(2, 10, [4, 1])
     (25, 13)
@@ -48,7 +48,7 @@ def told_batches() -> Optional[int]:
 
 @dataclass
 class LengthConfig(FairseqDataclass):
-    """The options of fairseq, and of schedulers that warm up, that set the length of training."""
+    """The options of fairseq and of its schedulers that set the length of training and of its warm-up."""
 
     max_epoch: int = "${optimization.max_epoch}"
     max_update: int = "${optimization.max_update}"
@@ -58,7 +58,7 @@ class LengthConfig(FairseqDataclass):
 
 
 def warn_if_short(cfg: LengthConfig, batches: int) -> None:
-    """Log a warning where training ends within its warm-up, or soon after it, because such a model has learned little.
+    """Log a warning if training ends within its warm-up or soon after, because the model will have learned little.
 
     batches: the number of batches in an epoch
     """

@@ -33,8 +33,8 @@ from transition_parser.states.table import (
 )
 from transition_parser.transitions.spec import ActionClass
 
-# The initial number of slots, and the number that is added when they run out: the stack holds far fewer nodes than
-# the sentence has.
+# The initial number of slots for nodes, and the number of slots that are added when they run out. It is small because
+# the stack holds far fewer nodes than the graph.
 _FEW = 8
 
 
@@ -44,15 +44,15 @@ class AmrMachine(BatchedMachine):
     Parameters:
 
     lengths: (R,); the number of words of each row's sentence
-    features: (R, P, F); see `ActionTable.features`
+    features: (R, P, F); the F features of each word, see `ActionTable.features`
     needs: names of fields of `States`, see `BatchedMachine`; `head` and `relation` exist for trees only
     in_search: True to apply the search limits of the table
 
     Attributes:
 
-    numbers: (R, fields of `Rows`); the fields of `Rows`
-    nodes: (R, M, fields of `Nodes`); the fields of `Nodes`
-    named: (R, 2, N); the fields of `SpanActions`, for at most N nodes of a span; None where no limits apply
+    numbers: (R, number of fields); the fields of `Rows`
+    nodes: (R, M, number of fields); the fields of `Nodes`
+    named: (R, 2, N); the fields of `SpanActions`, for at most N nodes of a span; None outside search
     """
 
     per_row = ("numbers", "nodes", "named", "_columns", "_context")
@@ -217,9 +217,9 @@ class AmrMachine(BatchedMachine):
         self._context = self._read_context(rows, nodes)
 
     def _unfit(self, rows: Rows) -> tuple[Tensor, ...]:
-        """Return whether the current span has a word that COPY_LEMMA can't copy, that COPY_WORD can't copy, of letters.
+        """Return three flags for the current span, (R,) bool each.
 
-        Each is (R,) bool.
+        True if COPY_LEMMA can't copy a word of it; if COPY_WORD can't copy a word; if a word has the feature `TEXT`.
         """
         unfit = self._unfit_before[rows.sentence, rows.position] != self._unfit_before[rows.sentence, rows.first]
         return unfit.unbind(1)

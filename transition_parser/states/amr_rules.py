@@ -23,20 +23,20 @@ _CONSTANTS = (ActionClass.VALUE, ActionClass.COPY_WORD)
 
 
 class Rows(NamedTuple):
-    """The numbers of each row, (R,) int64 each; a flag is 0 or 1. `AmrState` has the same numbers.
+    """The configuration of each row apart from its nodes (compare `AmrState`), (R,) int64 each; a flag is 0 or 1.
 
     sentence: the sentence of the row, as an index into the features
     length: the number of words of the sentence
-    position: the next word of the buffer
-    first: the first word of the current span
-    named: flag; 1 where the current span has a node
+    position: the number of the next word in the buffer
+    first: the number of the first word of the current span
+    named: flag; 1 where the current span has a node, and before the first SHIFT
     made: the number of nodes made so far
     depth: the number of nodes on the stack and aside
     below: the number of nodes on the stack below the newest node
     has_concept: flag; 1 where a concept was made
     topped: flag; 1 after ROOT
     closed: flag; 1 after CLOSE
-    arcs: the number of LA and RA in a row up to now; an arc that takes a constant off the stack sets it to 0
+    arcs: the number of LA and RA since the last other action, or since a constant left the stack
     arcs_left: the number of edges that may still be made inside a component
     swaps_left: the number of SWAPs that may still be taken
     nodes_left: the number of nodes that may still be made
@@ -81,7 +81,7 @@ class Rows(NamedTuple):
     def is_free(self) -> Tensor:
         """Return (R,) bool, True for rows without a concept and without words in the buffer.
 
-        Neither the lexicon nor the limits apply to these rows.
+        Neither the lexicon nor the limits on the nodes of one span apply to these rows.
         """
         return (self.position == self.length) & (self.has_concept == 0)
 
@@ -118,17 +118,17 @@ class Nodes(NamedTuple):
 
 
 class SpanActions(NamedTuple):
-    """The tokens that made the nodes of the current span, (R, N) each, for search; −1 for an empty place.
+    """The tokens that made the nodes of the current span, (R, N) each for at most N nodes. Only search needs them.
 
-    tokens: the tokens in the order in which they were taken
-    spent: the tokens that may make no more nodes of the span, at the same places; −1 at other places
+    tokens: the tokens in the order in which they were taken; −1 for empty places
+    spent: the entries of `tokens` that may make no more nodes of the span; −1 at all other places
     """
 
     tokens: Tensor
     spent: Tensor
 
     def taken(self, rows: Rows, tokens: Tensor, column: Tensor, most: Tensor) -> SpanActions:
-        """Return the record after each row took its token.
+        """Return the `SpanActions` after each row took its token.
 
         rows: the rows before the action
         tokens: (R,); the token of each row
@@ -169,7 +169,7 @@ class GivenRoles(NamedTuple):
 def sorts_made(rows: Rows, column: Tensor, text: Tensor, number: Tensor, sort: Tensor) -> Tensor:
     """Return the sort of the node that each row's action makes, as bits, (R,).
 
-    COPY_WORD makes a number or a string. Of several words that may be a number it isn't known which.
+    COPY_WORD makes a number or a string. For several words that may be a number the sort is unknown (0).
 
     rows: the rows before the action
     column: (R,); the column of each action
@@ -183,7 +183,7 @@ def sorts_made(rows: Rows, column: Tensor, text: Tensor, number: Tensor, sort: T
 
 
 def several_made(rows: Rows, by_word: Tensor, several: Tensor) -> Tensor:
-    """Return the roles that the node which each row's action makes may bear several times, as bits, (R,).
+    """Return the roles that the node made by each row's action may bear several times, as bits, (R,).
 
     rows: the rows before the action
     by_word: (R,); the feature `SEVERAL` of the last word of the span
@@ -194,10 +194,10 @@ def several_made(rows: Rows, by_word: Tensor, several: Tensor) -> Tensor:
 
 
 def roles_lacked(rows: Rows, evoked: Tensor, route: Tensor, sense: Tensor, lacked: Tensor) -> Tensor:
-    """Return the roles that the frame which each row's action names does not have, as bits, (R,).
+    """Return the roles that the frame of each row's action lacks, as bits, (R,); 0 except for FRAMEs of a single word.
 
     rows: the rows before the action
-    evoked: (R, routes); the features `EVOKED` … of the last word of the span
+    evoked: (R, routes); the features from `EVOKED` on of the last word of the span
     route, sense: (R,); `ActionTable.route` and `ActionTable.sense` of each action
     lacked: (lemmas, senses); see `ActionTable`
     """
@@ -212,7 +212,7 @@ def apply(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | None = N
     rows: the rows before the action
     nodes: the nodes before the action, with a free slot in each row
     column: (R,); the column of each action; NEVER leaves its row unchanged
-    given: in search, the roles that the actions give; None outside search
+    given: the roles and sorts that the actions give in search; None outside search
     """
     if given is not None:
         nodes = _give_roles(rows, nodes, column, given)
@@ -379,7 +379,7 @@ class _Others(NamedTuple):
 
     below: True where a concept is below the second node
     mate: True where another concept is in the component of the second node
-    mate_below: True where such a concept is below the second node
+    mate_below: True where a concept below the second node is in the component of the second node
     connected: True where there are concepts and all of them are in one component
     """
 

@@ -14,11 +14,11 @@ from transition_parser.states.states import RANKS, STEPS_SINCE, TREE, States
 
 
 class BatchedMachine(ABC):
-    """The configurations of R rows (hypotheses), which take their actions at once.
+    """The configurations of R rows (hypotheses), which take their actions at once. `table` has V tokens, C columns.
 
     per_sentence: names of the tensors that are equal in all rows of a sentence
     per_row: names of all other tensors that have rows
-    top_ranks: how many ranks of `stack_ranks` the two words (nodes) on top of the stack take
+    top_ranks: the highest rank in `stack_ranks` that the two words (in AMR, nodes) on top of the stack have
     width: P, the number of words of the longest sentence plus one
     needs: names of the fields of `States` that `observe` returns; their history is recorded from the first action on
     hidden: names of fields that `observe` returns as zeros, as if no word had ever been there; the change of a
@@ -35,7 +35,7 @@ class BatchedMachine(ABC):
     def __init__(self, needs: Collection[str] = ()) -> None:
         self.needs = frozenset(needs)
         self.steps = 0
-        # For `steps_since_stack` and `steps_since_buffer`: (R, P), the value of `steps` when each word was last there;
+        # For `stack` and `buffer`: (R, P), the value of `steps` when each word was last on the stack or in the buffer;
         # −1 for never.
         self._last: dict[str, Tensor] = {}
 
@@ -102,7 +102,7 @@ class BatchedMachine(ABC):
         """Return (U,) tokens: all tokens that are legal in any row, and perhaps others."""
         return self.table.legal_anywhere(self.legal_columns(), self.context())
 
-    # --- what search and training do to it --------------------------------------------------
+    # --- taking actions and choosing rows ---------------------------------------------------
 
     def apply(self, tokens: Tensor) -> None:
         """Take the action of each row's token, (R,). An illegal token leaves its row unchanged."""
@@ -126,7 +126,7 @@ class BatchedMachine(ABC):
         self._last = {name: last.index_select(0, rows) for name, last in self._last.items()}
 
     def follow(self) -> None:
-        """Record which words are on the stack and in the buffer. It is called in every configuration, the first too."""
+        """Record which words are on the stack and in the buffer. This must run before the first action, too."""
         for name, there, ranks in zip(STEPS_SINCE, RANKS, (self.stack_ranks, self.buffer_ranks), strict=True):
             if name in self.needs:
                 rank = ranks()

@@ -14,7 +14,7 @@ from transition_parser.states.states import States
 
 
 class GoldTrees(NamedTuple):
-    """The gold trees of B sentences. The values at the root and behind it do not matter.
+    """The gold trees of B sentences, with P positions as in `States`. Values at the root and behind it do not matter.
 
     heads: (B, P); the position of each word's head; the artificial root's position is the number of words
     relations: (B, P); ids of `ActionTable.relations`
@@ -27,7 +27,7 @@ class GoldTrees(NamedTuple):
     def of_last(cls, states: States) -> GoldTrees:
         """Return the trees that derivations have built before their last action.
 
-        states: (B, T, …); the states of the derivations, with the fields in `TREE`
+        states: (B, T, …); the states before each of T actions, with the fields in `TREE`
 
         Raises `ValueError` for states without these fields.
         """
@@ -38,7 +38,7 @@ class GoldTrees(NamedTuple):
 
 
 class Correct(NamedTuple):
-    """The correct columns and actions in R states.
+    """The correct columns and actions in R states, for the C columns and V tokens of `ActionTable`.
 
     columns: (R, C) bool; the legal columns whose actions lose the fewest arcs of the gold tree
     wrong_columns: (R, C) bool; the other legal columns whose actions may be explored

@@ -1,7 +1,7 @@
 """The costs of actions for a batch. `oracles.dynamic` is the pure-Python twin and explains the costs.
 
-Shapes: R rows, P positions and C columns as for `DependencyMachine`; N configurations, of which each row has several:
-the configuration of its machine, and the configurations that follow it.
+Shapes: R rows, P positions and C columns as for `DependencyMachine`; K actions (`Costs.actions`); N = K · R
+configurations: those after each action in each row, where the first action does nothing.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Costs:
 
     machine: the machine of a system of dependency trees; it may have taken actions. Each row must keep its sentence
         (see `reorder`). With SWAP, the machine must not limit the number of swaps.
-    heads: (R, N); the gold trees of the rows; heads are numbered as in `DependencyTree`, 0 for the root. Numbers behind
-        the last word of a row do not matter. The trees must be projective where the system builds projective trees
-        only; this is not checked. With SWAP the host reads `heads`, so that they should be on the CPU.
+    heads: (R, L); the gold head of each of L ≥ P − 1 words, numbered as in `DependencyTree`, 0 for the root. Numbers
+        behind the last word of a row do not matter. The trees must be projective where the system builds projective
+        trees only; this is not checked. With SWAP the host reads `heads`, so that they should be on the CPU.
 
-    Raises `InputError` for a system that has no costs. Raises `ValueError` for heads of another number of rows or of
-    too few words.
+    Raises `InputError` for a system that has no costs. Raises `ValueError` if `heads` does not have R rows, or has too
+    few words.
     """
 
     def __init__(self, machine: DependencyMachine, heads: Tensor) -> None:
@@ -58,7 +58,7 @@ class Costs:
         root, positions = machine.root[:, None], torch.arange(width + 1, device=device)
         given = heads[:, : width - 1].to(device)
         inside = positions[: width - 1] < root
-        # Numbered as in the machine; the head of the root, and of all positions behind it, is the root.
+        # (R, P + 1), numbered as in the machine; the head of the root, and of all positions behind it, is the root.
         self.heads = root.repeat(1, width + 1)
         self.heads[:, : width - 1] = torch.where(inside & (given > 0), given - 1, root)
         self.rank: Tensor | None = None
@@ -93,7 +93,7 @@ class Costs:
 
     @cached_property
     def _gold(self) -> _Gold:
-        """The gold trees of all configurations, N = K · R for K actions."""
+        """The gold trees of all N = K · R configurations."""
         kinds = len(self.actions)
         hanging = self._hanging().repeat(kinds, 1) if self.machine.spec.reads_arcs else None
         rank = None if self.rank is None else self.rank.repeat(kinds, 1)
@@ -134,7 +134,7 @@ class Costs:
         return lost + wrong - lost[0]
 
     def _configurations(self) -> tuple[_Configurations, Tensor]:
-        """Return the configurations after each of the K actions, N = K · R, and (K, R) bool, True for wrong arcs.
+        """Return the N = K · R configurations after the K actions, and (K, R) bool, True for wrong arcs.
 
         The first action does nothing. Illegal actions get configurations too. A wrong arc is not in the gold tree.
         """
@@ -164,9 +164,9 @@ class Costs:
         return _Configurations(stack, depth.flatten(), buffer, free), wrong
 
     def _with_swap(self, found: Tensor, legal: Tensor) -> Tensor:
-        """Return the costs (K + 1, R) of all actions, SWAP last, of a system with SWAP.
+        """Return the costs of all actions in a system with SWAP, (K + 1, R); the last row is for SWAP.
 
-        The costs of SHIFT are raised where it would put words on the stack in a wrong order.
+        The cost of SHIFT is raised where SHIFT must not be explored (`oracles.dynamic`).
 
         found: (K, R); the gold arcs that each action loses; changed in place
         legal: (R, C) bool; the legal columns
@@ -201,7 +201,7 @@ class _Gold(NamedTuple):
 class _Configurations(NamedTuple):
     """N configurations.
 
-    stack: (N, P + 1); the words of the stack, bottom first; numbers from `depth` on do not matter
+    stack: (N, P + 1); the words of the stack, bottom first; entries at index `depth` and above do not matter
     depth: (N,); the number of words on the stack
     buffer: (N, P + 1) bool; True for words in the buffer, and False for the root
     free: (N, P + 1) bool; True for words without a head; None for systems whose stacks hold no words with a head
@@ -235,7 +235,7 @@ class _Configurations(NamedTuple):
 
 
 def _count(lost: Tensor) -> Tensor:
-    """Return the number of words that are True in each configuration, (N,). The last position is no word."""
+    """Return the number of True words in each row of `lost` (N, P + 1), (N,). The last column is not a word."""
     return lost[:, :-1].sum(1)
 
 
@@ -301,7 +301,7 @@ def _loss_of(system: str) -> _Loss:
 
 
 def _orders(heads: Tensor, lengths: Tensor, width: int) -> tuple[Tensor, Tensor]:
-    """Return, (R, P + 1) each, the places of words in projective order and the heads of their projective components."""
+    """Return each word's place in projective order and the head of its projective component, (R, P + 1) each."""
     ranks = torch.arange(width + 1).repeat(len(heads), 1)
     components = ranks.clone()
     for row, (given, n) in enumerate(zip(heads.tolist(), lengths.tolist(), strict=True)):
@@ -314,8 +314,8 @@ def _orders(heads: Tensor, lengths: Tensor, width: int) -> tuple[Tensor, Tensor]
 def _swapped(c: _Configurations, gold: _Gold, on_stack: bool) -> _Configurations:
     """Return the configurations after all pending swaps.
 
-    on_stack: True where arcs join the two words on top of the stack, so that the first word of the buffer, in
-        projective order, has to be shifted before the top of the stack can move
+    on_stack: True where arcs join the two words on top of the stack. If the top has to move, another word must first be
+        shifted onto it: the first word of the buffer in projective order
     """
     assert gold.rank is not None
     dummy = c.stack.size(1) - 1
@@ -338,7 +338,7 @@ def _swapped(c: _Configurations, gold: _Gold, on_stack: bool) -> _Configurations
 
 
 def _of_words(values: Tensor, *words: Tensor) -> tuple[Tensor, ...]:
-    """Return the values (R, P + 1) of some words, (R,) each."""
+    """Return, for each tensor of words (R,), the entry of `values` (R, P + 1) at this word in each row, (R,)."""
     return tuple(values.gather(1, word[:, None])[:, 0] for word in words)
 
 

@@ -14,9 +14,9 @@ from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_naming import is_limited
 from transition_parser.transitions.spec import KIND_OF_CLASS, ActionClass
 
-_CONTEXT = 2  # the number of values in a context before the roles of the two nodes on top
-_SORTS = _CONTEXT + 2  # the number of values in a context before the sorts of the two nodes on top
-_GONE = _SORTS + 2  # the number of values in a context before the tokens that are no longer legal
+_CONTEXT = 2  # index in a context (`DeviceTable.legality`) from which the roles of the two nodes on top follow
+_SORTS = _CONTEXT + 2  # index in a context from which the sorts of the two nodes on top follow
+_GONE = _SORTS + 2  # index in a context from which the tokens that are no longer legal follow
 _LISTED = (
     ActionClass.PRED,
     ActionClass.VALUE,
@@ -27,7 +27,7 @@ _LISTED = (
 
 @dataclass
 class LexiconTable:
-    """The tokens that the lexicon allows for each span, as tensors on one device.
+    """The tokens that the lexicon allows for each span, as tensors on one device. V tokens and C columns of a table.
 
     No shape depends on the contents of a batch, so that the host need not wait for a GPU.
 
@@ -72,8 +72,8 @@ class LexiconTable:
     def legality(self, columns: Tensor, rows: Tensor, column: Tensor, tokens: Tensor | None) -> Tensor:
         """Return the legality of tokens, (N, V) float, or (N, U) for U given tokens: 1 for legal tokens, else 0.
 
-        columns: (N, C) float; 1 for legal columns
-        rows: (N,); the lexicon rows
+        columns: (N, C) float; 1 for the legal columns of each of N configurations
+        rows: (N,); the lexicon row of each configuration's current span
         column: (V,); the column of each token
         tokens: (U,); None for all tokens
         """
@@ -96,13 +96,13 @@ class LexiconTable:
     def _columns(self, columns: Tensor, rows: Tensor) -> Tensor:
         """Return the legal columns as `members` numbers them, (N, C + 4).
 
-        The last four columns may be legal only where the lexicon does not bind.
+        The last four columns may be legal only where the lexicon row is `UNBOUND`.
         """
         unbound = (rows == UNBOUND)[:, None]
         return torch.cat([columns, columns.index_select(1, self.listed) * unbound], 1)
 
     def _spans(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the tokens of lexicon rows (N,), (N, K), and a mask of the same shape, True where there is a token."""
+        """Return the tokens of N lexicon rows, (N, K), and (N, K) bool, True for tokens and False for padding."""
         index = self.offsets[rows][:, None] + self.numbers
         inside = index < self.offsets[rows + 1][:, None]
         return self.tokens[index.clamp_max(len(self.tokens) - 1)], inside
@@ -116,11 +116,11 @@ class DeviceTable:
     end: int
     labelled_shift: bool
     column: Tensor  # (V,)
-    kind: Tensor  # (V,); the column, but LEFT_ARC for all left arcs: those of one kind compete in their relations alone
+    kind: Tensor  # (V,); the column, but LEFT_ARC for all left arcs, as tokens of a kind differ in their relation only
     shift_word: Tensor  # (V,)
     relation: Tensor  # (V,)
     members: Tensor  # (C, V) float; 1 where the token belongs to the column
-    shifts: Tensor  # the SHIFT tokens
+    shifts: Tensor  # (number of SHIFTs,); the SHIFT tokens
     lexicon: LexiconTable | None
     limits: SearchLimits | None  # the limits of search, for AMR
     most_in_span: Tensor  # (V,); how often the token may make a node of one span
@@ -134,7 +134,7 @@ class DeviceTable:
     new_sort: Tensor  # (V,), see `ActionTable`
     top_sorts: Tensor  # (V,), see `ActionTable`
     second_sorts: Tensor  # (V,), see `ActionTable`
-    bearing: Tensor  # the tokens that some roles or sorts of the two nodes on top forbid
+    bearing: Tensor  # 1-dimensional; the tokens that roles or sorts of the two nodes on top can forbid
 
     @classmethod
     def from_table(cls, table: ActionTable, device: torch.device | str = "cpu") -> DeviceTable:
@@ -169,10 +169,10 @@ class DeviceTable:
     ) -> Tensor:
         """Return the legality of tokens, (..., V) float: 1 for legal tokens, 0 for illegal tokens, or −1.
 
-        −1 stands for an action that would give a node a role that it already has, or that the sorts of the two nodes on
-        top forbid. Search may not take such an action, but the probability of this action still counts. Otherwise the
-        softmax would share this probability out among the legal actions, and a hypothesis that gave the role to the
-        wrong neighbour would pay nothing for it.
+        −1 stands for an action that would give a node a role that the node already has, or that the sorts of the two
+        nodes on top forbid. Search may not take such an action, but the softmax includes it. Otherwise the softmax
+        would give the action's probability to the legal actions, and a hypothesis would not be penalised for giving
+        the role to a wrong neighbour before.
 
         The tensor operations multiply matrices, because on large vocabularies this is many times faster than indexing.
 
@@ -207,7 +207,7 @@ class DeviceTable:
         return legal.view(*columns.shape[:-1], -1)
 
     def _forbid_roles(self, legal: Tensor, borne: Tensor, tokens: Tensor | None) -> None:
-        """Change 1 to −1 for the tokens that would give a node a role that it already has, or that sorts forbid.
+        """Change 1 to −1 for tokens that would give a node a role again, and for tokens that sorts forbid.
 
         borne: (N, 4); the roles of the node on top and of the second node, and then their sorts, as bits
         """
@@ -232,8 +232,8 @@ class DeviceTable:
     def legal_anywhere(self, columns: Tensor, context: Tensor | None) -> Tensor:
         """Return (U,) tokens, in their order: all tokens that are legal in any row, and perhaps others.
 
-        Illegal tokens may be among them, because neither the words of labelled SHIFTs nor the tokens that are no longer
-        legal are compared.
+        The result may contain illegal tokens, because this function checks neither the words of labelled SHIFTs nor
+        the tokens in the context that are no longer legal.
 
         columns: (R, C) bool; the legal columns
         context: (R, K); see `legality`
@@ -265,7 +265,7 @@ class DeviceTable:
 
 
 def _names_front(shift_word: Tensor, front: Tensor, any_shift: bool) -> Tensor:
-    """Return True for tokens that may be taken in view of the word in front; always for tokens other than SHIFT.
+    """Return True for tokens that fit the word at the front of the buffer. Tokens other than SHIFT always fit.
 
     shift_word: the shift id of each token, −1 for tokens other than SHIFT
     front: the shift id of the word in front, `NO_WORD` for the root, which takes a plain SHIFT only
@@ -276,7 +276,7 @@ def _names_front(shift_word: Tensor, front: Tensor, any_shift: bool) -> Tensor:
 
 
 def _index_of(tokens: Tensor, column: Tensor) -> Tensor:
-    """Return the index of each token in `tokens` (U,), (V,); −1 for other tokens.
+    """Return (V,), the index of each token of the vocabulary in `tokens` (U,); −1 for tokens that it lacks.
 
     column: (V,); used for its shape only
     """

@@ -36,7 +36,7 @@ class DependencyMachine(BatchedMachine):
     An illegal token leaves its row unchanged. (In beam search such a row has the score −inf and is discarded.)
 
     lengths: (R,); the number of words of each row's sentence
-    features: (R, P, F); see `ActionTable.features`; needed where SHIFT is labelled
+    features: (R, P, F); the F features of each word, see `ActionTable.features`; needed where SHIFT is labelled
     swaps_per_word: the largest number of SWAPs per word of the sentence, so that search ends after linearly many steps
         (SWAP is never the only legal action); None for no such limit
     needs: names of fields of `States`, see `BatchedMachine`; arcs are stored if `head` or `relation` is needed, or if
@@ -103,10 +103,10 @@ class DependencyMachine(BatchedMachine):
         return offsets, self.relations[:, : self.width].clone()  # a copy, because actions write into the tensor
 
     def words(self) -> Tensor:
-        """Return the words that effects name, (R, 4).
+        """Return the root and the words S0, S1 and B0 of `Effect`, (R, 4).
 
-        These are the root, the top of the stack, the word below the top, and the front of the buffer. Any word may
-        stand for a word that does not exist.
+        S0 is the top of the stack, S1 the word below the top, and B0 the front of the buffer. Where the stack or the
+        buffer has no such word, the number of any word may be returned.
         """
         return torch.stack([self.root, self._top, self._second, self._front], 1)
 
@@ -181,7 +181,7 @@ class DependencyMachine(BatchedMachine):
     # --- reading the state ------------------------------------------------------------------
 
     def _read(self) -> None:
-        """Read the words that effects name, and compute the legal columns."""
+        """Read S0, S1 and B0 from the stack and the buffer, and compute the legal columns."""
         self._top = self._word(self.stack, self.depth - 1)
         self._second = self._word(self.stack, self.depth - 2)
         self._front = self._word(self.buffer, self.buffer_size - 1)

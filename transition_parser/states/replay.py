@@ -1,4 +1,4 @@
-"""Derivations of dependency trees, replayed: what their actions build, and how sure the network was of each arc."""
+"""The replay of derivations of dependency trees, which returns the tree and the log-probability of each arc."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _TENSORS: WeakKeyDictionary[ActionTable, tuple[Tensor, ...]] = WeakKeyDictionary
 
 
 def replay(table: ActionTable, words: Sequence[str], tokens: Sequence[int], log_probs: Sequence[float]) -> Replayed:
-    """Return the tree that a derivation builds, and for each word the sum of the log-probabilities that decided about
-    its head (`TreeSystem.may_attach`).
+    """Return the tree that a derivation builds, and the log-probability of each word's arc.
 
-    The kernel takes all actions in one call. Without it, and for systems whose legality depends on arcs, the
-    pure-Python machine takes them one by one. The results are the same.
+    The latter is the sum of the log-probabilities of all actions that decided about the word (`TreeSystem.may_attach`).
+    The kernel takes all actions in one call. Where there is no kernel, or legality depends on arcs, the pure-Python
+    machine takes the actions one by one. The results are the same.
 
     words: the normalised forms of the sentence
     tokens: the actions of a whole derivation, each legal
-    log_probs: their log-probabilities
+    log_probs: the log-probability of each action
     """
     if cast(TreeSystem, table.system).spec.reads_arcs or machine_kernels.library() is None:
         return replay_by_states(table, words, tokens, log_probs)
@@ -57,7 +57,7 @@ def replay_by_states(
 
 
 def _tensors(table: ActionTable) -> tuple[Tensor, ...]:
-    """Return what the kernel reads of a table, made once for each table."""
+    """Return the tensors that the kernel reads. They are made once for each table."""
     if table not in _TENSORS:
         column, relation = torch.from_numpy(table.column), torch.from_numpy(table.relation)
         name = table.system.name

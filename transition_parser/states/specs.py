@@ -13,7 +13,7 @@ from transition_parser.transitions.spec import B0, S0, S1, ActionClass, ActionCl
 
 
 def spec_of(system: str) -> Spec:
-    """Return the spec of a system of dependency trees. Raises `InputError` for the name of no such system."""
+    """Return the spec of a system of dependency trees. Raises `InputError` for a name not in `TREE_SYSTEMS`."""
     if system not in TREE_SYSTEMS:
         raise InputError(
             f"the batched machine does not know the transition system {system!r}, only {', '.join(TREE_SYSTEMS)}"
@@ -22,7 +22,7 @@ def spec_of(system: str) -> Spec:
 
 
 def stack_columns(columns: ActionClasses) -> Tensor:
-    """Return (R, C) bool from the given columns, (R,) bool each; all other columns are illegal."""
+    """Return the legal columns, (R, C) bool. LEFT_ARC_ANY is computed; other columns that are not given are illegal."""
     never = torch.zeros_like(columns[ActionClass.END])
     either = {ActionClass.LEFT_ARC_ANY: columns[ActionClass.LEFT_ARC] | columns[ActionClass.LEFT_ARC_ROOT]}
     columns = columns | either
@@ -31,7 +31,7 @@ def stack_columns(columns: ActionClasses) -> Tensor:
 
 @lru_cache(maxsize=32)
 def effects_table(system: str, device: torch.device) -> Tensor:
-    """Return the effect of each column, (C, 8): the fields of `Effect` in order, as `machine_kernels.c` reads them."""
+    """Return the effect of each column, (C, 8) int64: the fields of `Effect` in order, for `machine_kernels.c` too."""
     known = dict(spec_of(system).effects)
     known[ActionClass.LEFT_ARC_ANY] = known[ActionClass.LEFT_ARC]
     effects = [known.get(column, Effect()) for column in ActionClass]
@@ -40,7 +40,7 @@ def effects_table(system: str, device: torch.device) -> Tensor:
 
 @lru_cache(maxsize=32)
 def columns_of_situations(system: str, device: torch.device) -> Tensor:
-    """Return the legal columns of each situation, (256, C) bool. The bits of a situation's number are its fields."""
+    """Return the legal columns of each situation, (256, C) bool. Bit i of a situation's number is field i."""
     bits = torch.arange(len(Situation._fields), device=device)
     situations = (torch.arange(2 ** len(bits), device=device)[:, None] >> bits) & 1
     return stack_columns(spec_of(system).legal(Situation(*situations.bool().unbind(1))))
@@ -48,8 +48,9 @@ def columns_of_situations(system: str, device: torch.device) -> Tensor:
 
 @lru_cache(maxsize=32)
 def attached_in_situations(system: str) -> Tensor:
-    """Return the words that some legal arc would attach in each situation, (256,) int64: bit 1 for S0, 2 for S1, 3 for
-    B0. `TreeSystem.may_attach` returns the same words.
+    """Return the words that some legal arc would attach in each situation, (256,) int64, as bits.
+
+    Bit 1 stands for S0, bit 2 for S1 and bit 3 for B0. `TreeSystem.may_attach` returns the same words.
     """
     device = torch.device("cpu")
     legal, dependents = columns_of_situations(system, device), effects_table(system, device)[:, 0]

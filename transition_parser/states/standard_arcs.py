@@ -1,6 +1,7 @@
 """The number of gold arcs that arc-standard has to give up because of the order in which words join the tree.
 
-The functions work on a batch. Source: Goldberg, Sartorio and Satta 2014, sec. 4; see `ArcStandard.lost_arcs`.
+The functions work on N configurations of P positions (the words of the longest sentence and the root).
+Source: Goldberg, Sartorio and Satta 2014, sec. 4; see `ArcStandard.lost_arcs`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def arcs_given_up(
     The result is the number of these arcs minus the largest number of them that one tree can have. It is 0 where the
     stack holds fewer than two words, or the root.
 
-    stack: (N, P + 1); the words of the stack, bottom first; numbers from `depth` on do not matter
+    stack: (N, P + 1); the words of the stack, bottom first; entries at index `depth` and above do not matter
     depth: (N,); the number of words on the stack
     buffer: (N, P + 1) bool; True for words in the buffer
     heads: (N, P + 1); the gold heads; the head of the root is the root
@@ -44,8 +45,8 @@ class _Items(NamedTuple):
     Words of the buffer that have no arc with the stack are left out. Both parts are padded.
 
     words: (N, D + M); the positions of the words, `_NOTHING` for padding
-    heads: (N, D + M); the gold heads of the words; a left-out head is replaced by its nearest ancestor that is not left
-        out; heads that are neither among the words nor the root do not matter
+    heads: (N, D + M); the gold heads of the words. If a head is left out, its nearest ancestor that is not left out
+        stands here. Heads that are neither in `words` nor the root do not matter
     sizes: D and M
     """
 
@@ -79,7 +80,7 @@ class _Items(NamedTuple):
         return cls(torch.where(there, words, _NOTHING), head, (most[0], most[1]))
 
     def join(self, trees: Tensor, item: int) -> Tensor:
-        """Return `trees` with one word more, which becomes a dependent of the root or the head of the root.
+        """Return `trees` with one more word, which becomes a dependent or the head of each tree's own root.
 
         Rows in which the item is padding stay unchanged.
 

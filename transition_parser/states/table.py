@@ -25,9 +25,9 @@ from transition_parser.transitions.spec import ActionClass
 # The indices of the features of a word, see `ActionTable.features`.
 SHIFT_ID, LEMMA, PLAIN, SEVERAL, EVOKED = range(5)  # EVOKED: the first of one feature for each route to a frame
 FIRST_SPAN = EVOKED + len(ROUTES)
-NO_WORD = -1  # the shift id where the root is in front: the root's SHIFT is plain, and names no word
-# The values of the feature `PLAIN`. TEXT: no number holds this word. NUMBER: the word alone is a number. PART: a number
-# may hold this word beside others.
+NO_WORD = -1  # the shift id where the root is in front: the SHIFT of the root has no label
+# The values of the feature `PLAIN`. NOT_PLAIN: COPY_WORD cannot copy the word (`Word.form_is_plain`). TEXT: the word is
+# in no number. NUMBER: the word alone is a number. PART: the word and others may be a number.
 NOT_PLAIN, TEXT, NUMBER, PART = range(4)
 # The first rows of the lexicon. UNBOUND: the lexicon does not limit the tokens. UNSEEN: the span is not in the lexicon.
 # FIRST_ROW: the row of the first span of the lexicon.
@@ -35,16 +35,16 @@ UNBOUND, UNSEEN, FIRST_ROW = range(3)
 
 
 # The sort of a node as bits: one bit for each `Sort`, and TOP_ONLY for a node that must be the top of the graph. A node
-# whose sort is not known has no bit. Where CLOSE is not legal and no word is left, the bits of sorts are LAST_CHANCE
-# bits further up.
+# of unknown sort has no bit. Where no word is left and CLOSE is not legal, `amr_rules.on_top` shifts the bits left by
+# LAST_CHANCE, so that other rules apply (`_keep_one_arc`).
 SORT_BITS: dict[Sort | None, int] = {None: 0, **{sort: 1 << bit for bit, sort in enumerate(Sort)}}
 STRING_BIT, NUMBER_BIT = SORT_BITS[Sort.STRING], SORT_BITS[Sort.NUMBER]
 TOP_ONLY = 1 << len(Sort)
 LAST_CHANCE = 16
-NAMED_BY_WORD = -1  # in `ActionTable.new_several`: the word that a node is made of tells the roles
-TOPPED = 1 << 2 * LAST_CHANCE  # beside the sort of the node on top, where the graph has a top
+NAMED_BY_WORD = -1  # in `ActionTable.new_several`: the roles depend on the word of which the node is made
+TOPPED = 1 << 2 * LAST_CHANCE  # added to the sort of the node on top of the stack after ROOT: the graph has a top
 
-_LIKE = {Kind.COPY_SENSE01: Kind.COPY_LEMMA, Kind.FRAME: Kind.PRED}  # kinds that are legal and act like another one
+_LIKE = {Kind.COPY_SENSE01: Kind.COPY_LEMMA, Kind.FRAME: Kind.PRED}  # kind → a kind of equal legality and effect
 _COLUMN_OF_KIND: dict[Kind, ActionClass] = {kind: ActionClass[_LIKE.get(kind, kind).name] for kind in Kind}
 _OTHER = None  # stands for the spans that are not in the lexicon
 # A vocabulary without tokens of these columns is complete if it has tokens of LEFT_ARC_ANY.
@@ -54,33 +54,32 @@ _OPTIONAL = (ActionClass.SWAP, ActionClass.VALUE, ActionClass.ENTITY, ActionClas
 
 
 class ActionTable:
-    """Arrays over the action vocabulary, in the order of its tokens.
+    """Arrays over the V tokens of the action vocabulary, in the order of the tokens.
 
     column: (V,) int64; the `ActionClass` of each token
     shift_word: (V,) int64; 0 for a plain SHIFT, k for a SHIFT labelled with the k-th of the sorted SHIFT words, −1 for
         other tokens
     relation: (V,) int64; the id of the label of a dependency arc (1, 2, … in sorted order), 0 for other tokens
-    lexicon: for each row, in order, the tokens that a span allows; None without a lexicon. The rows are the spans of
-        the system's lexicon in sorted order. With frames a span has a row for each set of FRAME actions that it may
-        have, and so have the spans outside the lexicon together.
-    prior: for each row, in order, the log-probability of actions given the span, see `lexical_prior`; empty where the
-        training data's counts are not known
-    once: the roles that search gives a node at most once, see `SearchLimits`; empty if no RA of the vocabulary gives
-        another role, because such an RA must remain to connect the last two nodes
+    lexicon: for each row, from FIRST_ROW on, the tokens that a span allows; None without a lexicon. Each span of the
+        lexicon or the counts has one row, in sorted order. With frames, each span has one row for each set of FRAME
+        actions that it may have. Another such group of rows serves all other spans.
+    prior: for each row of `lexicon`, token → log-probability given the span, see `lexical_prior`; empty where the
+        counts of the training data are not known
+    once: the roles that search gives a node at most once, see `SearchLimits`. Search needs some RA with a role outside
+        `once` to connect the last two nodes. If the vocabulary has no such RA, `once` is empty
     top_roles: (V,) int64; the roles of `once` that each token gives the node on top, as bits
     second_roles: (V,) int64; the roles of `once` that each token gives the second node, as bits
-    new_roles: (V,) int64; the roles of `once` that the node which a token makes has from the start, as bits, so that
-        search never gives it these roles; 0 for tokens that put no node on the stack. To a FRAME that names a single
-        word `lacked` adds the roles that the frame does not have
-    route: (V,) int64; the number of the route of a FRAME, −1 for other tokens
-    sense: (V,) int64; the number of the sense of a FRAME, 0 for other tokens
-    lacked: (lemmas, senses) int64; the roles of `once` that each frame does not have, as bits; lemma 0 is none of the
-        table's
-    new_several: (V,) int64; the roles of `once` that the node which a token makes may bear several times, as bits; or
+    new_roles: (V,) int64; the roles of `once`, as bits, that search never gives the node made by a token; 0 for tokens
+        that put no node on the stack. For a FRAME of a single word, the machine adds the bits in `lacked`
+    route: (V,) int64; the index in `ROUTES` of the route of a FRAME, −1 for other tokens
+    sense: (V,) int64; the column in `lacked` of the sense of a FRAME, 0 for other tokens
+    lacked: (lemmas, senses) int64; the roles of `once` that each frame does not have, as bits; row 0 is for lemmas that
+        are not in the table of frames
+    new_several: (V,) int64; the roles of `once` that the node made by a token may bear several times, as bits, or
         `NAMED_BY_WORD`
-    new_sort: (V,) int64; the sort of the node that a token puts on the stack, as bits
-    top_sorts: (V,) int64; the sorts that the node on top may not have where search takes the token, as bits
-    second_sorts: (V,) int64; the same for the second node
+    new_sort: (V,) int64; the sort of the node that a token puts on the stack, as bits (`SORT_BITS`)
+    top_sorts: (V,) int64; the sorts of the node on top, as bits, for which search may not take the token
+    second_sorts: (V,) int64; the sorts of the second node, as bits, for which search may not take the token
 
     Raises `InputError` for a vocabulary that lacks a column that the system needs.
     """
@@ -121,7 +120,7 @@ class ActionTable:
         return self.labelled_shift or isinstance(self.system, AmrSystem)
 
     def action(self, token: int) -> Action:
-        """Return the action of a token. Raises `ValueError` for a token that is none."""
+        """Return the action of a token. Raises `ValueError` for a token that is not an action."""
         action = self.actions[token]
         if action is None:
             raise ValueError(f"{self.tokens[token]} is not an action")
@@ -130,10 +129,12 @@ class ActionTable:
     def features(self, words: Sequence[str]) -> list[list[int]]:
         """Return the features of each word, and of `</s>` behind the words.
 
-        The first feature of a word is the `shift_word` of its SHIFT. For AMR five kinds of features follow: 1 if the
-        lemma is a symbol, else 0; `NOT_PLAIN`, `TEXT`, `NUMBER` or `PART`; the roles of `once`, as bits, that a concept
-        which rules name by this word alone may bear several times; the rows in `lacked` of the lemmas that the word
-        evokes by each route; and the lexicon rows of the spans of 1, 2, … words that end with this word.
+        SHIFT_ID: the `shift_word` of the word's SHIFT; the other features exist for AMR only
+        LEMMA: 1 if the lemma is a symbol, else 0
+        PLAIN: `NOT_PLAIN`, `TEXT`, `NUMBER` or `PART`
+        SEVERAL: the roles of `once` that a concept derived from this word alone may bear several times, as bits
+        from EVOKED on: for each route, the row in `lacked` of the lemma that it gives (`FrameActions.lemmas`)
+        from FIRST_SPAN on: the lexicon rows of the spans of 1, 2, … words that end with this word
         """
         shift = {word: i for i, word in enumerate(self.shift_words, 1)}
         columns = [[shift.get(word, 0)] for word in words]
@@ -162,7 +163,7 @@ class ActionTable:
         return 0 if action.label is None else self.shift_words.index(action.label) + 1
 
     def _check_columns(self) -> None:
-        """Raise `InputError` if a column that the machine needs has no token, because search could get stuck there."""
+        """Raise `InputError` if the machine needs a column without tokens, because search could get stuck."""
         needed = {_COLUMN_OF_KIND[kind] for kind in self.system.kinds}
         if ActionClass.LEFT_ARC in needed:
             needed.add(ActionClass.LEFT_ARC_ROOT)
@@ -194,7 +195,7 @@ class ActionTable:
         self.span_lengths = range(1, 2 + max((span.count(" ") for span in spans), default=0))
 
     def _read_frames(self, frames: FrameActions, ids: Mapping[Action, int], lexicon: Mapping[str, list[int]]) -> None:
-        """Make a row for each set of FRAME actions that a span may have, together with its tokens in the lexicon.
+        """Make a row for each set of FRAME actions that a span may have, with the span's tokens in the lexicon added.
 
         Raises `InputError` for a vocabulary that lacks a FRAME action of the table.
         """
@@ -216,7 +217,7 @@ class ActionTable:
         self._row_of_others = self._rows_of_frames[_OTHER, frozenset()]
 
     def _read_prior(self, spans: Sequence[str | None], ids: Mapping[Action, int]) -> None:
-        """Read the prior of each row.
+        """Compute `prior` from the counts of the training data.
 
         spans: the span of each row; None for spans outside the lexicon
         """
@@ -277,7 +278,7 @@ class ActionTable:
         return found
 
     def _read_lacked(self, limits: SearchLimits | None, bits: Mapping[str, int]) -> None:
-        """Read the roles that frames lack."""
+        """Compute `route`, `sense` and `lacked`, and add the roles that their frames lack to `new_roles` of PREDs."""
         frames = self._frames if limits is not None and limits.roles_of_frames else None
         self.route, self.sense = np.full(len(self.actions), -1), np.zeros(len(self.actions), np.int64)
         self._lemmas = {} if frames is None else {lemma: row for row, lemma in enumerate(frames.table.lemmas(), 1)}
@@ -296,17 +297,17 @@ class ActionTable:
                 self.lacked[row, senses[sense]] = sum(bits.get(role, 0) for role in lacked)
 
     def _evoked_by(self, words: Sequence[Word], place: int) -> list[int]:
-        """Return the rows in `lacked` of the lemma that each route names for one word, see `FrameActions.lemmas`."""
+        """Return the rows in `lacked` of the lemmas that the routes give for one word, see `FrameActions.lemmas`."""
         if self._frames is None or not self._lemmas:
             return [0] * len(ROUTES)
         lemmas = self._frames.lemmas(words[place : place + 1], words[place + 1 : place + 1 + WINDOW])
         return [self._lemmas.get(str(lemma), 0) for lemma in lemmas]
 
     def _read_sorts(self) -> None:
-        """Read the sorts of nodes that search compares.
+        """Compute `new_sort`, `top_sorts` and `second_sorts`.
 
         Search must never get stuck: where no word is left and the graph can't be closed, one RA is legal for any two
-        nodes. This RA gives the most frequent of the roles that may come twice.
+        nodes. It is the first RA of the vocabulary (the most frequent one) whose role is not in `once`.
         """
         self.new_sort, self.top_sorts, self.second_sorts = np.zeros((3, len(self.actions)), np.int64)
         limits = getattr(self.system, "limits", None)
@@ -333,9 +334,7 @@ class ActionTable:
 
 
 def lexical_prior(counts: Mapping[int, int]) -> dict[int, float]:
-    """Return log p(action) of each action that may name a node of a span, relative to equal probabilities.
-
-    Each action has one more count than in training.
+    """Return log (p · n) for each of the n actions that may name a node of a span; p has add-one smoothing.
 
     counts: action → how many nodes of the span it made in training
 
@@ -355,7 +354,7 @@ def _lacks(action: str, system: TransitionSystem) -> InputError:
 
 @lru_cache(maxsize=1 << 14)  # words come again and again
 def _symbol_and_plain(word: Word) -> tuple[int, int]:
-    """Return the features of a word alone: 1 if the lemma is a symbol, else 0; and whether it is plain."""
+    """Return the features `LEMMA` and `PLAIN` of a word, see `ActionTable.features`."""
     return int(word.lemma_is_symbol), _plain(word)
 
 

@@ -1,4 +1,4 @@
-"""Floor 6: the fairseq task. fairseq imports every file of this folder, so that `wrappers` registers the models."""
+"""The fairseq task (floor 6, see CONTRIBUTING.md). fairseq imports every file here; `wrappers` registers the models."""
 
 from transition_parser.base.compat import allow_fairseq_checkpoints
 

@@ -14,11 +14,11 @@ from transition_parser.tasks.graph_generator import complete
 class BoundedGenerator(SequenceGenerator):
     """A generator that limits the length of the derivations of each batch by the bound of the transition system.
 
-    fairseq would force `</s>` at its own limit, even where `</s>` is illegal.
+    Without this bound, fairseq would force `</s>` at its own limit, even where `</s>` is illegal.
     """
 
     def bind(self, resources: Resources, inputs: WordInputs | None) -> None:
-        """Set the system and the pieces of the sentences, and the reader of word inputs beside pieces (or None)."""
+        """Set the resources of the data, and the reader of word inputs other than pieces (None if there are none)."""
         self.resources, self.system, self.inputs = resources, resources.table.system, inputs
         self.opens = resources.opens_word()
         if type(self.search) is BeamSearch:
@@ -41,8 +41,8 @@ class _FillingBeamSearch(BeamSearch):
     """A beam search that also ends for sentences with fewer derivations than the beam is wide.
 
     fairseq waits until each sentence has as many finished hypotheses as the beam is wide. A short sentence may have
-    fewer derivations (a single word has one). When no hypothesis is left, the search fills up the rest of the beam with
-    hypotheses of a score far below all others, which `BoundedGenerator` throws away.
+    fewer derivations (a single word has one). When no hypothesis is left, the search fills the rest of the beam with
+    filler hypotheses. They score far below all others, and `BoundedGenerator` throws them away.
     """
 
     def step(self, step, lprobs, scores, *args, **kwargs):

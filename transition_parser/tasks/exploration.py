@@ -21,15 +21,15 @@ from transition_parser.states.correct import Correct, CorrectActions, GoldTrees
 from transition_parser.states.machine import DependencyMachine
 from transition_parser.states.states import States
 
-MARGIN = 1.0  # lead in log-probability over the best wrong kind above which the best correct kind is always taken
+MARGIN = 1.0  # a correct kind of action that leads all wrong kinds by more than this log-probability is always taken
 
 
 @dataclass(frozen=True)
 class Rollout:
-    """Derivations of B sentences with T steps each, of which the last is `</s>`.
+    """Derivations of B sentences, padded to T steps, over a vocabulary of V actions.
 
-    actions: (B, T), the actions taken; `</s>` fills the rest of a row once its derivation has ended
-    steps: (B,), the length of each derivation, with one `</s>`
+    actions: (B, T) int64, the actions taken; `</s>` ends each derivation and fills the rest of its row
+    steps: (B,) int64, the length of each derivation, with one `</s>`
     states: (B, T, …), the parser states before each action
     correct: (B, T, V) bool, see `Correct.actions`
     gold_arcs: (B, T, V) bool, see `Correct.gold_arcs`
@@ -43,10 +43,10 @@ class Rollout:
 
 
 class ExplorationPolicy(NamedTuple):
-    """The random part of exploration.
+    """The settings for exploring wrong actions at random.
 
-    share: the probability of taking the best wrong kind at a step where the best correct one leads it by at most
-        `MARGIN`
+    share: the probability of taking the best wrong kind of action (SHIFT, LEFT-ARC, …) at a step where the best correct
+        kind scores better by at most `MARGIN`
     generator: the source of random numbers, on the CPU
     """
 
@@ -60,9 +60,9 @@ def explore(
 ) -> Rollout:
     """Return the greedy derivation of each sentence of a batch.
 
-    With `policy` the model follows its own mistakes: it takes a wrong action that scores best, and sometimes one that
-    scores almost best; arcs get the relation that the model prefers. Without `policy` the model takes the correct
-    action that it prefers, and arcs of the gold tree get their gold relations.
+    With `policy`, the model takes its best action even if it is wrong, and at random a wrong action that scores almost
+    as well as the best correct action. Arcs then get the relation that the model prefers. Without `policy`, it takes
+    the correct action that scores best, so that arcs of the gold tree get their gold relations.
 
     net_input: see `ParserModel.encode`
     """
@@ -78,7 +78,7 @@ def _explore(model: ParserModel, encoder_out: EncoderOut, gold: GoldTrees, polic
     decoder = cast(StateDecoder, model.decoder)
     search = decoder.start(encoder_out)
     machine = cast(DependencyMachine, search.machine)
-    # search bounds SWAPs, exploration need not: SWAP is taken only where the gold tree needs it, so derivations end
+    # no limit on SWAPs, unlike in search: exploration takes SWAP only where the gold tree needs it, so derivations end
     machine.swaps_left = None
     oracle = CorrectActions(machine, gold)
     tokens = torch.full_like(encoder_out.lengths, decoder.table.end)
@@ -110,7 +110,7 @@ def _explore(model: ParserModel, encoder_out: EncoderOut, gold: GoldTrees, polic
 def _actions_to_take(
     scores: ActionScores, correct: Correct, machine: DependencyMachine, policy: ExplorationPolicy | None
 ) -> Tensor:
-    """Return the action that each row takes, (R,); `</s>` for rows in a final state."""
+    """Return the next action of each of R derivations, (R,) int64; `</s>` for derivations in a final state."""
     column, kind = machine.table.column, machine.table.kind
     values = scores.log_probabilities(len(column))  # −inf for illegal actions
     if policy is None:
@@ -126,12 +126,12 @@ def _actions_to_take(
 
 
 def _log_sums(values: Tensor, kind: Tensor, count: int) -> Tensor:
-    """Return the log of the sum of exp(values) over the tokens of each kind, (R, count).
+    """Return the log-sum-exp of the values of the tokens of each kind, (R, count).
 
-    A sum is finite where any of its values is finite.
+    The result is −inf only where all values of the kind are −inf.
 
-    values: (R, V)
-    kind: (V,), the kind of each token
+    values: (R, V), for V tokens
+    kind: (V,) int64, the kind of each token, less than `count`
     """
     index = kind.expand_as(values)
     highest = values.new_full((len(values), count), float("-inf")).scatter_reduce(1, index, values, "amax")

@@ -23,7 +23,7 @@ class Explorer:
     """An object that replaces the derivations of batches by derivations that the model prefers, see `explore`.
 
     share: see `ExplorationPolicy`
-    after: the number of first epochs in which only correct actions are taken
+    after: the number of epochs, from the first on, in which only correct actions are taken
     padding: the id of `<pad>`
     epoch: the number of the current epoch, from 1
     """
@@ -35,7 +35,7 @@ class Explorer:
     epoch: int = 1
 
     def explored(self, model: ParserModel, sample: Mapping[str, Any], update: int) -> dict[str, Any]:
-        """Return the batch with explored derivations, and with the correct actions as `correct` and `gold_arcs`.
+        """Return the batch with explored derivations, and with `correct` and `gold_arcs` of `Rollout`.
 
         The random numbers depend on the seed, the number of the update and the first sentence of the batch, so that
         resumed training continues in the same way.
@@ -66,7 +66,7 @@ class Explorer:
 
 
 def explorer_of(options: Any, resources: Resources) -> Explorer | None:
-    """Return the explorer of the options of the task; None where training follows the derivations of the data.
+    """Return the explorer for the options of the task; None if they ask for the derivations of the data.
 
     Raises `InputError` for options that do not fit the oracle, are out of range, or ask for a dynamic oracle of graphs
     other than dependency trees.

@@ -22,7 +22,7 @@ class GraphGenerator(nn.Module):
     Raises `InputError` for several models, and for options that need a model that scores actions.
 
     models: a list with the only model
-    inputs: the reader of word inputs beside pieces; None where the model has none
+    inputs: the reader of word inputs other than pieces; None if the model has no such inputs
     args: the arguments of `fairseq-generate`; its `nbest` is the largest number of hypotheses of a sentence
     """
 
@@ -62,7 +62,7 @@ class GraphGenerator(nn.Module):
 def complete(net_input: dict, resources: Resources, inputs: WordInputs | None) -> None:
     """Add the model's inputs other than tokens to `net_input`, because `fairseq-interactive` passes only the tokens.
 
-    inputs: the reader of word inputs beside pieces; None where the model has none
+    inputs: the reader of word inputs other than pieces; None if the model has no such inputs
     """
     tokens = net_input["src_tokens"]
     if "features" not in net_input:

@@ -20,7 +20,7 @@ class ParsingScoreConfig(FairseqDataclass):
 class ParsingScorer(BaseScorer):
     """A scorer that reports the scores that the task has counted.
 
-    It can't count by itself: fairseq gives scorers strings of actions alone, without words and gold graphs.
+    The scorer itself can't count, because fairseq gives it only strings of actions, without words and gold graphs.
     """
 
     def __init__(self, cfg: ParsingScoreConfig) -> None:
@@ -31,7 +31,7 @@ class ParsingScorer(BaseScorer):
         """Do nothing: the task has counted this parse already."""
 
     def score(self) -> float:
-        """Return the last of the scores, which is LAS or Smatch; 0 where nothing was scored."""
+        """Return LAS or Smatch, the last score of the task; 0 if nothing was scored."""
         return [0.0, *_scores().values()][-1]
 
     def result_string(self) -> str:

@@ -1,4 +1,4 @@
-"""The models of `--teacher`, whose probabilities of actions, or of heads and relations, a model learns to have."""
+"""The models of `--teacher`: another model learns their probabilities of actions, or of heads and relations."""
 
 from __future__ import annotations
 
@@ -21,22 +21,21 @@ from transition_parser.transitions import TreeSystem
 
 @dataclass
 class Teacher:
-    """Models that are shown the derivations of a batch, and that say how probable they find each choice.
+    """Models that give the probabilities of the choices in a batch; the model in training learns their mean.
 
-    The choices are the next action of each state, or the head of each word and the relation of each gold arc.
+    The choices are the next action in each state, or the head of each word and the relation of each gold arc.
 
-    Hinton, Vinyals and Dean 2015, Distilling the Knowledge in a Neural Network, at the temperature 1. The mean of the
-    probabilities of all models is learned.
+    Source: Hinton, Vinyals and Dean 2015, Distilling the Knowledge in a Neural Network, at the temperature 1.
 
     members: the models
-    weight: the weight of what the models say in the loss; the gold choices have the rest
+    weight: the weight of the models' probabilities in the loss; the gold choices have the remaining weight
     """
 
     members: list[_Member]
     weight: float
 
     def taught(self, sample: Mapping[str, Any], words: Sequence[Sequence[str]]) -> dict[str, Any]:
-        """Return the batch with the probabilities as `taught`.
+        """Return the batch with the mean probabilities of the models under the key `taught`.
 
         words: the normalised words of each sentence
         """
@@ -53,12 +52,12 @@ class Teacher:
 
 @dataclass(frozen=True)
 class _Member:
-    """A model.
+    """One model of a teacher. "Our" ids are the ids in the data, for V action tokens and R relations.
 
-    path: the path or the name that it was loaded from
-    columns: (V,); its id of each of our actions
+    path: the path or the name from which the model was loaded
+    columns: (V,) int64; the model's id of each of our action tokens
     known: (V,) float; 1 for actions and `</s>`, 0 for other symbols
-    relations: (R,); its id of each of our relations
+    relations: (R,) int64; the model's id of each of our relations
     """
 
     path: str
@@ -68,7 +67,7 @@ class _Member:
     relations: Tensor
 
     def on(self, device: torch.device) -> _Member:
-        """Return the model on a device."""
+        """Return the model on a device. A model on another device is loaded again."""
         if self.parser.device == device:
             return self
         parser = Parser.load(self.path, device=str(device))
@@ -78,23 +77,23 @@ class _Member:
     def probabilities(
         self, words: Sequence[Sequence[str]], actions: Tensor, states: States | None = None
     ) -> list[Tensor]:
-        """Return the probabilities of our choices.
+        """Return the probabilities for B derivations of T steps: (B, T, V), of our actions in each state.
 
-        They are (B, T, V), of our actions in each state of the derivations. Of a model that scores whole trees they are
-        (B, P, P), of heads, and (B, P, R), of our relations of the gold arcs.
+        A model that scores whole trees returns (B, P, P), for the heads of P positions (the words and the root), and
+        (B, P, R), for our relations of the gold arcs.
 
-        actions: (B, T), our ids; the action before each step, `</s>` before the first
-        states: the states before each step, as our machine has them; None to find them here
+        actions: (B, T) int64, our ids; the action before each step, `</s>` before the first
+        states: the states before each step, with our ids; None to compute them here
         """
         if isinstance(self.parser.model.decoder, TreeDecoder):
             return self._of_trees(words, self.columns[actions], states)
         return [self._of_actions(words, self.columns[actions])]
 
     def _of_trees(self, words: Sequence[Sequence[str]], theirs: Tensor, states: States | None) -> list[Tensor]:
-        """Return the probabilities of heads and relations by the last reading of the sentences.
+        """Return the probabilities of heads (B, P, P) and relations (B, P, R), from the last decisions of the decoder.
 
-        theirs: (B, T); the ids that the model has for `actions` in `probabilities`
-        states: as in `probabilities`. The relations in them have our ids, but they only become targets of decisions,
+        theirs: (B, T) int64; the model's ids of `actions` in `probabilities`
+        states: as in `probabilities`. Our ids of relations do no harm, because decisions use them only as targets,
             which are not read here.
         """
         model = self.parser.model
@@ -108,7 +107,7 @@ class _Member:
     def _of_actions(self, words: Sequence[Sequence[str]], theirs: Tensor) -> Tensor:
         """Return the probabilities (B, T, V) of our actions.
 
-        theirs: (B, T); the ids that the model has for `actions` in `probabilities`
+        theirs: (B, T) int64; the model's ids of `actions` in `probabilities`
         """
         model = self.parser.model
         decoder = model.decoder
@@ -121,16 +120,16 @@ class _Member:
 
 
 def _probabilities(decision: Decision) -> Tensor:
-    """Return the probabilities (B, N, K) of the candidates of a decision; 0 where none competes."""
+    """Return the probabilities (B, N, K) of the candidates of a decision; 0 for candidates that do not compete."""
     return only_legal(decision.scores, decision.competing).softmax(-1).nan_to_num()
 
 
 def teacher_of(options: Any, resources: Resources, of_trees: bool = False) -> Teacher | None:
-    """Return the teacher of the options of the task; None where there is none.
+    """Return the teacher that the options of the task name; None if they name none.
 
     Raises `InputError` for options that do not fit together, and for models that can't teach the choices of this data.
 
-    of_trees: True if the model that learns scores whole trees (`TreeDecoder`), False if it scores actions
+    of_trees: True if the model in training scores whole trees (`TreeDecoder`), False if it scores actions
     """
     if not options.teacher:
         if options.teacher_weight is not None:

@@ -156,8 +156,8 @@ class TransitionParsingConfig(LengthConfig):
 class TransitionParsingTask(FairseqTask):
     """The task of predicting the actions of a transition system.
 
-    `parser.json` beside the data says everything about the meaning of the actions. The attribute `table` is the
-    action vocabulary in the form that the batched machine needs.
+    `parser.json` in the data folder defines the meaning of the actions. The attribute `table` is the action vocabulary
+    in the form that the batched parser-state machine needs.
     """
 
     def __init__(self, cfg: TransitionParsingConfig, resources: Resources) -> None:
@@ -176,16 +176,16 @@ class TransitionParsingTask(FairseqTask):
         self.needs: Collection[str] = ()  # set by `build_model`, which fairseq calls before it loads data
         self._inputs: WordInputs | None = None  # set by `build_model`, too
         self._tag_heads: TagHeads | None = None
-        self.frame_heads: FrameHeads | None = None  # a part of the criterion
+        self.frame_heads: FrameHeads | None = None  # a submodule of the criterion
         self._optimizer_checked = False
         self._source = fairseq_dictionary(resources.source_dictionary)
         self._target = fairseq_dictionary(resources.target_dictionary)
-        # checkpoints keep the fingerprint, so that a model is never used with the files of another one
+        # checkpoints keep the fingerprint, so that a model is never used with the data files of another model
         self.state.merge_state_dict({"fingerprint": resources.fingerprint})
 
     @classmethod
     def setup_task(cls, cfg: TransitionParsingConfig, **kwargs) -> "TransitionParsingTask":
-        """Read dictionaries, `spm.model` and `parser.json` of the folder `cfg.data`."""
+        """Return the task with the dictionaries, `spm.model` and `parser.json` of the folder `cfg.data`."""
         keep_freed_memory()
         let_idle_threads_sleep_soon()
         return cls(cfg, Resources.load(str(cfg.data)))
@@ -201,8 +201,8 @@ class TransitionParsingTask(FairseqTask):
     def build_dictionary(cls, filenames, workers=1, threshold=-1, nwords=-1, padding_factor=8) -> Dictionary:
         """Return the dictionary of the given files, for `fairseq-preprocess --task transition_parsing`.
 
-        The pieces of `spm.model` and the actions over the relations of `parser.json` that the training data lacks are
-        added. Raises `InputError` for a threshold or a bound on the number of words.
+        Pieces of `spm.model` and actions of `parser.json` that the training data lacks are added. Raises `InputError`
+        for a threshold or a bound on the number of words.
         """
         if max(threshold, nwords) > 0:
             raise InputError("the dictionaries are those of preprocess: --threshold* and --nwords* do not apply")
@@ -216,7 +216,7 @@ class TransitionParsingTask(FairseqTask):
         return dictionary
 
     def build_model(self, cfg, from_checkpoint=False):
-        """Build the model as fairseq does, and remember which states and inputs the model reads."""
+        """Build the model as fairseq does, and keep its needs (`Decoder.needs`), word inputs and tag heads."""
         if from_checkpoint:  # the model is for parsing, which needs no second corpus
             self.also_resources = None
         model = super().build_model(cfg, from_checkpoint)
@@ -239,10 +239,10 @@ class TransitionParsingTask(FairseqTask):
         return model
 
     def _teacher_of(self, model: ParserModel) -> Optional[Teacher]:
-        """Return the teacher of the options, None where there is none.
+        """Return the teacher that the options name, None if they name none.
 
-        Raises `InputError` for a training that learns neither actions nor trees, or not of one corpus alone, and where
-        `teacher_of` does.
+        Raises `InputError` for a teacher if the model learns neither actions nor trees, or if there is a second corpus.
+        Raises the errors of `teacher_of`, too.
         """
         of_trees = isinstance(model.decoder, TreeDecoder)
         if self.cfg.teacher and model.searches_directly and not of_trees:
@@ -256,7 +256,7 @@ class TransitionParsingTask(FairseqTask):
     def _frame_heads(self, model: ParserModel, arch: str) -> Optional[FrameHeads]:
         """Return the heads that predict PropBank's frames, None where `--frame-loss` is 0.
 
-        Raises `InputError` for data without the column, and where `FrameHeads.of_model` does.
+        Raises `InputError` for data without the column `propbank`, and where `FrameHeads.of_model` does.
         """
         if not self.cfg.frame_loss:
             return None
@@ -318,11 +318,11 @@ class TransitionParsingTask(FairseqTask):
         columns: Collection[str],
         training: bool,
     ) -> WordData:
-        """Return the annotations of a split of a data folder.
+        """Return the annotations of the words of a split, with the functions that make tensors of them.
 
         name: the name of the split; "also" for the training data of the second corpus
         heads: the tag predictors of the model
-        columns: the columns that are read or predicted
+        columns: the names of the columns of annotations that are read or predicted
         """
         split, lengths = "train" if training else name, [*map(len, words)]
         annotations = dict(read_annotations(folder, split, columns, lengths))
@@ -348,11 +348,11 @@ class TransitionParsingTask(FairseqTask):
         return sides
 
     def _columns(self, heads: Optional[TagHeads]) -> set[str]:
-        """Return the names of the columns that the model reads or predicts."""
+        """Return the names of the columns of annotations that the model reads or predicts."""
         return {*(heads or ()), *(self._inputs.masked(False) if self._inputs else ())}
 
     def get_batch_iterator(self, dataset, *args, **kwargs):
-        """Return fairseq's iterator over batches, and tell schedulers how many batches training has."""
+        """Return fairseq's iterator over batches, and tell schedulers the number of batches of a training epoch."""
         first = dataset not in self.dataset_to_epoch_iter
         iterator = super().get_batch_iterator(dataset, *args, **kwargs)
         if first and dataset is self.datasets.get("train"):
@@ -367,9 +367,9 @@ class TransitionParsingTask(FairseqTask):
         return TransitionDataset(self.resources, sentences, WordData(read=self._read_words()), shuffle=False)
 
     def _read_words(self, sentences: Sequence[Sequence[str]] = (), split: str = "") -> ReadWords | None:
-        """Return the function that reads the model's word inputs beside pieces; None where the model has none.
+        """Return a function that reads the model's word inputs other than pieces; None if the model has no such input.
 
-        The outputs of a frozen pretrained encoder for the sentences of a split are kept on disk.
+        The vectors that a frozen pretrained encoder gives to the words of a split are cached on disk.
         """
         inputs = self._inputs
         if not inputs:
@@ -385,7 +385,7 @@ class TransitionParsingTask(FairseqTask):
         }
 
     def get_interactive_tokens_and_lengths(self, lines, encode_fn):
-        """Return the piece ids and the lengths of some lines; a line is one tokenised sentence, or its pieces."""
+        """Return the piece ids and the length of each line. A line holds the words of a sentence, or its pieces."""
         tokens = []
         for line in lines:
             words = encode_fn(line).split()
@@ -416,9 +416,9 @@ class TransitionParsingTask(FairseqTask):
     def train_step(self, sample, model, criterion, optimizer, update_num, ignore_grad=False):
         """Take fairseq's training step, with the loss computed in the training precision."""
 
-        def loss(model, sample):  # casts inside fairseq's step, which turns autocasting off on GPUs
+        def loss(model, sample):  # autocasts inside fairseq's step, because the step turns autocasting off on GPUs
             if self._explorer is not None and "trees" in sample:
-                with self._autocast(sample, model):  # a separate context: weights cast in it have no gradients
+                with self._autocast(sample, model):  # separate, because it caches cast weights without gradients
                     sample = self._explorer.explored(model.plain, sample, update_num)
             if self.teacher is not None and sample:
                 words = self.datasets["train"].sentences.words
@@ -456,7 +456,7 @@ class TransitionParsingTask(FairseqTask):
     def _counts(self, sample, derivations: list[list[int]], legal: bool = True) -> dict[str, float]:
         """Return the sums of `Formalism.count` over a batch.
 
-        legal: False where derivations may hold illegal actions; such a derivation builds nothing
+        legal: False if derivations may hold illegal actions; a derivation with an illegal action builds no graph
         """
         counts = dict.fromkeys(self.formalism.sums, 0.0)
         sources = sample["net_input"]["src_tokens"].tolist()
@@ -490,10 +490,10 @@ class TransitionParsingTask(FairseqTask):
     # --- search through fairseq -------------------------------------------------------------
 
     def build_generator(self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, **kwargs):
-        """Return fairseq's generator with the machine's own bound on the number of actions.
+        """Return fairseq's generator, bounded by the largest number of actions of the transition system.
 
-        A model that finds whole graphs gets a `GraphGenerator`. Raises `InputError` for an ensemble whose models read
-        words differently.
+        A model that finds whole graphs gets a `GraphGenerator`. Raises `InputError` for an ensemble whose models have
+        different word inputs.
         """
         if len({frozenset(model.plain.inputs or ()) for model in models}) > 1:
             raise InputError("the models read words differently: use `transition-parser parse --ensemble`")
@@ -542,10 +542,10 @@ def _auxiliary_data(cfg: TransitionParsingConfig) -> Optional[str]:
 
 
 def _along(resources: Resources, also: Resources) -> Resources:
-    """Return the resources from which the model of the second corpus, which shares the encoder, is built.
+    """Return the resources from which the model of the second corpus is built. Both models share the encoder.
 
-    resources: of the first corpus, whose words, pieces and word vectors the encoder reads
-    also: of the second corpus
+    resources: for the first corpus; its pieces, columns to read and word vectors are used, as the encoder reads them
+    also: for the second corpus; its actions and its columns to predict are used
     """
     predictions = {name: values for name, values in also.columns.values.items() if name in predicted()}
     columns = {name: values for name, values in resources.columns.values.items() if name not in predicted()}
@@ -560,7 +560,7 @@ def _along(resources: Resources, also: Resources) -> Resources:
 
 
 def _inventory(path: Path) -> list[str]:
-    """Return the symbols that the dictionary of a file from `preprocess` must hold, read from the files beside it."""
+    """Return the symbols that the dictionary of a file of `preprocess` must hold: the pieces or the actions."""
     if path.suffix == ".src" and os.path.exists(path.with_name(PIECES_FILE)):
         return Pieces.load(path.parent).inventory()
     if path.suffix == ".act" and os.path.exists(path.with_name(CONFIG_FILE)):

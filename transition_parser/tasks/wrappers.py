@@ -33,16 +33,15 @@ from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.words import WordTensors
 from transition_parser.states.states import States
 
-LONGEST = (int(1e6), int(1e9))  # sentences and derivations of any length: positions are computed
+LONGEST = (int(1e6), int(1e9))  # of sentences and of derivations: practically any length is allowed
 _CACHE = "transition_parser"  # the key in fairseq's incremental state
 
 
 class TrainingModel(BaseFairseqModel):
-    """A model with the interface of `fairseq-train`; its parameters have the names that they have in the model.
+    """A model with the interface of `fairseq-train`. Its parameters have the same names as in `plain`.
 
-    plain: the model itself, whose parts are also parts of this module
-    also: a model of other graphs with the same encoder, which is trained with the model and not kept
-        (`--auxiliary-data`)
+    plain: the model itself, whose submodules are also submodules of this module
+    also: the model of the second corpus (`--auxiliary-data`); it shares the encoder, is trained along, and is not kept
     """
 
     def __init__(self, plain: ParserModel, also: ParserModel | None = None) -> None:
@@ -73,10 +72,7 @@ class TrainingModel(BaseFairseqModel):
         return cls(plain, also)
 
     def upgrade_state_dict_named(self, state_dict: dict[str, Any], name: str) -> None:
-        """Remove the weights of a second model from a checkpoint where this module has no second model.
-
-        The second model is the model of `--auxiliary-data`.
-        """
+        """Remove the weights of the model of `--auxiliary-data` from a checkpoint if this module has no such model."""
         if self.also is None:
             for key in [key for key in state_dict if key.startswith(ALSO_PREFIX)]:
                 del state_dict[key]
@@ -92,17 +88,17 @@ class TrainingModel(BaseFairseqModel):
         mask_illegal: bool = True,
         also: bool = False,
     ) -> tuple[Tensor, dict[str, Any]]:
-        """Return (B, T, V) scores before the softmax, −inf for illegal actions, and fairseq's dictionary of extras.
+        """Return the scores before the softmax, (B, T, V), and fairseq's dictionary of extras.
 
-        For models that score actions, the extras hold `legal`, (B, T, V), 1 for legal actions and 0 for others, and
-        `sampled_steps`, (B, T) bool, the steps that count, or None for all steps. For models that score graphs, the
-        scores are the scores of the first decision, and the extras hold all decisions as `decisions`. The extras of all
-        models hold the words that tag predictors read as `tagged`, and the predictors as `tag_heads`.
+        There are B sentences, T steps and V actions. The scores of illegal actions are −inf. For models that score
+        actions, the extras hold `legal`, (B, T, V), 1 for legal actions and 0 for others, and `sampled_steps`, (B, T)
+        bool, the steps that count, or None for all steps. For models that score graphs, the extras hold `decisions`,
+        and the scores are those of the first decision. All extras hold the vectors that tag predictors read as
+        `tagged`, and the predictors as `tag_heads`.
 
-        states: the parser states before each action, by field, from the data loader; None: the machine computes them
-            here
+        states: field → parser states before each action, from the data loader; None: the machine computes them here
         mask_illegal: False leaves the scores of illegal actions as they are
-        also: True where the batch is for the second model (`--auxiliary-data`)
+        also: True if the batch is for the second model (`--auxiliary-data`)
         """
         given = None if states is None else States(**states)
         plain = self.also if also else self.plain
@@ -136,7 +132,7 @@ def _normalised(scores: Tensor, log_probs: bool) -> Tensor:
 class GenerationModel(FairseqEncoderDecoderModel):
     """A trained model with the interface of `fairseq-generate`.
 
-    greedy: True where search keeps one hypothesis, see `SearchState`
+    greedy: True if search keeps one hypothesis for each sentence, see `SearchState`
     """
 
     def __init__(self, model: TrainingModel, task, greedy: bool = False) -> None:
@@ -169,9 +165,9 @@ class _Decoder(FairseqIncrementalDecoder):
         self.decoder, self.greedy = plain.decoder, greedy
 
     def forward(self, prev_output_tokens: Tensor, encoder_out: EncoderOut, incremental_state: dict | None = None, **_):
-        """Return (R, 1, V) log-probabilities of the next actions, −inf for actions that search must not take.
+        """Return the log-probabilities (R, 1, V) of V actions for R hypotheses, −inf if search must not take an action.
 
-        The batched machine is kept in the incremental state. Raises `ValueError` where that state is missing.
+        The `SearchState` is kept in fairseq's incremental state. Raises `ValueError` if the incremental state is None.
         """
         if incremental_state is None:
             raise ValueError("search needs fairseq's incremental state")
@@ -191,7 +187,7 @@ class _Decoder(FairseqIncrementalDecoder):
         return net_output[0] if log_probs else net_output[0].exp()
 
     def reorder_incremental_state(self, incremental_state: dict, new_order: Tensor) -> None:
-        """Reorder the hypotheses as fairseq's beam does, which copies and drops them, and drops finished sentences."""
+        """Reorder, copy and drop hypotheses as fairseq's beam does. Finished sentences are dropped too."""
         if _CACHE in incremental_state:
             incremental_state[_CACHE].select_sentences(new_order)
 

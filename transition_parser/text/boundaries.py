@@ -40,7 +40,7 @@ class WrittenToken(NamedTuple):
 
 
 class WrittenSentence(NamedTuple):
-    """A sentence of a corpus; `opens_paragraph` is True for the first one of a paragraph."""
+    """A sentence of a corpus; `opens_paragraph` is True for the first sentence of a paragraph."""
 
     tokens: tuple[WrittenToken, ...]
     opens_paragraph: bool = False
@@ -76,7 +76,7 @@ def labelled(sentences: Iterable[WrittenSentence]) -> Iterator[Labelled]:
 
 
 class Unit(NamedTuple):
-    """A token as the labels give it.
+    """A token, delimited by the labels of characters.
 
     start: the position of its first character
     form: its characters
@@ -95,9 +95,9 @@ _LABEL = re.compile(rb"[^\x00]")
 
 
 class Units:
-    """The tokens of a paragraph whose characters and labels come in pieces. The pieces do not change the tokens.
+    """A builder of the tokens of a paragraph. Chunks of any size, read one after the other, give the same tokens.
 
-    start: the position of the paragraph
+    start: the position of the paragraph in the whole text
     holds_blanks: True where a token may hold single blanks; a token never holds other white space
     most: the maximum number of characters of a token; a longer one is divided
     """
@@ -105,12 +105,12 @@ class Units:
     def __init__(self, start: int, holds_blanks: bool, most: int) -> None:
         self._here = self._start = start
         self._holds_blanks, self._most = holds_blanks, most
-        self._space = self._form = self._inside = ""  # inside: white space behind the form, perhaps inside the token
+        self._space = self._form = self._inside = ""  # inside: white space behind the form so far
 
     def read(self, text: str, labels: bytes) -> Iterator[Unit]:
-        """Yield the tokens that end in the next characters.
+        """Read the next characters of the paragraph, and yield the tokens that are then complete.
 
-        labels: the labels of the characters that are not white space
+        labels: one byte for each character of `text` that is not white space
         """
         used = 0
         for match in _RUN.finditer(text):
@@ -125,7 +125,7 @@ class Units:
             self._here += len(run)
 
     def rest(self) -> Iterator[Unit]:
-        """Yield the token that the end of the paragraph ends, if its last character has no label."""
+        """Yield the token that no label has ended yet, if there is one, at white space or the end of the paragraph."""
         if self._form:
             yield self._unit(len(self._form), Boundary.END)
 
@@ -141,7 +141,7 @@ class Units:
             yield from self._grow(run, first, len(run))
 
     def _grow(self, run: str, first: int, end: int) -> Iterator[Unit]:
-        """Add characters of the run to the token, and yield parts of it where it becomes too long."""
+        """Add the characters `first` ≤ i < `end` of `run` to the token, and yield parts of a token that is too long."""
         if not self._form:
             self._start = self._here + first
         self._form, self._inside = self._form + self._inside + run[first:end], ""

@@ -17,7 +17,7 @@ _Merge = tuple[float, int, int, str]  # rank, position of the left symbol, posit
 
 
 class BpeDropout:
-    """The merges of a byte-pair model.
+    """A splitter of words that applies the merges of a byte-pair model, with dropout.
 
     model: a sentencepiece model of the type `bpe`
     """
@@ -32,7 +32,7 @@ class BpeDropout:
     def split(self, text: str, p: float, draws: Iterator[float]) -> list[str]:
         """Return the pieces of a text after byte-pair merges, each of which is left out at random.
 
-        text: one word with the mark of its beginning, without white space
+        text: one word with `▁` in front of it, without white space
         p: the probability that a merge is left out
         draws: uniform random numbers in [0, 1); one is taken for each possible merge
         """
@@ -40,9 +40,9 @@ class BpeDropout:
         return [piece for symbol in merged if symbol for piece in self._known(symbol)]
 
     def _merged(self, symbols: list[str], p: float, draws: Iterator[float]) -> list[str]:
-        """Merge neighbours in place, in the order of the ranks.
+        """Merge neighbouring symbols in place, the merge with the lowest rank first, and return the list.
 
-        A symbol that was merged into the symbol before it becomes empty.
+        A symbol that is merged into the symbol before it becomes the empty string.
         """
         count = len(symbols)
         following, preceding = [*range(1, count + 1)], [*range(-1, count - 1)]
@@ -65,9 +65,9 @@ class BpeDropout:
         return symbols
 
     def _merges(self, symbols: list[str], left: int, right: int) -> list[_Merge]:
-        """Return the merge of two neighbours as the only item.
+        """Return a list with the merge of two neighbouring symbols.
 
-        Return nothing at the edges of the text and where the model has no such piece.
+        The list is empty at the edges of the text and where the model does not have the merged piece.
         """
         if left < 0 or right == len(symbols):
             return []
@@ -76,7 +76,7 @@ class BpeDropout:
         return [] if rank is None else [(rank, left, right, piece)]
 
     def _known(self, symbol: str) -> list[str]:
-        """Return the symbol, or its bytes in UTF-8 where the model does not know the symbol."""
+        """Return the symbol, or the pieces of its UTF-8 bytes if the model lacks the symbol and has pieces of bytes."""
         if symbol in self._ranks or not self._has_bytes:
             return [symbol]
         return [f"<0x{byte:02X}>" for byte in symbol.encode()]

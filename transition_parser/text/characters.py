@@ -1,6 +1,6 @@
 """The characters of texts as numbers, for networks that read characters.
 
-A character that is not known has its Unicode category all the same, so that a network can read any text.
+An unknown character still has its Unicode category, so that a network can read any text.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-EDGE = 0  # the number of all positions before and behind a paragraph, as a character and as a category
+EDGE = 0  # the number, as a character and as a category, of positions outside a paragraph
 UNKNOWN = 1
 _FIRST = 2  # the number of the first known character
 _RARE = 2  # a character that occurs less often in training is not known
-# The general categories of Unicode; the numbers of categories are positions in this string, plus one
+# The general categories of Unicode; the number of a category is its position in this list, plus one
 _CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn".split()
-CATEGORIES = 1 + len(_CATEGORIES)  # with the number of edges
+CATEGORIES = 1 + len(_CATEGORIES)  # the number of categories, with `EDGE`
 _NUMBERS = {name: number for number, name in enumerate(_CATEGORIES, 1)}
 
 
 class Characters:
-    """The known characters.
+    """The characters that a network knows, with their numbers.
 
-    known: each character once
+    known: each known character once
     """
 
     def __init__(self, known: Sequence[str]) -> None:
@@ -40,7 +40,7 @@ class Characters:
         return cls([character for _count, character in sorted(frequent)])
 
     def __len__(self) -> int:
-        """Return how many numbers `ids` can give."""
+        """Return how many numbers of characters there are, `EDGE` and `UNKNOWN` included."""
         return _FIRST + len(self.known)
 
     def ids(self, text: str) -> list[int]:

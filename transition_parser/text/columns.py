@@ -1,9 +1,9 @@
 """The annotations of sentences besides words and graphs: columns of values, and `columns.json`, which lists them.
 
-A column has one value for each word or one for each sentence; `KNOWN` says all that differs between columns. The
-values of a split are in `{split}.{column}`: one line for each sentence, values separated by spaces. What models learn
-are labels: the values themselves, or the single features of a value of FEATS. `columns.json` lists the labels of each
-column, the labels that training has seen with each UPOS tag, and the lemma rules and features of known forms.
+A column has one value for each word or one for each sentence; `KNOWN` describes the columns. The values of a split are
+in `{split}.{column}`: one line for each sentence, values separated by spaces. Models learn labels, which are whole
+values or the single features of FEATS. `columns.json` lists the labels of each column and the labels that occur with
+each UPOS tag in training. It also lists the forms that have only one lemma rule, or one set of features, in training.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from transition_parser.base.model_files import (
 from transition_parser.text.lemma_rules import lemma_of, rule_of
 
 FILE_NAME = "columns.json"
-FORMAT_VERSION, FORMER_VERSIONS = 3, (1, 2)  # files of version 1 have no rules of known forms, both no `seen`
+FORMAT_VERSION, FORMER_VERSIONS = 3, (1, 2)  # version 1 has no `rules`, versions 1 and 2 have no `seen`
 UPOS, LEMMA, XPOS, FEATS, DOMAIN = "upos", "lemma", "xpos", "feats", "domain"
 UNKNOWN = "_"
 NO_FEATURES = "|"  # the value of a word that is known to have no features
 Annotations = Mapping[str, Sequence[Sequence[str]]]  # column → sentence → values
-Forms = Mapping[tuple[str, str], str]  # form and tag → its value
+Forms = Mapping[tuple[str, str], str]  # (form, UPOS tag) → value
 Seen = Mapping[str, Mapping[str, Sequence[str]]]  # column → UPOS tag → labels
 _OPTIONAL = OBJECT._replace(required=False)
-_KEY_OF_FORMS = {LEMMA: "rules", FEATS: "features"}  # the columns whose values known forms keep
+_KEY_OF_FORMS = {LEMMA: "rules", FEATS: "features"}  # column → key of its `Forms` in `columns.json`
 _KEYS = {
     **{"format_version": WHOLE_NUMBER, "columns": OBJECT, "seen": _OPTIONAL},
     **dict.fromkeys(_KEY_OF_FORMS.values(), _OPTIONAL),
@@ -48,18 +48,18 @@ _SPLITS = ("train", "valid", "dev", "test")
 
 @dataclass(frozen=True)
 class Column:
-    """A kind of annotation, with all that commands, data and models know of it.
+    """The description of a column.
 
-    flag: the option of `preprocess` and `train` that asks for it, without dashes
-    graphs: the graphs whose corpora have it, `trees` or `AMRs`
-    values: a sentence, as the reader of its file makes it → its values, `_` for none
-    holds: the values, in the help of the option
-    used_by: the flags of models that read or predict it
+    flag: the option of `preprocess` and `train` that adds the column, without dashes
+    graphs: the formalism whose corpora have the column, `trees` or `AMRs`
+    values: function from a sentence, as read from its file, to the values of the column; `_` is an unknown value
+    holds: the name of the values in the help of the option, in the plural
+    used_by: the flags of models that read or predict the column
     of_words: True if each word has a value, False if each sentence has one
-    predicted: True if models with `--tag-loss` predict it
-    least: least occurrences of a value in training; rarer values count as unknown
+    predicted: True if models with `--tag-loss` predict the column
+    least: the minimum number of occurrences of a label in training; rarer labels count as unknown
     is_set: True if a value is a set of labels, written as FEATS are: `Case=Nom|Number=Sing`
-    by_tag: True if a word is predicted only labels that training has seen with the word's UPOS tag
+    by_tag: True if models predict for a word only labels that occur in training with the word's UPOS tag
     """
 
     flag: str
@@ -78,7 +78,7 @@ class Column:
         return [label for label in value.split("|") if label] if self.is_set else [value]
 
     def value(self, labels: Iterable[str]) -> str:
-        """Return the value of labels, `_` for none. Features are in UD's order: alphabetical, whatever their case."""
+        """Return the value of a set of labels, `_` for no labels. As in UD, the labels are sorted, ignoring case."""
         return "|".join(sorted(labels, key=str.lower)) or UNKNOWN
 
 
@@ -96,7 +96,7 @@ def _domain(entry: Any) -> Sequence[str]:
     return ["-".join(name.split()) or DOMAIN]
 
 
-# all columns; a new column is a line here, and a class of `modules.word_inputs` that reads it
+# All columns. A new column needs an entry here, and a class in `modules.word_inputs` if models read the column.
 KNOWN: dict[str, Column] = {
     UPOS: Column(
         "upos", "trees", lambda sentence: [row.upos for row in sentence.words], "UPOS tags",
@@ -134,7 +134,7 @@ def asked_for(options: Mapping[str, Any], graphs: str) -> list[str]:
 
 
 def present(sentences: Iterable[Any], columns: Collection[str]) -> list[str]:
-    """Return the columns, of the given ones, that hold a label anywhere. No more sentences are read than needed."""
+    """Return the given columns that have a label in some sentence. Reading stops when all columns are found."""
     missing = list(columns)
     for sentence in sentences:
         missing = [name for name in missing if not any(_labels(name, KNOWN[name].values(sentence)))]
@@ -148,14 +148,14 @@ def _labels(column: str, values: Iterable[str]) -> Iterator[str]:
 
 
 def labels_of(column: str, sentences: Iterable[Any]) -> Iterator[str]:
-    """Yield all labels of a column of some sentences, as often as they occur."""
+    """Yield each occurrence of a label of a column in the sentences."""
     return (label for sentence in sentences for label in _labels(column, KNOWN[column].values(sentence)))
 
 
 def values_of_forms(sentences: Iterable[Any], columns: Collection[str]) -> dict[str, Forms]:
-    """Return the lemma rules and the features of the forms, with their tags, that have one throughout.
+    """Return lemma rules and features as column → (form, tag) → value, for pairs that always have the same value.
 
-    columns: the columns of the data; without UPOS, `_` stands in place of tags
+    columns: the columns of the data; if UPOS is not among them, `_` stands for all tags
     """
     found: dict[str, dict[tuple[str, str], set[str]]] = {name: {} for name in _KEY_OF_FORMS if name in columns}
     for sentence in sentences if found else ():
@@ -171,7 +171,7 @@ def values_of_forms(sentences: Iterable[Any], columns: Collection[str]) -> dict[
 def seen_with_tags(sentences: Iterable[Any], columns: Mapping[str, Sequence[str]]) -> Seen:
     """Return the labels that occur with each UPOS tag, for columns with `by_tag`.
 
-    columns: column → its labels; without UPOS nothing is returned
+    columns: column → its labels; if UPOS is not among them, the result is empty
     """
     names = [name for name in columns if KNOWN[name].by_tag] if UPOS in columns else []
     found: dict[str, dict[str, set[str]]] = {name: {tag: set() for tag in columns[UPOS]} for name in names}
@@ -187,7 +187,7 @@ def seen_with_tags(sentences: Iterable[Any], columns: Mapping[str, Sequence[str]
 
 
 class Columns:
-    """The labels of each column that the training data has. Id 0 stands for all other labels.
+    """The columns of the training data with their labels. In each column, id 0 stands for all other labels.
 
     values: column → its labels, the most frequent first
     seen: column → UPOS tag → the labels that occur with the tag
@@ -233,14 +233,14 @@ class Columns:
 
     @cached_property
     def lemmas(self) -> frozenset[tuple[str, str]]:
-        """The lemmas, with their tags, of the forms that keep their lemma."""
+        """The pairs (lemma, tag) of the forms in `forms`, which always have the same lemma rule in training."""
         rules = self.forms.get(LEMMA, {})
         return frozenset((lemma_of(form, rule), tag) for (form, tag), rule in rules.items())
 
     def lemma(self, form: str, tag: str, rules: str) -> str:
-        """Return a lemma by the first rule that gives one of `lemmas`, or else by the first rule.
+        """Return the lemma of a form by the first rule that gives a lemma in `lemmas`, or else by the first rule.
 
-        rules: lemma rules, the best first, with a space between them
+        rules: lemma rules separated by spaces, the best first
 
         >>> columns = Columns(forms={LEMMA: {("walk", "VERB"): "k0+|0+"}})
         >>> columns.lemma("walking", "VERB", "k0+|0+ k0+|3+"), columns.lemma("talking", "VERB", "k0+|0+ k0+|3+")
@@ -268,7 +268,7 @@ class Columns:
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Columns:
-        """Read `columns.json`; no file means no columns. Raises `InputError` for an unfit file."""
+        """Read `columns.json` of a folder. A missing file gives no columns. Raises `InputError` for an invalid file."""
         path = Path(folder, FILE_NAME)
         if not os.path.lexists(path):
             return cls()
@@ -289,7 +289,7 @@ class Columns:
 
 
 def _by_value(forms: Forms) -> dict[str, dict[str, list[str]]]:
-    """Return tag → value → forms, which has each tag and value only once."""
+    """Return tag → value → forms, the compact layout of `columns.json`, which does not repeat tags and values."""
     found: dict[str, dict[str, list[str]]] = {}
     for (form, tag), value in forms.items():
         found.setdefault(tag, {}).setdefault(value, []).append(form)
@@ -309,7 +309,7 @@ def _forms(by_value: Mapping[str, Mapping[str, Sequence[str]]], key: str, path: 
 
 
 def _check_seen(seen: Mapping[str, Any], columns: Mapping[str, Sequence[str]], path: Path) -> None:
-    """Raise `InputError` for labels seen with tags that are not lists of labels of the columns."""
+    """Raise `InputError` unless `seen` is column → UPOS tag → labels, with tags and labels that `columns` lists."""
     for name, of_column in seen.items():
         known = columns.get(name, ())
         if not OBJECT.fits(of_column) or not set(of_column) <= {*columns.get(UPOS, ())}:
@@ -337,7 +337,7 @@ def read_values(path: Path, counts: Sequence[int]) -> list[list[str]]:
 
     counts: the number of values of each sentence
 
-    Raises `InputError` where the file is missing or has other numbers of values.
+    Raises `InputError` where the file is missing, or does not have these numbers of values.
     """
     try:
         lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]

@@ -1,7 +1,7 @@
 """PropBank's frames: which lemmas a word evokes, which senses a lemma has, and which roles a sense has.
 
-`frames.tsv` beside this file has the rolesets of propbank/propbank-frames that AMR's inventory has (CC BY-SA 4.0, see
-`frames.md`); `run/frames.py` makes it.
+`frames.tsv` beside this file has the rolesets of propbank/propbank-frames that AMR uses (CC BY-SA 4.0, see
+`frames.md`). `run/frames.py` makes the file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from transition_parser.base.errors import InputError
 
 FILE_NAME = "frames.tsv"
-WINDOW = 6  # how many words after a verb its particle is looked for: "take his coat off"
+WINDOW = 6  # the particle is one of this many words after the verb: "take his coat off"
 # Endings of words that the table lacks, each with the endings that their bases may have instead: adverbs ("happily"),
 # doers ("designer"), forms of verbs that the tables of lemmas lack, and nouns and adjectives ("sensitivity")
 _DERIVED = (
@@ -29,12 +29,12 @@ _NOT = "un"  # AMR takes "unclear" apart: `clear-06 :polarity -`
 
 
 class Evoked(NamedTuple):
-    """The lemmas of the frames that a span evokes, by the way that leads to each; None where a way leads nowhere.
+    """The lemmas of the frames that a span of words evokes, by source; None where a source has no frame.
 
     lemma: the span's own lemmas, joined by hyphens
     particle: the span's lemma with a particle among the next words: `give-up`
     alias: the first lemma that PropBank's aliases give for the span: `sell` for "sale"
-    alias2: the second one
+    alias2: the second such lemma
     """
 
     lemma: str | None = None
@@ -78,7 +78,7 @@ class Frames:
     def evoked(self, lemmas: Sequence[str], forms: Sequence[str] = (), following: Sequence[str] = ()) -> Evoked:
         """Return the lemmas of the frames that a span evokes.
 
-        lemmas, forms: of the span's words
+        lemmas, forms: the lemma and the form of each word of the span
         following: the lemmas of the words after the span, the nearest first; only the next `WINDOW` count
 
         >>> packaged().evoked(["give"], ["gave"], ["it", "up"])
@@ -93,9 +93,9 @@ class Frames:
         return Evoked(own if own in self._roles else None, particle, first, second)
 
     def particle_of(self, lemma: str, following: Iterable[str]) -> str | None:
-        """Return the first of the next `WINDOW` words with which a word evokes another frame; None where none does.
+        """Return the particle of a word (`up` of `give up`), one of the next `WINDOW` words; None if it has none.
 
-        lemma: of the word
+        lemma: the lemma of the word
         following: the lemmas of the words after the word, the nearest first
 
         >>> packaged().particle_of("give", ["it", "up"])
@@ -111,14 +111,14 @@ class Frames:
         return particle and f"{lemma}-{particle}"
 
     def by_aliases(self, word: str, form: str) -> frozenset[str]:
-        """Return the lemmas that a word evokes by its lemma or its form, or else by a word that it is derived from.
+        """Return the lemmas of the frames that a span evokes, by itself or else by the word that it is derived from.
 
-        `_` joins the parts of a span of several words.
+        word, form: the lemmas and the forms of the span's words, joined by `_`
         """
         return frozenset({*self._evoked.get(word, ()), *self._evoked.get(form, ())} or self._of_derived(word))
 
     def _of_derived(self, word: str) -> set[str]:
-        """Return the lemmas that the first known word evokes from which an unknown word may be derived."""
+        """Return the lemmas that the base of an unknown word evokes, such as `sensitive` for "sensitivity"."""
         for ending, of_base in _DERIVED:
             if word.endswith(ending):
                 stem = word.removesuffix(ending)
@@ -129,7 +129,7 @@ class Frames:
         return set(self._evoked.get(word.removeprefix(_NOT), ())) if word.startswith(_NOT) else set()
 
     def words(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the lemmas that each word of the table evokes; `_` joins the parts of a word."""
+        """Return word → the lemmas of the frames that it evokes. `_` joins the parts of an entry of several words."""
         return self._evoked
 
     def particles(self) -> Mapping[str, Collection[str]]:

@@ -1,4 +1,4 @@
-"""Values of words that are computed once and kept."""
+"""A cache of values that are computed from words."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any, Generic, TypeVar
 
 Value = TypeVar("Value")
 
-_MOST, _LONGEST = 50_000, 50  # most words that are kept, and most letters of such a word
+_MOST, _LONGEST = 50_000, 50  # the maximum number of cached words, and of letters of a cached word
 
 
 class KeptWords(Generic[Value]):
-    """The values of words, kept because most words come again.
+    """A cache of the values of words, because most words occur again.
 
-    The first 50,000 words of up to 50 letters are kept. Callers share the values and must not change them. Several
+    The first 50,000 words of up to 50 letters are cached. Callers share the values and must not change them. Several
     threads may ask at the same time. Copies start empty.
     """
 

@@ -1,7 +1,7 @@
-"""The sentences of text in any language, as a network finds them that was trained on a treebank.
+"""The sentences of text in any language, found by a network that was trained on a treebank.
 
 The network labels characters (`text.boundaries`). It reads a limited number of characters on each side of each
-character, so that a long text is read in stretches with the same result. A run of white space counts as one blank, and
+character, so reading a long text in stretches does not change the result. A run of white space counts as one blank, and
 a paragraph ends at a blank line, where a sentence always ends.
 """
 
@@ -18,7 +18,7 @@ from transition_parser.text.paragraphs import stretches
 from transition_parser.text.segmentation import TextSentence
 from transition_parser.text.tokens import Token
 
-STRETCH = 1 << 14  # about how many characters are labelled together
+STRETCH = 1 << 14  # the approximate number of characters that are labelled at once
 
 
 class Labeller(Protocol):
@@ -31,7 +31,8 @@ class Labeller(Protocol):
     def __call__(self, text: str, first: int, end: int) -> bytes:
         """Return the labels of the characters `first` ≤ i < `end` of a text.
 
-        A paragraph begins with the text if `first` is less than `context`, and ends with it likewise.
+        A paragraph begins with the text if fewer than `context` characters precede `first`. It ends with the text if
+        fewer than `context` characters follow the range.
         """
 
 
@@ -40,7 +41,7 @@ class LearnedSegmenter:
     """A segmenter that was trained on a treebank.
 
     labeller: the network
-    multiwords: the words of tokens of several words
+    multiwords: the syntactic words of multi-word tokens
     holds_blanks: True where tokens of the treebank hold blanks, as `20 000` in French
     """
 
@@ -49,9 +50,10 @@ class LearnedSegmenter:
     holds_blanks: bool
 
     def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
-        """Yield the sentences of a text from its lines without their ends, in stretches where a paragraph is long.
+        """Yield the sentences of a text. A long paragraph is read in stretches.
 
-        longest: a sentence that is longer (`text.lengths`) is divided into several
+        lines: the lines of the text, without line ends
+        longest: the maximum length of a sentence in words (`text.lengths`); a longer sentence is divided
         """
         paragraph = None
         for start, stretch, is_end in stretches(lines, STRETCH):
@@ -68,13 +70,13 @@ class LearnedSegmenter:
         yield from map(self.token, units.rest())
 
     def token(self, unit: Unit) -> Token:
-        """Return a token with its words."""
+        """Return the token of a unit, with its syntactic words."""
         words = self.multiwords.words(unit.form) if unit.label & Boundary.SEVERAL else (unit.form,)
         return Token(unit.start, words, None if "".join(words) == unit.form else unit.form)
 
 
 class _Paragraph:
-    """The sentences of a paragraph whose text comes in stretches."""
+    """A builder of the sentences of one paragraph, whose text comes in stretches."""
 
     def __init__(self, segmenter: LearnedSegmenter, start: int, longest: int) -> None:
         self._segmenter, self._longest = segmenter, longest
@@ -113,14 +115,14 @@ class _Paragraph:
 
 
 class _Labels:
-    """The labels of a paragraph whose text comes in stretches."""
+    """A labeller of the characters of one paragraph, whose text comes in stretches."""
 
     def __init__(self, labeller: Labeller) -> None:
         self._labeller = labeller
-        self._raw = ""  # the characters without labels, as written
-        self._waiting = ""  # the same with one blank for each run of white space
-        self._before = ""  # the context before them
-        self._blank = False  # True where white space follows them
+        self._raw = ""  # the characters that have no label yet, as written
+        self._waiting = ""  # these characters, with one blank for each run of white space
+        self._before = ""  # the characters before `_waiting` that are its context
+        self._blank = False  # True where white space follows `_waiting`
 
     def read(self, stretch: str, is_end: bool) -> tuple[str, bytes]:
         """Return the next characters of the paragraph, and labels for those that are not white space.
@@ -137,7 +139,7 @@ class _Labels:
         return raw, bytes(label for label, character in zip(found, now, strict=True) if character != " ")
 
     def _squeeze(self, stretch: str) -> None:
-        """Add the stretch to the waiting characters, without white space at the beginning and the end."""
+        """Add a stretch to `_waiting`, with single blanks, and none at the start of the paragraph or the end so far."""
         words = " ".join(stretch.split())
         opens = not self._before and not self._waiting
         blank = self._blank or stretch[:1].isspace()
@@ -149,7 +151,7 @@ class _Labels:
 
 
 def _cut(text: str, held: int) -> tuple[str, str]:
-    """Return the text in two parts, of which the second begins with the last `held` characters but white space."""
+    """Return the text in two parts. The second holds exactly the last `held` characters that are not white space."""
     end = len(text)
     while held:
         end -= 1

@@ -19,9 +19,9 @@ _RULE = re.compile(r"([lkt])(\d{1,4})\+([^|]*)\|(\d{1,4})\+(.*)")
 def rule_of(form: str, lemma: str) -> str:
     """Return the rule that makes the lemma from the form.
 
-    The rule gives the case of the kept letters, then how many letters are cut in front and which are put there, then
-    the same behind. If form and lemma share nothing, the rule is `=` and the lemma. It is `_` for a lemma that is
-    unknown (`_`), empty or with white space in it.
+    The rule `l1+ab|2+c` replaces the first letter by `ab` and the last 2 letters by `c`. Its `l` puts the other letters
+    in lower case (`t`: capitalised, `k`: unchanged). If form and lemma share nothing, the rule is `=` and the lemma.
+    The rule is `_` if the lemma is unknown (`_`), is empty or has white space in it.
 
     >>> rule_of("Dogs", "dog"), rule_of("is", "be"), rule_of("Paris", "Paris")
     ('l0+|1+', '=be', 'k0+|0+')
@@ -55,6 +55,6 @@ def lemma_of(form: str, rule: str) -> str:
 
 @lru_cache(maxsize=1 << 12)  # because a model has some hundreds of rules, and each word asks for one
 def _parsed(rule: str) -> tuple[Callable[[str], str], int, str, int, str] | None:
-    """Return the case, and the letters that a rule cuts and adds in front and behind; None for another text."""
+    """Return the case function, number cut in front, prefix, number cut behind and suffix; None for an invalid rule."""
     match = _RULE.fullmatch(rule)
     return match and (_CASES[match[1]], int(match[2]), match[3], int(match[4]), match[5])

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
-# Lemmas of forms for which the table guesses a rare reading, or one that AMR has no concept for
+# Lemmas of forms for which the table gives a rare reading, or a reading that has no concept in AMR
 OVERRIDES: Mapping[str, str] = {
     "n't": "not", "n’t": "not", "ca": "can", "wo": "will", "sha": "shall", "cannot": "can",
     "'s": "'s", "’s": "'s", "'d": "'d", "’d": "'d", "'re": "be", "’re": "be", "’m": "be", "’ve": "have", "’ll": "will",

@@ -1,4 +1,4 @@
-"""The lengths of sentences, and the longest that is parsed. Memory grows with the length, time with its square."""
+"""The length of sentences, and its limit. Parsing memory grows with the length, parsing time with its square."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from transition_parser.text.tokens import Token
 
 LONGEST = 4000
-LONG_WORD = 100  # so many characters of a word count as one word
+LONG_WORD = 100  # in a long word, this many characters count as one word
 
 
 def length(words: Iterable[str]) -> int:
@@ -25,7 +25,7 @@ def is_longer(words: Sequence[str], longest: int) -> bool:
 
 
 def with_short_tokens(tokens: Iterable[Token], longest: int) -> Iterator[Token]:
-    """Yield the tokens. A token that is longer than a whole sentence may be is divided into parts."""
+    """Yield the tokens. A token of more than `longest` × `LONG_WORD` characters is divided into parts."""
     most = longest * LONG_WORD
     for token in tokens:
         form = token.form
@@ -36,10 +36,9 @@ def with_short_tokens(tokens: Iterable[Token], longest: int) -> Iterator[Token]:
 
 
 def places_to_divide(tokens: Sequence[Token], first: int, end: int, longest: int) -> Iterator[int]:
-    """Yield the tokens `first` < i < `end` before which their sentence is divided.
+    """Yield the numbers of the tokens before which a sentence, the tokens `first` ≤ i < `end`, is divided.
 
-    No part of the sentence is then longer than `longest`; a sentence that is not longer stays whole. So does a token of
-    several words.
+    No part is longer than `longest`. A sentence that is not longer stays whole. Tokens of several words stay whole.
     """
     if tokens[end - 1].end - tokens[first].start <= longest:  # there are at most as many words as characters
         return

@@ -1,4 +1,4 @@
-"""The syntactic words of tokens that have several, such as French `du` (`de le`) or Italian `dirgli` (`dir gli`)."""
+"""The syntactic words of multi-word tokens, such as French `du` (`de le`) or Italian `dirgli` (`dir gli`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class MultiWords(NamedTuple):
 
     forms: form of a token → its words
     suffixes: end of a token → what it becomes: the end of the first word, then the other words
-    prefixes: beginning of a token → what it becomes: the words before the last one, then its beginning
+    prefixes: beginning of a token → what it becomes: the words before the last one, then the start of that word
     """
 
     forms: Mapping[str, Words] = {}
@@ -23,7 +23,7 @@ class MultiWords(NamedTuple):
 
     @classmethod
     def of_examples(cls, examples: Iterable[tuple[str, Words]]) -> MultiWords:
-        """Return what tokens and their words teach; the most frequent words of a form, a suffix or a prefix win.
+        """Learn the expansions from pairs of a token and its words. Of several expansions, the most frequent is kept.
 
         >>> MultiWords.of_examples([("dirgli", ("dir", "gli"))]).suffixes
         {'gli': ('', 'gli')}
@@ -37,10 +37,10 @@ class MultiWords(NamedTuple):
         return cls(*map(_most_frequent, counts))
 
     def words(self, form: str) -> Words:
-        """Return the words of a token of several words, or the token itself where nothing is known about it.
+        """Return the words of a multi-word token, or the token itself where no expansion is known.
 
-        The words are those of the same form in training, else those of its lower-cased form with capitals put back,
-        else those of the longest suffix or prefix that is known.
+        The expansion is looked up by the form, then by the lower-cased form (capitals are put back), then by the
+        longest known suffix or prefix.
         """
         form = " ".join(form.split())
         if form in self.forms:
@@ -67,7 +67,7 @@ def _most_frequent(counts: _Counts) -> dict[str, Words]:
 
 
 def _suffix(form: str, words: Words) -> Iterator[tuple[str, Words]]:
-    """Yield the rule that takes off everything that the form does not share with the beginning of the first word."""
+    """Yield (suffix, expansion). The suffix follows the beginning that the form shares with the first word."""
     form, words = form.lower(), tuple(word.lower() for word in words)
     same = _shared(form, words[0])
     if 0 < same < len(form):
@@ -75,7 +75,7 @@ def _suffix(form: str, words: Words) -> Iterator[tuple[str, Words]]:
 
 
 def _prefix(form: str, words: Words) -> Iterator[tuple[str, Words]]:
-    """Yield the rule that takes off everything that the form does not share with the end of the last word."""
+    """Yield (prefix, expansion). The prefix precedes the ending that the form shares with the last word."""
     form, words = form.lower(), tuple(word.lower() for word in words)
     last = words[-1]
     same = _shared(form[::-1], last[::-1])
@@ -89,7 +89,7 @@ def _shared(a: str, b: str) -> int:
 
 
 def _with_case(words: Words, form: str) -> Words:
-    """Return the words in capitals where the form is, or with a capital where the form has one."""
+    """Return the words in capitals if the form is in capitals, or with a first capital if the form has one."""
     if len(form) > 1 and form.isupper():
         return tuple(word.upper() for word in words)
     return (words[0][:1].upper() + words[0][1:], *words[1:]) if form[:1].isupper() and words else words

@@ -20,13 +20,13 @@ SCALES: Mapping[str, int] = {
 
 _DIGITS = re.compile(r"(\d{1,3}(?:,\d{3})+|\d{1,15})(\.\d{1,9})?")
 HYPHENS = ("-", "@-@")
-_SHORTEST_SCALE = 3  # letters; shorter ones, such as `m`, may be something else
+_SHORTEST_SCALE = 3  # in letters; shorter scale words such as `m` are ambiguous
 
-Part = tuple[Decimal | int | None, int | None]  # the value of a word, or the scale of a word
+Part = tuple[Decimal | int | None, int | None]  # (value, scale) of a word, at least one of them None
 
 
 def totals(parts: Iterable[Part]) -> Iterator[Decimal | int]:
-    """Yield the number that the words so far read as, after each word, up to the first word that can't continue it.
+    """Yield after each word the number that the words so far denote. Stop at a word that can't continue the number.
 
     parts: the value or the scale of each word
     """
@@ -45,12 +45,12 @@ def totals(parts: Iterable[Part]) -> Iterator[Decimal | int]:
 
 
 def _continues(group: Decimal | int, value: Decimal | int) -> bool:
-    """Return True for `twenty` + `five`, `hundred` + `twenty`."""
+    """Return True if a value can be added to the number before it: `twenty` + `five`, `hundred` + `twenty`."""
     return (value < 100 and group % 100 == 0) or (value < 10 and group % 10 == 0 and group % 100 >= 20)
 
 
 def number_of(forms: Sequence[str]) -> str | None:
-    """Return the number that words read as, in digits; None where they are no number.
+    """Return the number that the words denote, in digits; None if they do not denote a number.
 
     >>> number_of(["Thirteen"]), number_of(["eighty-six"]), number_of(["40", "million"]), number_of(["two", "dogs"])
     ('13', '86', '40000000', None)
@@ -63,7 +63,7 @@ def number_of(forms: Sequence[str]) -> str | None:
 
 
 def _parts(form: str) -> Iterator[Part]:
-    """Yield the parts of a word: two for `eighty-six`."""
+    """Yield the value or scale of each part of a word; `eighty-six` has two parts."""
     if match := _DIGITS.fullmatch(form):
         yield Decimal(match[0].replace(",", "")), None
         return

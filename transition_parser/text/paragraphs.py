@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 
 
 def stretches(lines: Iterable[str], most: int) -> Iterator[tuple[int, str, bool]]:
-    """Yield each paragraph, which is a run of lines that are not blank, in stretches where it is long.
+    """Yield the paragraphs of a text. A long paragraph comes in several stretches.
 
     An item is the position of a stretch, its text, and True where the paragraph ends there. The stretches hold all
     characters of the paragraph.
 
-    most: about how many characters a stretch may have
+    most: the approximate maximum number of characters of a stretch
     """
     block: list[str] = []
     size = start = here = 0
@@ -36,7 +36,7 @@ def stretches(lines: Iterable[str], most: int) -> Iterator[tuple[int, str, bool]
 
 
 def _pieces(line: str, most: int) -> Iterator[str]:
-    """Yield the line in one piece, or a long line in several. A piece ends behind a blank where there is one."""
+    """Yield a line in pieces of up to `most` characters. A piece ends behind a blank if its second half has one."""
     first = 0
     while len(line) - first > most:
         end = line.rfind(" ", first + most // 2, first + most) + 1 or first + most

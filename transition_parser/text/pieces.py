@@ -65,7 +65,7 @@ class Pieces:
     def split(self, forms: Sequence[str]) -> list[list[str]]:
         """Return the pieces of each normalised word, at least one for each word.
 
-        One thread does it: to start threads takes longer than to split the words of a sentence.
+        Only one thread is used, because starting threads takes longer than splitting the words of a sentence.
         """
         return [pieces or [OPEN] for pieces in self.model.encode(list(forms), out_type=str, num_threads=1)]
 
@@ -73,7 +73,7 @@ class Pieces:
         """Return the pieces of each normalised word by BPE-dropout, at least one for each word.
 
         p: the probability that a merge is left out
-        draws: uniform random numbers in [0, 1), as many as there are possible merges
+        draws: uniform random numbers in [0, 1); one is taken for each possible merge
         """
         return [self._dropout.split(OPEN + form, p, draws) for form in forms]
 
@@ -94,9 +94,9 @@ class Pieces:
 def make_pieces(
     sentences: Iterable[Sequence[str]], folder: str | os.PathLike, size: int, source: str | os.PathLike | None = None
 ) -> Pieces:
-    """Write `spm.model` into `folder`: the copy of the file in the folder `source`, or trained by `train_pieces`.
+    """Write `spm.model` into `folder`. It is copied from the folder `source`, or trained if `source` is None.
 
-    Raises `InputError` for a missing or unfit file, and as `train_pieces` does.
+    Raises `InputError` for a missing or invalid file, and where `train_pieces` does.
     """
     if source is None:
         return train_pieces(sentences, folder, size)
@@ -116,7 +116,7 @@ def train_pieces(sentences: Iterable[Sequence[str]], folder: str | os.PathLike, 
     """
     # The lines are whole sentences, not words, because sentencepiece draws its first candidates from the distinct
     # lines. With words as lines, a frequent word would weigh no more than a rare one.
-    # It is a list, not a generator, because sentencepiece would turn an interrupt there into an error of its own.
+    # The lines are a list, because sentencepiece would turn an interrupt inside a generator into an error of its own.
     text = [" ".join(map(normalise, words)) for words in sentences]
     path = Path(folder, FILE_NAME)
     sentencepiece.set_random_generator_seed(seed)

@@ -19,7 +19,7 @@ from transition_parser.text.columns import UNKNOWN, read_values
 
 COLUMN = "propbank"
 NO_PREDICATE = "-"
-OTHER = "other"  # all rarer senses or labels
+OTHER = "other"  # the class of all senses and labels that are not listed below
 SENSE_NUMBERS = (*(f"{number:02}" for number in range(1, 21)), "LV", OTHER)
 _MODIFIERS = "ADJ ADV CAU COM CXN DIR DIS EXT GOL LOC LVB MNR MOD NEG PNC PRD PRP PRR REC TMP".split()
 ARGUMENT_LABELS = (*(f"ARG{number}" for number in range(6)), "ARGA", *(f"ARGM-{name}" for name in _MODIFIERS), OTHER)
@@ -27,7 +27,7 @@ _NO_ARGUMENTS = ("C-", "R-", "V")  # continuations, relative pronouns, and the p
 
 
 class PredicateIds(NamedTuple):
-    """The classes of a word; ids count from 1, and 0 is none.
+    """The ids of the sense and the arguments of a word. Ids count from 1; a word that is no predicate has the sense 0.
 
     sense: the id of the sense; None for a word of a sentence without annotation
     arguments: for each argument the number of its head, from 0, and the id of its label
@@ -47,7 +47,7 @@ _SENSE_IDS, _ARGUMENT_IDS = _ids(SENSE_NUMBERS), _ids(ARGUMENT_LABELS)
 def value_of(roleset: str, arguments: Iterable[tuple[str, int]]) -> str:
     """Return the value of a predicate.
 
-    Continuations (`C-ARG1`) and relative pronouns (`R-ARG1`) are left out. A word heads one argument of a predicate.
+    Continuations (`C-ARG1`), relative pronouns (`R-ARG1`) and all but the first argument of a head are left out.
 
     arguments: the labels of the arguments and the numbers of their heads, from 1
 
@@ -62,7 +62,7 @@ def value_of(roleset: str, arguments: Iterable[tuple[str, int]]) -> str:
 
 
 def ids_of(value: str) -> PredicateIds:
-    """Return the classes of a value. Raises `ValueError` for text that `value_of` never returns.
+    """Return the ids for a value of the column. Raises `ValueError` for a malformed value.
 
     >>> ids_of("come.03|ARG2:3|ARG1:6")
     PredicateIds(sense=3, arguments=((2, 3), (5, 2)))

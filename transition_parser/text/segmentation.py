@@ -1,7 +1,7 @@
 """The sentences of English text, with their positions in the text.
 
 A sentence ends at a blank line and where its tokens indicate an end. A sentence that is too long for a parser is
-divided anywhere (`text.lengths`). Text is read a part at a time, so that memory does not grow with it. The rules were
+divided between two tokens (`text.lengths`). Memory does not grow with the text, which is read in parts. The rules were
 found on the training texts of English-EWT: weblogs, news groups, e-mails, reviews and answers
 (`run/bench/segmentation.py`).
 """
@@ -16,15 +16,15 @@ from transition_parser.text.lengths import LONG_WORD, LONGEST, places_to_divide,
 from transition_parser.text.paragraphs import stretches
 from transition_parser.text.tokens import EMOTICON, Token, tokens
 
-_STRETCH = 1 << 18  # about how many characters of a paragraph are divided together
-_UNSURE = 8  # tokens at the end of a stretch: the next characters may change these tokens and the ends of sentences
+_STRETCH = 1 << 18  # the approximate number of characters that are segmented at once
+_UNSURE = 8  # the number of last tokens of a stretch that, with their sentence ends, the next characters may change
 
 
 class TextSentence(NamedTuple):
     """A sentence of a text.
 
     text: the characters as written
-    tokens: with their positions in the whole text
+    tokens: the tokens, with their positions in the whole text
     opens_paragraph: True for the first sentence of a paragraph
     space_after: False where the next sentence follows without white space
     goes_on: True where the sentence was too long and the next one continues it
@@ -46,9 +46,10 @@ class Segmenter(Protocol):
     """A way to divide text into sentences and tokens."""
 
     def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
-        """Yield the sentences of a text from its lines without their ends. Paragraphs end at blank lines.
+        """Yield the sentences of a text. Paragraphs end at blank lines.
 
-        longest: a sentence that is longer (`text.lengths`) is divided into several
+        lines: the lines of the text, without line ends
+        longest: the maximum length of a sentence in words (`text.lengths`); a longer sentence is divided
         """
 
     def tokens(self, text: str) -> Iterator[Token]:
@@ -56,14 +57,14 @@ class Segmenter(Protocol):
 
 
 class EnglishRules:
-    """The rules of this module and of `text.tokens`."""
+    """The segmenter for English, by the rules of this module and of `text.tokens`."""
 
     def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
-        """Return `segmented_lines`."""
+        """Yield the sentences of `segmented_lines`."""
         return segmented_lines(lines, longest)
 
     def tokens(self, text: str) -> Iterator[Token]:
-        """Return `tokens`."""
+        """Yield the tokens of `text.tokens`."""
         return tokens(text)
 
 
@@ -73,7 +74,7 @@ ENGLISH = EnglishRules()
 def segmented(text: str, longest: int = LONGEST) -> Iterator[TextSentence]:
     """Yield the sentences of a text in order. All characters between sentences are white space.
 
-    longest: a sentence that is longer (`text.lengths`) is divided into several
+    longest: the maximum length of a sentence in words (`text.lengths`); a longer sentence is divided
 
     >>> [sentence.text for sentence in segmented("Mr. Hale slept. (He was ill.) Was he?")]
     ['Mr. Hale slept.', '(He was ill.)', 'Was he?']
@@ -84,7 +85,7 @@ def segmented(text: str, longest: int = LONGEST) -> Iterator[TextSentence]:
 
 
 def segmented_lines(lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
-    """Yield the sentences of a text, like `segmented`, from lines without their ends.
+    """Yield the sentences of a text, like `segmented`, from its lines without line ends.
 
     A paragraph is divided when the blank line behind it has been read. A long paragraph is divided earlier, in
     stretches.
@@ -105,9 +106,9 @@ def segmented_lines(lines: Iterable[str], longest: int = LONGEST) -> Iterator[Te
 
 
 def _borders(tokens: Sequence[Token], text: str, start: int, is_end: bool, longest: int) -> Iterator[tuple[int, bool]]:
-    """Yield the end of each sentence: the number of tokens before it, and True where the sentence goes on behind it.
+    """Yield each end of a sentence: the number of tokens before it, and True if a too long sentence is cut there.
 
-    is_end: False where the paragraph goes on behind these tokens; ends that depend on later tokens are then left out
+    is_end: False if more of the paragraph follows; ends that later tokens may change are then left out
     """
     ends = [*_ends(tokens, text, start)] if tokens else []
     if not is_end:
@@ -144,7 +145,7 @@ _OPENING = frozenset(
 def _ends(tokens: Sequence[Token], text: str, start: int) -> Iterator[int]:
     """Yield, for each sentence of a paragraph, the number of the paragraph's tokens that stand before its end.
 
-    start: the position of the paragraph
+    start: the position of `text` in the whole text
     """
     first = 0
     for i in range(1, len(tokens)):
@@ -209,7 +210,7 @@ def _opens_beside(tokens: Sequence[Token], i: int) -> bool:
 
 
 def _before_closing(tokens: Sequence[Token], i: int, first: int) -> int:
-    """Return the token before the quotes, brackets and emoticons that end with token i."""
+    """Return the number of the last token up to i that is not a closing quote, closing bracket or emoticon."""
     while i > first and (
         _EMOTICON.fullmatch(tokens[i].form)
         or (_CLOSING.fullmatch(tokens[i].form) and tokens[i - 1].end == tokens[i].start)
@@ -219,7 +220,7 @@ def _before_closing(tokens: Sequence[Token], i: int, first: int) -> int:
 
 
 def _is_item_number(tokens: Sequence[Token], i: int) -> bool:
-    """Return True for the `1` or `a` of `1.`, `a)`."""
+    """Return True if token i is the number or letter of a list item, as in `1.` and `a)`."""
     return (
         i + 1 < len(tokens)
         and tokens[i + 1].form in (".", ")")

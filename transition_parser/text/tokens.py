@@ -1,7 +1,7 @@
 """The tokens of English text, with their positions in the text.
 
 `tokens` divides text as UD English does: `don't` is one token of two syntactic words, `follow-up` is three tokens.
-Models of trees are trained on such words. `tokens_of_spacy` follows spaCy's rules; it serves AMRs without tokens.
+Models of trees are trained on such words. `tokens_of_spacy` follows spaCy's rules, for AMR parsing of plain text.
 Source: https://universaldependencies.org/u/overview/tokenization.html
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from spacy.tokenizer import Tokenizer
 
-Span = tuple[int, int]  # character positions: the first, and the position behind the last
+Span = tuple[int, int]  # start and end (exclusive), counted in characters
 
 
 class Token(NamedTuple):
@@ -23,7 +23,7 @@ class Token(NamedTuple):
 
     start: the position of its first character in the text
     words: the syntactic words of the token
-    written: the characters of the token where the words do not spell them (French `du` has the words `de` and `le`)
+    written: the characters of the token if its words do not spell them (French `du`: `de` and `le`), otherwise None
     """
 
     start: int
@@ -75,8 +75,8 @@ def _any(words: str) -> str:
 _LETTER = r"[^\W\d_]"
 # Characters that belong to the character before them: accents, joiners and modifiers of emoji
 _MARKS = r"[\u0300-\u036f\u200d\u20e3\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
-# The patterns of tokens: the first that fits is taken, and the last fits any character. Repetitions are bounded or
-# possessive (`++`), so that the time is linear.
+# The patterns of tokens, in order of priority. The last one matches any character that is not white space. Repetitions
+# are bounded or possessive (`++`), so that matching takes linear time.
 _PATTERNS = {
     "URL": r"""(?:https?://|ftp://|www\.)(?:\.\.\.|[^\s<>"(),;!?.:'’\]]++|[(),;!?.:'’](?=[^\s<>"(),;!?.:'’\]]))++""",
     "e-mail address": r"[\w.+-]{1,64}+@\w[\w-]{0,63}+(?:\.\w[\w-]{0,63}+){1,8}",
@@ -141,11 +141,11 @@ def tokenise(text: str) -> list[str]:
     return [token.form for token in tokens_of_spacy(text)]
 
 
-_PART = re.compile(r"\S{1,500}")  # bounded, because spaCy's time grows with the square of a part without white space
+_PART = re.compile(r"\S{1,500}")  # bounded: spaCy's time is quadratic in the length of a match
 
 
 @lru_cache(maxsize=1)
 def _spacy_tokenizer() -> Tokenizer:
-    import spacy  # here, because the import is slow and only AMRs of text need spaCy
+    import spacy  # imported late: the import is slow, and only AMR parsing needs spaCy
 
     return spacy.blank("en").tokenizer

@@ -10,8 +10,8 @@ from typing import NamedTuple
 class Window(NamedTuple):
     """A window over the words `first` ≤ i < `stop`.
 
-    The words `kept_from` ≤ i < `kept_stop` are read from this window. The others are read from a neighbouring window,
-    where they stand further from the edge.
+    The words `kept_from` ≤ i < `kept_stop` are read from this window. Its other words are read from a neighbouring
+    window, where they are further from the edge.
     """
 
     first: int
@@ -25,10 +25,13 @@ class Window(NamedTuple):
 
 
 def windows(sizes: Sequence[int], longest: int) -> list[Window]:
-    """Return windows over words of these sizes, each of at most `longest` pieces. Exactly one window keeps each word.
+    """Return overlapping windows over the words of a sentence. Exactly one window keeps each word.
 
-    Neighbours share about half of their words, so that kept words have the other half as context. Raises `ValueError`
-    for a word of more than `longest` pieces.
+    Neighbouring windows share about half of their pieces, so that each kept word has context on both sides. Raises
+    `ValueError` for a word of more than `longest` pieces.
+
+    sizes: the number of pieces of each word
+    longest: the maximum number of pieces in a window
 
     >>> windows([1] * 5, 8)
     [Window(first=0, stop=5, kept_from=0, kept_stop=5)]

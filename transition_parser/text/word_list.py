@@ -1,4 +1,4 @@
-"""The words of the training data, the most frequent first: `words.txt`, for models that have an embedding of each."""
+"""The file `words.txt`: the words of the training data, most frequent first, for models with word embeddings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def save_words(words: Sequence[str], folder: str | os.PathLike) -> None:
 
 
 def load_words(folder: str | os.PathLike) -> tuple[str, ...] | None:
-    """Read the words of a folder, or return None where it has none. Raises `InputError` for an unfit file."""
+    """Return the words in `words.txt`; None if it is missing. Raises `InputError` for an unreadable or invalid file."""
     path = Path(folder, FILE_NAME)
     if not os.path.lexists(path):
         return None
@@ -33,7 +33,7 @@ def load_words(folder: str | os.PathLike) -> tuple[str, ...] | None:
 
 
 def check_has_words(words: Sequence[str] | None) -> Sequence[str]:
-    """Return the words. Raises `InputError` where the data has no list of words."""
+    """Return `words`. Raises `InputError` for None, which means that the data has no `words.txt`."""
     if words is None:
         raise InputError(f"the data has no {FILE_NAME}: preprocess it again with `transition-parser preprocess`")
     return words

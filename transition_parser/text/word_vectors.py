@@ -24,7 +24,7 @@ class WordVectors(NamedTuple):
     """Words and their vectors.
 
     words: each word once
-    vectors: (words, width), in half precision
+    vectors: (words, width) float16; the vector of each word
     """
 
     words: tuple[str, ...]
@@ -37,7 +37,7 @@ class WordVectors(NamedTuple):
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> WordVectors | None:
-        """Read the vectors of a folder, or return None where it has none. Raises `InputError` for unfit files."""
+        """Read the vectors of a folder, or return None where it has none. Raises `InputError` for invalid files."""
         words_file, vectors_file = Path(folder, WORDS_FILE), Path(folder, VECTORS_FILE)
         if not os.path.lexists(words_file) and not os.path.lexists(vectors_file):
             return None
@@ -57,9 +57,9 @@ class WordVectors(NamedTuple):
 
 
 def read_vectors(path: str | os.PathLike, wanted: Collection[str]) -> WordVectors:
-    """Read the vectors of the words of `wanted`, and of their forms in lower case, from a text file (`.gz`, too).
+    """Read the vectors of the words in `wanted`, and of their lower-case forms, from a plain or gzipped text file.
 
-    A first line of two numbers, as word2vec and fastText write it, is not a vector. Raises `InputError` for a malformed
+    A first line of two numbers, the header of word2vec and fastText, is skipped. Raises `InputError` for a malformed
     file and where none of the words has a vector.
     """
     wanted = {*wanted, *(word.lower() for word in wanted)}
@@ -106,7 +106,7 @@ def _lines(path: str | os.PathLike) -> Iterator[str]:
 
 
 def check_has_vectors(vectors: WordVectors | None) -> WordVectors:
-    """Return the vectors. Raises `InputError` where the data has none."""
+    """Return `vectors`. Raises `InputError` for None, which means that the data has no word vectors."""
     if vectors is None:
         raise InputError(
             "the data has no word vectors: preprocess it with `transition-parser preprocess … --vectors FILE`"

@@ -1,1 +1,1 @@
-"""Floor 6: whole experiments: the flags of a config, and the stages prepare, train, average, evaluate and export."""
+"""Floor 6 of the package (CONTRIBUTING.md): experiments, with their configs and their stages from data to model."""

@@ -57,7 +57,7 @@ def _check_fit(by_name: Mapping[str, Flag], formalism: Formalism, options: Mappi
 
 
 def _check_metric(by_name: Mapping[str, Flag], criterion: str, formalism: Formalism) -> None:
-    """Raise `InputError` for a metric that is no figure of validation. Other criteria may log any figures."""
+    """Raise `InputError` for a metric that `legal_cross_entropy` does not log. Other criteria are not checked."""
     metric = by_name.get("--best-checkpoint-metric")
     known = (*formalism.figures, *_LOSSES, *(predicted() if "--tag-loss" in by_name else ()))
     if metric is not None and criterion == _CRITERION and metric.value not in known:
@@ -66,14 +66,14 @@ def _check_metric(by_name: Mapping[str, Flag], criterion: str, formalism: Formal
 
 
 def _check_rates(args: argparse.Namespace) -> None:
-    """Raise `InputError` for learning rates with which nothing is learnt."""
+    """Raise `InputError` for a learning rate that is not positive and finite."""
     for rate in args.lr:
         if not 0 < rate < math.inf:
             raise InputError(f"--lr {rate:g} is not a positive number: give each learning rate as one, such as 0.0005")
 
 
 def _check_length(args: argparse.Namespace) -> None:
-    """Raise `InputError` for a training that has no end, or ends before its learning rate has risen."""
+    """Raise `InputError` for negative limits, for training without an end, and for a warm-up that lasts to the end."""
     for name in ("max_epoch", "max_update"):
         if (getattr(args, name) or 0) < 0:
             raise InputError(
@@ -91,8 +91,7 @@ def _check_model(args: argparse.Namespace) -> None:
 
 
 def _named_in(flags: Sequence[Flag], error: InputError) -> InputError:
-    """Return the error at the place of the flag that it names; the error itself where it does not name exactly one
-    flag."""
+    """Return the error with the line of its flag if the message names exactly one flag, or else unchanged."""
     named = re.findall(r"--[\w-]+", str(error))
     at = [flag for flag in flags if flag.name in named]
     return at[0].error(str(error)) if len(at) == 1 else error
@@ -132,7 +131,7 @@ def _errors_raised(parser: argparse.ArgumentParser):
 
 
 def _named(flags: Sequence[Flag], message: str) -> InputError:
-    """Return the error at the place of the flag that argparse's message names, or without a place if it names none."""
+    """Return an error with argparse's message, and with the line of the flag that it names, if it names one."""
     problem = message.removeprefix("argument ").partition(" (choose from")[0]
     flag = next((flag for flag in flags if flag.name in problem.partition(":")[0].split("/")), None)
     return InputError(problem) if flag is None else flag.error(problem)

@@ -40,12 +40,12 @@ def entry_of(line: str) -> Entry | None:
 
 
 def name_of(metric: str) -> str:
-    """Return the name of a score on dev in `epochs_of`, whose `loss` is the loss of training."""
+    """Return the name of a score on dev in the result of `epochs_of`, where `loss` is the training loss."""
     return "dev_loss" if metric == "loss" else metric
 
 
 def epochs_of(lines: Iterable[str], metric: str) -> list[dict[str, float]]:
-    """Return the `loss` and the score on dev of each epoch of a log, by `name_of`.
+    """Return for each epoch of a log its number, its training loss (`loss`) and its score on dev (named by `name_of`).
 
     Later lines replace earlier ones of the same epoch.
     """
@@ -67,8 +67,8 @@ class Display:
     epochs: the last epoch; 0: epochs are not limited
     updates: the last update; 0: updates are not limited
     metric: the score that chooses checkpoints, such as `las`
-    terminal: draw a bar; None: draw it where standard error is a terminal
-    earlier: the lines of the log of a training that goes on
+    terminal: True to draw a bar; None to draw it where standard error is a terminal
+    earlier: the lines that are already in the log of a training that is continued
     maximizes: True where a higher score is better
     """
 

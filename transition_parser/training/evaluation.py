@@ -24,9 +24,9 @@ _PREDICTED = {"lemma": "_", "upos": "_", "xpos": "_", "feats": "_"}
 class Evaluation:
     """The settings of an evaluation.
 
-    beams: the beams with which the data are parsed, one after the other
+    beams: the beam sizes; the data are parsed once with each
     device: the device, as `Parser` takes it
-    conll18: also give all scores of the CoNLL 2018 shared task, for trees
+    conll18: True to add all scores of the CoNLL 2018 shared task, for trees
     """
 
     beams: Sequence[int] = (1,)
@@ -40,10 +40,10 @@ class Evaluation:
 
 
 def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any]:
-    """Parse a split and score it, and return beam → the figures of `Formalism.score`.
+    """Parse and score a split. Return `beam N` → the figures of `Formalism.score` for each beam size N.
 
-    Trees are parsed without gold tags, lemmas and features. The parses are written to `SPLIT.beam-N.conllu` (`.amr`) in
-    the folder of the experiment.
+    Trees are parsed as in `parse_and_score`. The parses are written to `SPLIT.beam-N.conllu` (`.amr`) in the folder of
+    the experiment.
     """
     from transition_parser.parsing.parser import Parser
 
@@ -61,7 +61,7 @@ def parse_and_score(
 ) -> dict[str, Any]:
     """Parse the sentences of a file and score the parses, and return the figures of `Formalism.score`.
 
-    Trees are parsed without gold tags, lemmas and features.
+    Trees are parsed without gold tags, lemmas and features, except the columns that the model must be given.
 
     parsed: the file that the parses are written to
     options: the options for `Formalism.score`
@@ -77,7 +77,7 @@ def parse_and_score(
 
 
 def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any] | None:
-    """Parse the raw text of a split of trees with the first beam and score it, and return the figures.
+    """Parse the raw text of a split of trees with the first beam size, and return the scores of the parses.
 
     The parses are written to `SPLIT.raw-text.conllu` in the folder of the experiment. The result is None for a model
     that must be given columns, which raw text does not have.
@@ -95,7 +95,7 @@ def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Eval
 
 
 def untagged(sentence: Sentence, kept: Collection[str] = ()) -> Sentence:
-    """Return the sentence without lemmas, tags and features, so that a model that predicts them does so.
+    """Return the sentence without lemmas, tags and features, so that the model has to predict them.
 
     kept: the columns to keep, which the model reads but does not predict
     """
@@ -109,9 +109,9 @@ def _gold(experiment: Experiment, split: str) -> Path:
 
 
 def prepared_gold(data: Path, split: str, formalism: Formalism) -> Path | None:
-    """Return the file of the gold graphs of a split in the folder of the data; None where it has none.
+    """Return the file of the gold graphs of a split in the data folder; None if it has no such file.
 
-    It has files of AMRs without the entries that were left out, and of dev data that were held out.
+    The data folder has files of AMRs, without the entries that preprocessing left out, and of held-out dev trees.
     """
     bank = data / f"{'valid' if split == 'dev' else split}{formalism.suffix}"
     return bank if bank.is_file() else None

@@ -1,4 +1,4 @@
-"""The definition of an experiment, its flags, data and options, kept in its folder, so that a folder holds only one."""
+"""The definition of an experiment: flags, data and options. A folder holds one definition and no other experiment."""
 
 from __future__ import annotations
 
@@ -40,9 +40,8 @@ class Experiment:
 
     config: the name of the config, for people
     flags: the flags of `fairseq-train`, each once
-    files: `train`, and `dev` and `test` where they are there → their files; without `dev`, training sentences are held
-        out
-    options: the options of the preparation of the data, by name; `system` is among them
+    files: split → files, for `train`, and for `dev` and `test` if given; without `dev`, training sentences are held out
+    options: name → value of the options of preprocessing; one of them is `system`, the transition system
     settings: other settings that change the model or its figures
     """
 
@@ -60,7 +59,7 @@ class Experiment:
 
     @property
     def splits(self) -> list[str]:
-        """The splits that the data have: `train`, `dev`, and `test` where it is there."""
+        """The splits that the data have: `train`, `dev`, and `test` if it is given."""
         return [split for split in ("train", "dev", "test") if split in self.files or split == "dev"]
 
     @property
@@ -116,8 +115,8 @@ class Experiment:
     def begin(self) -> Path | None:
         """Write the definition of the experiment into its folder, which must exist.
 
-        A folder may hold the same experiment with less training (`LENGTH`). Training then continues from its end. The
-        exported model of a finished experiment is kept in another folder, which is returned; otherwise None is
+        If the folder holds the same experiment with less training (`LENGTH`), training continues where it ended. If the
+        shorter training was finished, its model is moved to another folder, which is returned. Otherwise None is
         returned. Raises `InputError` with the differences where the folder holds another experiment, and for a folder
         of other files.
         """
@@ -138,8 +137,7 @@ class Experiment:
         return model
 
     def _check_same(self, theirs: dict[str, Any], mine: dict[str, Any]) -> bool:
-        """Return whether this experiment is trained longer. Raises `InputError` where the two are different
-        experiments."""
+        """Return True if training has begun and `mine` is longer. Raises `InputError` if `theirs` differs otherwise."""
         started = any(self.checkpoints.glob("*.pt"))
         longer = started and _is_longer(theirs["flags"], mine["flags"])
         known = theirs | {"flags": _with_length(theirs["flags"], mine["flags"])} if longer else theirs
@@ -178,7 +176,7 @@ class Experiment:
 
 
 def options_of(folder: Path) -> Mapping[str, Any] | None:
-    """Return the options of the experiment that a folder holds, by flag; None if it holds none."""
+    """Return the options of the experiment in a folder, by flag; None if the folder has no experiment."""
     path = folder / FILE_NAME
     if not path.is_file():
         return None
@@ -191,10 +189,10 @@ LOCK = ".lock"
 
 @contextmanager
 def locked(folder: Path) -> Iterator[int]:
-    """Lock the folder against other runs while the block and the programs that inherit the yielded descriptor run.
+    """Lock the folder against other runs until the block and all programs that inherit the descriptor have ended.
 
-    A missing folder is made. Raises `InputError` where another run has the lock, where the folder is a file, and where
-    fairseq would read its path as several.
+    The lock's file descriptor is yielded. A missing folder is made. Raises `InputError` where another run has the lock,
+    where the folder is a file, and where fairseq would read its path as several paths.
     """
     check_undivided(folder)
     try:
@@ -207,7 +205,7 @@ def locked(folder: Path) -> Iterator[int]:
 
 
 def _written(path: Path) -> dict[str, Any]:
-    """Return the definition of an experiment in a file. Earlier programs wrote `--half` for `--bits 16`."""
+    """Return the definition of an experiment in a file. `--half`, from earlier versions, is read as `--bits 16`."""
     values = read_json(path, WRITTEN_BY)
     options = values.get("options")
     if isinstance(options, dict) and isinstance(options.get("--half"), bool):

@@ -5,9 +5,9 @@
     !--state-positions
     --max-epoch 12
 
-`@` names another config whose flags come first: a file beside this one, or else one of the package. A flag replaces
-the same one from there, and `!` takes it away. `python -m transition_parser.training.flags CONFIG` prints the
-arguments, one a line, for scripts.
+`@` names a base config, whose flags come first: a file beside this file, or else a config of the package. A flag here
+replaces the base's flag of the same name, and `!` removes a flag of the base. For scripts,
+`python -m transition_parser.training.flags CONFIG` prints the arguments, one a line.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ FOLDERS = (_PACKAGE / "configs", _PACKAGE.parent / "configs")
 class Flag(NamedTuple):
     """One flag of a config or of the command line.
 
-    value: None for a switch
-    path, line: the place in a config; None for a flag of the command line
+    value: the value; None for a switch
+    path, line: the config and the line of the flag; None for a flag of the command line
     """
 
     name: str
@@ -46,7 +46,7 @@ class Flag(NamedTuple):
         return [self.name] if self.value is None else [self.name, self.value]
 
     def error(self, problem: str) -> InputError:
-        """Return an error at the place of this flag."""
+        """Return an error whose message begins with the config and the line of this flag."""
         return input_error(problem, self.path, self.line)
 
 
@@ -61,7 +61,7 @@ def find_config(name: str | os.PathLike, beside: Path | None = None) -> Path:
     Raises `InputError` where there is none.
 
     name: a path, or the name of a config of the package, with or without `.flags`
-    beside: the folder from which a path starts; None: the working directory
+    beside: the folder that relative paths start from; None for the working directory
     """
     path = Path(beside or "", name)
     if path.is_file():
@@ -77,7 +77,7 @@ def find_config(name: str | os.PathLike, beside: Path | None = None) -> Path:
 
 
 def read_flags(name: str | os.PathLike) -> list[Flag]:
-    """Return the flags of a config, the flags of the configs that it builds on first.
+    """Return the flags of a config, after the flags of the configs that it builds on.
 
     Raises `InputError`, with the line, for a missing file, a line that is no flag, a flag that is given twice, and
     configs that build on each other in a circle.
@@ -119,8 +119,7 @@ def arguments_of(flags: Iterable[Flag]) -> list[str]:
 
 
 def check_known(flags: Iterable[Flag], known: Collection[str]) -> None:
-    """Raise `InputError` for the first flag whose name is not among `known`; the message suggests the nearest known
-    name."""
+    """Raise `InputError` for the first flag whose name is not in `known`. The message suggests the nearest name."""
     for flag in flags:
         if flag.name not in known:
             close = difflib.get_close_matches(flag.name, known, 1)

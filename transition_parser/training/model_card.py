@@ -21,8 +21,8 @@ def write_model_card(
 ) -> None:
     """Write the card of a model into its folder, and the licence files of its treebank beside it.
 
-    figures: split → beam → figures
-    about: front matter, which goes before the treebank's
+    figures: split → `beam N` → name → score
+    about: further front matter; it replaces entries that the treebank gives
     treebank: None where the corpus was not given as the folder of a treebank
     """
     scores: list[dict[str, Any]] = []

@@ -33,7 +33,7 @@ def run_fairseq(
     the program's last message where the program fails.
 
     lock: a file descriptor that the program inherits
-    user_dir: a package with further models
+    user_dir: a package with further models; None for this package alone
     line: called with each line of the output
     """
     user = ("--user-dir", str(Path(user_dir or _PACKAGE).resolve()), *TASK)

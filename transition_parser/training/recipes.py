@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 
 class Recipe(NamedTuple):
-    """The configs for treebanks of a size.
+    """The configs for treebanks in a range of sizes.
 
     words: the recipe is for treebanks with at least this many training words
     config: name of a config of the package
-    pretrained: name of the config whose words are also read by a pretrained encoder
+    pretrained: name of the config of a model that also reads words by a pretrained encoder
     """
 
     words: int
@@ -27,9 +27,9 @@ RECIPES = (
 
 
 def config_for(words: int, pretrained: bool = False) -> str:
-    """Return the name of the config for a treebank with so many training words.
+    """Return the name of the config for a treebank with this number of training words.
 
-    pretrained: read words by a pretrained encoder, too
+    pretrained: True for a model that also reads words by a pretrained encoder
 
     >>> config_for(33_878)
     'ud-spa-dp-small'

@@ -30,10 +30,10 @@ from transition_parser.text.tokens import Token
 Paths = Sequence[str | os.PathLike]
 _OPENS = re.compile(r"#\s*new(doc|par)\b")
 _CONNECTOR = "_"
-_CONNECTED = re.compile(rf"[^\W_]{_CONNECTOR}|{_CONNECTOR}[^\W_]")  # beside a letter or digit
-_LETTERS = "Aaǅʰا"  # one of each category of letters
-_WINDOW, _WINDOWS = 500, 2  # characters of a window, windows of a batch
-_PARAGRAPH_BREAK = 0.05  # probability that a paragraph ends behind a sentence, beside those of the treebank
+_CONNECTED = re.compile(rf"[^\W_]{_CONNECTOR}|{_CONNECTOR}[^\W_]")  # `_` beside a letter or digit
+_LETTERS = "Aaǅʰا"  # one letter of each Unicode category of letters
+_WINDOW, _WINDOWS = 500, 2  # the number of characters in a window, and of windows in a batch
+_PARAGRAPH_BREAK = 0.05  # probability of a paragraph end where the treebank has none
 _CHARACTERS_SEEN, _EPOCHS = 6_000_000, (10, 150)
 
 
@@ -45,10 +45,10 @@ class SegmenterOptions:
     size, layers: size and number of the network's layers
     dropouts: probabilities that training hides a feature in a whole window. The segmenter is trained with each, and the
         best on dev is kept; without dev data, it is trained with the first alone
-    decay: the decay of the running mean of the weights, which the segmenter has (Polyak averaging)
-    hidden: the probability that training hides which character a character is, but not its Unicode category
-    connected: the probability that training puts a connector, `_`, in place of a letter between two letters of a token,
-        where the treebank has no connector beside a letter: the word goes on, as in Unicode Annex 29, WB13
+    decay: the decay of the running mean of the weights (Polyak averaging); the mean becomes the segmenter
+    hidden: the probability that training replaces a character by `UNKNOWN`, but keeps its Unicode category
+    connected: the probability that training replaces a letter between two letters of a token by `_`, if the treebank
+        has no `_` beside a letter or digit. The token does not end there, as in Unicode Annex 29, WB13
     rate: the largest learning rate
     seed: the seed of all random numbers
     """
@@ -87,7 +87,7 @@ def train_segmenter(
     the last epoch. The same files, options and number of threads give the same segmenter.
 
     train, dev: CoNLL-U files
-    report: function that is told the dropout, the number and the scores of each epoch
+    report: function that is called after each epoch with the dropout, the epoch's number and its scores on dev
 
     Raises `InputError` where there are no sentences to learn from, and for malformed files.
     """
@@ -110,7 +110,7 @@ def _trained(
     dropout: float,
     report: Report | None,
 ) -> tuple[float, LearnedSegmenter]:
-    """Return the sum of the F1 scores of the best epoch on dev, −1 without dev data, and its segmenter."""
+    """Train with one dropout. Return the best sum of F1 on dev (−1 without dev data) and that epoch's segmenter."""
     known = Characters.of_texts(_text(sentence) for sentence in sentences)
     network = BoundaryNetwork(len(known), options.size, options.layers, dropout)
     corpus = _Corpus(sentences, known, network.context, options)
@@ -119,7 +119,7 @@ def _trained(
     epochs = options.epochs or min(max(_CHARACTERS_SEEN // corpus.size, _EPOCHS[0]), _EPOCHS[1])
     optimizer = torch.optim.Adam(network.parameters(), options.rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
-    best, best_weights = -1.0, mean.module.state_dict()  # not copied: without dev data those of the last epoch
+    best, best_weights = -1.0, mean.module.state_dict()  # not copied: without dev data, they follow the mean
     for epoch in progress(range(1, epochs + 1), f"training the segmenter, dropout {dropout:g}", epochs):
         _train_epoch(network, mean, optimizer, corpus.batches())
         schedule.step()
@@ -130,7 +130,7 @@ def _trained(
             best, best_weights = sum(scores), copy.deepcopy(mean.module.state_dict())
         if report is not None:
             report(dropout, epoch, scores)
-    # in half precision, as it is stored
+    # rounded to half precision, in which the weights are stored
     mean.module.load_state_dict({name: value.half().float() for name, value in best_weights.items()})
     return best, segmenter
 
@@ -155,11 +155,11 @@ def _update_mean(decay: float, means: Sequence[Tensor], weights: Sequence[Tensor
 
 
 class _Batch(NamedTuple):
-    """Windows of training text.
+    """B windows of T characters of training text; `context` characters on each side have no label to learn.
 
-    ids, kinds: (B, T), characters and their categories, with the context on both sides
-    flags: (B, T − 2 context, 3)
-    counts: (B, T − 2 context), 1 where a character has a label, else 0
+    ids, kinds: (B, T) long, the numbers of the characters and of their Unicode categories
+    flags: (B, T − 2 context, 3) float, 1 where a character has the flag END, SEVERAL or SENTENCE, else 0
+    counts: (B, T − 2 context) float, 1 where a character has a label, 0 at white space and edges
     """
 
     ids: Tensor
@@ -176,7 +176,7 @@ def _loss(scores: Tensor, batch: _Batch) -> Tensor:
 
 
 class _Corpus:
-    """The training text, with other random paragraphs, windows and hidden characters in each epoch."""
+    """The training text. Paragraph ends, windows and hidden characters are drawn anew in each epoch."""
 
     def __init__(
         self, sentences: Sequence[WrittenSentence], known: Characters, context: int, options: SegmenterOptions
@@ -208,7 +208,7 @@ class _Corpus:
             yield _Batch(ids[read], kinds[read], flags[told], counts[told])
 
     def _stream(self) -> list[Tensor]:
-        """Return all characters in a row, with edges around paragraphs, and as many behind as fill the last window."""
+        """Return ids, kinds, flags and counts of all characters, with edges around paragraphs and at the end."""
         pieces = [self._edges]
         for part, opens in zip(self._parts, self._opens, strict=True):
             if opens or self._random.random() < _PARAGRAPH_BREAK:
@@ -234,7 +234,7 @@ def _between_letters(kinds: Tensor, flags: Tensor, counts: Tensor) -> Tensor:
 
 
 def _part(sentence: WrittenSentence, known: Characters) -> tuple[Tensor, ...]:
-    """Return the characters of a sentence, with a blank behind it where one follows, as the tensors of a `_Batch`."""
+    """Return ids, kinds, flags and counts (see `_Batch`) of a sentence, with the blank behind it if there is one."""
     ((_text_only, labels),) = labelled([sentence])
     text = _text(sentence)
     counts = torch.tensor([character != " " for character in text])
@@ -261,7 +261,7 @@ def _holds_blanks(sentences: Iterable[WrittenSentence]) -> bool:
 
 
 def written_sentences(paths: Paths) -> list[WrittenSentence]:
-    """Return the sentences of CoNLL-U files as they are written. Raises `InputError` for malformed files."""
+    """Return the sentences of CoNLL-U files as `WrittenSentence`. Raises `InputError` for malformed files."""
     return [_written(sentence, path) for path in paths for sentence in read_conllu(path)]
 
 
@@ -290,8 +290,8 @@ def _written_tokens(sentence: Sentence) -> Iterator[WrittenToken]:
 def segmentation_scores(segmenter: LearnedSegmenter, gold: Sequence[WrittenSentence]) -> SegmentationScores:
     """Return the F1 scores of a segmenter on the raw text of sentences.
 
-    A sentence or token is right where it has the right first and last character, a word where its token is right and
-    it is one of the words of the token.
+    A sentence or token is right if its first and last characters are right. A word is right if its token is right and
+    the gold token has the same word at the same place.
     """
     text, known = _placed(gold)
     found = [sentence.tokens for sentence in segmenter.sentences(text.split("\n"))]

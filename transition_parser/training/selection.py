@@ -19,8 +19,8 @@ class Selection(NamedTuple):
     """The checkpoints whose average parses dev best.
 
     paths: the checkpoints, the best one first
-    compared: the number of checkpoints, `averaged`, and the score on dev of each average; empty where there is only one
-        average
+    compared: for each average, the number of checkpoints (`averaged`) and the score on dev, by the score's name; empty
+        if there is only one average
     """
 
     paths: Sequence[Path]
@@ -28,10 +28,10 @@ class Selection(NamedTuple):
 
 
 def select(experiment: Experiment, how: Evaluation, bits: int) -> Selection:
-    """Score averages of the best checkpoints on dev, and return the best average; of equal ones the largest.
+    """Score averages of the best checkpoints on dev, and return the best one. Of equally good ones, the largest wins.
 
     how: the settings of the evaluation; only its first beam is used
-    bits: the bits of each weight, as the model is exported with
+    bits: the number of bits of each weight of the exported model
     """
     groups = _groups(best_checkpoints(experiment))
     if len(groups) == 1:
@@ -44,9 +44,9 @@ def select(experiment: Experiment, how: Evaluation, bits: int) -> Selection:
 
 
 def best_checkpoints(experiment: Experiment) -> list[Path]:
-    """Return the best checkpoints that fairseq kept (`--keep-best-checkpoints`), best first; else the best, else the
-    last.
+    """Return the checkpoints that fairseq kept, the best first.
 
+    These are the checkpoints of `--keep-best-checkpoints`, or else `checkpoint_best.pt`, or else `checkpoint_last.pt`.
     Raises `InputError` where fairseq kept no checkpoint.
     """
     folder, metric = experiment.checkpoints, experiment.metric
@@ -68,9 +68,9 @@ def _groups(paths: Sequence[Path]) -> list[Sequence[Path]]:
 
 
 def _figure(experiment: Experiment) -> str:
-    """Return the name of the score that decides.
+    """Return the name of the score that averages are compared by.
 
-    The score is the one that has chosen checkpoints, or else the last of the formalism's scores, LAS or Smatch.
+    This is the metric that chose the checkpoints if the formalism has this score, and otherwise LAS or Smatch.
     """
     figures = experiment.formalism.figures
     return experiment.metric if experiment.metric in figures else [*figures][-1]

@@ -1,6 +1,6 @@
 """The stages of an experiment: data → checkpoints → model.
 
-The output of a stage gets its name when it is complete. The next run therefore continues an interrupted one, and
+The output of a stage gets its name when it is complete. A run that continues an interrupted run therefore
 repeats nothing that is finished.
 """
 
@@ -34,19 +34,19 @@ SPLITS = {"train": "train", "dev": "valid", "test": "test"}  # our name of a spl
 # flags that `train` sets, so that configs may not set them
 OURS = ("--save-dir", "--log-format", "--user-dir", "--task", "--no-progress-bar", "--log-file", "--restore-file")
 TRAIN_LOG, PREPARE_LOG, SCORES, CURVE = "train.log", "prepare.log", "scores.json", "learning-curve.svg"
-_SAID_EPOCHS = 10  # the progress of a segmenter is said so often
+_SAID_EPOCHS = 10  # epochs between two messages about the training of a segmenter
 
 
 @dataclass(frozen=True)
 class Stages:
     """The stages of an experiment, in a folder that is locked by the file descriptor `lock`.
 
-    user_dir: a package with further models
+    user_dir: a package with further models, as for fairseq's `--user-dir`
     evaluation: the settings with which dev and test are parsed
     bits: the bits of each weight of the exported model, as in `export_checkpoint`
     processes: the number of processes that align AMRs
-    about: language and licence, for the model's card
-    treebank: the treebank, where it came as a folder
+    about: `language` and `license`, where given, for the model's card
+    treebank: the treebank; None where files were given in place of a treebank's folder
     tensorboard: the folder into which fairseq-train logs for TensorBoard
     say: called with a line of text for each stage that begins and for each notice, such as an entry left out
     """
@@ -110,12 +110,11 @@ class Stages:
         return f"interrupted: {kept} in {experiment.checkpoints}; {again}"
 
     def _finished_epochs(self) -> list[dict[str, float]]:
-        """Return the epochs whose checkpoints have been written: fairseq logs the loss of an epoch after its
-        checkpoint."""
+        """Return the epochs with checkpoints. fairseq logs the loss of an epoch after it has written the checkpoint."""
         return [epoch for epoch in epochs_of(self._logged(), self.experiment.metric) if "loss" in epoch]
 
     def _logged(self) -> list[str]:
-        """Return the lines of fairseq's log so far; none where no checkpoint continues them."""
+        """Return the lines of fairseq's log so far; none without a checkpoint to continue from."""
         log = self.experiment.dest / TRAIN_LOG
         if not (self.experiment.checkpoints / "checkpoint_last.pt").is_file() or not log.is_file():
             return []
@@ -211,7 +210,7 @@ def _best(epochs: Sequence[Mapping[str, float]], experiment: Experiment) -> str:
 
 
 def _held_out(experiment: Experiment, folder: Path) -> dict[str, Sequence[str]]:
-    """Divide the training data into training and dev data, which are written into a folder, and return their files."""
+    """Write training data and held-out dev data into `folder`, and return fairseq's name of the split → files."""
     folder.mkdir()
     files = _held_out_files(experiment, folder)
     hold_out(experiment.files["train"][0], *files.values())
@@ -224,9 +223,9 @@ def _held_out_files(experiment: Experiment, folder: Path) -> dict[str, Path]:
 
 
 def mend_checkpoints(folder: Path, say: Callable[[str], None]) -> None:
-    """Remove checkpoints that a run did not finish writing, and continue from the newest complete one.
+    """Remove checkpoints that a run did not finish writing.
 
-    The newest one is copied to `checkpoint_last.pt`, from which fairseq continues, where that is missing.
+    If `checkpoint_last.pt`, from which fairseq continues, is then missing, it becomes a copy of the newest checkpoint.
     """
     for damaged in [path for path in folder.glob("*.pt") if not _is_whole(path)]:
         say(f"removed a checkpoint that was not finished: {damaged}")
@@ -266,7 +265,7 @@ def _preprocess(experiment: Experiment, splits: dict[str, Sequence[str]], folder
 
 
 def _fresh(folder: Path) -> Path:
-    """Return the folder after removing its contents, which an interrupted run left."""
+    """Remove the folder, if an interrupted run left it, and return its path."""
     if folder.exists():
         shutil.rmtree(folder)
     return folder

@@ -15,7 +15,7 @@ from transition_parser.base.model_files import read_text
 from transition_parser.base.progress import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
 
-HELD_OUT = 10  # without dev data, each sentence whose number divides by this is held out from training
+HELD_OUT = 10  # without dev data, sentences whose number is a multiple of this are held out
 LICENSES = ("LICENSE*", "LICENCE*", "COPYING*")  # patterns of the files of a licence
 _OFFICIAL = re.compile(r"([a-z]{2,3})_[a-z0-9]+-ud-train")  # Universal Dependencies: language_treebank-ud-split
 _FACT = re.compile(r"^\s*(License|Contributors)\s*:\s*(\S.*?)\s*$", re.MULTILINE)
@@ -27,7 +27,7 @@ _SHORT = {"NonCommercial": "NC", "ShareAlike": "SA", "NoDerivatives": "ND", "NoD
 class Treebank:
     """A treebank in a folder.
 
-    files: `train`, and `dev` and `test` where they are there → their files
+    files: split → file, for `train`, and for `dev` and `test` if they exist
     """
 
     folder: Path
@@ -64,7 +64,7 @@ class Treebank:
 
     @cached_property
     def size(self) -> tuple[int, int]:
-        """The number of training sentences and of training words, held-out ones among them.
+        """The number of training sentences and of training words, including those held out.
 
         Raises `InputError` for a malformed file, and for a file with too few sentences to hold some out.
         """
@@ -78,7 +78,7 @@ class Treebank:
 
     @property
     def language(self) -> str | None:
-        """The code of the language, which only names of files of Universal Dependencies have."""
+        """The language code in the name of a training file of Universal Dependencies; None for other file names."""
         found = _OFFICIAL.match(self.files["train"].name)
         return found[1] if found else None
 
@@ -89,7 +89,7 @@ class Treebank:
 
     @cached_property
     def facts(self) -> Mapping[str, str]:
-        """`License` and `Contributors`, as far as README and the file of the licence state them."""
+        """The values of `License` and `Contributors`, if README or the licence file states them."""
         texts = [read_text(path, "a README") for path in sorted(self.folder.glob("README*")) if path.is_file()]
         facts = {found[1]: found[2] for text in texts for found in _FACT.finditer(text)}
         if "License" not in facts and self.license_files:
@@ -98,7 +98,7 @@ class Treebank:
         return facts
 
     def about(self) -> dict[str, str]:
-        """Return the front matter of the card of a model of this treebank."""
+        """Return front matter for the card of a model that is trained on this treebank."""
         values = {
             "description": f"Trees as in {self.name}",
             "language": self.language,
@@ -133,7 +133,7 @@ def _write(path: Path, sentences: Iterable[Sentence]) -> None:
 
 
 def _file_of(folder: Path, split: str) -> Path | None:
-    """Return the file of a split, None where there is none."""
+    """Return the file of a split, or None. Raises `InputError` where the folder has several files of the split."""
     plain = folder / f"{split}.conllu"
     if plain.is_file():
         return plain

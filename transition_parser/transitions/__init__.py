@@ -1,4 +1,4 @@
-"""Floor 2: the transition systems. `make_system` is the only way from a name to a system of any formalism."""
+"""Floor 2: the transition systems. `make_system` makes the system of a given name, for any formalism."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def make_system(
 
 
 def make_tree_system(name: str, shift_words: Sequence[str] = (), roots: RootRelations | None = None) -> TreeSystem:
-    """Return the system of dependency trees called `name`; `TreeSystem` describes the other arguments.
+    """Return the transition system for dependency trees called `name`; `TreeSystem` describes the other arguments.
 
     Raises `InputError` for a name that is not in `TREE_SYSTEMS`.
     """

@@ -39,7 +39,7 @@ _TOKEN = re.compile(r"([A-Z0-9_-]+)(?:\((.*)\))?")
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One action. `str(action)` is its vocabulary token, and `Action.parse` the exact inverse.
+    """One action. `str(action)` is its vocabulary token, and `Action.parse` turns the token back into the action.
 
     Labels may hold any text. White space, `%`, parentheses and control characters are percent-encoded, so that a token
     never breaks a line of the files that fairseq reads.
@@ -63,7 +63,7 @@ class Action:
     @staticmethod
     @lru_cache(maxsize=65536)
     def parse(token: str) -> Action:
-        """Return the action that `token` names. Raises `ValueError` for any other text."""
+        """Return the action that `token` names. Raises `ValueError` for a text that names no action."""
         match = _TOKEN.fullmatch(token)
         if not match:
             raise ValueError(f"{token!r} is not an action")

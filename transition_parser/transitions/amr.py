@@ -1,7 +1,7 @@
-"""The AMR machine: words arrive one by one, become nodes, and each new node meets the nodes before it.
+"""The AMR machine: words arrive one by one, become nodes, and each new node can get edges to all nodes before it.
 
 Source: the actions come from Fernandez Astudillo et al. 2020, sec. 4 (after Ballesteros and Al-Onaizan 2017);
-the order in which nodes meet comes from Covington 2001 and makes every graph reachable.
+the order in which pairs of nodes are visited comes from Covington 2001 and makes every graph reachable.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ _COPIES = (Kind.COPY_LEMMA, Kind.COPY_SENSE01)
 class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
     """The transition system that builds AMR graphs.
 
-    The newest node is the top of the stack. *The second* is the node below the top; nodes that were set aside are not
-    on the stack. The current span is the word that came last with SHIFT, together with the words that MERGE added to
-    it.
+    The newest node is the top of the stack. The *second node* is the node below the top. Nodes that were set aside are
+    not on the stack. The *current span* is the word of the latest SHIFT together with the words that MERGE added to it.
+    A sentence has nodes, edges or SWAPs *left* until it reaches the limits that are given below the actions.
 
     SHIFT, SHIFT(w)
       - Legal when: a word is left in the buffer.
       - Effect: nodes that were set aside return to the stack; the front of the buffer becomes the current span.
-      - Builds: nothing. A span without nodes leaves no trace.
+      - Builds: nothing. A span without nodes adds nothing to the graph.
     MERGE
       - Legal when: the current span has no node yet, and a word is left in the buffer.
       - Effect: nodes that were set aside return to the stack; the front of the buffer joins the current span.
       - Builds: nothing.
     PRED(n), COPY_LEMMA, COPY_SENSE01
-      - Legal when: there is a current span and the sentence has nodes left; for COPY_* its lemmas are symbols.
+      - Legal when: there is a current span and the sentence has nodes left; for COPY_* the span's lemmas are symbols.
       - Effect: nodes that were set aside return to the stack; the new node becomes its top. Several nodes may come
         from one span.
       - Builds: a concept: n, or the lemmas of the span joined by hyphens, followed by -01 for COPY_SENSE01.
@@ -64,8 +64,8 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
       - Effect: the same as for PRED.
       - Builds: a constant: v, or the span itself, as a number if it is one, otherwise as a string.
     ENTITY(t), ENTITY(t,+), ENTITY(t,s…)
-      - Legal when: the current span has no node yet and the sentence has nodes left; without s… the words of the span
-        hold no quotation marks or backslashes.
+      - Legal when: the current span has no node yet and the sentence has nodes left; for the first two forms, the words
+        of the span hold no quotation marks or backslashes.
       - Effect: the same as for PRED; only the node t goes on the stack.
       - Builds: a concept t, its `name`, and for each word of the span a string (+: one string of all words; s…:
         these strings).
@@ -74,21 +74,21 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
       - Effect: none on the stack.
       - Builds: a node n, and an edge r from the top of the stack to it.
     LA(r), RA(r)
-      - Legal when: there is a second, and the head is a concept; at most four arcs in a row. An arc between two nodes
-        of the same connected component also needs edges left.
+      - Legal when: there is a second node, the head is a concept, and fewer than four arcs came directly before. An arc
+        between two nodes of the same connected component also needs edges left.
       - Effect: a constant leaves the stack when it gets its head. If it was the top, nodes that were set aside return.
-      - Builds: an edge r from the top to the second (LA), or from the second to the top (RA).
+      - Builds: an edge r from the top to the second node (LA), or from the second node to the top (RA).
     REDUCE
-      - Legal when: there is a second. If the second is a concept, another node of its connected component must be on
-        the stack or set aside. With no words left, this other node must be the top or a node below the second.
-      - Effect: the second leaves the stack.
-      - Builds: nothing. A constant without a head leaves no trace.
+      - Legal when: there is a second node. If it is a concept, another node of its connected component must be on the
+        stack or set aside. If no words are left, this other node must be the top or be below the second node.
+      - Effect: the second node leaves the stack.
+      - Builds: nothing. A constant without a head does not become part of the graph.
     SWAP
-      - Legal when: there is a second, and the sentence has SWAPs left. With no words left and a concept as the
-        second, its connected component must hold the top or a node below; if the top is a constant, there must instead
-        be another concept below.
-      - Effect: the second is set aside until the next word or node arrives (in the program of the paper, UNSHIFT puts
-        it back into the buffer).
+      - Legal when: there is a second node, and the sentence has SWAPs left. If no words are left and the second node is
+        a concept, its connected component must contain the top or a node below the second node. If the top is a
+        constant, there must be another concept below the second node instead.
+      - Effect: the second node is set aside until the next word or node arrives (in the program of the paper, UNSHIFT
+        puts it back into the buffer).
       - Builds: nothing.
     ROOT
       - Legal when: no top of the graph was chosen, and the top of the stack is a concept.
@@ -101,7 +101,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
       - Builds: nothing.
 
     A sentence of n words has at most 3n + 6 nodes (without the nodes inside ENTITY), 8n + 32 SWAPs, and 4n + 16 edges
-    besides the edges that connect two components. So the length of derivations is linear.
+    besides the edges that connect two components. So the length of derivations is linear in n.
 
     lexicon: span (`amr_naming.key`) → the actions that training has seen with the span; where given, only these PRED,
         VALUE, ENTITY with strings and DEPENDENT are legal (paper, sec. 4: "Node label predictions were limited to those
@@ -150,7 +150,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         return [Word(form, lemma) for form, lemma in zip(forms, lemmatise(forms), strict=True)]
 
     def lemmas_named(self, words: Sequence[Word], place: int) -> set[str]:
-        """Return the lemmas of the concepts that `NAMED_BY_RULE` may make of one word alone."""
+        """Return the lemmas of the concepts that actions in `NAMED_BY_RULE` may make of the word at index `place`."""
         evoked = () if self.frames is None else self.frames.evoked(words[place : place + 1], words[place + 1 :])
         return {words[place].lemma, *(lemma for lemma in evoked if lemma is not None)}
 
@@ -204,7 +204,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         return _most_actions(n, arcs, swaps, nodes)
 
     def actions(self, relations: Sequence[str]) -> Iterator[Action]:
-        """Yield all actions except the actions that name nodes, which only training data can list."""
+        """Yield all actions except PRED, VALUE, ENTITY and DEPENDENT, which only training data can list."""
         for kind in self.kinds:
             if kind is Kind.SHIFT:
                 yield Action(kind)

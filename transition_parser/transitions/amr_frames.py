@@ -1,4 +1,4 @@
-"""The FRAME actions: the frames that a span evokes name its concepts, and the action chooses the sense."""
+"""The FRAME actions, which name a concept after a frame that the span evokes and choose the sense of this frame."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from transition_parser.transitions.action import Action, Kind, joined
 from transition_parser.transitions.amr_naming import Word, key
 
 FIRST_SENSE = "01"
-_OWN = Evoked._fields[0]  # labels do not name this route
+_OWN = Evoked._fields[0]  # the route that labels leave out: the frame has the span's own lemma
 _DEFAULT = "thing"  # the lemma of a frame that must be named although nothing evokes one
 NUMBERED = frozenset(f"ARG{number}" for number in range(10))
 ROUTES = Evoked._fields
@@ -22,12 +22,12 @@ _CONCEPT = re.compile(r"(.+)-(\d+)")
 class FrameActions:
     """The FRAME actions of a table of frames.
 
-    The label of an action is the sense and, unless the frame has the span's own lemma, the route to the frame (a field
-    of `Evoked`). A single word that the table does not know at all evokes a frame of its own lemma with the sense 01,
-    because corpora have frames that the table lacks.
+    The label of an action is the sense and, unless the frame has the span's own lemma, the route: the way in which the
+    span evokes the frame (a field of `Evoked`). A single word that is not in the table evokes a frame of its own lemma
+    with the sense 01, because corpora have frames that the table lacks.
 
-    sets: every set of actions that spans may have, and a few more
-    all: the actions that name the frames of all spans, in sorted order
+    sets: the sets of actions that can be the FRAME actions of a span (`of_span`); a few of them belong to no span
+    all: the actions of all these sets, sorted
     """
 
     def __init__(self, table: Frames) -> None:
@@ -37,7 +37,7 @@ class FrameActions:
         self.all = tuple(sorted({action for actions in self.sets for action in actions}, key=str))
 
     def __reduce__(self) -> tuple:
-        """Let other processes make the actions from their table."""
+        """Return a recipe for `pickle`, so that other processes make the actions anew from their table."""
         return frame_actions, (self.table,)
 
     def __contains__(self, action: object) -> bool:
@@ -59,15 +59,15 @@ class FrameActions:
     def concept(self, action: Action, span: Sequence[Word], following: Sequence[Word]) -> str:
         """Return the concept that an action makes of a span.
 
-        A sentence without any concept may need a frame that nothing evokes. Its lemma is that of the span, or `thing`.
+        A frame that nothing evokes, in a sentence without any concept, gets the lemma of the span, or `thing`.
         """
         sense, route = parts_of(action)
         return f"{getattr(self.lemmas(span, following), route)}-{sense}"
 
     def lemmas(self, span: Sequence[Word], following: Sequence[Word]) -> Evoked:
-        """Return the lemma that an action of each route names for a span, also of routes by which nothing is evoked.
+        """Return the lemma of the concept that FRAME makes of a span by each route.
 
-        The parameters are those of `evoked`.
+        A route by which the span evokes nothing gets the lemma of the span, or `thing`. Parameters: see `evoked`.
         """
         symbols = all(word.lemma_is_symbol for word in span)
         otherwise = "-".join(word.lemma for word in span) if symbols else _DEFAULT
@@ -86,7 +86,7 @@ class FrameActions:
         return NUMBERED.difference(f"ARG{number}" for number in self.table.roles(*match.groups()))
 
     def naming(self, concept: str, span: Sequence[Word], following: Sequence[Word]) -> Action | None:
-        """Return the first action that makes the concept of a span, in the order of `Evoked`; None where none does."""
+        """Return the FRAME action that makes `concept` of a span, or None. The first route that fits is used."""
         match = _CONCEPT.fullmatch(concept)
         if match:
             lemma, sense = match.groups()
@@ -96,15 +96,15 @@ class FrameActions:
         return None
 
     def _sets(self) -> set[frozenset[Action]]:
-        """Return every set of actions that spans may have, and a few more."""
+        """Return the value of `sets`."""
         derived = {self._actions(Evoked(None, None, *two_of(lemmas))) for lemmas in {*self.table.words().values()}}
         unknown = {frozenset(), self._actions(Evoked(_OWN))}
         return derived.union(unknown, *map(self.sets_of, self.spans))
 
     def sets_of(self, lemmas: str) -> set[frozenset[Action]]:
-        """Return every set of actions that spans of the same lemmas may have, for all forms and words after the span.
+        """Return the sets of FRAME actions that spans with these lemmas can have, for all forms and following words.
 
-        lemmas: the lemmas, which are the key of the spans in the lexicon
+        lemmas: the lemmas joined by spaces, as in `amr_naming.key`
         """
         read = lemmas.split(" ")
         words = [Word("", lemma) for lemma in read]
@@ -119,7 +119,7 @@ class FrameActions:
 
     @cached_property
     def spans(self) -> frozenset[str]:
-        """The keys of the spans that may be words of the table: spans of several words evoke nothing otherwise."""
+        """The keys of the spans that the table of frames knows. Other spans of several words evoke nothing."""
         words = (word.replace("_", " ") for word in self.table.words())
         return frozenset((*words, *self.table.particles(), *self.forms_of))
 
@@ -129,7 +129,7 @@ class FrameActions:
 
     @cached_property
     def forms_of(self) -> dict[str, list[list[str]]]:
-        """The words of the table as forms, under the lemmas that they have in a sentence."""
+        """The forms of the table's words, by the key (`amr_naming.key`) of the lemmas that `lemmatise` gives them."""
         forms_of: dict[str, list[list[str]]] = {}
         for word in self.table.words():
             forms = word.split("_")
@@ -157,14 +157,14 @@ def frame_actions(table: Frames) -> FrameActions:
 
 @lru_cache(maxsize=1 << 14)  # words come again and again
 def _evoked_by(actions: FrameActions, span: tuple[Word, ...], particle: str | None) -> Evoked:
-    """Return the lemmas of the frames that a span evokes with a particle behind it, see `Frames.particle_of`."""
+    """Return the lemmas of the frames that a span evokes, given the particle behind it (`Frames.particle_of`)."""
     lemmas, forms = [word.lemma for word in span], [word.form.lower() for word in span]
     known = forms if forms in actions.forms_of.get(key(span), ()) else ()
     return _with_unknown(actions.table.evoked(lemmas, known, [particle] if particle else ()), span)
 
 
 def _with_unknown(evoked: Evoked, span: Sequence[Word]) -> Evoked:
-    """Return what a span evokes, with its own lemma where the span is a word that the table does not know."""
+    """Return `evoked`, or the span's own lemma where the span is a single word that the table does not know."""
     (word, *others) = span
     if evoked != Evoked() or others or not (word.lemma[:1].isalpha() and word.lemma_is_symbol):
         return evoked
@@ -176,6 +176,6 @@ def _action(sense: str, route: str) -> Action:
 
 
 def parts_of(action: Action) -> tuple[str, str]:
-    """Return the sense of a FRAME action and its route, a field of `Evoked`."""
+    """Return the sense of a FRAME action and its route, the name of a field of `Evoked`."""
     sense, *route = action.parts
     return sense, (*route, _OWN)[0]

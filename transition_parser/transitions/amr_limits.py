@@ -1,7 +1,7 @@
 """The limits of search over AMR derivations, which are tighter than the rules of the AMR machine.
 
-A model that has not learned when to stop names one word again and again, or gives a verb two :ARG0. The machine itself
-and the oracle have no such limits, so every graph has its derivation.
+A model that has not learned when to stop makes node after node of one word, or gives a verb two :ARG0. The machine
+itself and the oracle have no such limits, so every graph has a derivation.
 """
 
 from __future__ import annotations
@@ -40,11 +40,12 @@ from transition_parser.transitions.amr_sorts import (
 
 _SWAPS_PER_WORD = 2
 _LABELLED = (Kind.PRED, Kind.VALUE, Kind.DEPENDENT)
-# One action may make two nodes of the same span even if it never does so in training: of 500 development graphs of
-# Bio AMR, 30 have such a label twice in a span, and one has it three times.
+# An action may make two nodes of the same span even if it makes at most one in training: of 500 development graphs of
+# Bio AMR, 30 have a span in which such an action is needed twice, and one needs it three times.
 _REPEATS = 2
-# An action repeats as often as it does in one of so many spans. In gold graphs 3 of 7,542 spans have the first sense of
-# their lemma four times, in lists whose words were left out. A parser that is at a loss would make node after node.
+# An action may make as many nodes of a span as it does in one in `_ONE_IN` of its spans in training. The maximum would
+# let an uncertain parser make node after node: 3 of 7,542 gold spans have the first sense of their lemma four times, in
+# lists whose words were left out.
 _ONE_IN = 200
 
 
@@ -52,7 +53,7 @@ _ONE_IN = 200
 class SearchLimits:
     """Limits of search in one sentence.
 
-    Nodes inside ENTITY do not count. `span` and `repeats` do not bind when no word is left and there is no concept yet.
+    Nodes inside ENTITY do not count. `span` and `repeats` do not apply if no word is left and there is no concept yet.
 
     nodes: how many more nodes than words a sentence may have
     swaps: how many more SWAPs a sentence may have than two for each word
@@ -65,9 +66,9 @@ class SearchLimits:
     bearers: family of numbered roles (`family`) → the sorts of concepts that may bear its roles; other families may be
         borne by all concepts
     sentences_on_top: True if a `multi-sentence` must be the top of its graph
-    several: lemma of a concept → the roles of `once` that such concepts may get several times all the same
-    roles_of_frames: True if the concept of a frame gets those roles `ARGn` of `once` alone that the table of frames
-        gives it; concepts that the table lacks get all
+    several: lemma → the roles of `once` that concepts with this lemma may nevertheless get several times
+    roles_of_frames: True if a concept with a frame may get only those roles `ARGn` of `once` that the frame has in the
+        table of frames; concepts that are not in the table may get all roles
 
     Raises `ValueError` for more than `MOST_ROLES` roles in `once`, for an inverse role in it, and for a role in
     `several` that is not in it.
@@ -95,7 +96,7 @@ class SearchLimits:
                 raise ValueError(f"`several` lists {role} of {lemma}, which is not in `once`: leave it out")
 
     def of_sentence(self, words: int) -> tuple[int, int]:
-        """Return how many SWAPs and how many nodes a sentence of so many words may have."""
+        """Return how many SWAPs and how many nodes a sentence of the given length may have."""
         return _SWAPS_PER_WORD * words + self.swaps, words + self.nodes
 
     def most(self, action: Action) -> int:
@@ -107,9 +108,9 @@ class SearchLimits:
         return self.targets.get(role_of_constants(role), CONCEPT_SORTS) if self.targets else frozenset(Sort)
 
     def several_of(self, action: Action, lemmas: Collection[str]) -> frozenset[str]:
-        """Return the roles of `once` that the node which an action makes may get several times.
+        """Return the roles of `once` that the node made by an action may get several times.
 
-        lemmas: the lemmas of the concepts that rules name the node by (`AmrSystem.lemmas_named`)
+        lemmas: the possible lemmas of the node if a rule derives them from the word (`AmrSystem.lemmas_named`)
         """
         if action.kind in (Kind.PRED, Kind.ENTITY):
             lemmas = (lemma_of(action.parts[0]),)
@@ -118,7 +119,7 @@ class SearchLimits:
         return frozenset[str]().union(*(self.several.get(lemma, ()) for lemma in lemmas))
 
     def barred(self, action: Action) -> tuple[frozenset[Sort], frozenset[Sort]]:
-        """Return the sorts that the node on top and the second node may not have where LA, RA or DEPENDENT is taken.
+        """Return the sorts of the node on top, and the sorts of the second node, that forbid LA, RA or DEPENDENT.
 
         >>> limits = SearchLimits(0, 0, 1, targets={"quant": frozenset({Sort.CONCEPT, Sort.NUMBER})})
         >>> [len(sorts) for sorts in limits.barred(Action(Kind.RA, "manner"))]  # all constants
@@ -151,9 +152,9 @@ class SearchLimits:
     def from_json(cls, values: Mapping[str, Any]) -> SearchLimits:
         """Return the limits that `to_json` made these values from.
 
-        Files of older versions have no `once`, no `several`, no `roles_of_frames`, or no `targets`, `bearers` and
-        `sentences_on_top`; they get the values of `DEFAULT_LIMITS`. Raises `ValueError` for values that are not valid
-        limits.
+        Files of older versions may lack `once`, `several`, `roles_of_frames`, `targets`, `bearers` and
+        `sentences_on_top`; a missing field gets its value in `DEFAULT_LIMITS`. Raises `ValueError` for values that are
+        not valid limits.
         """
         numbers = {name: values[name] for name in ("nodes", "swaps", "span")} | values["repeats"]
         for name, number in numbers.items():
@@ -212,12 +213,11 @@ DEFAULT_LIMITS = SearchLimits(
 def learned(
     derivations: Iterable[Sequence[Action]], graphs: Iterable[AmrGraph] = (), frames: FrameActions | None = None
 ) -> SearchLimits:
-    """Return the limits that let search find the given derivations, but for nodes that repeat beyond the usual.
+    """Return limits that let search find the given derivations unless they repeat an action unusually often.
 
-    An action may make as many nodes of one span as it does in one of `_ONE_IN` spans that it makes nodes of; a labelled
-    action may make two in any case. `once` holds the roles that (almost) no node of the graphs
-    bears twice (`borne_once`), `several` the concepts that do so (`borne_several`). The other limits on roles are
-    learned by `targets_of`, `bearers_of`, `sentences_are_tops` and `keep_to_frames`.
+    An action may make as many nodes of one span as it does in at least one in `_ONE_IN` of the spans that it makes
+    nodes of. A labelled action may always make two. `borne_once` learns `once`, and `borne_several` learns `several`.
+    `targets_of`, `bearers_of`, `sentences_are_tops` and `keep_to_frames` learn the other limits on roles.
 
     frames: the FRAME actions of the derivations; None for derivations without any
     """
@@ -247,7 +247,7 @@ def learned(
 def _usual(counts: Counter[int]) -> int:
     """Return the largest number that at least one in `_ONE_IN` of these numbers reaches.
 
-    counts: number → how often it comes
+    counts: number → how often it occurs
     """
     reached = 0
     for number in sorted(counts, reverse=True):
@@ -258,9 +258,9 @@ def _usual(counts: Counter[int]) -> int:
 
 
 def breach(limits: SearchLimits, graph: AmrGraph, frames: FrameActions | None = None) -> str | None:
-    """Return what the limits on roles forbid of a graph, or None if a derivation within them can build it.
+    """Return a text that names the first part of a graph that the limits on roles forbid; None if there is none.
 
-    frames: the table of frames, for `roles_of_frames`
+    frames: the FRAME actions of the table of frames, for `roles_of_frames`
     """
     sorts = [sort_of(label, node in graph.constants) for node, label in enumerate(graph.labels)]
     borne = Counter((edge.source, edge.role) for edge in graph.edges)
@@ -282,7 +282,7 @@ def breach(limits: SearchLimits, graph: AmrGraph, frames: FrameActions | None = 
 class _Use:
     """The counts of a derivation that the limits apply to.
 
-    words, nodes, swaps: how many the derivation has
+    words, nodes, swaps: the numbers of words, nodes and SWAPs
     spans: for each span, how often each action made a node of it
     """
 

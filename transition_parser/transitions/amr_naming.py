@@ -13,7 +13,7 @@ from transition_parser.transitions.action import Action, Kind
 JOINED = "+"  # ENTITY(t,+) joins the words of the span to one string
 MODES = ("imperative", "expressive", "interrogative")
 CONCEPTS = frozenset({Kind.PRED, Kind.COPY_LEMMA, Kind.COPY_SENSE01, Kind.FRAME})
-NAMED_BY_RULE = CONCEPTS - {Kind.PRED}  # the kinds of actions whose concepts the words of the span name
+NAMED_BY_RULE = CONCEPTS - {Kind.PRED}  # the kinds of actions that derive a concept from the words of the span
 CONSTANTS = frozenset({Kind.VALUE, Kind.COPY_WORD})
 ON_STACK = CONCEPTS | CONSTANTS | {Kind.ENTITY}  # the kinds of actions that put a node on the stack
 MAKE_NODES = ON_STACK | {Kind.DEPENDENT}
@@ -23,7 +23,7 @@ NAMING = frozenset({Kind.PRED, Kind.VALUE, Kind.ENTITY, Kind.DEPENDENT})
 _SYMBOL = re.compile(r"""[^\s()/:~"\\#]+""")
 _SENSE = re.compile(r"(?<=.)-\d\d+\Z")
 _HYPHEN = re.compile(r"@(\S)@")
-_SIGNS = frozenset("+-.,@")  # besides digits, what the words of a number may hold: `@-@` stands for a hyphen
+_SIGNS = frozenset("+-.,@")  # the characters besides digits in the words of a number; `@-@` stands for a hyphen
 _GROUPED = re.compile(r"\d{1,3}(,\d{3})+")
 
 
@@ -64,7 +64,7 @@ def lemma_of(concept: str) -> str:
 
 
 def key(span: Sequence[Word]) -> str:
-    """Return the key of a span in the lexicon, which is its lemmas."""
+    """Return the key of a span in the lexicon: its lemmas, joined by spaces."""
     return " ".join([word.lemma for word in span])
 
 
@@ -76,7 +76,7 @@ def is_listed(action: Action) -> bool:
 
 
 def is_limited(action: Action) -> bool:
-    """Return True for an action that is legal only with some spans: those of the lexicon, or of the frames."""
+    """Return True for an action that is legal only with spans that have it in the lexicon or evoke its frame."""
     return action.kind is Kind.FRAME or is_listed(action)
 
 
@@ -88,7 +88,7 @@ def is_constant(label: str) -> bool:
 def copied_value(forms: Sequence[str]) -> str:
     """Return the constant that COPY_WORD makes: a number (`12000` for `12,000`, `13` for `thirteen`), or a string.
 
-    The string is the words as one.
+    The string joins the words without spaces.
     """
     text = _HYPHEN.sub(r"\1", "".join(forms))
     plain = text.replace(",", "") if _GROUPED.fullmatch(text) else text
@@ -103,7 +103,7 @@ def copied_concept(lemmas: Sequence[str], kind: Kind) -> str:
 def entity_strings(forms: Sequence[str], parts: Sequence[str]) -> list[str]:
     """Return the strings of the name that ENTITY makes.
 
-    parts: the parts of the action's label behind the type
+    parts: the parts of the action's label after the entity type
     """
     if not parts:
         return [quoted(form) for form in forms]

@@ -1,8 +1,8 @@
 """The roles that a node bears only once, and the node that gets a role from an action.
 
-An inverse role (`ARG0-of`) is borne by the node at the other end. A node may bear `mod`, `time` and others several
-times, and a few concepts bear other roles several times too: in Bio AMR a third of the `phosphorylate-01` have `:ARG3`
-twice.
+A node bears the roles of the edges that lead from it; the node at the other end bears an inverse role (`ARG0-of`). Any
+node may bear `mod`, `time` and others several times. A few concepts bear other roles several times, too: in Bio AMR a
+third of the nodes `phosphorylate-01` have `:ARG3` twice.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _NEW = 0  # stands for the node that DEPENDENT makes
 # A role is borne once if at least `_SEEN` nodes bear it and fewer than one in `_ONE_IN` of them bears it twice. Corpora
 # have slips: of 7,628 graphs of nine open corpora 217 have a node with the same :ARGn twice, most of them of Bio AMR.
 _SEEN, _ONE_IN = 10, 100
-# Concepts of a lemma bear a role several times if at least `_OFTEN` of them do so, and one in `_ONE_OF` of those with
-# the role. Such nodes do not count above.
+# Concepts of a lemma may bear a role several times if at least `_OFTEN` of their nodes bear it several times, and at
+# least one in `_ONE_OF` of their nodes that bear it. `borne_once` does not count such nodes as bearing it twice.
 _OFTEN, _ONE_OF = 5, 50
 
 # Roles for models that were exported before roles were learned. They are the roles that AMR defines as borne once, and
-# the most frequent of the other roles that at most one node in hundreds of these corpora bears twice.
+# the most frequent of the other roles that at most one node in hundreds bears twice in the nine corpora.
 ONCE = frozenset(
     {
         *(f"ARG{i}" for i in range(10)),
@@ -41,14 +41,14 @@ ONCE = frozenset(
 
 
 def is_plain(role: str) -> bool:
-    """Return True for a role that its node bears itself, False for an inverse role."""
+    """Return True for a role in its normal direction, False for an inverse role (`ARG0-of`, `domain`)."""
     return edge_of(0, role, 1) == (0, role, 1)
 
 
 def borne_several(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[str]]:
-    """Return lemma of concepts → the numbered roles that such concepts bear several times, and not by slips.
+    """Return, for each lemma, the numbered roles that its concepts may bear several times (`_OFTEN`, `_ONE_OF`).
 
-    AMR defines numbered roles as borne once.
+    AMR defines numbered roles as borne once, so that rare cases are slips.
     """
     nodes: Counter[tuple[str, str]] = Counter()
     twice: Counter[tuple[str, str]] = Counter()
@@ -65,9 +65,9 @@ def borne_several(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[str]]:
 
 
 def borne_once(graphs: Iterable[AmrGraph], several: Mapping[str, Collection[str]] | None = None) -> frozenset[str]:
-    """Return the roles that (but for slips) no node bears twice; of too many, the `MOST_ROLES` most frequent.
+    """Return the roles that almost no node bears twice (`_ONE_IN`), at most the `MOST_ROLES` most frequent ones.
 
-    several: what `borne_several` found, which does not count
+    several: the result of `borne_several`; concepts that bear these roles several times do not count as exceptions
     """
     nodes: Counter[str] = Counter()
     twice: Counter[str] = Counter()
@@ -81,7 +81,7 @@ def borne_once(graphs: Iterable[AmrGraph], several: Mapping[str, Collection[str]
 
 
 def keep_to_frames(graphs: Iterable[AmrGraph], frames: FrameActions) -> bool:
-    """Return True if (but for slips) frames bear no role `ARGn` that the table of frames does not give them."""
+    """Return True if at most one in `_ONE_IN` edges `:ARGn` starts at a frame without `ARGn` in the table of frames."""
     edges = beyond = 0
     for graph in graphs:
         for edge in graph.edges:
@@ -91,7 +91,7 @@ def keep_to_frames(graphs: Iterable[AmrGraph], frames: FrameActions) -> bool:
 
 
 def role_given(action: Action) -> tuple[int, str] | None:
-    """Return the role that LA, RA or DEPENDENT gives to a node of the stack, and the node: `TOP` or `SECOND`.
+    """Return the node of the stack that gets a role from LA, RA or DEPENDENT (`TOP` or `SECOND`), and the role.
 
     Return None where no node of the stack gets a role.
 

@@ -1,7 +1,7 @@
-"""The sorts of nodes of an AMR, and which sorts the ends of an edge may have.
+"""The sorts of nodes of an AMR, and the sorts that the ends of an edge may have.
 
-A role of constants leads to some sorts only: `:polarity` to `-` and `amr-unknown`, `:mode` to modes. A numbered role is
-borne by some sorts of concepts only: `:ARGn` by frames, `:sntN` by `multi-sentence`.
+A role that leads to constants leads only to some sorts: `:polarity` to `-` and `amr-unknown`, `:mode` to modes. Only
+frames bear `:ARGn`, and only `multi-sentence` bears `:sntN`; a node bears the roles of the edges that start at it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MULTI_SENTENCE = "multi-sentence"
 
 
 class Sort(Enum):
-    """The sort of a node: of a concept or of a constant."""
+    """The sort of a node, which is a class of concepts or of constants."""
 
     CONCEPT = "concept"  # without a frame
     FRAME = "frame"
@@ -51,16 +51,16 @@ _LISTS = "op"  # `:op1`, `:op2`, … lead to the same sorts; each `:ARGn` leads 
 _ALONE = {sort.value: sort for sort in (Sort.SENTENCES, Sort.NAME, Sort.UNKNOWN)}
 _WRITTEN = {"-": Sort.MINUS, "+": Sort.PLUS, **{mode: Sort(mode) for mode in MODES}}
 # A role leads to a sort of constants if at least one in `_TARGETS_IN` of its constants and one in `_EDGES_IN` of its
-# edges lead to this sort. Of 10,593 constants in six open corpora 16 are slips of this kind, such as `:polarity` with
-# an unknown symbol, or the one constant of 8,173 `:ARG0`. If three in four nodes that the role leads to are constants,
-# the first part is also so for sorts of concepts, otherwise it leads to all.
+# edges have this sort. Rarer cases count as annotators' slips: 16 of 10,593 constants in six open corpora, such as
+# `:polarity` with an unknown symbol, or the one constant of 8,173 `:ARG0`. If three in four nodes under the role are
+# constants, it leads to the sorts of concepts that one in `_TARGETS_IN` of its edges have, otherwise to all concepts.
 _TARGETS_IN, _EDGES_IN = 100, 2_000
-# A numbered role is borne by the sorts that bear at least one in `_BEARERS_IN` of its edges. A role that comes less
-# often than `_SEEN` times may be borne by any sort.
+# A family of numbered roles is borne by the sorts that are the source of at least one in `_BEARERS_IN` of its edges. A
+# family with fewer than `_SEEN` edges may be borne by any sort of concepts.
 _BEARERS_IN, _SEEN = 100, 10
 
-# What follows serves models that were exported before sorts were learned. It is what `targets_of` and `bearers_of`
-# learn from the training banks of six open corpora (5,024 graphs), together with the parts of dates that AMR defines.
+# `TARGETS` and `BEARERS` serve models that were exported before sorts were learned. `targets_of` and `bearers_of`
+# learned them from the training banks of six open corpora (5,024 graphs); AMR's parts of dates were added.
 TARGETS: Mapping[str, frozenset[Sort]] = {
     **{role: CONCEPT_SORTS | {Sort.NUMBER} for role in ("ARG1", "ARG3", "ARG4", "frequency", "quant", "unit")},
     **{role: CONCEPT_SORTS | {Sort.NUMBER} for role in ("century", "decade", "quantity", "quarter", "year2")},
@@ -97,7 +97,7 @@ def sort_of(label: str, constant: bool) -> Sort:
 
 
 def made_sort(action: Action) -> Sort | None:
-    """Return the sort of the node that an action puts on the stack; None where it depends on the words (COPY_WORD).
+    """Return the sort of the node that an action puts on the stack; None for COPY_WORD and where there is no such node.
 
     >>> made_sort(Action(Kind.COPY_SENSE01)), made_sort(Action(Kind.ENTITY, "city"))
     (<Sort.FRAME: 'frame'>, <Sort.CONCEPT: 'concept'>)
@@ -119,12 +119,12 @@ def family(role: str) -> str | None:
 
 
 def role_of_constants(role: str) -> str:
-    """Return the key of a role in a table of sorts of constants: the role itself, but `op` for all `:opN`."""
+    """Return the key of a role in `TARGETS`: `op` for all `:opN`, otherwise the role itself."""
     return _LISTS if family(role) == _LISTS else role
 
 
 def targets_of(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[Sort]]:
-    """Return the sorts that each role of constants leads to, but for slips.
+    """Return, for each role that leads to constants, the sorts that it leads to. Rare sorts are left out as slips.
 
     The keys are those of `role_of_constants`. Roles that lead to no constants are left out.
     """
@@ -146,9 +146,9 @@ def _targets(sorts: Counter[Sort]) -> frozenset[Sort]:
 
 
 def bearers_of(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[Sort]]:
-    """Return the sorts of concepts that bear each family of numbered roles, but for slips.
+    """Return, for each family of numbered roles, the sorts of concepts that bear it. Rare sorts are left out as slips.
 
-    Families that come less often than `_SEEN` times are left out.
+    Families with fewer than `_SEEN` edges are left out.
     """
     seen: dict[str, Counter[Sort]] = {}
     for graph in graphs:
@@ -160,7 +160,7 @@ def bearers_of(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[Sort]]:
 
 
 def sentences_are_tops(graphs: Iterable[AmrGraph]) -> bool:
-    """Return True if (but for slips) each `multi-sentence` is the top of its graph, and there are some."""
+    """Return True if at least `_SEEN` nodes are `multi-sentence`, and nearly all of them tops (see `_BEARERS_IN`)."""
     tops: Counter[bool] = Counter()
     for graph in graphs:
         tops.update(node == graph.top for node, label in enumerate(graph.labels) if label == MULTI_SENTENCE)
@@ -172,13 +172,13 @@ def _frequent(sorts: Counter[Sort], one_in: int) -> frozenset[Sort]:
 
 
 class Ends(NamedTuple):
-    """The nodes at the ends of the edge that LA, RA or DEPENDENT makes: each `top`, `second` or `new`.
+    """The nodes at the ends of the edge that LA, RA or DEPENDENT makes: each is `top`, `second` or `new`.
 
-    role: the role of the edge, not inverse
-    source: the node that bears the role
+    role: the role of the edge in its normal direction, `ARG0` for `ARG0-of`
+    source: the node from which the edge leads in this direction
     target: the other node
-    written: the role as the action has it
-    dependent: the node that the role as written leads to; only this node may be a constant
+    written: the role in the action's label, perhaps an inverse role
+    dependent: the node to which the written role leads; only this node may be a constant
     """
 
     role: str

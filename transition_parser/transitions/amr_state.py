@@ -27,10 +27,10 @@ class Node(NamedTuple):
 
 
 class AmrState(NamedTuple):
-    """A configuration. Words and nodes count from 0.
+    """A configuration. Words and nodes are numbered from 0.
 
-    position: the next word of the buffer
-    first: the first word of the current span, which ends before `position`
+    position: the number of the next word in the buffer
+    first: the number of the first word of the current span, which ends before `position`
     named: True where the current span has a node, and before the first SHIFT
     nodes, edges, top: the partial graph
     groups: the connected component of each node
@@ -71,14 +71,14 @@ class AmrState(NamedTuple):
 def limits_of(n: int) -> tuple[int, int, int]:
     """Return how many edges, SWAPs and nodes a sentence of n words may have.
 
-    Edges that connect two components do not count. No sentence of the open corpora that served in development needs
-    more than 2.4 nodes for each word plus two.
+    Edges that connect two components do not count. In the open corpora of development, no sentence needs more than
+    2.4 n + 2 nodes.
     """
     return 4 * n + 16, 8 * n + 32, 3 * n + 6
 
 
 def is_free(state: AmrState) -> bool:
-    """Return True where the lexicon does not bind: no word is left, and there is no concept yet."""
+    """Return True where the lexicon does not limit the actions: no word is left, and there is no concept yet."""
     return state.position == len(state.words) and not has_concept(state)
 
 
@@ -98,7 +98,7 @@ def is_connected(state: AmrState) -> bool:
 
 
 def stays_connected(state: AmrState) -> bool:
-    """Return True where the top or a node further below belongs to the same connected component as the second."""
+    """Return True where the top or a node below the second node is in the second node's connected component."""
     group = state.groups[state.stack[-2]]
     return any(state.groups[i] == group for i in (state.stack[-1], *state.stack[:-2]))
 
@@ -111,7 +111,7 @@ def returned(state: AmrState) -> AmrState:
 
 
 def with_nodes(state: AmrState, labels: Sequence[str], constant: bool | None = None) -> AmrState:
-    """Return the state with more nodes from the current span, which together count as one in `nodes_left`."""
+    """Return the state with new nodes of the current span. Together they count as one node in `nodes_left`."""
     new = tuple(
         Node(label, is_constant(label) if constant is None else constant, state.first, state.position - 1)
         for label in labels

@@ -51,8 +51,8 @@ class ArcEager(TreeSystem):
 
     When the buffer runs out, only the root can become the head of the headless words of the stack. So that at most one
     such word is left, the last word is shifted only if the stack has no headless word, and gets a right arc only if the
-    stack has exactly one. (Nivre and Fernandez-Gonzalez 2014 solve the same problem with an action UNSHIFT. Here no
-    derivation of a single-rooted tree is lost, and none is longer.)
+    stack has exactly one. (Nivre and Fernandez-Gonzalez 2014 solve the same problem with an action UNSHIFT. Here every
+    single-rooted tree keeps all its derivations, and no derivation gets longer.)
 
     SHIFT
       - Legal when: a word, not the root, is at the front of the buffer; if it is the last one,
@@ -147,18 +147,18 @@ class ArcEager(TreeSystem):
                 stack.append(front)
 
     def lost_arcs(self, c: Items) -> int:
-        """Count the lost arcs one by one, and one more where the buffer can't serve all headless words of the stack.
+        """Count the lost arcs word by word, and one more where the buffer can't give heads to the headless words.
 
         A headless word of the stack can still become a dependent of a word in the buffer. The lowest headless word can
         also become a dependent of the root. A word in the buffer can become a dependent of any word that was not
         popped.
 
         At most one word may be headless once the buffer is empty. So every headless word of the stack except the lowest
-        must become a dependent of a word of the buffer, if need be of a wrong one. The first word of the buffer that
-        has an arc with a lower word of the stack takes them without loss. If there is no such word, the first word
-        behind the dependents of higher words takes them. If those dependents reach to the last word, no word is left
-        for this, and one more arc is lost. This happens where the last word is in the buffer and depends, directly or
-        through words of the buffer, on a word of the stack that is not below the second headless word.
+        must become a dependent of a word of the buffer, even if this head is wrong. If a word of the buffer has a gold
+        arc with a word further down the stack, the first such word can be the head without loss. Otherwise it can be
+        the first word of the buffer behind the dependents of the higher words. If these dependents include the last
+        word, no such head is left, and one more arc is lost. This happens where the last word is in the buffer and
+        depends, directly or through words of the buffer, on the second headless word from below or a word above it.
         """
         lost = sum(c.heads[w] not in c.buffer and (c.heads[w] != c.root or w != c.headless[0]) for w in c.headless)
         last = c.root - 1

@@ -125,9 +125,9 @@ class ArcHybrid(TreeSystem):
                 yield gold.shift[front]
 
     def lost_arcs(self, c: Items) -> int:
-        """Count the lost arcs one by one, as if the root were below the stack.
+        """Count the lost arcs word by word, as if the root were below the stack.
 
-        A word of the stack can still become a dependent of a word in the buffer or of the word directly below it.
+        A word of the stack can still become a dependent of a word in the buffer or of the next word down the stack.
         """
         below = dict(zip(c.stack, (c.root, *c.stack)))
         lost = sum(c.heads[word] != below[word] and c.heads[word] not in c.buffer for word in c.stack)

@@ -55,7 +55,7 @@ class ArcStandard(TreeSystem):
     Arcs join the two words on top of the stack. A word leaves the stack when it gets its head.
 
     SHIFT
-      - Legal when: the buffer is not empty; the root only when the stack holds one word.
+      - Legal when: the buffer is not empty; if its front is the root, the stack must hold exactly one word.
       - Effect: the front of the buffer becomes the top of the stack.
       - Builds: nothing.
     LEFT-ARC(r)
@@ -136,12 +136,12 @@ class ArcStandard(TreeSystem):
         """Count the arcs of words whose heads were popped, and the arcs that the best continuation gives up.
 
         The words above a word of the stack become one sub-tree before that word gets any arc. So the words of the
-        stack join a tree one by one, the top first, and words of the buffer join in between. Each joins as a
-        dependent of the tree's current root, or as its head. Words of the buffer without gold arcs to the stack never
-        stand in the way: they are left out, and their dependents are moved to their heads.
+        stack join a tree one by one, the top first, and words of the buffer join in between. Each word becomes a
+        dependent or the head of the tree's current root. Words of the buffer without gold arcs to the stack never
+        prevent an arc. They are left out: the dependents of such a word count as dependents of its head.
 
-        The table is made anew in each configuration. It is small, because words are left out; the linear algorithm of
-        Nederhof 2019 (From cubic to linear time) pays for long stacks alone.
+        `_most_arcs` fills a table for each configuration. The table is small, because words are left out. The linear
+        algorithm of Nederhof 2019 (From cubic to linear time) would be faster only for long stacks.
 
         Source: Goldberg, Sartorio and Satta 2014, sec. 4.
         """
@@ -235,8 +235,8 @@ class ArcStandardSwap(ArcStandard):
 
 
 def _most_arcs(stack: Sequence[int], buffer: Sequence[int], heads: Mapping[int, int], root: int) -> int:
-    """Return the most arcs of `heads` that one tree over the stack (top first) and the buffer can have."""
-    column = [{stack[0]: 0}]  # item i: trees with i words of the buffer, as root of the tree → most arcs
+    """Return the largest number of arcs of `heads` that one tree over the stack (top first) and the buffer can have."""
+    column = [{stack[0]: 0}]  # item i, for trees with the first i words of the buffer: root of the tree → most arcs
     for word in buffer:
         column.append(_join(column[-1], word, heads))
     for word in stack[1:]:
@@ -248,7 +248,7 @@ def _most_arcs(stack: Sequence[int], buffer: Sequence[int], heads: Mapping[int, 
 
 
 def _join(trees: Mapping[int, int], word: int, heads: Mapping[int, int]) -> dict[int, int]:
-    """Return `trees` (root of the tree → most arcs) with one more word: a dependent of their root, or its new head."""
+    """Return `trees` (root → most arcs) with one more word, which becomes a dependent or the head of the root."""
     longer = {top: arcs + (heads[word] == top) for top, arcs in trees.items()}
     longer[word] = max(arcs + (heads[top] == word) for top, arcs in trees.items())
     return longer

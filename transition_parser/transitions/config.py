@@ -18,7 +18,7 @@ from transition_parser.transitions.lexicon import Lexicon
 
 FILE_NAME = "parser.json"
 FORMAT_VERSION = 2
-_ONE_ROOT = 1  # the version with a single root relation, in the field `root`, which no other arc could carry
+_ONE_ROOT = 1  # the version with a single root relation, in the field `root`; no other arc may carry this relation
 _KEYS = {"system": TEXT, "relations": TEXTS, "shift_words": TEXTS, "format_version": WHOLE_NUMBER}
 _KEYS_OF_VERSION = {
     _ONE_ROOT: _KEYS | {"root": TEXT},
@@ -32,12 +32,12 @@ class ParserConfig:
 
     system: a name in `SYSTEMS`
     relations: the labels of the training trees, or the roles of the training graphs, most frequent first
-    shift_words: the words that decorate their SHIFT
-    roots: the labels at the root of training trees; empty for AMR
+    shift_words: the words that label their SHIFT
+    roots: the labels of arcs from the root in the training trees; empty for AMR
     shared_roots: the labels in `roots` that other arcs have, too; empty for AMR
     format_version: the version of the file format
-    frames: the version of the table of frames that AMR concepts are named by, see `text.frames`; empty for none
-    lexicon: for AMR only; stored in a file of its own beside `parser.json`
+    frames: the version of the table of frames that names AMR concepts, see `text.frames`; empty for none
+    lexicon: for AMR only; stored beside `parser.json` in a separate file
     """
 
     system: str
@@ -56,14 +56,14 @@ class ParserConfig:
         return make_system(self.system, self.shift_words, spans, roots, limits, frames_of(self.frames))
 
     def actions(self) -> list[Action]:
-        """Return all actions over the relations; for AMR, the actions that name nodes are left out."""
+        """Return all actions over the relations; for AMR without PRED, VALUE, ENTITY and DEPENDENT."""
         return list(self.transition_system().actions(self.relations))
 
     def save(self, folder: str | os.PathLike) -> None:
         """Write `parser.json` into `folder`, and for AMR `lexicon.json`."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "lexicon"}
         if not self.frames:
-            del values["frames"]  # as in files of versions that knew no frames
+            del values["frames"]  # older versions, which knew no frames, wrote no such key
         text = json.dumps(values, ensure_ascii=False, indent=1)
         if self.lexicon is not None:
             self.lexicon.save(folder)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.transitions.action import Action, Kind
 
-_NEVER = Action(Kind.SHIFT)  # fills the lists at index 0, because words count from 1
+_NEVER = Action(Kind.SHIFT)  # fills the lists at index 0, because words are numbered from 1
 
 
 class GoldTree:
@@ -23,7 +23,7 @@ class GoldTree:
 
     heads: the head of each word
     left, right: the LEFT-ARC and the RIGHT-ARC to each word
-    shift: the SHIFT of each word, decorated where the system decorates it
+    shift: the SHIFT of each word, see `TransitionSystem.shift`
     last_child: the last dependent of each word and of the root, 0 for none
     children: the number of dependents of each word and of the root
     """
@@ -67,11 +67,11 @@ def _right_arc(relation: str) -> Action:
 
 
 class GoldOrder(NamedTuple):
-    """A gold tree in the form that costs need.
+    """A gold tree in the form in which the dynamic oracle needs it.
 
     heads: the head of each word, numbered as in `State`
     rank: the rank of each word, and of the root, in the order in which the tree is projective
-    component: the component of each word, and of the root (`DependencyTree.projective_components`)
+    component: the head of the projective component of each word, and of the root (`projective_components`)
     projective: True where `rank` is the order of the sentence
     """
 
@@ -83,7 +83,7 @@ class GoldOrder(NamedTuple):
     @classmethod
     @lru_cache(maxsize=1024)
     def from_tree(cls, tree: DependencyTree) -> GoldOrder:
-        """Return a tree in the form that costs need.
+        """Return the `GoldOrder` of a tree.
 
         The latest results are cached, because each step of a derivation asks for the same tree again.
         """
@@ -120,6 +120,6 @@ class Items(NamedTuple):
 
 
 def lost_in_buffer(c: Items) -> int:
-    """Count the words of the buffer whose heads were popped."""
+    """Count the words of the buffer whose gold heads were popped."""
     there = {*c.stack, *c.buffer, c.root}
     return sum(c.heads[word] not in there for word in c.buffer)

@@ -1,4 +1,4 @@
-"""The file `lexicon.json`: the naming actions, the wikis and the search limits that the AMR training data gives."""
+"""The file `lexicon.json`: actions that name nodes, values of `:wiki` and search limits, from AMR training data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _KEYS = {
     "spans": OBJECT,
     "wiki": OBJECT,
     "limits": OBJECT._replace(required=False),  # files of older versions have no limits
-    "counts": OBJECT._replace(required=False),  # nor counts
+    "counts": OBJECT._replace(required=False),  # files of older versions have no counts
 }
 _COUNTS = Key(
     "an object of whole numbers", lambda value: isinstance(value, dict) and all(map(is_whole, value.values()))
@@ -62,12 +62,12 @@ _WIKI = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s()"\\]+')  # a value in PENMAN nota
 
 @dataclass(frozen=True)
 class Lexicon:
-    """The naming actions, the wikis and the search limits that the AMR training data gives.
+    """The actions that name nodes, the values of `:wiki` and the search limits of the AMR training data.
 
-    spans: the lemmas of a span (`amr_naming.key`) → the actions that named nodes of it
+    spans: the lemmas of a span (`amr_naming.key`) → the actions that made nodes of the span in training (`is_listed`)
     wiki: the name of an entity, with and without its concept (`wiki_keys`) → its `:wiki` in training
-    limits: the limits that search keeps
-    counts: how many nodes of each span each action made; empty in files of older versions
+    limits: the limits of search
+    counts: span → action → how many nodes of the span the action made in training; empty in files of older versions
     """
 
     spans: Mapping[str, tuple[Action, ...]] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class Lexicon:
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Lexicon:
-        """Read `lexicon.json` from `folder`. Raises `InputError` for a missing or unfit file."""
+        """Read `lexicon.json` from `folder`. Raises `InputError` for a missing or invalid file."""
         path = Path(folder, FILE_NAME)
         values = read_json(path, "`transition-parser preprocess amr` writes it")
         check_version(values, (FORMAT_VERSION,), path)
@@ -151,7 +151,7 @@ def _names_no_node(span: str, token: str, path: Path) -> InputError:
 
 
 def wiki_keys(concept: str, strings: tuple[str, ...]) -> tuple[str, str]:
-    """Return the keys under which the wiki of a name is looked up: first with its concept, then without.
+    """Return the two keys of a name in `Lexicon.wiki`: the specific key with the concept, and the key without it.
 
     >>> wiki_keys("city", ('"New"', '"York"'))
     ('city "New" "York"', '"New" "York"')

@@ -1,4 +1,4 @@
-"""The relations at the root of trees. They are learned, because treebanks differ in them."""
+"""The relations of arcs from the root. They are learned from training trees, because treebanks differ in them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RootRelations:
 
     @classmethod
     def from_trees(cls, trees: Iterable[DependencyTree]) -> RootRelations:
-        """Return the relations at the roots of these trees.
+        """Return the relations of the arcs from the root in these trees.
 
         >>> roots = RootRelations.from_trees([DependencyTree((2, 0), ("ExD", "Pred")), DependencyTree((0,), ("ExD",))])
         >>> sorted(roots.labels), sorted(roots.shared)

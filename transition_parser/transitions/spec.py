@@ -1,7 +1,7 @@
-"""The descriptions of systems of dependency trees for the batched machine: one `Spec` for each system.
+"""The rules of the systems that build dependency trees, for the batched machine: one `Spec` for each system.
 
 Words are named by their position before the action: S0 and S1 are the top of the stack and the word below it, B0 is
-the front of the buffer. The arrays are tensors of the batched machine, but nothing here needs torch.
+the front of the buffer. `Bools` and `Counts` are tensors of the batched machine, but nothing here needs torch.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Counts = Any  # (R,) int64 tensor
 class ActionClass(IntEnum):
     """The classes of tokens that are legal or illegal together: the columns of `ActionTable`.
 
-    There are two exceptions. Of the labelled SHIFTs only the SHIFT of the front word is legal, and a lexicon may forbid
-    single tokens of a class.
+    There are two exceptions. Only the SHIFT of the front word is legal (`TransitionSystem.shift`), and a lexicon may
+    forbid single tokens of a class.
     """
 
     NEVER = 0
@@ -45,14 +45,14 @@ class ActionClass(IntEnum):
     LEFT_ARC_ANY = 20  # left arcs whose relation both the root and other heads may give
 
 
-# Left arcs are of three classes, by who may give their relations, but of one kind: class → the class of the whole kind.
+# LEFT-ARC has three classes, by the heads that may give the relation. This maps two of them to the third, LEFT_ARC.
 KIND_OF_CLASS = {ActionClass.LEFT_ARC_ROOT: ActionClass.LEFT_ARC, ActionClass.LEFT_ARC_ANY: ActionClass.LEFT_ARC}
 
 NONE, S0, S1, B0 = range(4)
 
 
 class Effect(NamedTuple):
-    """The effect of a class's tokens; NONE, S0, S1 and B0 name words, and `NONE` means no word."""
+    """The effect of a class's tokens. S0, S1 and B0 stand for words, and NONE stands for no word."""
 
     dependent: int = NONE
     head: int = NONE
@@ -60,7 +60,7 @@ class Effect(NamedTuple):
     stack_push: int = NONE
     buffer_pops: int = 0
     swaps: int = 0
-    buffer_pushes: tuple[int, int] = (NONE, NONE)  # the second one becomes the front
+    buffer_pushes: tuple[int, int] = (NONE, NONE)  # the second word of the pair becomes the front
 
 
 class Situation(NamedTuple):
@@ -71,9 +71,9 @@ class Situation(NamedTuple):
     two: Bools  # the stack holds two words or more
     has_buffer: Bools  # the buffer is not empty
     top_is_root: Bools
-    top_before_front: Bools  # by their positions in the sentence; so is `second_before_top`
-    second_before_top: Bools
-    may_swap: Bools
+    top_before_front: Bools  # the top comes before the front in the sentence
+    second_before_top: Bools  # the second word comes before the top in the sentence
+    may_swap: Bools  # the limit on SWAPs is not reached
 
 
 class ArcFacts(NamedTuple):
@@ -92,7 +92,7 @@ class Spec:
     """The rules of a system that builds dependency trees.
 
     effects: class → the effect of its tokens
-    legal: function from a `Situation` to the legal classes; where `reads_arcs`, it also takes the `ArcFacts`
+    legal: function from a `Situation` to the legal classes; with `reads_arcs` it also takes the `ArcFacts`
     closes_on_stack: True where the derivation ends with an arc between S1 and the root at S0, False where it ends with
         an arc between S0 and the root at B0
     reads_arcs: True where legality depends on the arcs built so far

@@ -16,13 +16,13 @@ G = TypeVar("G")  # the graph that is built
 class TransitionSystem(ABC, Generic[W, S, G]):
     """A transition system: its actions, when each is legal, and the graph that they build.
 
-    Any walk of legal actions ends, after at most `max_actions(n)` steps, in a tree with one root or a connected graph.
-    Every state that is not final has a legal action. Both follow from the legality rules; no repair is needed.
+    Any sequence of legal actions ends, after at most `max_actions(n)` steps, in a tree with one root or a connected
+    graph. Every state that is not final has a legal action. The legality rules guarantee this; no repair is needed.
 
-    shift_words: the words that decorate their SHIFT (labelled SHIFT, Fernandez Astudillo et al. 2020, sec. 3.2):
-        SHIFT(w) for w in this set, plain SHIFT for all others
-    confidences: the fields of parses that hold confidences, such as one confidence for each arc
-    has_lexicon: True where the training data limits which actions a span of words may take (`Lexicon`)
+    shift_words: the words that label their SHIFT (Fernandez Astudillo et al. 2020, sec. 3.2): the action is SHIFT(w)
+        for a word w in this set, and plain SHIFT for all other words
+    confidences: the names of the fields of a parse that hold confidences, such as one confidence for each arc
+    has_lexicon: True where the training data limits which actions may name the nodes of a span (`Lexicon`)
     """
 
     name: ClassVar[str]
@@ -47,7 +47,7 @@ class TransitionSystem(ABC, Generic[W, S, G]):
 
     @abstractmethod
     def why_illegal(self, state: S, action: Action) -> str | None:
-        """Return None where `action` is legal, else the reason in words."""
+        """Return None where `action` is legal, else the reason why it is not."""
 
     @abstractmethod
     def apply(self, state: S, action: Action) -> S:
@@ -73,7 +73,7 @@ class TransitionSystem(ABC, Generic[W, S, G]):
         """
 
     def shift(self, word: str) -> Action:
-        """Return the SHIFT of `word`, decorated where the word is one of `shift_words`."""
+        """Return the SHIFT of `word`, labelled with the word if it is in `shift_words`."""
         return Action(Kind.SHIFT, word if word in self.shift_words else None)
 
     def replay(self, words: Sequence[W], actions: Sequence[Action]) -> G:

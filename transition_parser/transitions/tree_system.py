@@ -19,8 +19,8 @@ NO_HEAD = -1
 class State(NamedTuple):
     """A configuration.
 
-    Words count from 0. The number of words stands for the artificial root, which follows the last word (Ballesteros
-    and Nivre 2013, "Going to the Roots").
+    Words are numbered from 0. The artificial root follows the last word and has the next number (Ballesteros and Nivre
+    2013, "Going to the Roots").
 
     words: the forms
     stack: words, bottom first
@@ -37,7 +37,7 @@ class State(NamedTuple):
 
     @property
     def root(self) -> int:
-        """The position of the artificial root."""
+        """The number of the artificial root."""
         return len(self.words)
 
 
@@ -46,8 +46,8 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
 
     A subclass defines a system completely, except for the batched form of `lost_arcs` (`states/costs.py`).
 
-    roots: the relations that arcs from the root may carry, and which of them other arcs may carry; by default the root
-        alone has `root`
+    roots: the relations that arcs from the root may carry, and which of them other arcs may carry; by default arcs from
+        the root carry `root`, and no other arc does
     spec: the effects and the legal columns of the system's actions, for the batched machine
     """
 
@@ -60,10 +60,10 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
 
     @abstractmethod
     def may_attach(self, state: State) -> Sequence[int]:
-        """Return the words that some arc would attach in this state.
+        """Return the words that could get a head from an arc in this state.
 
-        The next action decides whether these words get their heads now. The confidence in the arc of a word is the
-        probability of all actions that decided about the word.
+        The next action decides whether these words get their heads now. The confidence in a word's arc is the product
+        of the probabilities of all actions that decided about the word.
         """
 
     @abstractmethod
@@ -75,7 +75,7 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
 
     @abstractmethod
     def lost_arcs(self, c: Items) -> int:
-        """Return how many gold arcs the best tree that can still be built lacks.
+        """Return the number of gold arcs that are missing in the best tree that `c` can still lead to.
 
         Gold arcs whose dependents already have wrong heads do not count. With SWAP the words of `c` stand in projective
         order. Proof: `tests/oracles/test_dynamic.py` compares with a search through all continuations.
@@ -126,7 +126,7 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
 
     @staticmethod
     def _move(state: State, stack: tuple[int, ...], buffer: tuple[int, ...]) -> State:
-        """Return `state` with another stack and buffer; `_replace` takes four times as long."""
+        """Return `state` with another stack and buffer. `_replace` would take four times as long."""
         return State(state.words, stack, buffer, state.heads, state.relations)
 
     @staticmethod

@@ -12,7 +12,7 @@ from transition_parser.drawing.reports.page import WORST, Compared, ReportTable,
 from transition_parser.graphs.amr_score import BankScore, Counts, triple_diff
 from transition_parser.graphs.bank import AmrEntry
 
-_STEP = 10  # words of an interval
+_STEP = 10  # width of the intervals of sentence lengths, in words
 
 
 def write_amr_report(
@@ -22,10 +22,11 @@ def write_amr_report(
     scores: BankScore,
     figures: Mapping[str, Any],
 ) -> None:
-    """Write the report.
+    """Write the error report as an HTML file.
 
-    pairs: gold and predicted entries, as they were compared
-    figures: the figures of `score`
+    pairs: gold and predicted entries
+    scores: the scores of these pairs
+    figures: name → value, from `score`
     """
     parts = [(name.replace("_", " "), value) for name, value in figures.items() if isinstance(value, dict)]
     rows = [cells(name, *(f"{value[part]:.4f}" for part in ("precision", "recall", "f1"))) for name, value in parts]

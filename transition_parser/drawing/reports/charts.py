@@ -71,12 +71,12 @@ class Chart(NamedTuple):
 
     @property
     def names(self) -> int:
-        """The width of the names in pixels."""
+        """The width of the column of names, in pixels."""
         return CHARACTER * max((len(bar.name) for bar in self.bars), default=0) + CHARACTER
 
     @property
     def left(self) -> int:
-        """The place of 0 in pixels."""
+        """The x of the scale's 0, in pixels."""
         return self.names + FIGURES
 
     def placed(self) -> list[Placed]:

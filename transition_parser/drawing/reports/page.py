@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from transition_parser.base.files import replacing
 from transition_parser.drawing.reports.charts import Chart
 
-WORST = 100  # sentences that are shown; browsers scroll a page with more of them badly
+WORST = 100  # most sentences that a report shows; browsers scroll longer pages badly
 
 
 class Cell(NamedTuple):
@@ -42,10 +42,10 @@ class ReportTable(NamedTuple):
 class Compared(NamedTuple):
     """A sentence with its gold and predicted graph.
 
-    score: the score in words
-    rows: the words with their gold and predicted values; may be empty
+    score: the score as text
+    rows: one row for each word, with gold and predicted values; may be empty
     gold, predicted: the graphs as text; may be empty
-    missing, extra: the parts of the gold graph and of the predicted graph that the other one lacks
+    missing, extra: the parts that only the gold graph has, and the parts that only the predicted graph has
     """
 
     name: str
@@ -60,7 +60,7 @@ class Compared(NamedTuple):
 
 
 def cells(*values: object) -> list[Cell]:
-    """Return plain cells."""
+    """Return one plain cell for each value."""
     return [Cell(value) for value in values]
 
 

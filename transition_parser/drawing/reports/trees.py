@@ -27,7 +27,7 @@ def write_tree_report(
     comparison: Comparison,
     figures: Mapping[str, Any],
 ) -> None:
-    """Write the report.
+    """Write the error report as an HTML file.
 
     sentences: the gold sentences that were compared
     figures: name → value; shown first

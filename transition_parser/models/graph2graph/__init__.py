@@ -1,7 +1,7 @@
 """The Graph2Graph Transformer in five models.
 
-The Sentence Transformer and the State Transformer are each plain, or have the partial tree as a graph that attention is
-given. A fifth model finds whole trees and refines them.
+The Sentence Transformer and the State Transformer come in two forms each: plain, or with attention to the partial tree
+as a graph. The fifth model finds whole trees and refines them.
 
 Source: Mohammadshahi and Henderson 2020 and 2021
 """

@@ -1,4 +1,4 @@
-"""Classifiers, which turn the vectors of the words that an action is about into scores of kinds and relations.
+"""Classifiers, which turn the vectors of the words that an action concerns into scores of its kind and relation.
 
 Source: Mohammadshahi and Henderson 2020, eq. 5
 """
@@ -19,18 +19,17 @@ _DEEPEST_FIRST = (S1, S0, B0)
 
 
 class Classifiers(nn.Module):
-    """The classifier of kinds (Exist) and the classifier of relations (Relation).
+    """The classifier of kinds of actions (Exist) and the classifier of relations (Relation).
 
     Exist reads the top two words of the stack and the front of the buffer. Relation reads the two words of an arc, in
     the order in which they stand on stack and buffer, and has separate scores for the two directions.
 
-    The paper has arc-standard, where both arcs are between the top two words of the stack. Here arcs are between the
-    words that the system says. SHIFTs that name words need no scores for the words, because only one such SHIFT is
-    legal.
+    The paper has arc-standard, where both arcs are between the top two words of the stack. Here the transition system
+    determines the two words of an arc. The words of labelled SHIFTs need no scores, because only one SHIFT is legal.
 
     dim: width of words
     history: width of the vector of the actions so far, 0 for none
-    together: True if both classifiers read one vector, the vector of CLS
+    together: True if both classifiers read the vector of CLS instead of vectors of words
     """
 
     def __init__(
@@ -50,7 +49,7 @@ class Classifiers(nn.Module):
     def forward(self, vectors: Tensor, history: Tensor | None) -> FactoredScores:
         """Return the scores of kinds and relations.
 
-        vectors: (N, 3, dim) of the words at S0, S1 and B0, or (N, 1, dim) of CLS
+        vectors: (N, 3, dim), the words at S0, S1 and B0 of N states; or (N, 1, dim), the vectors of CLS
         history: (N, width) or None; the vectors of the actions so far
         """
         known = [] if history is None else [history.to(vectors.dtype)]

@@ -1,5 +1,6 @@
 """Words composed with their dependents, and an LSTM over the actions so far.
 
+In shapes, R counts hypotheses, B derivations, T their steps, and P the words and the root of the longest sentence.
 Source: Mohammadshahi and Henderson 2020, sec. 4.1 and appendix B
 """
 
@@ -21,10 +22,10 @@ from transition_parser.states.table import ActionTable
 class Composed(NamedTuple):
     """The words of R rows, composed with their dependents.
 
-    words: (R, P, dim); C
+    words: (R, P, dim); the vectors C of eq. 11
     head: (R, P); the offset to the head, as in `States`
     dependent: (R, P); the most recent dependent of each word, −1 for none
-    label: (R, P); the relation and direction of that dependent, 0 for none
+    label: (R, P); the number of the relation and direction of that dependent's arc, 0 for none
     """
 
     words: Tensor
@@ -33,12 +34,12 @@ class Composed(NamedTuple):
     label: Tensor
 
     def rows(self, rows: Tensor) -> Composed:
-        """Return the same for some rows."""
+        """Return the composed words of the given rows."""
         return Composed(*(field.index_select(0, rows) for field in self))
 
 
 class Composition(nn.Module):
-    """The composition C' = Comp(C, C of the most recent dependent, its label) + C of words (eq. 11), after each action.
+    """A module that composes words after each action: C' = Comp(C, C of the latest dependent, its label) + C (eq. 11).
 
     Words on the stack or in the buffer are composed. Words that have left both stay as they are. Comp has one hidden
     layer with tanh. The output of Comp starts at zero, so that a pretrained Transformer at first reads vectors that it
@@ -62,7 +63,7 @@ class Composition(nn.Module):
             nn.init.zeros_(self.output.weight)
 
     def start(self, words: Tensor) -> Composed:
-        """Return the words before the first action, as they are.
+        """Return the words before the first action, which are not yet composed.
 
         words: (R, P, dim)
         """
@@ -99,7 +100,7 @@ class Composition(nn.Module):
         return Composed(torch.where(there, found, words), head, dependent, labels)
 
     def all_steps(self, words: Tensor, states: States) -> Tensor:
-        """Return (B, T, P, dim), C before each action.
+        """Return (B, T, P, dim), the composed words before each action.
 
         words: (B, P, dim)
         states: (B, T, …)
@@ -112,7 +113,7 @@ class Composition(nn.Module):
 
 
 class History(nn.Module):
-    """An LSTM over the actions so far, each the sum of the embeddings of its kind and its relation (eq. 8).
+    """An LSTM over the actions so far, each embedded as the sum of its kind's and its relation's embedding (eq. 8).
 
     kind, relation: (V,); the kind and the relation of each token
     """

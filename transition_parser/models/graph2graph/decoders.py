@@ -1,5 +1,6 @@
-"""Decoders: one for the Sentence Transformer, which reads once, and others that read again after each action.
+"""The decoders of the Sentence Transformer, which reads once, and of models that read again after each action.
 
+In shapes, R counts hypotheses, N the states that are read, L slots (see `encoder.Slots`), and P the words and the root.
 Source: Mohammadshahi and Henderson 2020, secs. 3 and 4, appendix G
 """
 
@@ -62,7 +63,7 @@ class FactoredDecoder(Inspectable, StateDecoder):
 
 
 class SentenceDecoder(FactoredDecoder):
-    """A decoder that scores actions by words that are read once.
+    """The decoder of the plain Sentence Transformer, which scores actions from words that the encoder has read once.
 
     dim: width of words
     """
@@ -79,7 +80,7 @@ class SentenceDecoder(FactoredDecoder):
         return self.classifiers(vectors * some[..., None].to(vectors.dtype), None)
 
     def visible_words(self, states: States) -> dict[str, Tensor]:
-        """Return the words at each of `places`, (…, P) long: 1 for a word that is there, else 0."""
+        """Return `stack 1`, `stack 2` and `buffer 1`, (…, P) long each: 1 for the word at this place, else 0."""
         assert states.stack is not None and states.buffer is not None
         there = (("stack 1", states.stack == 1), ("stack 2", states.stack == 2), ("buffer 1", states.buffer == 1))
         return {name: words.long() for name, words in there}
@@ -116,7 +117,7 @@ class FeedbackMemory(NamedTuple):
     stale: Tensor | None = None
 
     def rows(self, rows: Tensor) -> FeedbackMemory:
-        """Return the same for some rows."""
+        """Return the memory of the given hypotheses."""
         return FeedbackMemory(
             *(None if f is None else f.rows(rows) if isinstance(f, Composed) else f[rows] for f in self)
         )
@@ -138,7 +139,8 @@ class FeedbackDecoder(FactoredDecoder):
 
     transformer: the Transformer that reads
     padding: the id of padding among actions
-    graph: True if the arcs so far are relations of attention, and their labels are added to dependents (eqs 3 and 4)
+    graph: True if attention reads the arcs so far, and their labels are added to dependents (eqs 3 and 4)
+    history: the LSTM over the actions so far; None for a model without it
     together: see `Classifiers`
     without_history: True if the actions so far are hidden
     """
@@ -167,7 +169,7 @@ class FeedbackDecoder(FactoredDecoder):
 
     @property
     def state_parts(self) -> Sequence[str]:
-        """The fields of `States`, and the actions so far where there is a history."""
+        """The fields of `States` that the decoder reads, and `ACTIONS` where there is a history."""
         return [*super().state_parts, *([ACTIONS] if self.history is not None else [])]
 
     def hide(self, parts: Collection[str]) -> None:
@@ -183,9 +185,9 @@ class FeedbackDecoder(FactoredDecoder):
     # --- the Transformer's input and output -------------------------------------------------
 
     def layout(self, slots: Slots, states: States) -> tuple[Tensor, Tensor, Tensor]:
-        """Return three tensors (N, L): the slots that are there, the positions of slots, and their segments.
+        """Return three tensors (N, L): a mask of the slots that are there, the positions of slots, and their segments.
 
-        Here all are as in the sentence, in one segment.
+        By default mask and positions are those of the sentence, and all slots are in one segment.
         """
         return slots.there, slots.position, torch.zeros_like(slots.position)
 
@@ -209,9 +211,9 @@ class FeedbackDecoder(FactoredDecoder):
         return self.transformer(x, position, segment, Visible(there, wanted, relations))
 
     def _of_places(self, slots: Slots, states: States, words: Tensor | None) -> Tensor:
-        """Return (N, 3, dim), the vectors of the words that an action is about, or (N, 1, dim), the vector of CLS.
+        """Return (N, 3, dim), the vectors of the top two words of the stack and of the front of the buffer, 0 for none.
 
-        The vector is 0 where there is no word.
+        With `together`, return (N, 1, dim), the vector of CLS.
         """
         if self.classifiers.together:
             wanted = torch.full_like(slots.position[:, :1], slots.words.size(1) + CLS)
@@ -254,9 +256,9 @@ class FeedbackDecoder(FactoredDecoder):
         """Return the vectors that the classifiers read in the states `some`.
 
         states: (B, T, …)
-        sentence, step: (N,); the place of each of `some` in `states`
+        sentence, step: (N,); the two indices in `states` of each state of `some`
         some: (N, …)
-        every: True if `some` are all of `states`
+        every: True if `some` has all states of `states`
         """
         return self._of_places(slots.rows(sentence), some, None)
 
@@ -293,7 +295,7 @@ class FeedbackDecoder(FactoredDecoder):
     def rows_to_read(self, search: SearchState, alive: Tensor | None) -> Tensor | None:
         """Return (N,), the rows of search that are read: on CPUs, the rows with more than one legal action; None: all.
 
-        Elsewhere counting the legal actions would make the host wait.
+        On other devices, counting the legal actions would make the host wait.
 
         alive: (R,) bool or None; see `StateDecoder.step`
         """
@@ -316,7 +318,7 @@ class FeedbackDecoder(FactoredDecoder):
         return found[:, 0]
 
     def follow(self, tokens: Tensor, search: FeedbackSearch, states: States) -> None:
-        """Bring `search.memory`, without the history, to the states after the last actions.
+        """Update `search.memory`, except for the history, to the states after the last actions.
 
         tokens: (R,); the last actions
         states: (R, …); the states after these actions
@@ -342,8 +344,8 @@ def _slots_of(search: FeedbackSearch, rows: Tensor | None) -> Slots:
 class SentenceG2gDecoder(FeedbackDecoder):
     """The decoder of the Sentence Transformer with a graph as its input.
 
-    The decoder reads nothing of a state but the graph. After an action that makes no arc, the last reading is still
-    valid.
+    The Transformer reads nothing of a state but the graph. After an action that makes no arc, the previous reading is
+    still valid.
     """
 
     def __init__(self, table: ActionTable, transformer: Transformer, options: FeedbackOptions, padding: int) -> None:
@@ -396,7 +398,7 @@ class SentenceG2gDecoder(FeedbackDecoder):
 
 
 def _at_places(words: Tensor, states: States) -> Tensor:
-    """Return (N, 3, dim), the vectors of the words that an action is about, 0 where there is none.
+    """Return (N, 3, dim), the vectors of the top two words of the stack and of the front of the buffer, 0 for none.
 
     words: (N, P, dim)
     """
@@ -409,7 +411,7 @@ class StateTransformerDecoder(FeedbackDecoder):
 
     The State Transformer reads CLS, the stack from its bottom, SEP and the buffer. With a graph it also reads another
     SEP and the words that have left both, in the order of the sentence (the deleted list). The paper's artificial root
-    is always at the bottom of the stack; here it is wherever the system keeps it, unless `root_at_bottom`.
+    is always at the bottom of the stack. Without `root_at_bottom`, it is here where the transition system keeps it.
 
     root_at_bottom: True if the Transformer and the classifiers see the root at the bottom of the stack
     """
@@ -465,7 +467,7 @@ class StateTransformerDecoder(FeedbackDecoder):
         if self.root_at_bottom:
             assert states.stack is not None and states.buffer is not None
             there = (states.stack > 0) | (states.buffer > 0)
-            states = with_root_at_bottom(states, there.cumsum(-1).argmax(-1))  # the root is the last of them
+            states = with_root_at_bottom(states, there.cumsum(-1).argmax(-1))  # the root is the last word
         return super().visible_words(states)
 
     def _training_vectors(

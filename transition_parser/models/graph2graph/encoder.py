@@ -1,4 +1,4 @@
-"""The input of the Transformer before any action: slots, each with an embedding."""
+"""The Transformer's input before the first action: slots (words, root, special tokens, pieces) with embeddings."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Slots(EncoderOut):
 
     words: (B, P, dim); embeddings, or the result of the first reading (`FirstReading`)
     slots: (B, L, dim); embeddings
-    there: (B, L) bool; False at padding and at the second SEP, which only a model with a third segment shows
-    position: (B, L); positions in the sentence as it was written, CLS first
+    there: (B, L) bool; False at padding, and at the second SEP, which only a decoder with a third segment sets to True
+    position: (B, L); positions in the written sentence, where CLS has 0
     owner: (B, L − P − 3); the word that each further piece belongs to, −1 at padding
     """
 
@@ -108,7 +108,7 @@ class SentenceEncoder(SlotEncoder):
 class FirstReading(SentenceEncoder):
     """An encoder that reads the words once, so that a decoder can read them again.
 
-    The `words` of its slots are the result of its reading, not embeddings.
+    In the `Slots` that it returns, `words` are the result of this reading, not embeddings.
     """
 
     def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> Slots:

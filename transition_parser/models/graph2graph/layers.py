@@ -1,4 +1,7 @@
-"""Layers of a Transformer whose attention is given the relations of a graph.
+"""Layers of a Transformer whose attention reads the relations of a graph.
+
+A slot is one input vector: a word, the root, a special token, or a further piece of a word. In shapes, N counts the
+rows of a batch (sentences or states), L the slots of a row, and K its wanted slots.
 
 Source: Mohammadshahi and Henderson 2020, eqs 1 to 4; Devlin et al. 2019 (post-norm, GELU)
 """
@@ -21,8 +24,8 @@ from transition_parser.modules.layers import gather_rows
 from transition_parser.modules.linear import linear, padded_size
 from transition_parser.modules.runs import WIDTHS, rounded_up, runs
 
-# the relation of slot i to slot j: none, its head, its dependent, the first piece of its word, a further piece of the
-# word that j is the first piece of
+# the relation of slot i to slot j: none; i is the head of j, a dependent of j, the first piece of j's word, or a
+# further piece of the word that begins with j
 NONE, HEAD_OF, DEPENDENT_OF, FIRST_OF, PIECE_OF = RELATIONS = range(5)
 
 
@@ -45,7 +48,7 @@ class Visible(NamedTuple):
     """The slots and relations that attention sees.
 
     there: (N, L) bool; False for slots that are left out
-    wanted: (N, K) or None; the slots whose vectors the last layer makes; None: all
+    wanted: (N, K) or None; the indices of the slots whose vectors the last layer computes; None: all
     relations: (N, L, L) or None; one of `RELATIONS` for each pair of slots; None: no graph
     """
 
@@ -55,12 +58,12 @@ class Visible(NamedTuple):
 
 
 class RowBlock(NamedTuple):
-    """R rows of W slots. A slot sees only slots of its row.
+    """A block of R rows of W slots. A slot sees only slots of its row.
 
     there: (R, W) bool; False for slots that are left out
     bias: (R, 1, 1, W); see `HeadMask`
-    queries: K, the number of slots of a row that ask
-    relations: (R, K, W) or None; one of `RELATIONS` for each pair; None: no graph
+    queries: K, the number of slots of each row that are queries of attention
+    relations: (R, K, W) or None; one of `RELATIONS` for each query and slot; None: no graph
     """
 
     there: Tensor
@@ -70,16 +73,16 @@ class RowBlock(NamedTuple):
 
     @classmethod
     def from_mask(cls, there: Tensor, relations: Tensor | None) -> RowBlock:
-        """Return a part where all slots ask."""
+        """Return a block in which all slots are queries."""
         return cls(there, HeadMask.from_visible(there[:, None, None]).bias, there.size(1), relations)
 
 
 class Windows(NamedTuple):
-    """Slots row after row without gaps. A slot sees the slots of its row. Slots behind all rows read zeros.
+    """Rows of slots, one after another without gaps. A slot sees only its row; padding at the end gets zeros.
 
     first: (N,) int32; the first slot of each row
     lengths: (N,) int32; the number of slots of each row
-    longest: the largest of these
+    longest: the largest of `lengths`
     """
 
     first: Tensor
@@ -88,13 +91,13 @@ class Windows(NamedTuple):
 
 
 class CellLayout(NamedTuple):
-    """The C slots that are computed with, part by part and row by row.
+    """The C slots that are computed, block by block (or window by window) and row by row.
 
-    cells: (C,); indices into the flat (N · L)
-    parts: the parts as all layers but the last see them
-    last: the parts as the last layer sees them; the same `Windows`
-    asking: (A,) or None; indices into the C of the slots whose vectors the last layer makes; None: all
-    found: (N, K) or None; index into the A of each wanted slot; None: all slots are wanted, in order
+    cells: (C,); the index of each computed slot in the flat (N · L)
+    parts: the blocks, or the windows, as all layers but the last read them
+    last: the blocks as the last layer reads them, or the same windows
+    asking: (A,) or None; indices into `cells` of the slots that the last layer computes; None: all
+    found: (N, K) or None; the index into `asking` of each wanted slot; None: all slots are wanted, in order
     """
 
     cells: Tensor
@@ -105,7 +108,7 @@ class CellLayout(NamedTuple):
 
     @classmethod
     def of_all(cls, visible: Visible) -> CellLayout:
-        """Return a layout of all slots, in one part."""
+        """Return a layout of all slots, in one block."""
         there, wanted, relations = visible
         count, length = there.shape
         cells = torch.arange(count * length, device=there.device)
@@ -121,7 +124,7 @@ class CellLayout(NamedTuple):
     def in_windows(cls, visible: Visible, few_shapes: bool) -> CellLayout:
         """Return a layout of only the slots that are there, for attention without a graph by `search_kernels`.
 
-        A wanted slot that is not there is replaced by any other slot.
+        A wanted slot that is not there is replaced by any other slot. `few_shapes` pads C and A (see `padded_size`).
         """
         there, wanted, _ = visible
         assert wanted is not None
@@ -141,9 +144,9 @@ class CellLayout(NamedTuple):
 
     @classmethod
     def without_gaps(cls, visible: Visible, few_shapes: bool) -> CellLayout:
-        """Return a layout of only the slots that are there, with rows of similar lengths in each part (see `runs`).
+        """Return a layout of only the slots that are there, with rows of similar lengths in each block (see `runs`).
 
-        A wanted slot that is not there is replaced by any other slot.
+        A wanted slot that is not there is replaced by any other slot. `few_shapes` rounds widths up to full `WIDTHS`.
         """
         there, wanted, relations = visible
         assert wanted is not None
@@ -171,11 +174,9 @@ class CellLayout(NamedTuple):
 
 
 def _needed(matters: Tensor, step: int) -> int:
-    """Return the number of columns up to the last one that matters in any row, rounded up to a multiple of `step`.
+    """Return the number of columns up to the last True in any row, 1 at least, rounded up to a multiple of `step`.
 
-    At least one column is needed.
-
-    matters: (R, K) bool
+    matters: (R, K) bool; True for wanted slots that are there
     """
     columns = matters.any(0).nonzero()
     count = int(columns.max()) + 1 if len(columns) else 1
@@ -183,10 +184,10 @@ def _needed(matters: Tensor, step: int) -> int:
 
 
 class Layer(nn.Module):
-    """Self-attention and feed-forward, each with a norm behind it.
+    """A layer of self-attention and feed-forward, each followed by a norm.
 
     The vectors of relations start at zero, so that a pretrained layer at first computes the function that it was
-    trained for. The vectors of the relation "none" stay a part of the sum, as in the paper.
+    trained for. The relation "none" has trained vectors too, as in the paper.
 
     relation_keys, relation_values: (5, d); W_1 and W_2 of eqs 3 and 4, the same for all heads, which are d wide
     activation, activation_in_product: see `packing._replace_layers`
@@ -208,10 +209,10 @@ class Layer(nn.Module):
         )
 
     def forward(self, x: Tensor, parts: Sequence[RowBlock] | Windows, asking: Tensor | None = None) -> Tensor:
-        """Return (C, width), or (A, width) of the slots that ask.
+        """Return the output, (C, width), or (A, width) for the slots in `asking`.
 
-        x: (C, width); the slots of all parts
-        asking: (A,) or None; see `CellLayout`
+        x: (C, width); the slots of all blocks or windows
+        parts, asking: see `CellLayout`
         """
         asks = x if asking is None else x.index_select(0, asking)
         if isinstance(parts, Windows):
@@ -226,7 +227,7 @@ class Layer(nn.Module):
         return self.norms[1](x + self.dropout(self.outer(inner)))
 
     def coded(self) -> CodedLayer:
-        """Return the layer for `code_kernels`, once `packing.quantise` has made codes of its weights."""
+        """Return the layer for `code_kernels`; `packing.quantise` must have turned its weights into int8 codes."""
         attention = CodedProduct(CodedWeights.together([self.query.coded, self.key_value.coded]))
         return CodedLayer(attention, self.out.product, self.inner.product, self.outer.product, self.norms)
 
@@ -238,7 +239,7 @@ class Layer(nn.Module):
     def _read_blocks(self, asks: Tensor, x: Tensor, parts: Sequence[RowBlock]) -> Tensor:
         """Return (A, width), the heads' results side by side.
 
-        asks: (A, width); the slots that ask
+        asks: (A, width); the slots that are queries
         """
         query, key_value = self.query(asks), self.key_value(x)
         read, cell, ask = [], 0, 0
@@ -269,13 +270,13 @@ class Layer(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Layers over the sum of the embeddings of words, positions and segments.
+    """A Transformer over the sum of the embeddings of words, positions and segments.
 
     sizes: the sizes of each layer
     layers: number of layers
     positions: number of positions that have embeddings; positions further away share the last embedding
     segments: number of segments that have embeddings
-    graph: True if attention is given relations
+    graph: True if attention reads the relations of a graph
     """
 
     def __init__(self, sizes: Sizes, layers: int, positions: int, segments: int, dropout: float, graph: bool) -> None:
@@ -288,7 +289,7 @@ class Transformer(nn.Module):
         self.dropout = Dropout(dropout)
         self.layers = nn.ModuleList(Layer(sizes, dropout, graph) for _ in range(layers))
         self._sizes = sizes
-        self._coded: CodedStack | None = None  # the layers, where one kernel computes all of them
+        self._coded: CodedStack | None = None  # if one kernel computes all layers
 
     def use_codes(self) -> None:
         """Let one kernel compute all layers, if it can. `packing.quantise` calls this method."""
@@ -316,7 +317,7 @@ class Transformer(nn.Module):
         return x.index_select(0, layout.found.flatten()).unflatten(0, layout.found.shape)
 
     def _layout(self, words: Tensor, visible: Visible) -> CellLayout:
-        if visible.wanted is None or words.device.type != "cpu":  # elsewhere the host would wait
+        if visible.wanted is None or words.device.type != "cpu":  # elsewhere counting slots makes the host wait
             return CellLayout.of_all(visible)
         casts = torch.is_autocast_enabled("cpu")
         kernels = search_kernels.supports(words, self.width // self.layers[0].heads)

@@ -40,13 +40,13 @@ _Reader = TypeVar("_Reader", bound=SentenceEncoder)
 
 
 class _Parts:
-    """The parts that all models are built from: the inputs of words, and the Transformer.
+    """The parts that each model is built from: the inputs of words, and the Transformer.
 
-    Both come from the pretrained encoder where there is one. Raises `InputError` for a system that does not build
-    trees.
+    With `--pretrained`, both come from the pretrained encoder. Raises `InputError` for a transition system that does
+    not build trees.
 
-    graph: True if attention is given relations
-    further: True if all pieces of words are read, False if only the first ones are
+    graph: True if attention reads the relations of a graph
+    further: True to read all pieces of a word, False to read only the first piece
     """
 
     def __init__(self, options: Graph2GraphOptions, resources: Resources, graph: bool, further: bool) -> None:
@@ -74,7 +74,7 @@ class _Parts:
             source.copy_to(self.transformer)
             inputs = reading.inputs
             assert inputs is not None
-            for other in inputs.values():  # so that the pretrained layers start with their own input alone
+            for other in inputs.values():  # so that the pretrained layers at first read their own pieces alone
                 other.start_at_zero()
             inputs[PIECES] = pieces
             reading = reading._replace(pieces=False)
@@ -90,7 +90,7 @@ class _Parts:
         )
 
     def sentence_encoder(self, kind: type[_Reader]) -> _Reader:
-        """Return an encoder that reads the sentence before there is any graph."""
+        """Return an encoder of the class `kind`, which reads the sentence before the first action."""
         word_dropout = self.options.word_dropout
         return self._with_special_tokens(kind(self.reading, self.transformer, dim=self.dim, word_dropout=word_dropout))
 
@@ -119,9 +119,9 @@ def build_sentence_g2g(options: FeedbackOptions, resources: Resources) -> Parser
 
 
 def build_recursive_g2g(options: RefiningOptions, resources: Resources) -> ParserModel:
-    """Return the model that finds whole trees.
+    """Return the model that finds whole trees and refines them.
 
-    Raises `InputError` for a system that does not build every tree.
+    Raises `InputError` for a transition system that builds projective trees only.
     """
     parts = _Parts(options, resources, graph=options.refine > 0, further=True)
     encoder = parts.sentence_encoder(FirstReading)
@@ -130,12 +130,12 @@ def build_recursive_g2g(options: RefiningOptions, resources: Resources) -> Parse
 
 
 def build_state_transformer(options: StateTransformerOptions, resources: Resources) -> ParserModel:
-    """Return the plain State Transformer, with composition and history."""
+    """Return the plain State Transformer, with composition of words and a history of actions."""
     return _state_transformer(options, resources, graph=False)
 
 
 def build_state_g2g(options: StateTransformerOptions, resources: Resources) -> ParserModel:
-    """Return the State Transformer with a graph as its input, and history."""
+    """Return the State Transformer with a graph as its input, and a history of actions."""
     return _state_transformer(options, resources, graph=True)
 
 

@@ -21,7 +21,7 @@ from transition_parser.modules.pretrained import LAYERS, WHOLE
 from transition_parser.modules.word_input import CONCAT
 from transition_parser.modules.words import WordOptions
 
-_MOST_READINGS = 20  # a larger number is a typing error
+_MOST_READINGS = 20  # a larger number is taken for a typing error
 # option → its name in the config.json of an encoder
 _SIZES = {
     "encoder_embed_dim": "hidden_size",
@@ -35,8 +35,8 @@ _SIZES = {
 class Graph2GraphOptions(WordOptions):
     """The options of all Graph2Graph models, with sizes as in the paper.
 
-    With `pretrained`, the model has the sizes and the first layers of that encoder, and `fresh_layers` above them. The
-    pretrained layers learn at `pretrained_lr_scale` times the learning rate of the rest.
+    With `pretrained`, the name of an encoder, the model copies its sizes and first layers and adds `fresh_layers` above
+    them. The pretrained layers learn at `pretrained_lr_scale` times the learning rate of the other parameters.
     """
 
     pretrained_training: str = option(
@@ -128,7 +128,7 @@ class RefiningOptions(Graph2GraphOptions):
 
 @dataclass(frozen=True)
 class FeedbackOptions(ActionOptions):
-    """The options of models that read the sentence again after each action, only in their decoders."""
+    """The options of models whose decoders read the sentence after each action; their encoders only embed it."""
 
     sampled_states: int = size_option(
         0, "states of each derivation that an update learns from, drawn anew each time; 0: all", least=0, most=FARTHEST

@@ -23,12 +23,12 @@ _MOST_PIECES = 32  # the largest number of pieces of a word that are read
 
 
 class PretrainedLayers:
-    """A pretrained encoder of the kind of BERT, from which weights are copied.
+    """A pretrained BERT encoder, whose weights are copied.
 
-    layers: the number of layers that are copied, the first ones
+    layers: the number of layers to copy, counted from the first layer
 
-    Raises `InputError` for an encoder that is not on this machine, does not match `sha256`, is of another kind, or has
-    fewer layers than `layers`.
+    Raises `InputError` for an encoder that is not on this machine, does not match `sha256`, is not a BERT with GELU, or
+    has fewer layers than `layers`.
     """
 
     def __init__(self, name: str, sha256: str, layers: int) -> None:
@@ -51,11 +51,11 @@ class PretrainedLayers:
 
     @property
     def embeddings(self) -> Any:
-        """The encoder's module of embeddings, as transformers has it."""
+        """The encoder's module of embeddings in the library `transformers`."""
         return self.network.embeddings
 
     def copy_to(self, transformer: Transformer) -> None:
-        """Copy the weights of positions, segments and the first `layers` layers.
+        """Copy the weights of positions, segments and the first `layers` layers into a `Transformer`.
 
         A segment that the encoder lacks starts as the encoder's last segment.
         """
@@ -73,7 +73,7 @@ class PretrainedLayers:
         return self.embeddings.word_embeddings.weight.data.mean(0)
 
     def special_tokens(self) -> Tensor:
-        """Return (3, width), the vectors of CLS, SEP and SEP."""
+        """Return (3, width), the vectors of CLS, SEP and once more SEP."""
         ids = [self.tokenizer.cls_token_id, self.tokenizer.sep_token_id, self.tokenizer.sep_token_id]
         return self.embeddings.word_embeddings.weight.data[ids]
 
@@ -95,7 +95,7 @@ def _copy_layer(theirs: Any, ours: Layer) -> None:
 
 
 def learn_at(modules: Iterable[nn.Module], scale: float) -> None:
-    """Let modules learn at `scale` times the learning rate, except for their relations, which are new."""
+    """Let modules learn at `scale` times the learning rate, except for vectors of relations, which are new."""
     for module in modules:
         for name, parameter in module.named_parameters():
             if "relation_" not in name:
@@ -103,11 +103,11 @@ def learn_at(modules: Iterable[nn.Module], scale: float) -> None:
 
 
 class PieceInput(WordInput):
-    """Words as a pretrained encoder reads them: by their pieces. The first piece stands for the word.
+    """An input that reads words by the pieces of a pretrained encoder. The first piece stands for the word.
 
-    Of a word with many pieces only the first ones are read.
+    Up to `_MOST_PIECES` pieces of a word are read.
 
-    further: True if the other pieces are read too
+    further: True to read a word's further pieces too
     learns: True if the embeddings of pieces are trained; else the state dictionary does not hold them
     """
 
@@ -123,13 +123,13 @@ class PieceInput(WordInput):
             self.register_load_state_dict_pre_hook(_fill_in)
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return the pieces of sentences, by name:
+        """Return tensors of the pieces of B sentences, by name; M is the most further pieces of a sentence.
 
         lengths: (B,); number of words
-        first: (B, P); ids of first pieces
+        first: (B, P); ids of the first pieces of words; P is the number of words and root of the longest sentence
         position: (B, P + 1); positions of first pieces, where CLS has 0, the root follows the words and SEP follows the
             root
-        more: (B, M); ids of further pieces
+        more: (B, M); ids of further pieces, 0 at padding
         owner: (B, M); the word that each further piece belongs to, −1 at padding
         more_position: (B, M); positions of further pieces
         """

@@ -1,7 +1,6 @@
 """The Recursive Non-Autoregressive Graph-to-Graph Transformer.
 
-The model finds the whole tree at once. Then it reads the sentence again, with the tree as the graph that attention is
-given.
+The model finds the whole tree at once. Then it reads the sentence again, with attention to this tree as a graph.
 
 Source: Mohammadshahi and Henderson 2021 (TACL 9, Recursive Non-Autoregressive Graph-to-Graph Transformer)
 """
@@ -24,18 +23,17 @@ from transition_parser.states.table import ActionTable
 
 
 class RefiningDecoder(TreeDecoder):
-    """A decoder that finds whole trees and refines them by reading again.
+    """A decoder that finds whole trees and refines them by reading the sentence again.
 
-    The first reading gets no graph. Each of `refine` further readings uses the same layers and gets a graph: the
-    best head of each word and the best relation of that arc, by the scores of the reading before. All readings are
+    The first reading has no graph. Each of `refine` further readings uses the same layers and has a graph: the best
+    head of each word and the best relation of that arc, by the scores of the previous reading. All readings are
     trained. No gradient goes through a graph.
 
     Here only the heads after the last reading are made into a tree; an earlier graph may have a cycle. The number of
-    readings is fixed. The paper also starts from the trees of other parsers. Without any refining, the model is the
-    paper's SynTr.
+    readings is fixed. The paper also starts from the trees of other parsers. With `refine` = 0 this is its SynTr.
 
-    encoder: the encoder of the model, which makes the first reading, or None where nothing is read again; not
-        registered as a part of the decoder, because it is a part of the model
+    encoder: the model's encoder, which makes the first reading. The attribute is None if `refine` is 0. It is not a
+        submodule, because the model already has the encoder.
     """
 
     encoder: FirstReading | None
@@ -48,7 +46,7 @@ class RefiningDecoder(TreeDecoder):
             RelationsOfHeads(dim, options.relation_width, count),
         )
         self.refine = options.refine
-        self.__dict__["encoder"] = encoder if self.refine else None  # not registered: it is a part of the model
+        self.__dict__["encoder"] = encoder if self.refine else None  # no submodule: the model has it already
         self.reads_in_decoder = self.refine > 0
         self.labels = label_embeddings(count, dim) if self.refine else None
 
@@ -67,7 +65,7 @@ class RefiningDecoder(TreeDecoder):
     def _graph(self, words: Tensor, slots: Slots) -> tuple[Tensor, Tensor]:
         """Return two tensors (B, P): the offset from each word to its best head, and the id of the arc's best relation.
 
-        Both are 0 for positions that are no words.
+        Both are 0 at positions without a word.
         """
         heads = only_legal(self.heads(words), other_words(slots.mask)).argmax(-1)
         relations = only_legal(self.relations(words, heads), self.carried(heads, slots.lengths)).argmax(-1)

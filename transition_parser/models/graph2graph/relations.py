@@ -1,5 +1,6 @@
-"""The graph that attention is given: the relation of each slot to each other slot.
+"""The graph that attention reads: the relation of each slot to each other slot.
 
+In shapes, N counts sentences or states, L slots (see `encoder.Slots`), and P the words and the root.
 Source: Mohammadshahi and Henderson 2020, appendix G
 """
 
@@ -23,7 +24,7 @@ def label_embeddings(relations: int, dim: int) -> nn.Embedding:
 def add_graph_inputs(
     x: Tensor, slots: Slots, labels: nn.Embedding, head: Tensor, relation: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return x with the label of its arc added to each dependent, and `relations_of` the slots.
+    """Return x with the embedding of its arc's relation added to each dependent, and the result of `relations_of`.
 
     x: (N, L, dim)
     head: (N, P); see `relations_of`
@@ -34,9 +35,9 @@ def add_graph_inputs(
 
 
 def relations_of(slots: Slots, head: Tensor) -> Tensor:
-    """Return (N, L, L), one of `layers.RELATIONS` for each pair of slots: relations of arcs, and of pieces and words.
+    """Return (N, L, L) long, one of `layers.RELATIONS` for each pair of slots, from arcs and from the pieces of words.
 
-    Two words may be each other's head in a graph that is no tree yet. Each is then a dependent of the other.
+    Two words may be each other's head in a graph that is no tree yet. Each then counts as a dependent of the other.
 
     head: (N, P); the offset from each word to its head, 0 for none
     """
@@ -56,7 +57,7 @@ def relations_of(slots: Slots, head: Tensor) -> Tensor:
 
 
 def piece_relations(slots: Slots) -> Tensor:
-    """Return (B, L, P + 3): 1 where a slot is a further piece of a word, else 0; 0 for words and special tokens."""
+    """Return (N, L, P + 3) long: 1 where slot i is a further piece of word j, else 0; the last 3 are special tokens."""
     one_hot = F.one_hot(slots.owner.clamp_min(0), slots.slots.size(1) - slots.owner.size(1))
     one_hot = one_hot * (slots.owner >= 0)[..., None]
     return F.pad(one_hot, (0, 0, slots.slots.size(1) - slots.owner.size(1), 0))

@@ -1,4 +1,4 @@
-"""The root at the bottom of the stack, as a network sees it.
+"""A view of parser states in which the root is always at the bottom of the stack.
 
 Source: Mohammadshahi and Henderson 2020, sec. 4.1.1
 """
@@ -15,10 +15,10 @@ from transition_parser.states.states import States
 def with_root_at_bottom(states: States, root: Tensor) -> States:
     """Return the states as if the root had been at the bottom of the stack from the first step on.
 
-    The root is neither in the buffer nor above a word of the stack, wherever the transition system keeps it. All other
-    words keep their order. Arcs and legality stay as they are.
+    In the result the root is neither in the buffer nor above a word of the stack. All other words keep their order.
+    Arcs and legality stay as they are.
 
-    states: (…); with the fields `stack` and `buffer`
+    states: (…, P); with the fields `stack` and `buffer`
     root: (…); the position of the root, which is the number of words
     """
     assert states.stack is not None and states.buffer is not None

@@ -28,8 +28,8 @@ def build(options: SpaDpOptions, resources: Resources) -> ParserModel:
 def build_graph(options: SpaDpGraphOptions, resources: Resources) -> ParserModel:
     """Return the graph-based parser over the dictionaries of `resources`.
 
-    Heads follow eqs 8 and 9, but here a word does not compete as its own head; in the paper it does. The loss is eq. 10
-    for heads, and the same for relations. Raises `InputError` for a system that does not build every tree.
+    Heads follow eqs 8 and 9, but a word does not compete as its own head, unlike in the paper. The loss is eq. 10 for
+    heads plus eq. 10 for relations. Raises `InputError` for a transition system that builds projective trees only.
     """
     encoder = SpaEncoder(resources, options)
     dim, table = encoder.output_width, resources.table

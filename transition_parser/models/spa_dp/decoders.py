@@ -1,7 +1,8 @@
 """The decoders of SPA-DP.
 
 The transition-based parser has a hidden layer over the words on top of the stack and at the front of the buffer. The
-graph-based parser scores each word as the head of each other word, and the relations of arcs.
+graph-based parser scores each word as the head of each other word, and the relations of arcs. In shapes, B counts
+sentences, P the words and the root of the longest sentence, and N parser states.
 
 Source: SPA-DP, secs. Training Objective (eqs 4 to 6) and Graph Based Dependency Parsing (eq. 8)
 """
@@ -28,19 +29,19 @@ from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import TreeSystem
 
-# the numbers of the words' vectors in a batch, which fit into the caches with what is computed from them; most searches
-# have no overhead of steps (`search_at_once`), so that a batch may be small
+# upper limit of words × width in a batch, so that the vectors and their products fit into the CPU's caches; most
+# searches are one call of a kernel (`search_at_once`), so a small batch costs no overhead at each step
 _NUMBERS_AT_ONCE = 512_000
-PLACES = (("stack", 3), ("stack", 2), ("stack", 1), ("buffer", 1))  # s3, s2, s1, b1
+PLACES = (("stack", 3), ("stack", 2), ("stack", 1), ("buffer", 1))  # s3, s2, s1, b1: field and rank in `States`
 
 
 class SpaDecoder(Inspectable, MemorylessDecoder):
-    """The scores y = W_2 max(0, W_1 (r_s3 ⊕ r_s2 ⊕ r_s1 ⊕ r_b1) + b_1) + b_2, with zeros for empty places.
+    """A decoder with the scores y = W_2 max(0, W_1 (r_s3 ⊕ r_s2 ⊕ r_s1 ⊕ r_b1) + b_1) + b_2; ⊕ concatenates.
 
-    The paper has these scores for arc-standard; here the places are the same in all systems. The paper's three actions
-    have no labels, and the paper does not say how arcs get labels. Here, as in all models, an action names its
-    relation. On AMRs, s1 is the current span, and s2 and s3 are the nodes on top of the stack. A place with several
-    words counts as the mean of their vectors.
+    The places s3, s2 and s1 (on top) are the top three words of the stack, b1 is the front word of the buffer. An empty
+    place has the vector 0. The paper uses arc-standard; here all transition systems have these places. For AMRs, s1 is
+    the current span, and s2 and s3 are the top nodes of the stack. A place with several words has the mean of their
+    vectors. The paper does not say how arcs get labels; here, as in all models, an action names its relation.
 
     dim: width of words
     width: width of the hidden layer
@@ -70,15 +71,15 @@ class SpaDecoder(Inspectable, MemorylessDecoder):
         return search_kernels.search_trees(words, self.bias, self.output, ranks, lengths, machine, beam, most)
 
     def prepared(self, encoder_out: EncoderOut) -> EncoderOut:
-        """Return `encoder_out` with W_1 of each word at each place in place of words, (B, P, places · width).
+        """Return `encoder_out` with the products of W_1 and `words` at each place as `words`, (B, P, places · width).
 
-        The products are computed once a sentence. They are in fp32 at least, so that sums are rounded once.
+        The products are computed once a sentence. They are in fp32 at least, so that their sums are rounded only once.
         """
         words = self.places(encoder_out.words)
         return replace(encoder_out, words=words.to(torch.promote_types(words.dtype, torch.float)))
 
     def visible_words(self, states: States) -> dict[str, Tensor]:
-        """Return the words at each place, (…, P) long: 1 for a word that is there, else 0."""
+        """Return for each place, such as `stack 1`, a tensor (…, P) long: 1 for words at this place, else 0."""
         return {f"{field} {rank}": (getattr(states, field) == rank).long() for field, rank in PLACES}
 
     def score_states(self, encoder_out: EncoderOut, sentence: Tensor, states: States) -> Tensor:
@@ -91,9 +92,9 @@ class SpaDecoder(Inspectable, MemorylessDecoder):
 def sum_of_words(words: Tensor, sentence: Tensor, there: Tensor) -> Tensor:
     """Return (N, width), the sum of the vectors of the words at the places. Empty places add nothing.
 
-    words: (B, P, places, width)
+    words: (B, P, places, width); the vector of each word for each place
     sentence: (N,); the sentence of each state
-    there: (N, places, P) bool; True at no more than one word of a place
+    there: (N, places, P) bool; True for the word at each place, which is one word at most
     """
     _, positions, places, _ = words.shape
     some, position = there.byte().max(2)
@@ -117,7 +118,7 @@ def sum_of_means(words: Tensor, sentence: Tensor, there: Tensor) -> Tensor:
 
 
 class BilinearHeads(nn.Module):
-    """The scores s(r_j, r_i) = r_j · W r_i.
+    """A scorer of heads: s(r_j, r_i) = r_j · W r_i for the dependent i and its head j.
 
     dim: width of words
     """
@@ -128,7 +129,7 @@ class BilinearHeads(nn.Module):
         nn.init.xavier_uniform_(self.project.weight)
 
     def forward(self, words: Tensor) -> Tensor:
-        """Return (B, P, P); the rows are dependents, the columns heads.
+        """Return the scores (B, P, P); the rows are dependents, the columns heads.
 
         words: (B, P, dim)
         """
@@ -136,9 +137,9 @@ class BilinearHeads(nn.Module):
 
 
 class RelationScores(nn.Module):
-    """Scores of relations, from a hidden layer over a word and its head.
+    """A scorer of relations: a hidden layer over a word and its head.
 
-    The paper reports labelled scores, but its text has no labels.
+    The paper reports labelled attachment scores but does not say how arcs get labels.
 
     dim: width of words
     width: width of the hidden layer
@@ -161,9 +162,9 @@ class RelationScores(nn.Module):
 
 
 def head_scores(options: SpaDpGraphOptions, dim: int) -> nn.Module:
-    """Return the module that scores heads, as the options ask.
+    """Return the scorer of heads that `options.head_score` names.
 
-    The module returns (B, P, P); the rows are dependents, the columns heads.
+    The scorer returns (B, P, P); the rows are dependents, the columns heads.
 
     dim: width of words
     """

@@ -1,11 +1,11 @@
-"""The encoder of SPA-DP: a scan, then a rescan for each word. It does not depend on the parser state.
+"""The encoder of SPA-DP: a scan of the sentence by an LSTM, then a rescan of the sentence for each word.
 
-In a rescan, the sentence is read again for the sake of one of its words.
+A rescan makes a further vector of one word. In shapes, B counts sentences, P the words and the root of the longest one.
 
 Source: SPA-DP, sec. Sequence-Preserved Attention (eqs 12 to 26).
 
-The paper's artificial root stands before the first word, ours behind the last one. Here the root is a word among
-others, and the right boundary of each sentence.
+The paper's artificial root stands before the first word. Here it stands after the last word, is read like a word, and
+is the right boundary of the sentence.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from transition_parser.modules.linear import linear
 from transition_parser.modules.recurrent import RecurrentEncoder
 from transition_parser.modules.words import WordTensors
 
-_AT_ONCE = 1 << 24  # hidden values computed at once, because long sentences have many pairs
-_SHAPES = 8  # approximate number of shapes of a batch's products, where each new shape takes time
+_AT_ONCE = 1 << 24  # upper limit of hidden values that `PairScores` computes at once: long sentences have many pairs
+_SHAPES = 8  # approximate number of different shapes of a batch's products in bf16 on CPUs
 
 
 class SpaEncoder(RecurrentEncoder):
-    """A bidirectional LSTM over the words (the scan, eq. 11), with the result of each word's rescan beside it (eq. 27).
+    """An encoder that concatenates, for each word, a bidirectional LSTM (the scan, eq. 11) and the rescan (eq. 27).
 
     Source: SPA-DP, sec. Sequence-Preserved Attention.
 
-    The paper puts a vector of the tag, 50 wide, beside the vector of the word, 300 wide (eq. 1), as `--no-pieces
-    --word-table 20000 --read-tags --tag-width 50 --join-inputs concat` does. Here a word has as many inputs as
-    `WordOptions` ask for, and their vectors are added up by default. Dropout of embeddings is as in the paper. Dropout
-    of the scan's layers and of rescans is our addition.
+    The paper puts a vector of the tag, 50 wide, beside the vector of the word, 300 wide (eq. 1), as the options
+    `--no-pieces --word-table 20000 --read-tags --tag-width 50 --join-inputs concat` do. Here `WordOptions` choose the
+    inputs of a word, whose vectors are added up by default. Dropout of embeddings is as in the paper. Dropout of the
+    scan's layers and of rescans is our addition.
     """
 
     def __init__(self, resources: Resources, options: SpaDpOptions) -> None:
@@ -56,7 +56,7 @@ class SpaEncoder(RecurrentEncoder):
         self.tagged_width = self.output_width + (self.read_width if self.keeps_read else 0)
 
     def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
-        """Return words of width `output_width`. The arguments are as in `RecurrentEncoder.forward`."""
+        """Return the encoded words, (B, P, output_width). The arguments are as in `RecurrentEncoder.forward`."""
         read, mask = self.read_words(src_tokens, words)
         scanned = self.scan(read, mask)
         if self.keeps_read:
@@ -76,7 +76,7 @@ def _rescan(options: SpaDpOptions, dim: int) -> nn.Module | None:
 
 
 class SequencePreservedAttention(nn.Module):
-    """Two gated passes over the sentence for each word: over the words to its left and over the words to its right.
+    """Two gated passes for each word, the target: over the words to its left and over the words to its right.
 
     A pass begins with the target itself, u, and then reads the words v_1, v_2, … (eqs 15 to 19, with m_-1 = 0):
 
@@ -88,9 +88,9 @@ class SequencePreservedAttention(nn.Module):
     From the boundary to the target (BoT, eq. 26), a pass reads the words from the boundary up to the target's
     neighbour. From the target to the boundary (ToB, eq. 25), a pass reads the same words in reverse order.
 
-    The paper leaves some choices. We take its GRU (eq. 23), so that the sigmoid of eqs 16 and 21 is taken once. The
-    reset gate acts on the memory m, because in eqs 20 to 22 the letters v and m have changed places. The reset gate
-    multiplies the product U_n m, as in the GRU of PyTorch, which the paper used; one product a step is then enough.
+    The paper leaves some choices open. We take its GRU (eq. 23), and apply the sigmoid of eqs 16 and 21 once. The reset
+    gate acts on the memory m: eqs 20 to 22 have the letters v and m swapped. The reset gate multiplies the product
+    U_n m, as in the GRU of PyTorch, which the paper used. One matrix product a step is then enough.
 
     dim: width of words
     width: width of each pass
@@ -108,7 +108,7 @@ class SequencePreservedAttention(nn.Module):
             nn.init.orthogonal_(gate[1])
 
     def forward(self, words: Tensor, mask: Tensor) -> Tensor:
-        """Return (B, P, 2 · width), the left pass before the right one, with any values at padding.
+        """Return (B, P, 2 · width): the results of the left pass, then of the right pass; padding has arbitrary values.
 
         Each word is projected once. All passes of a batch are computed at once. The right passes are computed as left
         passes over reversed sentences.
@@ -123,12 +123,12 @@ class SequencePreservedAttention(nn.Module):
         return torch.cat([left, gather_rows(right, turned)], -1)
 
     def _passes(self, read: Tensor) -> Tensor:
-        """Return (2, P, B, width), the memory of each target p after the pass over the words 0 … p.
+        """Return (2, P, B, width), the memory of each target, word p, after the pass over the words 0 … p.
 
-        Target p takes p steps after the first one. At step t the targets t, t + 1, … go on, and target t − 1 is done.
-        Where products must have few shapes, targets that are done go on too, and their further steps are ignored.
+        Target p takes p steps after reading itself. At step t the targets t, t + 1, … continue; target t − 1 is done.
+        Where products must have few shapes, finished targets continue for some steps, whose results are ignored.
 
-        read: (2, P, B, 3 · width); the projected words
+        read: (2, P, B, 3 · width); the projected words of left passes and of right passes
         """
         positions, together = read.size(1), _leaving_together(read)
         attention, _, new = read.chunk(3, -1)
@@ -149,8 +149,8 @@ class SequencePreservedAttention(nn.Module):
     def _step(self, found: Tensor, words: Tensor) -> Tensor:
         """Return (2, N, B, width), the memory after one more word.
 
-        found: (2, N, B, width); the memory before the word
-        words: (2, N or 1, B, 3 · width); the projected word
+        found: (2, N, B, width); the memory of N targets before the word
+        words: (2, N or 1, B, 3 · width); the projected word that each target reads
         """
         width, rows = found.size(-1), found.flatten(1, 2)
         recurrent = torch.bmm(rows, self.recurrent)
@@ -164,10 +164,10 @@ class SequencePreservedAttention(nn.Module):
 
 
 class _Done:
-    """The results of the targets that are done, one after another.
+    """The results of finished targets, in the order of the targets.
 
-    Without gradients, each result is copied. A view would keep all of `found` of each step, which are n² vectors for a
-    sentence of n words.
+    Without gradients, each result is copied. A view would keep alive the memory of all targets at each step, which is
+    n² vectors for a sentence of n words.
 
     copies: (2, P, B, width); the tensor that receives the copies
     """
@@ -193,10 +193,9 @@ class _Done:
 
 
 def _leaving_together(read: Tensor) -> int:
-    """Return the number of targets that leave the passes at once.
+    """Return the number of finished targets that are removed from the passes together.
 
-    In bf16 on CPUs, a product of a new shape takes longer than some results computed in vain (see
-    `linear.padded_size`).
+    In bf16 on CPUs, a product of a new shape takes longer than some superfluous steps (see `linear.padded_size`).
 
     read: (2, P, …); the projected words
     """
@@ -205,7 +204,7 @@ def _leaving_together(read: Tensor) -> int:
 
 
 def _turned(mask: Tensor) -> Tensor:
-    """Return (B, P), the position of each word and the root after their order is reversed; padding stays.
+    """Return (B, P), the position of each word and the root after their order is reversed; padding keeps its position.
 
     mask: (B, P); True at words and root
     """
@@ -215,9 +214,9 @@ def _turned(mask: Tensor) -> Tensor:
 
 
 class VanillaAttention(nn.Module):
-    """The mean of all words of the sentence for each word, itself included, weighted by relevance (eqs 12 to 14).
+    """Attention without order (eqs 12 to 14): for each word the mean of all words, weighted by relevance.
 
-    Relevance comes from one hidden layer with max(0, ·). The paper says only that it is a multi-layer perceptron.
+    The word itself is included. One hidden layer with max(0, ·) computes relevance; the paper only asks for an MLP.
 
     dim: width of words and of results
     width: width of the hidden layer
@@ -241,7 +240,7 @@ class VanillaAttention(nn.Module):
 
 
 class PairScores(nn.Module):
-    """The score w · max(0, W (h_i ⊕ h_j) + b) of each pair of words.
+    """A scorer of pairs of words: w · max(0, W (h_i ⊕ h_j) + b), where ⊕ concatenates.
 
     W is applied to each word once as the first word of a pair, and once as the second.
 
@@ -257,7 +256,7 @@ class PairScores(nn.Module):
         self.weigh = nn.Linear(width, 1, bias=False)
 
     def forward(self, words: Tensor) -> Tensor:
-        """Return (B, P, P); the rows are i, the columns j.
+        """Return the scores (B, P, P); the rows are i, the columns j.
 
         words: (B, P, dim)
         """

@@ -3,7 +3,7 @@
 Source: SPA-DP, sec. Implementations and Hyper-Parameters Choice.
 
 The paper does not give the number of layers of the scan; eqs 2 and 3 show one. The paper does not give the width of
-hidden layers either: here it is the width of the scan for transitions, and the width of the rescans for graphs.
+hidden layers either: here the transition-based parser has the width of its scan, the graph-based one of its rescan.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from transition_parser.modules.options import dropout_option, layers_option, opt
 from transition_parser.modules.words import WordOptions
 
 NONE, VANILLA = "none", "vanilla"
-TO_TARGET, TO_BOUNDARY = "bot", "tob"  # from the boundaries to the target, and the other way round
+TO_TARGET, TO_BOUNDARY = "bot", "tob"  # rescans from the boundaries to the word, and from the word to the boundaries
 BILINEAR, CONCAT = "bilinear", "concat"
 
 

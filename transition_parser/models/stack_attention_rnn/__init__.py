@@ -1,6 +1,6 @@
 """A sequence-to-sequence parser with stack-based multi-layer attention.
 
-Two binary vectors tell the attention which words have been pushed, and which words are gone.
+Two binary vectors tell the attention which words have been on the stack, and which have left both stack and buffer.
 
 Source: Zhang et al. 2017
 """

@@ -1,5 +1,6 @@
-"""Layers of additive attention over the words of a sentence, with knowledge of pushed and gone words.
+"""Layers of additive attention over words, which see pushed words and ignore gone words (see `decoder`).
 
+In shapes, B counts sentences, W the states of each sentence, and P the words and the root of the longest sentence.
 Source: Zhang et al. 2017, eqs. 5 to 7
 """
 
@@ -17,9 +18,9 @@ _NONE = -1e9  # far below any score, but finite, so that a row without a word (a
 
 
 class AttentionMemory(NamedTuple):
-    """The tensors that attention reads of B sentences.
+    """The words of B sentences as attention reads them.
 
-    words: (B, P, D)
+    words: (B, P, D); the words h
     keys: (B, P, A); U h of eq. 6
     mask: (B, P) bool; True at words and root
     """
@@ -29,12 +30,12 @@ class AttentionMemory(NamedTuple):
     mask: Tensor
 
     def rows(self, sentences: Tensor) -> AttentionMemory:
-        """Return the tensors of some sentences."""
+        """Return the tensors of the given sentences, (B',)."""
         return AttentionMemory(*(tensor.index_select(0, sentences) for tensor in self))
 
 
 class StackAttention(nn.Module):
-    """Layers of attention. Each reads the decoder's state and the result of the layer before it.
+    """Layers of attention. Each layer reads the decoder's state and the result of the layer before.
 
     The layers share U, S and v, as in eq. 7. Each layer has its own W.
 
@@ -42,7 +43,7 @@ class StackAttention(nn.Module):
     words: D, width of words
     width: A, width of keys
     layers: l, number of layers
-    sees_pushed: False leaves S out
+    sees_pushed: False leaves out S, the weight of the mark of pushed words
     """
 
     def __init__(self, state: int, words: int, width: int, layers: int, sees_pushed: bool = True) -> None:
@@ -63,7 +64,7 @@ class StackAttention(nn.Module):
         """Return (B, W, l · D), the layers' results side by side, for W states of each sentence.
 
         state: (B, W, state)
-        pushed, gone: (B, W, P) bool or None; s and r of sec. 3; None: no word is marked
+        pushed, gone: (B, W, P) bool or None; True for pushed words (s of sec. 3), and for gone words (r); None: no word
         """
         keys = memory.keys[:, None]
         if self.of_pushed is not None and pushed is not None:

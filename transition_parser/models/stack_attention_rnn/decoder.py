@@ -23,8 +23,8 @@ from transition_parser.states.table import ActionTable
 class StackAttentionSearch(SearchState):
     """The state of a search with stack-based attention.
 
-    memory: the tensors that attention reads of the sentences
-    hidden: (R, layers, H); the states of the GRU
+    memory: the words of the sentences as attention reads them
+    hidden: (R, layers, H); the GRU's states of R hypotheses, H wide
     """
 
     def __init__(self, machine: Machine, encoder_out: EncoderOut, memory: AttentionMemory, hidden: Tensor) -> None:
@@ -41,11 +41,11 @@ class StackAttentionDecoder(Inspectable, StateDecoder):
     """A GRU over actions with stack-based attention to words.
 
     A word is pushed (s = 1) once it is or was on the stack. A word is gone (r = 1) once it has left the stack and is
-    not in the buffer, where SWAP puts words back. The artificial root is a word like others; the paper has none.
+    not in the buffer, where SWAP puts words back. The artificial root counts as a word; the paper has no root.
 
-    The state of the first step is made from the encoder's backward state at the first word, as in Bahdanau et al. 2015,
-    appendix A.2.2, because the paper does not say how. The function g of eq. 4 is one hidden layer with tanh. Contexts
-    have dropout where they are read, beside the dropout of the words that they are made of.
+    The paper does not say how the GRU starts. Here its first state is made from the encoder's backward state at the
+    first word, as in Bahdanau et al. 2015, appendix A.2.2. The function g of eq. 4 is one hidden layer with tanh. The
+    results of attention have dropout where they are read, in addition to the dropout of the encoded words.
 
     padding: the id of `<pad>` among the actions
     """
@@ -82,7 +82,7 @@ class StackAttentionDecoder(Inspectable, StateDecoder):
         embedded = self._embed(actions)
         of_step = states.tensors()
         tops, contexts = [], []
-        for step in range(actions.size(1)):  # attention of a step needs the GRU's state after the step before
+        for step in range(actions.size(1)):  # the attention of a step needs the GRU's state after the previous step
             state = States(**{name: of_step[name][:, step] for name in ("columns", *self.needs)})
             context = self._attend(hidden, memory, state, 1)
             hidden = self._advance(embedded[:, step], context, hidden)
@@ -103,9 +103,9 @@ class StackAttentionDecoder(Inspectable, StateDecoder):
         return ActionScores(self.pooled_shifts(scores), None, search.machine.legality())
 
     def visible_words(self, states: States) -> dict[str, Tensor]:
-        """Return the pushed words (`pushed`) and the words that are not gone (`attended`), (…, P) long, 1 and 0.
+        """Return `pushed` and `attended`, (…, P) long each: 1 for pushed words, and for words that are not gone.
 
-        Attention is told the pushed words, and attends only to the words that are not gone.
+        Attention has a mark of pushed words as input, and attends only to words that are not gone.
         """
         pushed, gone = self._pushed_removed_masks(states)
         seen = {"pushed": pushed, "attended": None if gone is None else ~gone}
@@ -122,14 +122,14 @@ class StackAttentionDecoder(Inspectable, StateDecoder):
         return torch.tanh(self.first(backward)).unflatten(-1, (len(self.layers), -1))
 
     def _attend(self, hidden: Tensor, memory: AttentionMemory, states: States, width: int) -> Tensor:
-        """Return (R, l · D), the contexts that attention finds for the states of the top layer."""
+        """Return (R, l · D), the results of attention for the GRU's top layer; `width` is the hypotheses a sentence."""
         masks = (
             None if mask is None else mask.unflatten(0, (-1, width)) for mask in self._pushed_removed_masks(states)
         )
         return self.attention(hidden[:, -1].unflatten(0, (-1, width)), memory, *masks).flatten(0, 1)
 
     def _pushed_removed_masks(self, states: States) -> tuple[Tensor | None, Tensor | None]:
-        """Return s and r of sec. 3, (…, P) bool each; None for the one that the model does not have."""
+        """Return masks of pushed and gone words (s and r of sec. 3), (…, P) bool; None for a mask that is not used."""
         pushed = gone = None
         if self.pushed:
             assert states.stack is not None and states.steps_since_stack is not None

@@ -6,18 +6,18 @@ import torch
 from torch import Tensor
 
 _ROOM = 16  # least number of slots to add at a time
-_STEPS_BETWEEN_COUNTS = 8  # on an accelerator, where counting the free slots makes the host wait
+_STEPS_BETWEEN_COUNTS = 8  # for accelerators, where counting the free slots makes the host wait
 
 
 class KeyValueCache:
     """The keys and values that self-attention reads in search when there are no kernels.
 
-    The hypotheses of a sentence grow as a tree, because the living ones share most of their actions. Each action is
-    stored once a sentence, in a slot. A mask says which slots each hypothesis descends from, so that branching moves
-    the mask and no keys. Slots that no living hypothesis descends from are used again.
+    The W hypotheses of each of B sentences share most of their actions. An action that several hypotheses share is
+    stored once, in a slot. A mask marks the slots of each hypothesis's actions, so that branching copies the mask but
+    no keys. Slots that no current hypothesis uses are filled again.
 
-    keys, values: for each layer (B, heads, slots, d)
-    ancestors: (B, W, slots) bool; True at the slots that each of the W hypotheses of each of B sentences descends from
+    keys, values: for each layer (B, heads, slots, d), where d is the width of a head
+    ancestors: (B, W, slots) bool; True at the slots of the actions that each hypothesis has taken
     """
 
     def __init__(self, layers: int, sentences: int, heads: int, dim: int, like: Tensor) -> None:
@@ -25,7 +25,7 @@ class KeyValueCache:
         self.keys = [like.new_zeros(shape) for _ in range(layers)]
         self.values = [like.new_zeros(shape) for _ in range(layers)]
         self.ancestors = torch.zeros(sentences, 1, 0, dtype=torch.bool, device=like.device)
-        self._newest = torch.zeros(0, dtype=torch.long, device=like.device)  # index into the flat (B · heads · slots)
+        self._newest = torch.zeros(0, dtype=torch.long, device=like.device)  # indices in the flat (B · heads · slots)
         self._free = 0  # lower bound of the free slots of each sentence
         self._steps_between_counts = 1 if like.device.type == "cpu" else _STEPS_BETWEEN_COUNTS
 
@@ -47,7 +47,7 @@ class KeyValueCache:
         self._newest = (first + newest[:, None]).flatten()
 
     def bias(self) -> Tensor:
-        """Return (B, 1, W, slots): 0 for the actions that a hypothesis descends from, −inf for the others."""
+        """Return the attention mask (B, 1, W, slots): 0 for a hypothesis's own actions, −inf for other slots."""
         seen = self.ancestors[:, None]
         return torch.zeros(seen.shape, dtype=self.keys[0].dtype, device=seen.device).masked_fill_(~seen, float("-inf"))
 
@@ -69,13 +69,13 @@ class KeyValueCache:
         self.ancestors = self.ancestors[sentence, origin]
 
     def select_sentences(self, sentences: Tensor) -> None:
-        """Let sentence i be the earlier sentence `sentences[i]`."""
+        """Let sentence i become the earlier sentence `sentences[i]`, for `sentences` (B',)."""
         self.ancestors = self.ancestors.index_select(0, sentences)
         self.keys = [keys.index_select(0, sentences) for keys in self.keys]
         self.values = [values.index_select(0, sentences) for values in self.values]
 
     def _taken(self) -> Tensor:
-        """Return (B, slots): 1 where some hypothesis descends from the action, else 0."""
+        """Return (B, slots) uint8: 1 for slots that some hypothesis uses, else 0."""
         return self.ancestors.view(torch.uint8).amax(1)  # many times faster than `any`
 
     def _make_room(self) -> None:

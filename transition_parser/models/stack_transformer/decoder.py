@@ -1,4 +1,4 @@
-"""The decoder, which scores actions from the actions so far and the parser state.
+"""The decoder of the Stack-Transformer, which scores actions from the actions so far and the parser state.
 
 Source: Fernandez Astudillo et al. 2020, sec. 3.1
 """
@@ -37,15 +37,15 @@ from transition_parser.states.table import ActionTable
 
 # With at least this many actions, search on CPUs scores only the actions that are legal in some row.
 LARGE_VOCABULARY = 512
-_ACTIONS_STEP = 128  # the number of scored actions is padded to a multiple of this, for few shapes
+_ACTIONS_STEP = 128  # the number of scored actions is padded to a multiple of this, so that products have few shapes
 
 
 class StackTransformerSearch(SearchState):
     """The state of a search with a Stack-Transformer.
 
     attention: the key/value caches of the layers
-    stack: the layers for the kernels that compute all of them; None where there are none
-    prior: what the lexical prior adds to the score of each of its tokens, (K,); None where there is no prior
+    stack: the weights of all layers for kernels that compute all layers at once; None where these kernels do not fit
+    prior: (K,); the numbers that the lexical prior adds to the scores of its K tokens; None for a model without prior
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
     def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundDerivations | None:
         if len(self.table.tokens) < LARGE_VOCABULARY:
             return None
-        # unless weights are codes, several sentences or many hypotheses are searched faster by products of oneDNN
+        # unless the weights are int8 codes, oneDNN searches several sentences or many hypotheses faster
         if not self._has_codes() and (len(encoder_out.lengths) != 1 or beam > FEW_ROWS):
             return None
         if self.shifts_compete or self.hidden or machine_class(self.table.system.name) is not AmrMachine:
@@ -172,8 +172,8 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
         """Return the scores of the next action, see `StateDecoder.step`.
 
-        A single legal action has probability 1 whatever its score, so the last layer need not compute that row. The
-        search's attention decides which rows each layer computes.
+        In a row with a single legal action, this action has probability 1 whatever its score, so the last layer need
+        not compute the row. `SearchAttention.open` decides which rows each layer computes.
         """
         assert isinstance(search, StackTransformerSearch)
         machine, attention = search.machine, search.attention
@@ -193,13 +193,13 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         return ActionScores(scores, queries, legal, some)
 
     def _layers(self, x: Tensor, search: StackTransformerSearch, step: StepRows) -> Tensor:
-        """Return the norm of the output of all layers, (N, dim), for the rows of a step.
+        """Return the normalised output of the last layer, (N, dim), for the N rows that it computes.
 
-        x: (M, dim); the embedded actions
+        x: (M, dim); the embedded actions of the M rows that the first layer computes
         """
         first, *others = (layer.norms[0] for layer in self.layers)
         attention, stack = search.attention, search.stack
-        if stack is not None and stack.is_coded:  # the kernels that compute all layers begin so, too
+        if stack is not None and stack.is_coded:  # as in the kernels that compute all layers
             normed = search_kernels.add_and_normalise(x, torch.zeros_like(x), first)
         else:
             normed = first(x)
@@ -209,9 +209,9 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         return normed
 
     def _fits_kernel(self, words: Tensor) -> bool:
-        """Return True if the kernel that computes all layers can read them, and the words (B, P, dim).
+        """Return True if the kernel that computes all layers can read the layers and the words (B, P, dim).
 
-        The kernel has no dropout and no autocast to bf16. It reads weights as they are, or as codes.
+        The kernel has no dropout and no autocast to bf16. It reads plain weights or int8 codes.
         """
         if self.training or torch.is_autocast_enabled("cpu"):
             return False
@@ -221,14 +221,14 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         return search_kernels.supports(words, head) and search_kernels.supports(self.norm.weight, inner)
 
     def _has_codes(self) -> bool:
-        """Return True if the weights of all layers are codes, for kernels."""
+        """Return True if the weights of all layers are int8 codes that kernels read (`packing.quantise`)."""
         return all(getattr(one, "product", None) is not None for one in self._linears())
 
     def _linears(self) -> list[nn.Linear]:
         return [linear for layer in self.layers for linear in layer.linears()]
 
     def _layer_stack(self) -> LayerStack:
-        """Return the layers for the kernel that computes all of them."""
+        """Return the weights of all layers for the kernel that computes all layers at once."""
         linears = [layer.linears() for layer in self.layers]
         first, *others = (layer.norms[0] for layer in self.layers)
         norms = [
@@ -248,12 +248,12 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
     ) -> Tensor:
         """Return scores (N, V), or (N, U) of the actions `tokens`. Only the scores of legal actions are meaningful.
 
-        x: (N, dim); the last layer's output
-        tokens: (U,) or None; the actions to score; None: all
-        legal: (R, U); the legality of the actions in each row
-        rows: (N,) or None; the row of R that each row of x belongs to; None: each row its own
+        x: (N, dim); the normalised output of the last layer
+        tokens: (U,) or None; the actions to score; None: all V actions
+        legal: (R, U), or (R, V) without `tokens`; the legality of the scored actions for each of R hypotheses
+        rows: (N,) or None; the hypothesis that each row of x belongs to; None: row i belongs to hypothesis i
         states: (R, …)
-        values: (K,) or None; what the lexical prior adds to the score of each of its tokens
+        values: (K,) or None; the numbers that the lexical prior adds to the scores of its K tokens
         """
         spans = None
         if self.prior is not None:

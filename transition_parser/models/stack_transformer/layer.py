@@ -1,4 +1,4 @@
-"""The decoder layer, for training and for search."""
+"""The decoder layer of the Stack-Transformer, for training and for search."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class DecoderLayer(nn.Module):
         """Return the layer's output (B, T, dim).
 
         x: (B, T, dim)
-        memory: keys and values of the words
+        memory: keys and values of the words, (B, heads, P, dim / heads) each
         mask: the words that each head of cross-attention may see
-        position_scores: adds state positions to the mask
+        position_scores: the object that adds the scores of state positions to the mask; None if the model has none
         """
         inner = self.norms[0](x)
         x = x + self.dropout(self.self_attention(inner, inner, None, causal=True))

@@ -9,16 +9,16 @@ from torch import Tensor
 
 from transition_parser.modules.linear import padded
 
-FEW_ROWS = 16  # up to so many rows, one call computes all layers, and selecting rows does not pay
+FEW_ROWS = 16  # up to this many rows, one call of a kernel computes all layers, and leaving out rows does not pay
 
 
 class LayerRows(NamedTuple):
-    """The rows that one layer computes in a step of R hypotheses. Its input has M rows, its output N.
+    """The rows that one layer computes in a step of R hypotheses. The layer's input has M rows, its output N rows.
 
-    A layer that has `sources` in one step of a search has them in all steps, because they are stored.
+    A layer that has `sources` in one step of a search has `sources` in all steps, because the cache stores them.
 
-    sources: (R,) or None; the input row from which each hypothesis gets its keys and values; None: M is R, each its own
-    queries: (N,) or None; the hypothesis that each output row belongs to; None: N is R, all hypotheses
+    sources: (R,) or None; the input row of each hypothesis's keys and values; None: M is R, hypothesis r has row r
+    queries: (N,) or None; the hypothesis that each output row belongs to; None: N is R, row r belongs to hypothesis r
     inputs: (N,) or None; the input row that each output row is computed from; None: all rows, in order
     """
 
@@ -43,16 +43,17 @@ class StepRows(NamedTuple):
 
 
 def all_rows(tokens: Tensor, layers: int) -> StepRows:
-    """Let each layer compute all rows. Shapes are then fixed, so that the host need not wait for an accelerator."""
+    """Return a step in which each layer computes all rows, so that the host need not wait for an accelerator."""
     return StepRows(tokens, [LayerRows()] * layers)
 
 
 def needed_rows(tokens: Tensor, layers: int, legal: Tensor, may_finish: Tensor, alive: Tensor | None) -> StepRows:
-    """Return the rows that must be computed. Up to `FEW_ROWS` rows, all are.
+    """Return the rows that each layer must compute. Up to `FEW_ROWS` hypotheses, these are all rows.
 
-    The first layer's projections depend on the action and the step alone, so each action is embedded once. Dead rows
-    are left out. Rows whose only action ends the derivation are left out too, because no later action attends to them.
-    The last layer computes only the rows with more than one action whose probability counts.
+    The first layer's projections depend on the action and the step alone, so each distinct action is embedded once.
+    Rows that are not alive are left out. Rows are also left out if their only legal action ends the derivation or makes
+    it final, because no later action attends to them. The last layer computes only the rows with more than one action
+    whose probability counts.
 
     tokens: (R,); the actions just taken
     legal: (R, U); the legality of the actions, 0 for actions that do not count; see `Machine.legality`
@@ -61,7 +62,7 @@ def needed_rows(tokens: Tensor, layers: int, legal: Tensor, may_finish: Tensor, 
     """
     if len(tokens) <= FEW_ROWS:
         return StepRows(tokens, [LayerRows(torch.arange(len(tokens)))] * layers)
-    several = legal.abs().sum(1) > 1  # many times faster than to count what is not 0
+    several = legal.abs().sum(1) > 1  # many times faster than counting nonzero values
     needed = several | ~may_finish
     if alive is not None:
         needed, several = needed & alive, several & alive

@@ -1,4 +1,4 @@
-"""The attention of search: each hypothesis attends to the actions that it descends from, and to the words."""
+"""Attention in search: each hypothesis attends to its own actions so far, and to the words of its sentence."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from transition_parser.states.states import States
 
 
 class SearchAttention(ABC):
-    """The keys and values of one batch, in all layers.
+    """The attention of all layers in one search, with the keys and values of a batch.
 
     Each of B sentences has W hypotheses. The hypotheses are R = B · W rows, in the order of the sentences. W is 1 at
-    first.
+    first. A layer reads M input rows and computes N output rows, see `LayerRows`.
     """
 
     @abstractmethod
@@ -50,10 +50,7 @@ class SearchAttention(ABC):
 
     @abstractmethod
     def cross_attention(self, layer: int, query: Tensor, rows: LayerRows) -> Tensor:
-        """Return the heads' outputs (N, dim) of cross-attention.
-
-        query: (N, dim); queries
-        """
+        """Return the heads' outputs of cross-attention, (N, dim), for queries (N, dim)."""
 
     @abstractmethod
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
@@ -76,10 +73,10 @@ def search_attention(
 
 
 class KernelAttention(SearchAttention):
-    """Search attention on CPUs: each hypothesis reads its ancestors' keys and values in place (`search_kernels.c`).
+    """Attention in search on CPUs, by the kernels of `search_kernels.c`.
 
-    Keys and values of a step stay as the step computed them. `_origin` says which row of the step before each row
-    continues.
+    The keys and values of a step stay in the rows where the step computed them. `_origin` holds, for each step, the row
+    of the previous step that each row continues. So a hypothesis finds the keys and values of its own actions.
     """
 
     def __init__(
@@ -103,7 +100,7 @@ class KernelAttention(SearchAttention):
         self._cache = [Pointers() for _ in attentions]
         self._cache_row = [Pointers() for _ in attentions]
         self._origin = Pointers()
-        self._moved: Tensor | None = None  # row of the step before that each row continues; None: its own
+        self._moved: Tensor | None = None  # (R,); the row of the previous step that each row continues; None: row r
         self._ranks: tuple[Tensor, ...] = ()
 
     def open(
@@ -138,7 +135,7 @@ class KernelAttention(SearchAttention):
         )
 
     def all_layers(self, x: Tensor, stack: LayerStack) -> Tensor:
-        """Return the norm of the output of all layers, (R, dim), for a few rows, and store their keys and values.
+        """Return the normalised output of the last layer, (R, dim), and store the keys and values of all layers.
 
         x: (R, dim); the input of the first layer; changes in place
         """
@@ -148,7 +145,7 @@ class KernelAttention(SearchAttention):
             cache_row.append(every)
         return search_kernels.decoder_layers(
             x,
-            search_kernels.add_and_normalise(x, torch.zeros_like(x), stack.first_norm),  # as the search at once does
+            search_kernels.add_and_normalise(x, torch.zeros_like(x), stack.first_norm),  # as `search_at_once` does
             stack,
             self._cache,
             self._origin,
@@ -171,9 +168,9 @@ class KernelAttention(SearchAttention):
 
 
 class MaskedAttention(SearchAttention):
-    """Search attention on any device: matrix products and masks over the ancestors of all hypotheses of a sentence.
+    """Attention in search on any device, by matrix products over the actions of all hypotheses of a sentence.
 
-    The ancestors of a hypothesis are the actions that it descends from.
+    A mask hides the actions that a hypothesis has not taken itself, see `KeyValueCache`.
     """
 
     def __init__(
@@ -227,11 +224,11 @@ class MaskedAttention(SearchAttention):
             self.words = self.words.index_select(0, sentences)
 
     def _beams(self, layer: int, x: Tensor) -> Tensor:
-        """Return (B, H, W, d) of x (R, dim), so that the hypotheses of a sentence look like W steps."""
+        """Reshape x (R, dim) to (B, H, W, d) for H heads: the W hypotheses of a sentence stand where steps would."""
         return self.attentions[layer].split(x.unflatten(0, (-1, self.cache.width)))
 
     def _as_steps(self, x: Tensor) -> Tensor:
-        """Return (B, H, W, S) of x (R, H, 1, S)."""
+        """Reshape a mask (R, H, 1, S) over S words to (B, H, W, S)."""
         return x.unflatten(0, (-1, self.cache.width)).squeeze(3).transpose(1, 2)
 
 

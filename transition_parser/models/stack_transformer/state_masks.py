@@ -1,5 +1,6 @@
 """Masks and positions by which decoder cross-attention heads see the parser state.
 
+In shapes, B counts derivations, T their steps, and P the words and the root of the longest sentence.
 Source: Fernandez Astudillo et al. 2020, sec. 3.1.
 """
 
@@ -21,7 +22,7 @@ class StateHeads:
 
     stack, buffer: the number of heads that see the stack, and of heads that see the buffer
     window: `all` for the whole stack or buffer, `top2` for the two words on top of the stack (front of the buffer)
-    positions: add state position embeddings to the keys of these heads (variant d of the paper)
+    positions: True to add embeddings of ranks to the keys of these heads (variant d of the paper)
     top_ranks: the number of ranks that the two words on top of the stack take, see `BatchedMachine`
     """
 
@@ -38,7 +39,7 @@ class StateHeads:
 
     @property
     def windows(self) -> tuple[int, int]:
-        """The numbers of ranks of the stack and of the buffer that the heads see; 0 for all."""
+        """The number of stack ranks, and of buffer ranks, that the heads see; 0 for all ranks."""
         return (0, 0) if self.window == "all" else (self.top_ranks, 2)
 
     def within_window(self, stack: Tensor, buffer: Tensor) -> tuple[Tensor, Tensor]:
@@ -64,11 +65,10 @@ class StateHeads:
         positions: StatePositions | None,
         dtype: torch.dtype,
     ) -> tuple[HeadMask, PositionScores | None]:
-        """Return the mask of all heads, see `mask`. With `positions`, also return the object that makes the state
-        heads' part.
+        """Return the mask of all heads, see `mask`, and with `positions` the object that makes the state heads' bias.
 
         states: (B, T, …)
-        words: (B, P); True at words and root
+        words: (B, P) bool; True at words and root
         """
         if not self.count or states.stack is None or states.buffer is None:
             return HeadMask.from_visible(words[:, None, None, :])._replace(alive=None), None
@@ -79,11 +79,10 @@ class StateHeads:
     def mask(self, ranks: Tensor, words: Tensor, heads: int, dtype: torch.dtype = torch.float) -> HeadMask:
         """Return the mask of all heads.
 
-        With `self.positions`, the bias is only the free heads' bias: `PositionScores` makes the bias of the state
-        heads.
+        With `self.positions`, the bias is for the heads that see all words; `PositionScores` adds that of state heads.
 
         ranks: (B, state heads, T, P)
-        words: (B, P); True at words and root
+        words: (B, P) bool; True at words and root
         """
         batch, state_heads, steps, width = ranks.shape
         shape = (batch, heads - state_heads, steps, width)
@@ -99,13 +98,13 @@ def _bias(unseen: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 class StatePositions(nn.Module):
-    """The scores q·(p W^K) of state position embeddings, gathered by rank so that no (T, P, dim) tensor is made.
+    """Embeddings p of ranks. Their scores q·(p W^K) are gathered by rank, so no (T, P, dim) tensor is made.
 
     Source: Fernandez Astudillo et al. 2020, sec. 3.1, the term p_ti of the score function; sec. 5 for sinusoids and a
     short range.
 
-    ranks: the number of ranks that have an embedding of their own; the ranks below them share one
-    sinusoidal: the embeddings are the sinusoids of the ranks, the same for stack and buffer, and are not trained
+    ranks: the number of ranks that have an embedding of their own; larger ranks share one
+    sinusoidal: True for fixed sinusoids, the same for stack and buffer; False for learned embeddings
     """
 
     def __init__(self, dim: int, heads: StateHeads, ranks: int, sinusoidal: bool) -> None:
@@ -120,7 +119,7 @@ class StatePositions(nn.Module):
         self.register_buffer("role", torch.tensor(role), persistent=False)
 
     def index(self, ranks: Tensor) -> Tensor:
-        """Return the index of the embedding of each rank. Ranks above `largest` share its embedding."""
+        """Return the index of each rank's embedding. Ranks above `largest` have the index `largest`."""
         return ranks.clamp_max(self.largest).long()
 
     def keys(self, attention: Attention) -> Tensor:
@@ -152,7 +151,7 @@ class PositionScores:
     """The scores of state positions in one batch, as a part of the cross-attention mask of each layer.
 
     ranks: (B, state heads, T, P)
-    mask: the mask with the free heads' bias, from `StateHeads.mask`
+    mask: the result of `StateHeads.mask`, whose bias is for the heads that see all words
     """
 
     def __init__(self, positions: StatePositions, ranks: Tensor, mask: HeadMask) -> None:
@@ -162,6 +161,6 @@ class PositionScores:
         self.nowhere = _bias(alive > 0, alive.dtype)  # 0 where nothing is seen: all −inf would give NaN
 
     def __call__(self, query: Tensor, mask: HeadMask, attention: Attention) -> HeadMask:
-        """Return the mask of all heads in one layer."""
+        """Return the mask of all heads in one layer, for queries (B, heads, T, d) with the state heads first."""
         scores = self.positions(query, self.index, attention, self.nowhere)
         return mask._replace(bias=torch.cat([scores, mask.bias.to(scores.dtype)], 1))

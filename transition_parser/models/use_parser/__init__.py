@@ -1,7 +1,7 @@
 """The Unified Structure Encoder: each structure of a configuration has attention heads of its own.
 
-The structures are the stack, the buffer, the actions so far, the arcs and the relations. Indicators tell the heads of a
-structure which part of it a word is.
+The structures are the stack, the buffer, the actions so far, the arcs and the relations. Learned vectors, the
+indicators, tell the heads of a structure the place of each word in the structure.
 
 Source: Ji et al. 2021
 """
@@ -35,9 +35,9 @@ def build(options: UseOptions, resources: Resources) -> ParserModel:
     """Return the model over the dictionaries of `resources`.
 
     By default all inputs of words are as wide as the encoder that reads them, and are added up. In the paper each input
-    is 100 wide, and inputs stand side by side (eq. 3), as with `--join-inputs concat`. Unlike here, tags and letters
-    stand beside the output of the encoder in the paper; here the encoder reads all inputs. A Transformer reads inputs
-    that are projected to its width, unless their widths add up to it.
+    is 100 wide, and inputs stand side by side (eq. 3), as with `--join-inputs concat`. In the paper tags and letters
+    stand beside the output of the encoder; here the encoder reads all inputs. For a Transformer, inputs side by side
+    are projected to its width, unless their widths add up to that width.
     """
     dim = options.encoder_embed_dim
     encoder = _encoder(options, ReadingSettings.from_resources(resources, options, dim))

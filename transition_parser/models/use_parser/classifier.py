@@ -1,4 +1,4 @@
-"""Classifiers, which turn the vector of a configuration into scores of kinds and labels.
+"""Classifiers, which turn the vector of a configuration into scores of an action's kind and label.
 
 Source: Ji et al. 2021, sec. 5
 """
@@ -79,7 +79,7 @@ class TreeClassifier(nn.Module):
         )
 
     def ends(self, words: Tensor) -> HeadsAndDependents:
-        """Return the tensors that arcs are scored by, computed once a sentence.
+        """Return the tensors from which arcs are scored, computed once a sentence.
 
         words: (B, P, dim)
         """

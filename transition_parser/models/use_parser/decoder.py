@@ -33,11 +33,11 @@ class UseSearch(SearchState):
     """The state of a search with a Unified Structure Encoder.
 
     places: for each layer, the parts of queries in all steps that have a marker of their own (`UseLayer.places`)
-    words: for each layer, the content of the words of the present sentences, which heads attend to
+    words: for each layer, the content of the words of the sentences still in search; None where no head reads words
     padding: (B, P) bool; True where there is no word or root
-    vocabulary: for each layer, the content of all actions, as one sentence
-    ends: see `TreeClassifier.ends`; of all sentences of the batch
-    history: (R, steps); the actions so far, `</s>` first
+    vocabulary: for each layer, the content of all actions, as one sentence; None where no head reads actions
+    ends: the result of `TreeClassifier.ends` for all sentences of the batch; None for AMRs
+    history: (R, steps); the actions so far of R hypotheses, `</s>` first
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class UseDecoder(Inspectable, StateDecoder):
 
     @property
     def state_parts(self) -> Sequence[str]:
-        """The structures that have heads. None of them can be hidden from the classifier of relations."""
+        """The structures that have heads. Hiding a structure does not hide it from the classifier of relations."""
         return [name for name in STRUCTURES if self.structures.heads[name]]
 
     def hide(self, parts: Collection[str]) -> None:
@@ -105,7 +105,7 @@ class UseDecoder(Inspectable, StateDecoder):
         return {name: indicators(name, states) for name in self.structures.of_words}
 
     def indicators(self) -> list[Indicators]:
-        """Return S_K and S_V of the words' and of the actions' structures, in each layer."""
+        """Return the tables S_K and S_V (see `StructureHeads`) of the structures of words and of actions, by layer."""
         found = []
         for items, heads in ((items, heads) for layer in self.layers for items, heads in layer.heads.items()):
             names = [ACTIONS] if items == ACTIONS else self.structures.of_words
@@ -120,7 +120,7 @@ class UseDecoder(Inspectable, StateDecoder):
         return self.kinds.log_probabilities(self.factored_scores(actions, encoder_out, states), self.legality(states))
 
     def factored_scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> FactoredScores:
-        """Return the scores of kinds and of labels before legality, which `scores` are made of.
+        """Return the scores of kinds and of labels, from which `scores` computes its result for the legal actions.
 
         The arguments are as in `scores`.
         """
@@ -199,7 +199,7 @@ class UseDecoder(Inspectable, StateDecoder):
     ) -> Tensor:
         """Return (B, T, width), the vectors of configurations.
 
-        places, contents: one item for each layer, in turn
+        places, contents: the arguments of `UseLayer.forward`, one for each layer
         shape: (B, T)
         """
         c, seen = None, self._seen(self.norm.weight.device)
@@ -208,7 +208,7 @@ class UseDecoder(Inspectable, StateDecoder):
         return self.norm(c)
 
     def _indicator_indices(self, states: States, padding: Tensor, steps: int) -> dict[str, IndicatorIndex]:
-        """Return the `IndicatorIndex` of words, under `WORDS`; nothing where no structure of words has heads.
+        """Return the `IndicatorIndex` of words by the key `WORDS`; an empty dictionary where no head reads words.
 
         states: (B, T, …); the states of the first `steps` steps
         padding: (B, P); True where there is no word or root

@@ -1,6 +1,6 @@
 """A layer of the Unified Structure Encoder.
 
-Each structure has a query, the heads of structures read items, and a hidden layer brings the results together.
+Each structure has its own queries and heads, which read items (words or actions). A hidden layer joins the results.
 
 Source: Ji et al. 2021, secs. 4.1 and 4.2
 """
@@ -31,10 +31,10 @@ WORDS = "words"  # a kind of items that heads read, beside `ACTIONS`
 
 
 class IndicatorIndex(NamedTuple):
-    """The indicators that heads with one kind of items see, the same in all layers.
+    """The indicators of one kind of items (words or actions), the same in all layers.
 
-    index, unseen: as in `attend`; `index` counts from the start of `rows`
-    rows: the rows of the tables of indicators; no other indicators occur
+    index, unseen: as in `attend`, but `index` counts from the start of `rows`
+    rows: the rows of the tables of indicators that may occur
     """
 
     index: Tensor
@@ -43,16 +43,16 @@ class IndicatorIndex(NamedTuple):
 
 
 class UseLayer(nn.Module):
-    """A layer from the vectors c of the layer below, which the first layer lacks, to new vectors c.
+    """A layer that maps the vectors c of configurations to new vectors c. The first layer has no c to read.
 
-    The query is W_Q (m_t + m_structure + c), where + stands for concatenation. W_Q is stored in three parts. The paper
-    says only that there are residual connections and layer norms "on MLP and USE modules". Here, as in the Transformers
-    of `modules.layers`, the heads' results are added to c, which is as wide. The hidden layer reads the norm of that
-    sum, and its result is added to the sum. The queries read the norm of c. Structures without heads, and structures
-    that are left out, read zeros.
+    The query is W_Q (m_t + m_structure + c), where m are learned markers and + is concatenation. W_Q is stored in three
+    parts. The paper says only that there are residual connections and layer norms "on MLP and USE modules". Here, as in
+    the Transformers of `modules.layers`, the heads' results are added to c, which has the same width. The hidden layer
+    reads the norm of that sum, and its result is added to the sum. The queries read the norm of c. The results of
+    structures without heads, and of structures that are left out, are zeros.
 
-    words, actions: widths of items
-    first: True for the layer with no layer below
+    words, actions: widths of the vectors of words and of actions
+    first: True for the first layer
     """
 
     def __init__(self, options: UseOptions, structures: Structures, words: int, actions: int, first: bool) -> None:
@@ -94,10 +94,10 @@ class UseLayer(nn.Module):
         """Return (B, T, width), the new vectors c.
 
         c: (B, T, width) or None; the vectors of the layer below
-        place: (T, …), or (1, …) for all steps; see `places`
-        shape: (B, T)
-        contents: of words, the content of B sentences; of actions, the content of B derivations with T queries each, or
-            of B · T derivations with one query each
+        place: (T, heads · d), or (1, heads · d) for all steps; see `places`
+        shape: (B, T); sentences, and the steps in training or the hypotheses of a sentence in search
+        contents: `WORDS` → content of B sentences; `ACTIONS` → content of B derivations with T queries each, or in
+            search of B · T derivations with one query each
         indices: the indicators of each kind of items
         seen: (heads,) or None; 0 for the heads of structures that are left out, else 1
         """
@@ -119,7 +119,7 @@ class UseLayer(nn.Module):
         return c + self.dropout(self.feed_forward(self.norm(c)))
 
     def places(self, time: Tensor) -> Tensor:
-        """Return (T, heads · d), the part of the queries that depends on step and structure alone.
+        """Return (T, heads · d), the part of the queries that depends on step and structure alone; heads are d wide.
 
         time: (T,); the steps
         """

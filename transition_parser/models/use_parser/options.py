@@ -11,7 +11,7 @@ from transition_parser.modules.options import FARTHEST, dropout_option, layers_o
 from transition_parser.modules.words import WordOptions
 
 TRANSFORMER, LSTM = "transformer", "lstm"
-_WIDEST_PAIR = 1 << 10  # a relation has about as many weights as its square
+_WIDEST_PAIR = 1 << 10  # upper limit of `relation_width`, whose square is about the weights of each relation
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class UseOptions(WordOptions):
 
     @property
     def heads(self) -> int:
-        """The number of heads that a layer has for all structures of a tree."""
+        """The number of heads of a layer, over all structures."""
         return self.stack_heads + self.buffer_heads + self.action_heads + self.arc_heads + self.relation_heads
 
     def contradictions(self) -> str | None:

@@ -32,7 +32,7 @@ class StructureHeads(nn.Module):
         self.key_value = keep_weight(nn.Linear(items, 2 * len(structure) * width, bias=False))
         for weight in self.key_value.weight.data.split(width):
             nn.init.xavier_uniform_(weight)
-        # as large as items, which are normed, so that structures count as much as items do
+        # indicators start as large as the items, which are normalised, so that both count equally
         shape = (int(structure.max()) + 1, values, items)
         self.key_indicators = nn.Parameter(torch.randn(shape))
         self.value_indicators = nn.Parameter(torch.randn(shape))
@@ -40,7 +40,7 @@ class StructureHeads(nn.Module):
     def content(self, items: Tensor) -> Content:
         """Return the content that the heads attend to.
 
-        items: (B, P, D)
+        items: (B, P, D); P items of each of B sentences
         """
         heads = 2 * len(self.structure)
         keys, values = self.key_value(items).unflatten(-1, (heads, -1)).permute(2, 0, 1, 3).chunk(2)

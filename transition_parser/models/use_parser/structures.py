@@ -15,7 +15,7 @@ from transition_parser.models.use_parser.options import UseOptions
 from transition_parser.states.states import States
 
 ACTIONS, STACK, BUFFER, ARCS, RELATIONS = STRUCTURES = ("actions", "stack", "buffer", "arcs", "relations")
-# the fields of `States` that indicators of words come from: for words inside, for words that have left
+# the fields of `States` that indicators of words come from: for words in the structure, for words that have left it
 _FIELDS = {
     STACK: ("stack", "steps_since_stack"),
     BUFFER: ("buffer", "steps_since_buffer"),
@@ -49,12 +49,12 @@ class Structures:
 
     @property
     def of_head(self) -> list[str]:
-        """The structure of each head, with the structures of words behind actions."""
+        """The name of each head's structure, in the order of `STRUCTURES`."""
         return [name for name in STRUCTURES for _ in range(self.heads[name])]
 
     @property
     def of_words(self) -> list[str]:
-        """The structures whose items are words, as far as the structures have heads."""
+        """The names of the structures that have heads and whose items are words."""
         return [name for name in _FIELDS if self.heads[name]]
 
     @property
@@ -64,7 +64,7 @@ class Structures:
 
     @property
     def word_values(self) -> int:
-        """The number of rows in a table of indicators of words, for the structure with the most."""
+        """The number of rows in a table of indicators of words, enough for every structure."""
         return self.bound + max(self.bound + 1, self.relations)
 
     def word_rows(self, width: int, steps: int) -> slice:
@@ -96,8 +96,8 @@ class Structures:
     def row(self, name: str, indicator: Tensor) -> Tensor:
         """Return the row that each indicator has in the table of a structure.
 
-        Each relation has a row. In other structures each indicator from −bound to bound has a row, and indicators
-        beyond have the row of the nearest one. Actions have no rows below 0.
+        Each relation has a row. In other structures each indicator from −bound to bound has a row; smaller and larger
+        indicators have the first and the last of these rows. Actions have no rows below 0.
 
         indicator: any shape
         """
@@ -118,7 +118,7 @@ def indicators(name: str, states: States) -> Tensor:
 
 
 def steps_back(steps: int, device: torch.device) -> Tensor:
-    """Return (steps,), the indicators of the actions so far, `</s>` the first of them: 1 for the newest action."""
+    """Return (steps,), the indicators of the actions so far: `steps` for the first `</s>`, 1 for the newest action."""
     return torch.arange(steps, 0, -1, device=device)
 
 

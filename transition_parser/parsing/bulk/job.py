@@ -24,12 +24,11 @@ _OF_JSON = ("actions", "wiki")  # the options of `annotated` that `to_json` take
 class Job:
     """The parser and the options with which files are parsed. A job can be pickled, as its parser can.
 
-    parser: the parser
     reading: the options with which inputs are read
-    annotations: the options of `annotated` of the parses
-    as_json: True to write each sentence as one line of JSON instead of CoNLL-U or PENMAN (`to_json` of its parse, which
-        always has scores and alternatives; of an AMR also alignments)
-    given: the facts about the AMRs of sentences
+    annotations: the arguments of `annotated`, the method of parses
+    as_json: True to write each sentence as one line of JSON (`to_json` of its parse) instead of CoNLL-U or PENMAN; the
+        line always has scores and alternatives, and for an AMR alignments
+    given: the facts about the AMRs of sentences; None without facts
     """
 
     parser: Parser

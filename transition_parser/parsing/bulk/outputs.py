@@ -1,4 +1,4 @@
-"""Outputs of a job: CoNLL-U, an AMR bank or lines of JSON from sentences, JSONL from JSONL, Parquet from Parquet."""
+"""Outputs of a job. Sentences give CoNLL-U, an AMR bank or lines of JSON; tables (JSONL, Parquet) keep their format."""
 
 from __future__ import annotations
 
@@ -21,14 +21,11 @@ class Output(Protocol):
     """A destination of parses."""
 
     def write(self, item: Item, texts: Sequence[str]) -> None:
-        """Add a sentence or a row.
-
-        texts: its parses
-        """
+        """Add a sentence, or a row of a table, with the texts of its parses."""
 
 
 class Texts:
-    """An output with the parses one after another."""
+    """An output of text that holds the parses one after another."""
 
     def __init__(self, file: TextIO, flush: bool) -> None:
         self._file, self._flush = file, flush
@@ -145,9 +142,9 @@ def _parquet_output(path: str | None, source: str, reading: Reading, as_json: bo
 
 
 def names_in(folder: str, paths: Sequence[str], suffix: str, reading: Reading) -> list[str]:
-    """Return the path in a folder of the output of each input.
+    """Return for each input the path of its output in a folder.
 
-    The output has the input's name; the suffix is replaced by `suffix` where the input is a file of sentences. Raises
+    The output has the input's name, with `suffix` in place of its suffix if the input is a file of sentences. Raises
     `InputError` for standard input, for two inputs of one name, and for outputs that would replace inputs.
     """
     names: dict[str, str] = {}
@@ -165,7 +162,7 @@ def names_in(folder: str, paths: Sequence[str], suffix: str, reading: Reading) -
 
 
 def check_formats(paths: Sequence[str], reading: Reading) -> None:
-    """Raise `InputError` where inputs can't go into one file."""
+    """Raise `InputError` where the inputs have different formats, so that one file can't hold their outputs."""
     first, *others = paths
     for path in others:
         if table_of(path, reading) is not table_of(first, reading):

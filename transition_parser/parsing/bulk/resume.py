@@ -34,7 +34,7 @@ def resumed(
     read: the function that reads the sentences of a file; `read_json` with `as_json`
     as_json: True where parses are lines of JSON
 
-    Raises `InputError` where the file does not hold the first of the items.
+    Raises `InputError` where the file holds anything but the parses of the first items.
     """
     if path in (None, "-"):
         raise InputError("--resume needs -o FILE")
@@ -56,7 +56,7 @@ class _Finished(NamedTuple):
 
     id: str | None
     forms: list[str]
-    is_alternative: bool = False  # alternatives are on the line of their sentence
+    is_alternative: bool = False  # never, as alternatives are on the line of their sentence
 
 
 def read_json(path: Path) -> Iterator[_Finished]:
@@ -72,10 +72,10 @@ def read_json(path: Path) -> Iterator[_Finished]:
 def _pass_by(
     items: Iterator[Item], partial: Path, table: TableFormat | None, read: Callable[[Path], Iterable], as_json: bool
 ) -> None:
-    """Take the items that are in the file from the iterator.
+    """Advance the iterator past the items whose parses are in the file.
 
-    An unfinished item at the end of the file is removed from the file. Raises `InputError` where the file does not hold
-    the first of the items, or parses in another format.
+    An unfinished item at the end of the file is removed from the file. Raises `InputError` where the file holds
+    anything but the parses of the first items, or holds parses in another format.
     """
     in_blocks = table is None and not as_json
     with open(partial, "r+b") as file:

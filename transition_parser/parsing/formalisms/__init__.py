@@ -1,8 +1,8 @@
 """Floor 6: the differences between dependency trees and AMRs.
 
 `formalism_of` selects the formalism by the transition system, `formalism_of_files` by the files. Most other code uses
-the methods of the `Formalism` that these functions return. Some code still compares it with `TREES` or `AMR`: the
-command line, whose options differ, and the steps and evaluations of training.
+the methods of the `Formalism` that these functions return. Some code still compares this object with `TREES` or `AMR`:
+the command line, whose options differ, and the steps and evaluations of training.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["AMR", "FORMALISMS", "TREES", "Formalism", "Report", "formalism_of", 
 
 
 def formalism_of(system: str) -> Formalism:
-    """Return the formalism that a transition system builds. Raises `InputError` for an unknown one."""
+    """Return the formalism of the graphs that a transition system builds. Raises `InputError` for an unknown system."""
     for formalism in FORMALISMS:
         if system in formalism.systems:
             return formalism
@@ -30,10 +30,10 @@ def formalism_of(system: str) -> Formalism:
 
 
 def formalism_of_files(*paths: str | os.PathLike) -> Formalism:
-    """Return the formalism of the graphs in some files, by their first lines and their names.
+    """Return the formalism of the graphs in some files, by the names and the first lines of the files.
 
-    Apart from files named `.amr`, a file does not count where it is empty, missing, or a pipe, which can be read only
-    once. Trees are returned where no file counts. Raises `InputError` where the files differ.
+    A file named `.amr` holds AMRs. Other files do not count if they are empty, missing, or pipes, which can be read
+    only once. The result is `TREES` if no file counts. Raises `InputError` where the files hold graphs of both kinds.
     """
     first: tuple[Formalism, str | os.PathLike] | None = None
     for path in paths:

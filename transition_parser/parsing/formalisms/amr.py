@@ -1,4 +1,4 @@
-"""Abstract Meaning Representations: banks in PENMAN, Smatch."""
+"""The formalism of Abstract Meaning Representations: files in PENMAN, scores by Smatch."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _smatch(sums: Mapping[str, float]) -> float:
 
 
 class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
-    """The formalism of AMRs. Smatch in training is from 0 to 1, by one climb without restarts."""
+    """The formalism of AMRs. Validation in training uses Smatch from 0 to 1, by one hill climb without restarts."""
 
     name, files, suffix = "AMRs", "AMR", ".amr"
     systems, default_system = (AmrSystem.name,), AmrSystem.name
@@ -40,9 +40,9 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     annotations = ("scores", "actions", "alignment_markers", "wiki")
     confidences = AmrSystem.confidences
     grows = ("nodes", "edges")
-    # Chosen on 1,049 dev sentences of six corpora: with 1, a beam's graphs miss more than greedy search's do; with 4,
-    # more of them is wrong. The search has to stop when `beam` hypotheses have finished: with more than 1, later ones
-    # would rank first, which are ever longer and worse.
+    # Chosen on 1,049 development sentences of six corpora. With 1, the graphs of a beam lack more nodes and edges than
+    # those of greedy search; with 4, they have more wrong ones. Search must stop once `beam` hypotheses have finished:
+    # with an exponent above 1, later hypotheses would rank first, although they are ever longer and worse.
     lenpen = 2.0
     sums = ("_match", "_system", "_gold")
     figures: ClassVar = {"smatch": _smatch}
@@ -135,7 +135,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         """Return a sentence with its graph as plain data.
 
         The keys are `nodes` (the label of each, True where it is a constant, and its words), `edges` (source, role and
-        target), `top`, and the keys of all formalisms. The value of `:wiki` is a node.
+        target), `top`, and the keys of all formalisms. Each value of `:wiki` is a node, too.
         """
         graph, words = sentence.amr, sentence.tokens or sentence.text.split()
         aligned = [*sentence.alignments, *[()] * (len(graph) - len(sentence.alignments))]
@@ -154,8 +154,8 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     def configuration(self, state: AmrState) -> dict[str, Any]:
         """Return a configuration as plain data.
 
-        The keys are `stack` and `aside` (nodes), `span` (the first word of the current span, and the word behind it),
-        `buffer`, `nodes` (number, label, True where it is a constant, and first and last word), `edges` and `top`.
+        The keys are `stack` and `aside` (nodes), `span` (the first word of the current span, and the word after its
+        last), `buffer`, `nodes` (number, label, True for a constant, first and last word), `edges` and `top`.
         """
         return {
             "stack": list(state.stack),

@@ -65,7 +65,7 @@ class Formalism(ABC, Generic[E, P, G]):
     """A kind of graph, with the ways to read, replay, annotate, draw, score and validate sentences of this kind.
 
     There is one object of each kind, `TREES` and `AMR`. `formalism_of` returns it for a transition system,
-    `formalism_of_files` for files. Nothing here needs torch.
+    `formalism_of_files` for files. Importing a formalism does not import torch.
 
     name: the name of the graphs in messages
     files: the format of its files
@@ -73,11 +73,11 @@ class Formalism(ABC, Generic[E, P, G]):
     systems: the transition systems that build such graphs
     default_system: the transition system that is used where none is named
     sentence: the class of its sentences
-    annotations: the options of `annotated` of its parses
+    annotations: the names of the options of `annotated`, the method of its parses
     confidences: the names of the fields of its parses that are confidences
     lenpen: the default of `lenpen` for search with a beam, see `search`
     grows: the names of the entries of `configuration` that are lists and grow with a derivation
-    sums: the names of the counts of validation
+    sums: the names of the counts that validation adds up, see `count`
     figures: name of a figure of validation → function that computes the figure from the counts
     """
 
@@ -105,7 +105,7 @@ class Formalism(ABC, Generic[E, P, G]):
         longest: int = LONGEST,
         segmenter: Segmenter = ENGLISH,
     ) -> Iterator[E]:
-        """Yield the sentences to parse of a file, `-` for standard input; see `parsing.sentences`."""
+        """Yield the sentences that a file (`-` for standard input) gives to parse; see `parsing.sentences.files`."""
 
     @abstractmethod
     def replay(
@@ -124,16 +124,15 @@ class Formalism(ABC, Generic[E, P, G]):
 
     @abstractmethod
     def right_parts(self, gold: E, parse: P) -> Mapping[str, Sequence[bool | None]]:
-        """Return for each field of confidences of a parse a list with True for each part that the gold graph has too.
+        """Return name of a field of confidences of a parse → True for each part that the gold graph has too.
 
-        None in the list stands for a part about which gold says nothing. Raises `InputError` where the gold sentence
-        has no graph.
+        A part is None if the gold graph does not tell. Raises `InputError` where the gold sentence has no graph.
         """
 
     def annotations_of(self, sentence: E, columns: Collection[str]) -> Mapping[str, Sequence[str]]:
-        """Return column → its values for the words of a sentence (`_` for no value), for models that read them.
+        """Return column → its values for the words of a sentence (`_` for no value), for models that read columns.
 
-        columns: the columns that the model reads; columns that such sentences do not have are left out
+        columns: the columns that the model reads; columns that sentences of this formalism lack are left out
         """
         read = {name: KNOWN[name] for name in columns if KNOWN[name].of_words and KNOWN[name].graphs == self.name}
         return {name: column.values(sentence) for name, column in read.items()}
@@ -142,21 +141,21 @@ class Formalism(ABC, Generic[E, P, G]):
 
     @abstractmethod
     def opens_with(self, line: bytes) -> bool:
-        """Return True where a file with this first line holds such graphs.
+        """Return True where a file with this first line holds graphs of this formalism.
 
         line: the first line that is neither blank nor a comment
         """
 
     @abstractmethod
     def read_graphs(self, path: str | os.PathLike) -> Iterator[E]:
-        """Yield the sentences of a file with their graphs. Raises `InputError` for a malformed one."""
+        """Yield the sentences of a file with their graphs. Raises `InputError` for a malformed sentence."""
 
     @abstractmethod
     def draw(self, path: str | os.PathLike, wanted: str | None, system: str | None, picture: Path) -> None:
         """Draw a sentence of a file.
 
         wanted: the id of the sentence, None for the first one
-        system: the transition system whose derivation is drawn, where the pictures have one
+        system: the transition system whose derivation is drawn, if pictures of this formalism show derivations
 
         Raises `InputError` where there is no such sentence.
         """
@@ -184,12 +183,12 @@ class Formalism(ABC, Generic[E, P, G]):
     def as_data(self, sentence: E) -> dict[str, Any]:
         """Return a sentence with its graph as plain data.
 
-        All formalisms have the keys `id`, `text`, `words`, and `written` (the sentence as files have it).
+        All formalisms have the keys `id`, `text`, `words`, and `written` (the sentence in the format of its files).
         """
 
     @abstractmethod
     def written_confidences(self, parse: P) -> Sequence[float]:
-        """Return the confidence in each word's arc or in each node (`:wiki` left out), in the order of `as_data`."""
+        """Return the confidence in each arc or node, in the order of `as_data`; nodes of `:wiki` have none."""
 
     def parse_as_data(self, parse: Any) -> dict[str, Any]:
         """Return `as_data` of a parse, and its `confidences` (`written_confidences`)."""
@@ -198,7 +197,7 @@ class Formalism(ABC, Generic[E, P, G]):
 
     @abstractmethod
     def configuration(self, state: Any) -> dict[str, Any]:
-        """Return a configuration of its transition systems as plain data; words, and nodes, are counted from 0."""
+        """Return a configuration of a transition system as plain data. Words and nodes are counted from 0."""
 
     # --- validation in training -------------------------------------------------------------
 
@@ -217,7 +216,7 @@ class Formalism(ABC, Generic[E, P, G]):
 
     @abstractmethod
     def count(self, gold: G, system: G | None) -> Mapping[str, float]:
-        """Return the numbers that parsing a sentence adds to `sums`.
+        """Return name of a count of `sums` → its value for one sentence.
 
-        system: None for a derivation that builds no graph
+        system: the graph that the parser built; None for a derivation that builds no graph
         """

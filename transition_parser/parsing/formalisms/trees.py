@@ -1,4 +1,4 @@
-"""Dependency trees: CoNLL-U, UAS and LAS."""
+"""The formalism of dependency trees: files in CoNLL-U, scores by UAS and LAS."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from transition_parser.modules.contract import Hypothesis
 
 
-# methods of `Comparison` that divide the LAS, and by what
+# method of `Comparison` that breaks the LAS down → the classes of its table
 BREAKDOWNS = {
     "by_relation": "for each gold relation",
     "by_length": "by sentence length, in words",
@@ -39,7 +39,7 @@ def _percent_of_words(name: str) -> Callable[[Mapping[str, float]], float]:
 
 
 class Trees(Formalism[Sentence, Parse, DependencyTree]):
-    """The formalism of dependency trees. Scores in training are of full labels, in percent."""
+    """The formalism of dependency trees. Validation in training compares full relations, and scores in percent."""
 
     name, files, suffix = "trees", "CoNLL-U", ".conllu"
     systems, default_system = tuple(sorted(TREE_SYSTEMS)), "arc-hybrid-swap"
@@ -152,7 +152,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         """Return a configuration as plain data.
 
         The keys are `stack` (bottom first), `buffer` (front first), and `arcs` (head, dependent and relation of each).
-        The root is behind the last word.
+        The root has the number after that of the last word.
         """
         heads = enumerate(zip(state.heads, state.relations, strict=True))
         arcs = [(head, word, relation) for word, (head, relation) in heads if head != NO_HEAD]

@@ -89,8 +89,7 @@ def read_amr_sentences(
     is text, and the number of a sentence is its id.
 
     tokenised: as in `read_sentences`, but tokens that are not given are found by spaCy's rules for English
-    raw: as in `read_sentences`
-    longest: as in `read_sentences`
+    raw, longest: as in `read_sentences`
     segmenter: divides text into sentences, by default by rules for English
     """
     return _read(path, AmrEntry, tokenised, raw, longest, segmenter)
@@ -114,7 +113,7 @@ def _read(
 
 @contextmanager
 def opened(path: str | os.PathLike) -> Iterator[tuple[BinaryIO, str]]:
-    """Open a file, or standard input, and yield its lines with a name for messages."""
+    """Open a file, or standard input, and yield the open file with its name for messages."""
     if str(path) == "-":
         yield standard_input(), "standard input"
         return
@@ -128,8 +127,7 @@ def head_and_layout(
     """Return the first lines of a file, as far as they had to be read to know its layout, and the layout.
 
     kind: the class of sentences that the model takes
-    tokenised: see `read_sentences`
-    raw: see `read_sentences`
+    tokenised, raw: see `read_sentences`
 
     Raises `InputError` for a file of graphs of another kind than the model's.
     """
@@ -165,7 +163,7 @@ def sentences_of(
     tokenised: True where white space divides the tokens of a line, for the layout LINES
     start: the place in their file where the lines begin
     longest: see `read_sentences`
-    warned: the warnings about the file, where the lines are one text of several in the file
+    warned: the warnings about the whole file, if the file has several texts and the lines are one of them
     segmenter: see `read_sentences`
     """
     if layout is FileLayout.PARAGRAPHS:
@@ -191,7 +189,7 @@ def _head(lines: Iterator[bytes]) -> list[bytes]:
 
 
 def no_sentences(name: str, layout: FileLayout) -> None:
-    """Warn of text without sentences, because other files beside it are parsed.
+    """Warn of text without sentences; an error would keep other files from being parsed.
 
     Raises `InputError` for a treebank or bank without sentences.
     """

@@ -25,7 +25,7 @@ def sentences_from(given: Any, kind: type[T], longest: int = LONGEST, segmenter:
     - a list of lists of strings is a list of sentences, each the list of its words
     - a list of `kind` is taken as it is; it may be mixed with lists of words
 
-    Lists may be other iterables, but no sets and no mappings, because their order is not the order of a text.
+    Other iterables may stand for lists, except sets and mappings, because their order is not the order of a text.
 
     longest: maximum length of a sentence; longer sentences of texts are divided, with a warning
     segmenter: divides texts into sentences and tokens, by default by rules for English
@@ -76,7 +76,7 @@ def _divided_texts(texts: Iterable, longest: int, segmenter: Segmenter) -> Itera
 def whole_sentences(
     given: Any, kind: type[T], longest: int = LONGEST, segmenter: Segmenter = ENGLISH
 ) -> list[T | None]:
-    """Return for each text of a list one `kind`, divided into tokens but never into sentences.
+    """Return each text of a list as one sentence of the class `kind`, divided into tokens but never into sentences.
 
     None stands for a text without words. U+FFFD replaces characters that no file of text holds (`NO_TEXT`), with a
     warning.
@@ -109,7 +109,7 @@ def checked_forms(sentence: object, kind: type[T], number: int, longest: int = L
     """Return the words of a sentence.
 
     number: the number of the sentence, for messages
-    longest: maximum length of a sentence that is not from a text; texts are divided before
+    longest: maximum length of a sentence without `spans`; long sentences of texts were divided when the text was read
 
     Raises `InputError` where the sentence is not a `kind`, has no words, has an empty word, or is too long.
     """
@@ -165,7 +165,7 @@ def _divided(text: str, name: str, longest: int, segmenter: Segmenter, warned: T
 
 
 def _warn_of_words(items: list) -> None:
-    """Warn, for one release, of strings without white space, because earlier they were the words of a sentence."""
+    """Warn, for one release only, if all strings are single words: earlier, such a list was one sentence."""
     if len(items) > 1 and all(isinstance(item, str) and [item] == item.split() for item in items):
         warn(
             f"the list of strings is read as a list of {len(items)} texts of one word each: give the words of a "

@@ -17,8 +17,8 @@ ROWS_TOGETHER = 4096  # number of rows that are held at a time, and written as o
 class KeptRow(NamedTuple):
     """The data of a row that its output needs.
 
-    rows: the rows that it was read with
-    last: True for the last of these rows
+    rows: the batch of rows in which the row was read
+    last: True for the last row of the batch
     """
 
     rows: pyarrow.RecordBatch
@@ -35,7 +35,7 @@ def arrow() -> Any:
 
 
 def schema_of(path: str) -> pyarrow.Schema:
-    """Return the columns of a file. Raises `InputError` for one that is not Parquet."""
+    """Return the schema of a file. Raises `InputError` for a file that is not Parquet."""
     return _opened(path).schema_arrow
 
 
@@ -47,7 +47,7 @@ def rows_in(path: str) -> int:
 def read_parquet(path: str, reading: Reading, first: int = 0, end: int | None = None) -> Iterator[TableRow]:
     """Yield the rows from `first` up to, but without, `end`; by default all rows.
 
-    Raises `InputError` where the columns are not as they must be.
+    Raises `InputError` where the columns do not fit `reading`, see `why_unfit`.
     """
     with _opened(path) as file:
         if problem := why_unfit(file.schema_arrow.names, reading):

@@ -29,9 +29,9 @@ from transition_parser.text.segmentation import EnglishRules
 class FilePlace(NamedTuple):
     """A place where a part of a file may begin or end.
 
-    position: number of bytes before it; of Parquet, number of rows
-    line: number of its first line
-    before: number of sentences before it; of tables, number of rows
+    position: number of bytes before the place; in Parquet, number of rows
+    line: number of the first line behind the place
+    before: number of sentences before the place; in tables, number of rows
     """
 
     position: int
@@ -41,7 +41,7 @@ class FilePlace(NamedTuple):
 
 @dataclass(frozen=True)
 class Part:
-    """The content between two places of a file. Without places it is the whole file, which may be a pipe then."""
+    """The content of a file between two places. Without places, it is the whole file, which may then be a pipe."""
 
     path: str
     begin: FilePlace | None = None
@@ -54,7 +54,7 @@ class Part:
 
 
 def read_part(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
-    """Yield the items of a part, with sentences as a `kind`.
+    """Yield the items of a part, with sentences of the class `kind`.
 
     Raises `InputError` for broken content, and for a whole treebank or bank without sentences. Text without sentences
     gives a warning.
@@ -107,8 +107,7 @@ def _lines_of(part: Part, file: BinaryIO) -> Iterator[bytes]:
 
 
 def places(path: str, kind: Kind, reading: Reading) -> Iterator[FilePlace]:
-    """Yield the place where each sentence, row or (in raw text) paragraph of a file begins, and the end of the last
-    one.
+    """Yield the place where each sentence, row, or paragraph of raw text begins, and the end of the last one.
 
     Raises `InputError` for a treebank or bank without sentences, and for pipes, which can be read only once.
     """
@@ -147,8 +146,9 @@ def divided(path: str, kind: Kind, reading: Reading, size: int) -> list[Part]:
 def shard(paths: Sequence[str], kind: Kind, reading: Reading, number: int, of: int) -> list[Part]:
     """Return the parts of some files that one of several processes parses.
 
-    Each process has as many sentences (of tables rows, of raw text paragraphs) as every other, or one more or fewer.
-    The parts of all processes in order are the files in order. There is at least one part, which may be empty.
+    The numbers of sentences of any two processes differ by at most one; here, a row of a table or a paragraph of raw
+    text counts as one sentence. The parts of all processes in order are the files in order. There is at least one part,
+    which may be empty.
 
     number: number of the process, from 1
     of: number of processes
@@ -204,7 +204,7 @@ def _blocks(file: BinaryIO, name: str, layout: FileLayout, kind: type) -> Iterat
 def _places(blocks: Iterable[_Block], weight: Callable[[_Block], int]) -> Iterator[FilePlace]:
     """Yield the place where each block begins, and the end of the last one.
 
-    weight: function that returns the number of sentences of a block; a block without sentences goes with the next one
+    weight: function that returns the number of sentences of a block; a block without sentences joins the next block
     """
     count, begin = 0, None
     for block in blocks:
@@ -225,7 +225,7 @@ def _is_white(line: str) -> bool:
 
 
 def _entries(block: _Block) -> int:
-    """Return 1, but 0 for a block that `parse_bank` leaves out: comments of the file."""
+    """Return the number of entries of a block: 0 for comments of the file, which `parse_bank` leaves out, else 1."""
     comments = [line for line in block.lines if line.lstrip().startswith("#")]
     return int(not is_header(metadata_of(comments, block.path, block.line)))
 

@@ -21,12 +21,9 @@ from transition_parser.text.segmentation import ENGLISH, EnglishRules, Segmenter
 class Reading(NamedTuple):
     """The options with which inputs are read.
 
-    tokenised: see `read_sentences`
-    raw: see `read_sentences`
+    tokenised, raw, longest, segmenter: see `read_sentences`
     column: the column of tables that holds the text
-    added: the column of parses that is added in the output of tables, and that the input may not have yet
-    longest: see `read_sentences`
-    segmenter: see `read_sentences`
+    added: the column for parses that the output of a table gets; the input must not have a column of this name
     """
 
     tokenised: bool | None = None
@@ -38,7 +35,7 @@ class Reading(NamedTuple):
 
 
 class TableFormat(Enum):
-    """The formats of tables, with the suffixes of their names."""
+    """The formats of tables, each with the suffixes of its file names."""
 
     JSONL = (".jsonl", ".ndjson", ".jsonlines")
     PARQUET = (".parquet", ".pq")
@@ -48,10 +45,10 @@ class TableRow(NamedTuple):
     """One row of a table.
 
     value: the value of the column that holds the text
-    kept: the whole row, as its format keeps it
+    kept: the data that the output needs of the row: in JSONL its line, in Parquet a `KeptRow`
     path: the file of the row
-    number: number of the row in its file, in JSONL of its line
-    of_lines: True in JSONL
+    number: number of the row in its file; in JSONL, number of the line
+    of_lines: True if `number` counts lines, as in JSONL
     """
 
     value: object
@@ -74,7 +71,7 @@ class Item(NamedTuple):
     """A unit of parsing and writing: a sentence, or a row of a table.
 
     sentences: one sentence of a file of sentences, or any number of sentences of a row
-    kept: the data of a row that its output needs, else None
+    kept: `TableRow.kept` of a row; None for a sentence of a file of sentences
     """
 
     sentences: list
@@ -82,10 +79,10 @@ class Item(NamedTuple):
 
 
 def table_of(path: str, reading: Reading) -> TableFormat | None:
-    """Return the kind of table that a file is by its name, None for a file of sentences.
+    """Return the table format of a file by the suffix of its name, None for a file of sentences.
 
-    A file with another name, such as standard input, is JSONL where a column is named. Raises `InputError` for a table
-    where no column is named.
+    Where `reading` names a column, a file with any other suffix, such as standard input, is JSONL. Raises `InputError`
+    for the name of a table where `reading` names no column.
     """
     suffix = PurePath(path).suffix.lower()
     table = next((table for table in TableFormat if suffix in table.value), None)
@@ -95,7 +92,7 @@ def table_of(path: str, reading: Reading) -> TableFormat | None:
 
 
 def items_of_rows(rows: Iterable[TableRow], kind: Kind, reading: Reading) -> Iterator[Item]:
-    """Yield each row as an item with its sentences, each a `kind`.
+    """Yield each row as an item with its sentences, which are of the class `kind`.
 
     A text is read as `reading` says, by default as raw text; U+FFFD replaces characters that no file of text holds,
     with a warning. A text that is null or blank has no sentences. A list of strings is the words of one sentence.

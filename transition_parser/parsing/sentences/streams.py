@@ -1,4 +1,4 @@
-"""Chunks of items: of a file at its own pace, of a pipe as the items come."""
+"""Chunks of items: of a fixed size from a file; from a pipe, smaller ones where the items pause."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def may_pause(path: str | os.PathLike) -> bool:
 
 
 def in_chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield lists of `size` items, the last one shorter."""
+    """Yield lists of `size` items. The last list may be shorter."""
     iterator = iter(items)
     while chunk := list(islice(iterator, size)):
         yield chunk
@@ -70,7 +70,7 @@ def in_weighed_chunks(items: Iterable[T], size: int, weight: Callable[[T], int])
 
 
 class ErrorAtEnd(Generic[T]):
-    """Items whose error waits: iteration ends before the item that can't be had, and `check` raises the error."""
+    """Items whose iteration ends where an exception is raised. `check` raises the exception later."""
 
     def __init__(self, items: Iterable[T]) -> None:
         self._items = items
@@ -89,10 +89,10 @@ class ErrorAtEnd(Generic[T]):
 
 
 def as_they_come(items: Iterable[T], size: int, pause: float = PAUSE) -> Iterator[list[T]]:
-    """Yield lists of at most `size` items, fewer where no other item came for `pause` seconds.
+    """Yield lists of at most `size` items. A list ends early where no further item came for `pause` seconds.
 
-    A thread takes the items, and is at most `size` items ahead. An exception of the items is raised here too, after the
-    items before it.
+    A thread takes the items, and is at most `size` items ahead. An exception of the items is raised after the items
+    before it have been yielded.
     """
     queue: Queue = Queue(size)
     closed = Event()
@@ -124,7 +124,7 @@ def _fill(queue: Queue, items: Iterable[T], closed: Event) -> None:
 
 
 def _take(queue: Queue, size: int, pause: float, wait: bool = True) -> tuple[list, _End | None]:
-    """Return the items at hand, and the mark behind the last item if it is reached.
+    """Return up to `size` items of the queue, and the `_End` if it has come, else None.
 
     wait: True to wait for the first item however long it takes
     """

@@ -1,4 +1,4 @@
-"""Sentences to parse from text, with comments that hold the text, and the places of the words in it."""
+"""Sentences to parse from text. Comments hold the text, and `spans` holds the positions of the words in the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A notice for one release: text that looks tokenised was read as tokens before, and is read as raw text now."""
+"""A warning, for one release only, that text which looks tokenised is now read as raw text, and no longer as tokens."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class TokenisedCheck:
                 self._warn()
 
     def end(self) -> None:
-        """Warn where most texts look tokenised and the input had fewer texts than are looked at."""
+        """Warn where most texts of an input of fewer than `_SEEN` texts look tokenised."""
         if self._seen < _SEEN:
             self._warn()
 

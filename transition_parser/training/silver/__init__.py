@@ -1,1 +1,1 @@
-"""Silver AMRs: parses that agree among several models, with PropBank's annotation as given facts."""
+"""Silver AMRs and trees: parses on which several models agree. PropBank's annotation gives facts about the AMRs."""

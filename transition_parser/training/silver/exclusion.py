@@ -11,7 +11,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 
-LEAST = 8  # words of a sentence that may not be a part of another
+LEAST = 8  # texts with this many words are also compared with parts of other texts
 
 
 class Excluded:
@@ -49,7 +49,7 @@ class Excluded:
 
 
 def read_texts(paths: Iterable[str | os.PathLike]) -> Iterator[str]:
-    """Yield the sentences of CoNLL-U files (`.conllu`) and AMR banks: their words joined, and their texts.
+    """Yield each sentence of CoNLL-U files (`.conllu`) and AMR banks, both as written and as its words joined.
 
     Raises `InputError` for a broken file, and for a file without sentences.
     """

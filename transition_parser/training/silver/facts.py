@@ -1,7 +1,7 @@
 """Facts about AMRs that PropBank's annotation of a sentence gives.
 
 A predicate gives a node with the concept of its roleset. An argument ARG0 … ARG5 gives an edge to a node of the word
-that heads the argument in the tree of the sentence, or to any node of the argument where the tree leaves it open.
+that heads the argument in the tree. Where the tree leaves this word open, the edge goes to any node of the argument.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from transition_parser.graphs.propbank import Predicate, Span
 from transition_parser.parsing.given import End, Given, GivenEdge, GivenNode
 
 ROLES = frozenset(f"ARG{number}" for number in range(6))
-AUXILIARIES = frozenset({"be.03", "have.01", "do.01"})  # rolesets of words without a node
-SOFT = 4.0  # nats that a parse loses where a pronoun of the third person is not an argument of its own
+AUXILIARIES = frozenset({"be.03", "have.01", "do.01"})  # rolesets of auxiliaries, which have no node
+SOFT = 4.0  # nats that a parse loses if it contradicts an edge to a third-person pronoun
 
-# words that join clauses and phrases, and so have no node of their own as a rule
+# UPOS tags of words that join clauses and phrases, and so rarely have a node of their own
 _FUNCTION = frozenset({"ADP", "AUX", "CCONJ", "PART", "PUNCT", "SCONJ"})
 _NOMINAL = frozenset({"ADP", "ADV", "NOUN", "NUM", "PRON", "PROPN", "SYM"})
 _MODALS = frozenset("can ca could may might must should shall ought need".split())
 _COORDINATORS = frozenset("and or but nor & + /".split())
 _RELATIVES = frozenset("who whom whose which that where when".split())
-# heads of which the next noun is rather the node: `a lot of people`, `one of them`
+# heads whose dependent noun is likely to have the node instead: `a lot of people`, `one of them`
 _PARTITIVES = frozenset(
     "lot lots kind kinds type types sort sorts bit bunch group number couple piece pieces part some one most all many "
     "few any each none half rest majority pair series variety deal ton tons plenty amount percent much more several "
@@ -92,11 +92,11 @@ class _Words(NamedTuple):
 def facts_of(sentence: Sentence, predicates: Iterable[Predicate], inventory: Collection[str]) -> Facts:
     """Return the facts that the annotation of a sentence gives.
 
-    Left out are rolesets that AMR does not use, light verbs and auxiliaries, the labels of other arguments (`ARGM-…`,
-    `C-…`, `R-…`), words with two rolesets, arguments that are a relative pronoun or an expletive, and arguments that
-    give a predicate two edges to the same words. If the rest contradicts itself, the edges are left out.
+    These have no nodes or edges: rolesets that AMR does not use, light verbs and auxiliaries, words with two rolesets,
+    arguments with other labels than ARG0 … ARG5, arguments that are a relative pronoun or an expletive, and arguments
+    that give a predicate two edges to the same words. If the other facts contradict each other, all edges are left out.
 
-    sentence: with its tree and UPOS
+    sentence: a sentence with its tree and UPOS tags
     inventory: the rolesets that AMR uses
     """
     return _Mapping(_Words.of(sentence), list(predicates), inventory).facts()
@@ -148,7 +148,7 @@ class _Mapping:
         return self.words.upos[predicate.word] == "AUX"
 
     def _first_mentions(self) -> dict[int, int]:
-        """Return for each personal pronoun the first pronoun of the same person, which has the node of both."""
+        """Return personal pronoun → first pronoun of the same person in the sentence, whose node both share."""
         first: dict[str, int] = {}
         return {
             word: first.setdefault(_PERSONS[form], word)
@@ -185,7 +185,7 @@ class _Mapping:
         if word in self.first:
             first = self.first[word]
             return (first, first), None if _PERSONS[self.words.forms[first]] in _SPEAKERS else SOFT
-        # a person or thing around the predicate of a noun may be the argument, such as the person of `owner`
+        # the argument may be a node above the predicate of a noun: `owner` is `person :ARG0-of own-01`
         is_frame = word in self.predicates and self.words.upos[word] != "NOUN"
         return (_variable(word) if is_frame else target), None
 
@@ -209,19 +209,19 @@ class _Mapping:
         return self._with_modals(head, span)
 
     def _coordinated(self, head: int, others: list[int], span: Span) -> Span:
-        """Return the word of the coordination, or all that it joins."""
+        """Return the span of the coordinator (`and`) or, if there is none, the span of all conjuncts."""
         found = [
             w for other in others for w in self.words.below(other, "cc", span) if self.words.forms[w] in _COORDINATORS
         ]
         return (found[-1], found[-1]) if found else (head, max(others))
 
     def _is_open(self, head: int, span: Span) -> bool:
-        """Return True where another word than the head may have the node."""
+        """Return True if the head is a number or partitive and a dependent in the span may have the node instead."""
         number = self.words.upos[head] in ("NUM", "SYM") or self.words.forms[head] in _PARTITIVES
         return number and any(span[0] <= w <= span[1] for w in self.words.children.get(head, ()))
 
     def _with_modals(self, head: int, span: Span) -> Span:
-        """Return the head, with the modals and copulas that may have a node above its own."""
+        """Return the span of the head and of its modals and copulas, which may have a node above the head's."""
         above = [w for w in self.words.below(head, "aux", span) if self.words.forms[w] in _MODALS]
         if self.words.upos[head] in _NOMINAL:
             above += self.words.below(head, "cop", span)
@@ -234,7 +234,7 @@ def _variable(word: int) -> str:
 
 
 def _light_verbs(predicates: Iterable[Predicate]) -> dict[int, int | None]:
-    """Return the words of light verbs, each with the noun that the verb supports, None where that is not known."""
+    """Return word of a light verb → word of the noun that the verb supports, None if the noun is not known."""
     light: dict[int, int | None] = {}
     for one in predicates:
         spans = {label: span for label, span in one.arguments}

@@ -1,4 +1,4 @@
-"""A file of silver data that is made sentence by sentence, and whose making goes on where it was interrupted."""
+"""Files of silver data, which are made sentence by sentence. A later run continues an interrupted one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from transition_parser.base.files import held, output
 from transition_parser.base.progress import progress
 from transition_parser.parsing.parser import Parser
 
-FORMAT = 3  # of `.partial` files; a file of another version is of another run
+FORMAT = 3  # the version of `.partial` files; other versions can't be continued
 
 
 @dataclass(frozen=True)
@@ -33,16 +33,16 @@ class KeptSentence:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A sentence that is not in the file, and why."""
+    """A sentence that is left out of the file, and the reason."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Made:
-    """A file that was made.
+    """The result of making a file.
 
-    kept: the number of sentences
+    kept: the number of sentences in the file
     left_out: the number of sentences left out, by the reason
     agreement: the mean agreement of the sentences kept
     """
@@ -53,7 +53,7 @@ class Made:
 
 
 def check_options(output: str, inputs: Iterable[str | os.PathLike], nbest: int, beam: int) -> None:
-    """Raise `InputError` where the file to make is one of the inputs, and where a beam does not give `nbest` parses."""
+    """Raise `InputError` where the file to make is one of the inputs, and where `nbest` exceeds `beam`."""
     if Path(output).resolve() in {Path(path).resolve() for path in inputs}:
         raise InputError(f"{output} is one of the inputs: write to another file")
     if nbest > beam:
@@ -74,15 +74,15 @@ def make_file(
 ) -> Made:
     """Write a file of silver data.
 
-    The file `path`.partial holds what is done as long as the file is not whole. A run with the same settings goes on
-    from it.
+    The file `path`.partial holds the finished sentences until the file is complete. A run with the same settings and
+    sentences continues from it.
 
-    settings: all that the result depends on beside the sentences, as JSON can hold it
-    sentences: all that the result of each sentence depends on; its `repr` counts among the settings
-    made_from: gives what is made of all sentences from the one with this number on
+    settings: everything that the result depends on besides the sentences, as JSON can hold it
+    sentences: for each sentence, an object whose `repr` shows everything that its result depends on
+    made_from: function from the number of a sentence, from 0, to the results of this and all later sentences
 
-    Raises `InputError` if `path` is no file that can grow, if `path`.partial is of another run or is being written, and
-    if no sentence is kept.
+    Raises `InputError` if `path` is a folder or `-`, if `path`.partial is of another run or is being written, and if no
+    sentence is kept.
     """
     if path == "-" or Path(path).is_dir():
         raise input_error("is not a file: give one, which is made step by step", path)
@@ -108,7 +108,7 @@ def make_file(
 
 
 def _resume(partial: Path, settings: dict[str, Any]) -> int | None:
-    """Return how many sentences an interrupted run finished, None where there was none.
+    """Return how many sentences an interrupted run finished, None if there was no such run.
 
     A line that is not whole is removed from the file. Raises `InputError` for a file of another run.
     """

@@ -1,4 +1,4 @@
-"""The making of a bank of silver AMRs: which of the models' AMRs is chosen, and which are left out."""
+"""The making of a bank of silver AMRs: the choice among the models' AMRs, and the AMRs that are left out."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from transition_parser.training.silver.files import KeptSentence, LeftOut, Made,
 from transition_parser.training.silver.sources import Source
 
 CHUNK = 512  # sentences that all models parse together; an interrupted run loses at most their parses
-MOST_OF_ONE_WORD = 6  # concepts; gold AMRs rarely have 4; more come from a loop of the search
-# The values of numbers in a date. Gold AMRs have no year below 100: a smaller one is the day of the month.
+MOST_OF_ONE_WORD = 6  # concepts of one word; gold AMRs rarely have 4; a loop of the search makes more
+# The valid numbers of a date. Gold AMRs have no year below 100: a smaller year is a misread day of the month.
 IN_DATES = {"year": range(100, 10_000), "month": range(1, 13), "day": range(1, 32)}
 
 
 class Choice(NamedTuple):
-    """The parse of a sentence that was chosen among those of all models.
+    """The parse that was chosen among all models' parses of a sentence.
 
-    agreement: its mean Smatch with the others
+    agreement: its mean Smatch with the other parses, from 0 to 1
     """
 
     parse: AmrParse
@@ -33,9 +33,9 @@ class Choice(NamedTuple):
 
 
 def chosen(parsers: Sequence[Parser[AmrParse]], sources: Sequence[Source]) -> Iterator[Choice]:
-    """Yield for each sentence the parse of all models' parses that has the largest mean Smatch against the others.
+    """Yield for each sentence, of all models' parses, the one with the largest mean Smatch against the others.
 
-    A graph that comes several times counts as often. Of equally good graphs it is the first.
+    A graph counts once for each parse that has it. Of equally good graphs, the first is chosen.
 
     parsers: each gives up to `Parser.nbest` parses of a sentence
     """
@@ -46,7 +46,7 @@ def chosen(parsers: Sequence[Parser[AmrParse]], sources: Sequence[Source]) -> It
 
 
 def best_of(candidates: Sequence[AmrParse]) -> Choice:
-    """Return the parse with the largest mean Smatch against all others; its agreement is 1 where there are none."""
+    """Return the parse with the largest mean Smatch against all others. A single parse has the agreement 1."""
     same: dict[Hashable, list[AmrParse]] = {}
     for one in candidates:
         same.setdefault(one.graph_key(), []).append(one)
@@ -102,7 +102,7 @@ def _kept(entry: AmrEntry, choice: Choice, least: float, unwanted: frozenset[str
 
 
 def has_odd_date(graph: AmrGraph) -> bool:
-    """Return True for a graph with a number of a date that is out of `IN_DATES`, such as `:month 13` or `:year 17`."""
+    """Return True for a graph with a date whose number is outside `IN_DATES`, such as `:month 13` or `:year 17`."""
     return any(
         edge.role in IN_DATES
         and graph.labels[edge.source] == "date-entity"

@@ -31,11 +31,11 @@ class Example(NamedTuple):
 
 @dataclass(frozen=True)
 class Rolesets:
-    """The rolesets of a file of frames: a JSON object a line with `id`, `amr` and `examples`.
+    """The rolesets of a file of frames: one JSON object per line, with `id`, `amr` and `examples`.
 
     inventory: the rolesets that AMR uses
-    examples: the examples of the rolesets that AMR uses, in the order of the file. Examples with traces, without words
-        or with a place of the predicate that is not in the text are left out.
+    examples: the examples of the rolesets that AMR uses, in the order of the file. Examples with traces or
+        without words are left out, as are examples whose predicate has no position in the text.
     """
 
     inventory: frozenset[str]
@@ -43,7 +43,7 @@ class Rolesets:
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> Rolesets:
-        """Return the frames of a file. Raises `InputError` for a line that is no roleset."""
+        """Return the rolesets of a file. Raises `InputError` for a line that is no roleset, and if AMR uses none."""
         inventory: set[str] = set()
         examples: list[Example] = []
         with open(path, "rb") as file:
@@ -67,7 +67,7 @@ class Rolesets:
 
 
 def _example(roleset: str, number: int, values: Mapping[str, Any]) -> Example | None:
-    """Return an example, None for one that can't be used."""
+    """Return an example of a roleset, or None if it has traces or no predicate in the text."""
     words = tuple(_PLAIN.get(word, word) for word in values["text"].split())
     places = [int(place) for place in (values["rel"] or "").split() if place.isdecimal()]
     if not places or max(places) >= len(words) or any(map(_TRACE.fullmatch, words)):
@@ -80,13 +80,13 @@ def _example(roleset: str, number: int, values: Mapping[str, Any]) -> Example | 
 
 
 def spread(examples: Iterable[Example], most: int, least_words: int, most_words: int, each: int) -> list[Example]:
-    """Return examples that cover as many rolesets as evenly as possible, in their order.
+    """Return examples that cover many rolesets evenly, in their original order.
 
-    The first examples of rolesets come before the second ones. Where there are more than `most`, examples at equal
-    distances in the order are taken. A text is taken once.
+    The first examples of all rolesets are taken before the second ones, and so on. If not all first (second, …)
+    examples fit into `most`, examples at equal distances in their order are taken. Each text is taken once.
 
     most: the maximum number of examples
-    least_words, most_words: the bounds of the number of words
+    least_words, most_words: the bounds of the number of words in an example
     each: the maximum number of examples of a roleset
     """
     rounds: list[list[tuple[int, Example]]] = [[] for _ in range(each)]

@@ -1,4 +1,4 @@
-"""The sentences of silver AMRs: those of treebanks, and the examples of PropBank's frames."""
+"""The sentences of silver AMRs, from treebanks and from the examples of PropBank's frames."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Sources:
     excluded: texts to leave out
     inventory: the rolesets that AMR uses
     found: the sentences
-    counts: how many facts there are, by kind
+    counts: the numbers of predicates, of arguments and of sentences with facts
     left_out: how many sentences and facts were left out, by the reason
     annotated: how many sentences of treebanks have PropBank's annotation
     """
@@ -48,11 +48,11 @@ class Sources:
     def add_treebank(self, path: Path, annotations: Mapping[str, Annotation]) -> None:
         """Add the sentences of a CoNLL-U file that have `LEAST` to `MOST` words.
 
-        An id is the name of the file and the id of the sentence, or its number where it has no id.
+        The new id joins the name of the file and the id of the sentence, or the sentence's number if it has no id.
 
         annotations: PropBank's annotation of sentences, by their ids
 
-        Raises `InputError` for a broken file, and for annotation of other words.
+        Raises `InputError` for a broken file, and for annotation whose words differ from the sentence's.
         """
         for number, sentence in enumerate(read_conllu(path), 1):
             annotation = annotations.get(sentence.id or "")
@@ -76,7 +76,7 @@ class Sources:
     def _add(
         self, name: str, sentence: Sentence, predicates: Sequence[Predicate], more: Mapping[str, str] | None = None
     ) -> None:
-        """Add a sentence.
+        """Add a sentence, unless its text has come before, is excluded, or is too short or too long.
 
         more: further metadata of its entry
         """

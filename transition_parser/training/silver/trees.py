@@ -1,4 +1,4 @@
-"""Silver trees: sentences parsed by several models, whose most agreed tree is kept.
+"""Silver trees: of the trees that several models give a sentence, the one that agrees most with the others.
 
 Source: Lee et al. 2022 (Maximum Bayes Smatch Ensemble Distillation for AMR Parsing), sec. 3, with labelled arcs in
 place of Smatch
@@ -23,15 +23,15 @@ from transition_parser.text.tokens import tokens
 from transition_parser.training.silver.files import KeptSentence, LeftOut, Made, described, make_file
 
 PREDICTED = ("upos", "lemmas", "xpos", "feats")  # the fields of a parse that some models do not predict
-AGREEMENT = "# agreement = "  # the comment with the mean agreement of a silver tree
+AGREEMENT = "# agreement = "  # begins the comment with the mean agreement of a silver tree
 CHUNK = 1024  # sentences that all models parse together; an interrupted run loses at most their parses
 
 
 class TreeChoice(NamedTuple):
-    """The tree of a sentence that was chosen among those of all models.
+    """The parse that was chosen among all models' parses of a sentence.
 
-    agreement: the mean share of its labelled arcs that the others have, from 0 to 1; where a single parser gives one
-        tree of each sentence, the mean confidence in its arcs
+    agreement: the mean share of the tree's labelled arcs that the other trees have, from 0 to 1. If there is only one
+        parser, with one tree for each sentence, this is the mean confidence in the arcs.
     """
 
     parse: Parse
@@ -41,7 +41,7 @@ class TreeChoice(NamedTuple):
 def sentences_of(path: Path, least: int, most: int) -> Iterator[Sentence]:
     """Yield the sentences of a CoNLL-U file or an AMR bank that have `least` to `most` words, without their graphs.
 
-    An id is the name of the file and the id of the sentence, or its number where it has no id.
+    The new id joins the name of the file and the id of the sentence, or the sentence's number if it has no id.
 
     Raises `InputError` for a broken file.
     """
@@ -87,7 +87,7 @@ def distinct(sentences: Iterable[Sentence], excluded: Container[str], left_out: 
 def make_treebank(
     path: str, sentences: Sequence[Sentence], parsers: Sequence[Parser[Parse]], least: float = 0.0
 ) -> Made:
-    """Write a treebank with the tree of each sentence that agrees most with those of the other models.
+    """Write a treebank with, for each sentence, the tree that agrees most with all other trees of the models.
 
     An interrupted run leaves `path`.partial. A run with the same sentences and options goes on from it (`make_file`).
 
@@ -107,9 +107,9 @@ def make_treebank(
 
 
 def silver_trees(parsers: Sequence[Parser[Parse]], sentences: Sequence[Sentence]) -> Iterator[TreeChoice]:
-    """Yield for each sentence the tree that agrees most with those of the other models.
+    """Yield for each sentence the tree that agrees most with all other trees of the models.
 
-    Tags, lemmas and features that its model does not predict are those of the first model that predicts them.
+    Tags, lemmas and features that the tree's model does not predict are taken from the first model that predicts them.
 
     parsers: each gives up to `Parser.nbest` trees of a sentence
     """
@@ -130,11 +130,11 @@ def _chosen(candidates: Sequence[Parse]) -> TreeChoice:
 
 
 def consensus_of_trees(trees: Sequence[DependencyTree]) -> tuple[int, float]:
-    """Return the place of the tree that shares most labelled arcs with all others, and their mean share.
+    """Return the index of the tree that shares most labelled arcs with the others, and the mean share of shared arcs.
 
-    Of equally good trees it is the first.
+    Of equally good trees, the first is chosen.
 
-    trees: at least one tree of the same words
+    trees: at least one tree, all of the same words
 
     >>> one, other = DependencyTree((0, 1), ("root", "obj")), DependencyTree((0, 1), ("root", "nmod"))
     >>> consensus_of_trees([other, one, one])
@@ -156,7 +156,7 @@ def consensus_of_trees(trees: Sequence[DependencyTree]) -> tuple[int, float]:
 
 def written(choice: TreeChoice) -> str:
     """Return a silver tree as CoNLL-U, with the comment `# agreement = …`."""
-    sentence = replace(choice.parse, place=None).annotated()  # an alternative would have no id
+    sentence = replace(choice.parse, place=None).annotated()  # a parse with a place may be written without an id
     kept = tuple(one for one in sentence.comments if not one.startswith(AGREEMENT))
     comments = (*kept, f"{AGREEMENT}{choice.agreement:.4f}")
     return str(Sentence(sentence.rows, comments))
