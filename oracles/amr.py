@@ -188,7 +188,7 @@ class _Plan:
 
         near: the words that the nodes of the name are aligned to
         """
-        for length, parts in ((len(strings), ()), (3, (JOINED,)), (2, (JOINED,)), (1, ())):
+        for length, parts in ((len(strings), ()), (3, (JOINED,)), (2, (JOINED,))):
             for first in self._starts(near, length):
                 forms = [word.form for word in self.words[first : first + length]]
                 plain = all(word.form_is_plain for word in self.words[first : first + length])

@@ -1,6 +1,6 @@
 """The preparation of AMR banks for training.
 
-The files are `{train,valid,test}.{src,act,amr}`, `spm.model`, `parser.json`, `words.txt` and `lexicon.json`.
+It writes `{train,valid,test}.{src,act,amr}`, `spm.model`, `parser.json`, `words.txt` and `lexicon.json`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from transition_parser.transitions.amr_naming import MAKE_NODES, is_listed, key
 from transition_parser.transitions.config import ParserConfig
 from transition_parser.transitions.lexicon import Lexicon, wiki_keys
 
-_COUNTED = 3  # fewer nodes of a span say little about its names
+_COUNTED = 3  # the lexicon keeps the counts of spans with at least this many nodes in training
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class AmrOptions:
     labeled_shift: how many of the most frequent words have a labelled SHIFT
     skip_bad: True to leave out and count entries that can't be used, instead of stopping
     processes: how many processes share the work, which does not change the result
-    columns: as in `DependencyOptions`
-    frames: True to name concepts by the frames that words evoke, False for COPY_SENSE01 instead
-    vectors: as in `DependencyOptions`
+    columns: names of `text.columns.KNOWN`, which are written as `{train,valid,test}.{column}`, too
+    frames: True for FRAME actions, which name concepts by the frames that words evoke; False for COPY_SENSE01 instead
+    vectors: a text file of word vectors, for models that read them; the vectors of the words of the banks are kept
     propbank: files of PropBank's annotation of sentences of the banks, for models that learn it
     propbank_trees: CoNLL-U files with the trees of these sentences
     """
@@ -120,10 +120,10 @@ def _config(train: list[Derived], shift_words: Sequence[str], limits: SearchLimi
 def within_limits(
     train: Sequence[Derived], limits: SearchLimits, frames: FrameActions | None, problems: list[InputError]
 ) -> Iterator[Derived]:
-    """Yield the gold AMRs, and the silver ones that the limits of search allow. Search can't make the others.
+    """Yield the gold AMRs, and the silver AMRs that search can make within its limits. Without gold AMRs, yield all.
 
     limits: see `limits_of`
-    frames: see `learned`
+    frames: the FRAME actions of the system; None for a system without them
     problems: takes the error of each silver AMR that is left out
     """
     has_gold = not all(item.entry.is_silver for item in train)
@@ -136,12 +136,11 @@ def within_limits(
 
 
 def limits_of(train: Sequence[Derived], frames: FrameActions | None) -> SearchLimits:
-    """Return the limits of search that the training data teaches.
+    """Return the limits of search, learned from the gold AMRs, or from all AMRs if none is gold.
 
-    Where there are gold AMRs, silver AMRs teach no limits: errors of the parser that made the silver AMRs must not
-    become legal.
+    Silver AMRs hold errors of the parser that made them, and these errors must not become legal.
 
-    frames: see `learned`
+    frames: the FRAME actions of the system; None for a system without them
     """
     gold = [item for item in train if not item.entry.is_silver] or train
     graphs = (item.entry.graph for item in gold)
@@ -149,7 +148,7 @@ def limits_of(train: Sequence[Derived], frames: FrameActions | None) -> SearchLi
 
 
 def _counts(train: Sequence[Derived]) -> dict[str, dict[Action, int]]:
-    """Return for each span how many nodes each action made of it."""
+    """Return span → action → how many nodes the action made of the span."""
     seen: dict[str, Counter[Action]] = {}
     for item in train:
         for action, (first, last) in zip(item.derivation.actions, item.derivation.spans, strict=True):
@@ -159,7 +158,7 @@ def _counts(train: Sequence[Derived]) -> dict[str, dict[Action, int]]:
 
 
 def _spans(train: list[Derived]) -> dict[str, tuple[Action, ...]]:
-    """Return for each span the actions that the lexicon lists."""
+    """Return span → the actions that made a node of the span and need an entry in the lexicon (`is_listed`)."""
     made = _counts(train).items()
     listed = {span: tuple(sorted(filter(is_listed, of_span), key=str)) for span, of_span in made}
     return {span: actions for span, actions in listed.items() if actions}

@@ -1,6 +1,6 @@
 """The preparation of treebanks for training.
 
-The files are `{train,valid,test}.{src,act}`, `spm.model`, `parser.json` and `words.txt`.
+It writes `{train,valid,test}.{src,act}`, `spm.model`, `parser.json` and `words.txt`.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from transition_parser.transitions.config import ParserConfig
 class DependencyOptions:
     """The options of `preprocess dependency`.
 
+    system: the name of the transition system
     pieces: size of the subword vocabulary
     pieces_from: a folder whose subword vocabulary is taken; None to make one
     labeled_shift: how many of the most frequent words have a labelled SHIFT
     nonprojective: `skip` or `error`; the treatment of a tree that a projective system can't build
-    columns: the columns to write, too, as `{train,valid,test}.{column}`, for models that predict or read them; names of
-        `text.columns.KNOWN`
+    columns: names of `text.columns.KNOWN`, which are written as `{train,valid,test}.{column}`, too
     vectors: a text file of word vectors, for models that read them; the vectors of the words of the corpus are kept
     propbank: files of PropBank's annotation of sentences of the treebanks, for models that learn it
     """

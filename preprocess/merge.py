@@ -39,7 +39,7 @@ def bank_files(folder: str | os.PathLike) -> list[Path]:
 def merge_banks(paths: Iterable[str | os.PathLike], problems: Problems = None) -> Iterator[AmrEntry]:
     """Yield the entries of all files in order, without headers.
 
-    Raises `InputError` for an id that came before, and for a file without entries.
+    Raises `InputError` for an id that occurs twice, and for a file without entries.
 
     problems: see `banks`
     """

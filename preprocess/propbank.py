@@ -16,11 +16,11 @@ Paths = Collection[str | os.PathLike]
 
 
 class PropBank:
-    """PropBank's annotation by the words of the sentences.
+    """PropBank's annotation of sentences, looked up by their words.
 
-    Sentences of one text have the annotation of the first of them.
+    Sentences with the same words have the annotation of the first of them.
 
-    lines: for the words of a sentence its values, one for each word
+    lines: the words of a sentence → the values of the column, one for each word
     paths: the files of the annotation, for messages
     """
 
@@ -29,10 +29,10 @@ class PropBank:
 
     @classmethod
     def read(cls, paths: Paths, treebanks: Paths) -> PropBank:
-        """Read files of annotation, and the trees of its sentences, which tell the heads of arguments.
+        """Read files of annotation, and the trees of the annotated sentences, which give the heads of arguments.
 
-        Raises `InputError` for broken files, for annotation of other words than the tree with its id has, and for
-        annotation without a tree.
+        Raises `InputError` for broken files, for a sentence whose words differ from those of the tree with the same
+        id, and for an annotated sentence without a tree.
 
         paths: tab-separated files, see `graphs.propbank`
         treebanks: CoNLL-U files
@@ -66,9 +66,9 @@ class PropBank:
 
 
 def propbank_of_amrs(paths: Paths, treebanks: Paths) -> PropBank | None:
-    """Return the annotation that the options of AMR corpora name; None where there is none.
+    """Return the annotation that the options `--propbank` and `--propbank-trees` name; None without these options.
 
-    Raises `InputError` where only one of the options is given, and for unfit files.
+    Raises `InputError` if only one of the options is given, and for unfit files.
     """
     if paths and not treebanks:
         raise InputError("--propbank needs --propbank-trees CONLLU, the trees of the annotated sentences")
@@ -82,7 +82,7 @@ def _key(forms: Iterable[str]) -> tuple[str, ...]:
 
 
 def _values(sentence: Sentence, predicates: Iterable[Predicate]) -> list[str]:
-    """Return the value of each word. A word with two rolesets has the first."""
+    """Return the value of each word in the column. A word with several rolesets gets the value of the first."""
     values = [NO_PREDICATE] * len(sentence.forms)
     tree = sentence.tree()
     for one in predicates:
@@ -93,7 +93,7 @@ def _values(sentence: Sentence, predicates: Iterable[Predicate]) -> list[str]:
 
 
 def head_of(tree: DependencyTree, span: Span) -> int:
-    """Return the number, from 1, of the word that heads a span: the word nearest to the root, the first of several.
+    """Return the number, from 1, of the word that heads a span: the first of the words nearest to the root.
 
     span: first and last word, from 0
 

@@ -1,4 +1,4 @@
-"""The files of a split: pieces and actions, one sentence a line."""
+"""The parts of `preprocess` that trees and AMRs share: the data folder, its pieces and vectors, and lists of labels."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _OTHERS = (
 
 
 def stale() -> tuple[str, ...]:
-    """Return the files of an earlier run, and of fairseq-preprocess after it.
+    """Return patterns of the files that earlier runs of `preprocess` and fairseq-preprocess leave in a data folder.
 
-    They may belong to another system or to other splits.
+    Such files may belong to another system or to other splits.
     """
     return (*(f"{split}.{suffix}" for split in SPLITS for suffix in ("src", "act", *KNOWN, PROPBANK, "amr")), *_OTHERS)
 

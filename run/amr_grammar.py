@@ -1,4 +1,4 @@
-"""Sentences with their AMRs from a grammar, to train on: dates, numbers, quantities, names, which corpora have few of.
+"""Make sentences with AMRs from a grammar, to train on dates, numbers, quantities and names, which are rare in corpora.
 
     python run/amr_grammar.py [GRAMMAR] -n 3000 [--seed 1] -o train.amr [--exclude FILE ...]
 
@@ -11,18 +11,18 @@ GRAMMAR (default: configs/amr-grammar.txt) has rules under the heads of their sl
     [S]
     She was born on <date> . => (b / bear-02 :ARG1 (s / she) :time <date>)
 
-A rule has words, `=>` and a part of an AMR. `|` divides words that mean the same. A slot on the left is replaced by the
-words of one of its rules, and on the right by its part of an AMR; where it comes again on the right, by the variable of
-its top. `<date:2>` is another `<date>`. `3*` before a rule makes it three times as frequent.
+A rule has words, `=>` and a part of an AMR. `|` separates words with the same AMR. On the left, a slot is replaced by
+the words of one of its rules. On the right, it is replaced by the AMR of the same rule; if it is repeated there, by the
+variable of this AMR's top. `<date:2>` is a second `<date>`. `3*` before a rule makes it three times as frequent.
 
-    <me>, <name>       on the right: the words of the rule; their name, such as (n / name :op1 "Paris"), without "the"
-    X :mod (o / old)   on the right, behind a whole node: roles of this node
-    <int:1-31>         a number in digits; it has no rules, as all that follow
+    <me>, <name>       on the right: the rule's words; (n / name :op1 "Paris") made of them, without "the"
+    X :mod (o / old)   on the right: roles after a complete node X become roles of X
+    <int:1-31>         a number in digits; like the slots below, it needs no rules
     <words:2-99>       a number in words
     <ordinal:1-31>     `3rd` or `third`
     <grouped:1-99999>  `3,000`
 
-Each sentence comes once, and none whose text is in a file of --exclude.
+Each sentence is written once, and no sentence whose text is in a file of --exclude.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from transition_parser.training.silver.exclusion import Excluded, read_texts
 
 GRAMMAR = Path(__file__).resolve().parents[1] / "configs" / "amr-grammar.txt"
 START = "S"
-DEEPEST = 40  # slots within slots; a grammar that goes deeper has a circle
+DEEPEST = 40  # how deep slots may be nested; a grammar that goes deeper has a cycle
 LARGEST_IN_WORDS = 99
 
 _SLOT = re.compile(r"<([a-zA-Z]+)(?::([\w:-]+))?>")
@@ -174,7 +174,7 @@ class Grammar:
 
 
 class Namer:
-    """Gives the variables of each rule names that no other rule of the sentence has."""
+    """A source of names for the variables of each rule, so that no two rules of a sentence share a variable."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -194,7 +194,7 @@ def _of_words(graph: str, words: list[str]) -> str:
 
 
 def _closed_last(graph: str) -> str:
-    """Return a node followed by roles as a node with these roles: `(c / city) :mod (o / old)`."""
+    """Return a node with the roles that follow it moved inside: `(c / city) :mod (o / old)` loses its first `)`."""
     depth, end = 0, 0
     for letter in graph:
         depth += {"(": 1, ")": -1}.get(letter, 0)
@@ -207,7 +207,7 @@ def _closed_last(graph: str) -> str:
 
 
 def _filled(graph: str, parts: dict[str, str]) -> str:
-    """Return a part of an AMR with its slots filled: where a slot comes again, by the variable of its top."""
+    """Return a part of an AMR with its slots filled. A repeated slot gets the variable of its filling's top."""
     seen: set[str] = set()
 
     def part(found: re.Match[str]) -> str:
@@ -233,7 +233,7 @@ def as_typed(words: str) -> str:
 def bank(grammar: Grammar, count: int, seed: int, typed: float, excluded: Excluded) -> Iterator[str]:
     """Yield entries of an AMR bank, each sentence once; fewer than `count` where the grammar has no more.
 
-    typed: the share of the sentences without strings in their AMRs that come `as_typed`
+    typed: the share of sentences that are written `as_typed`, among those whose AMRs have no strings
     """
     rng, seen = random.Random(seed), set()
     for _ in range(50 * count):

@@ -3,13 +3,13 @@
 
     python run/frames.py FRAMES.jsonl -o transition_parser/text/frames.tsv
 
-FRAMES.jsonl has a JSON object for each roleset of propbank/propbank-frames (https://github.com/propbank/propbank-frames)
-in a line. These keys of it are read:
+FRAMES.jsonl has a line for each roleset of propbank/propbank-frames (https://github.com/propbank/propbank-frames): a
+JSON object. These of its keys are read:
 
     id        lemma and sense: `give_up.03`
     aliases   pairs of a lemma that evokes the roleset (`giving_up`) and its part of speech (one letter)
     roles     an object whose keys are the numbers of the arguments: {"0": …, "1": …}
-    amr       the versions of AMR's inventory that have the roleset; rolesets of none are left out
+    amr       the versions of AMR's inventory that have the roleset; rolesets without a version are left out
 
 The table has a line for each lemma, in alphabetical order: the lemma with hyphens, then a column `sense|roles|aliases`
 for each of its rolesets. Aliases are in lower case, with `_` between words and `/` before the part of speech.

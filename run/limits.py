@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Learn the limits of search anew for an exported model of AMRs, whose folder is changed.
+"""Learn the limits of search anew for an exported model of AMRs, and change them in its folder.
 
     python run/limits.py MODEL BANK.amr ...
 
@@ -28,7 +28,7 @@ from transition_parser.transitions.config import ParserConfig
 
 
 def limits(banks: Sequence[str], frames: bool) -> SearchLimits:
-    """Return the limits that the graphs of some banks and their derivations teach.
+    """Return the limits of search, learned from the graphs of some banks and from their derivations.
 
     Entries that can't be used are left out.
 

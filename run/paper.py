@@ -4,11 +4,11 @@
 
 configs/papers/PAPER.toml lists the rows of each table. DATA is a folder with the files train, dev and test, either
 .conllu or .amr. Each row and seed is one experiment of `transition-parser train` in a folder of OUT. It is scored with
-its best epoch or the mean of its three best ones, whichever is better on dev. A row may also be an ensemble: seeds of
+its best epoch or the mean of its three best epochs, whichever is better on dev. A row may also be an ensemble: seeds of
 another row that parse together. A row that the results already have, with the same flags and the same data, is not
-repeated; an interrupted one goes on. A row that is the same as one of another table, but for the names, has the
-result of that one. The results are OUT/PAPER.json: for each row and seed the flags, the data, the versions, the
-machine, the hours (of the call that finished it), the score after each epoch, and the scores of dev and test.
+repeated. An interrupted row goes on. A row that differs from a row of the results by names alone gets the result of
+that row. The results are OUT/PAPER.json: for each row and seed the flags, the data, the versions, the machine, the
+hours (of the call that finished the row), the score after each epoch, and the scores of dev and test.
 `python run/paper_table.py OUT/PAPER.json` makes the table.
 """
 
@@ -46,7 +46,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAPERS = ROOT / "configs" / "papers"
 SPLITS = ("train", "dev", "test")
 BEAMS = (1, 10)
-AVERAGED = 3  # best epochs whose mean is scored
+AVERAGED = 3  # the number of best epochs whose weights are averaged
 WARM_UP = 1 / 8  # share of the epochs in which the learning rate rises
 COUNTED, SKIPPED, DIVIDED = "scores", "without punctuation", "las on test"  # keys of a result
 PARTS = ("length", "distance", "depth", "tag")  # `Trees.score` divides the LAS by each
@@ -81,7 +81,7 @@ class Programs:
         return program.returncode, errors
 
     def end(self) -> None:
-        """End the programs that are running, and start no other. A training then keeps its last checkpoint."""
+        """End all running programs, and start no others. A training that is ended keeps its last checkpoint."""
         with self._lock:
             self._ended = True
             for program in self._running:
@@ -92,8 +92,8 @@ class Programs:
 class Table:
     """A table of a paper, for one kind of graphs.
 
-    config: the name of the flags of all rows
-    figures: what the paper's figures are
+    config: the name of the file in configs/ with the flags of all rows
+    figures: the name of the paper's figures, such as its score and corpus; empty if the paper has none
     rows: name, and the keys that configs/papers/README.md explains
     options: further options of `transition-parser train` for all rows
     flags: flags of all rows, beside those of their configs
@@ -130,7 +130,7 @@ def read_table(paper: str, name: str | None, formalism: Formalism) -> Table:
 
 
 def _completed(row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return a row with all its keys: an ensemble has those of its members' row, except the paper's figure."""
+    """Return a row with all its keys: an ensemble has the keys of its members' row, except the paper's figure."""
     if "of" not in row:
         return row
     return {**_members_row(row, rows), "figure": "–", **row}
@@ -152,7 +152,7 @@ def files_of(folder: Path) -> tuple[Formalism, dict[str, Path]]:
 
 
 def thin(formalism: Formalism, path: Path, every: int, out: Path) -> Path:
-    """Write each Nth sentence of a file into a folder, and return the new file, whose folder names the part.
+    """Write every Nth sentence of a file into a folder below `out`, named after the corpus and N. Return the new file.
 
     every: N
     """
@@ -165,7 +165,7 @@ def thin(formalism: Formalism, path: Path, every: int, out: Path) -> Path:
 
 
 def flags_of(table: Table, row: dict[str, Any]) -> str:
-    """Return the flags of a row as a file that `transition-parser train` reads: the table's first, then its own."""
+    """Return the text of a row's file of flags: the config, the flags to drop, and the flags of table and row."""
     dropped = [f"!{flag}" for flag in row.get("drop", "").split()]
     added = merged(given_flags(f"{table.flags} {row.get('flags', '')}".split()))
     config = ROOT / "configs" / f"{row.get('config', table.config)}.flags"
@@ -177,8 +177,8 @@ def flags_of(table: Table, row: dict[str, Any]) -> str:
 class Run:
     """A row of a table with a seed, or an ensemble.
 
-    config: the file of its flags
-    members: the runs whose models parse together in an ensemble; nothing else is trained for it
+    config: the row's file of flags
+    members: the runs whose models parse together in an ensemble; the ensemble itself is not trained
     vectors: the file of pretrained vectors, for a row that needs them
     """
 
@@ -201,7 +201,7 @@ class Run:
 
     @property
     def folder(self) -> str:
-        """The name of its folder, another one for other settings."""
+        """Return the name of the run's folder, which ends with a digest of the settings."""
         digest = hashlib.sha256(json.dumps(self.settings, sort_keys=True).encode()).hexdigest()
         return f"{self.name}.{digest[:8]}"
 
@@ -229,11 +229,11 @@ class Run:
         return (out / self.folder / "model" / "scores.json").is_file()
 
     def measure(self, out: Path, threads: int, device: str, programs: Programs) -> dict[str, Any]:
-        """Train, parse and score, and return the scores. Raises `InputError` where that fails.
+        """Train, parse and score, and return the scores. Raises `InputError` if one of these steps fails.
 
         The members of an ensemble must have been trained.
 
-        device: what dev and test are parsed on; fairseq trains on a GPU where there is one
+        device: the device that parses dev and test; fairseq trains on a GPU if there is one
         programs: runs the training
         """
         if not self.members:
@@ -304,7 +304,7 @@ class Run:
         return {**({SKIPPED: skipped} if marked else {}), DIVIDED: divided}
 
 
-SAME = frozenset({"paper", "table", "row", "seed", "data"})  # the settings that a later run replaces an earlier one by
+SAME = frozenset({"paper", "table", "row", "seed", "data"})  # a run replaces an earlier run with the same values
 
 
 class Results:
@@ -332,11 +332,11 @@ class Results:
         return any(one["settings"] == run.settings for one in self.runs)
 
     def add(self, run: Run, hours: float, found: dict[str, Any]) -> None:
-        """Write the result of a run, in place of an earlier one of the same row and seed with other settings."""
+        """Write the result of a run, in place of an earlier result of the same row, seed and data."""
         self._add({"settings": run.settings, **_circumstances(), "hours": round(hours, 3), **found})
 
     def add_from_twin(self, run: Run) -> bool:
-        """Write the result of a row that differs by its names alone. Return False where there is none."""
+        """Copy the result of a run that differs from this run by names alone. Return False if there is none."""
         names = {key: run.settings[key] for key in ("paper", "table", "row")}
         twin = next((one for one in self._read() if {**one["settings"], **names} == run.settings), None)
         if twin:
@@ -396,7 +396,7 @@ def runs_of(arguments: argparse.Namespace) -> Iterator[Run]:
 
 
 def _is_wanted(row: dict[str, Any], arguments: argparse.Namespace) -> bool:
-    """Return True for a row to run. Raises `InputError` for a row that is named, and needs vectors that are missing."""
+    """Return True for a row to run. Raises `InputError` for a row of --rows that needs --vectors but has none."""
     can_run = arguments.vectors or not row.get("vectors")
     if not arguments.rows:
         return bool(can_run)
@@ -411,7 +411,7 @@ def _joined(name: str) -> str:
 
 
 def run_all(arguments: argparse.Namespace) -> int:
-    """Run what the results do not have, and return how many runs failed. Each failure is one line."""
+    """Run the rows that the results lack, and return how many runs failed. Each failure prints one line."""
     if arguments.results is not None:
         Results(arguments.results)  # says what is wrong with the file before anything is written
     runs = list(runs_of(arguments))

@@ -2,13 +2,13 @@
 
     python run/paper_claims.py RESULTS ...
 
-configs/papers/PAPER.toml lists the claims of a paper. A claim compares two rows of a table: one is better than the
-other, worse, or as good. Ours is the difference of their mean scores on test, with its standard error where a row has
-several seeds. The beam is the largest that both were searched with: 10, or 1 where a row was searched greedily
-alone. Differences up to two standard errors can't be told from chance; with one seed, up to `CHANCE`. One row is as
-good as another where it is not worse by more than `CHANCE`. Nothing can be said where the rows were trained for
-different numbers of epochs, or where one has hardly learned (its score is below `LEARNED`). Each corpus has a column,
-and another one for each table that is like a table with claims (`like`): there the claims are judged by that table.
+configs/papers/PAPER.toml lists the claims of a paper. A claim says that one row of a table is better than another row,
+worse, or as good. Beside the paper's difference stands our difference of the mean scores on test, with its standard
+error where a row has several seeds. Both rows are scored with the largest beam that both were searched with.
+Differences up to two standard errors can't be told from chance; with one seed, up to `CHANCE`. One row is as good as
+another if it is not worse by more than `CHANCE`. There is no verdict if the rows were trained for different numbers of
+epochs, or if the score of a row is below `LEARNED`. Each corpus has a column. A table that is `like` a table with
+claims has a further column for each corpus, in which the claims are judged by its own runs.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Claim:
     row, against: the names of the rows
     paper: the difference in the paper, as text
     expect: what `row` is, compared with `against`
-    trees: the score of trees that the paper has
-    punct: whether punctuation counts
+    trees: the score that is compared for trees
+    punct: whether punctuation counts in the scores of trees
     """
 
     claim: str
@@ -90,10 +90,10 @@ class Claim:
         return f"{shown}{how}: {self.verdict(difference, CHANCE[metric], error)}"
 
     def verdict(self, difference: float, chance: float, error: float | None = None) -> str:
-        """Return whether the claim holds.
+        """Return `holds`, `does not hold` or `can't be said`.
 
-        difference: the mean score of `row` less that of `against`
-        chance: the difference that one seed against another may make
+        difference: the mean score of `row` less the mean score of `against`
+        chance: the difference that two seeds of the same row may have
         error: the standard error of the difference; None for one seed
         """
         if self.expect == "as good":
@@ -106,9 +106,9 @@ class Claim:
 
 
 def _standard_error(*samples: Sequence[float]) -> float | None:
-    """Return the standard error of the difference of two means; None where both samples have one value.
+    """Return the standard error of the difference of two means; None if both samples have a single value.
 
-    A sample of one value is taken to vary as the other one does.
+    A sample with a single value is taken to have the variance of the other sample.
     """
     variances = [statistics.variance(sample) if len(sample) > 1 else None for sample in samples]
     known = [variance for variance in variances if variance is not None]
@@ -136,7 +136,7 @@ def rows(paper: str, runs: Sequence[Run]) -> Rows:
 
     runs: the runs of all tables of the paper
     """
-    corpora: dict[tuple[str, str, str], list[Run]] = {}  # by the name, the files, and a table that is like another
+    corpora: dict[tuple[str, str, str], list[Run]] = {}  # key: corpus, its digests, a `like` table or ""
     tables, claims = _file_of(paper)["tables"], read_claims(paper)
     judged = {claim.table for claim in claims}
     for (_, table, name, digests), own in groups(runs).items():

@@ -5,7 +5,7 @@
 
 There is a table for each table of the paper and each corpus. A row has the paper's figure and our scores, each the mean
 over the seeds ± its standard deviation. Trees: UAS / LAS in percent, without subtypes of relations; AMRs: Smatch. Rows
-that were not run are in the table, too; "–" stands where a row was searched greedily alone. --punct skip leaves
+that were not run are in the table, too; "–" stands for a beam that a row was not searched with. --punct skip leaves
 punctuation out. --by divides the LAS on test, with the largest beam of the table, by the length of the sentence, the
 distance of a word from its head or from the root, or its tag. --curves draws the score on dev after each epoch.
 """
@@ -34,7 +34,7 @@ SCORES = {"uas": ("UAS", 1), "las": ("LAS", 1), "smatch": ("Smatch", 3)}  # name
 
 
 def read(paths: Iterable[Path]) -> list[Run]:
-    """Return the runs of files of results; of runs with the same settings the last one, because it is one seed.
+    """Return the runs of files of results. Runs with the same settings are one seed, and the last of them is returned.
 
     Raises `InputError` for another file, and `OSError` for one that can't be read.
     """
@@ -127,7 +127,7 @@ def rows(runs: Sequence[Run], key: str = COUNTED) -> Rows:
 
 
 def rows_by(runs: Sequence[Run], part: str) -> Rows:
-    """Return the header, and the LAS on test by a part, for each row that has the largest beam of all.
+    """Return the header, and the LAS on test divided by `part` for each row that was searched with the largest beam.
 
     part: one of `PARTS`
     """
@@ -160,10 +160,7 @@ def groups(runs: Iterable[Run]) -> dict[tuple[str, str, str, str], list[Run]]:
 
 
 def draw(name: str, runs: Sequence[Run], path: Path) -> None:
-    """Draw the score on dev after each epoch, a line for each row (the first seed) that was validated.
-
-    Nothing is drawn where none was.
-    """
+    """Draw the score on dev after each epoch: a line for the first seed of each row, or nothing without scores."""
     from cycler import cycler
     from matplotlib import rcParams
     from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""The pictures of docs/page.md, docs/pictures/*.png, which are taken by driving Chromium, as the tests do.
+"""Take the pictures of docs/page.md, docs/pictures/*.png, by driving Chromium, as the tests do.
 
     python run/pictures.py [--chromium PROGRAM] [-o docs/pictures]
 
@@ -100,8 +100,7 @@ def taken(page: Page, address: str, picture: Picture) -> bytes:
 
 
 def small(png: bytes) -> bytes:
-    """Return the picture in 128 colours, with the colours of thin lines. Ends the program where the file is still too
-    large."""
+    """Return a PNG in 128 colours, those of thin lines included. Ends the program above `MOST_BYTES`."""
     image: Any = Image.open(io.BytesIO(png)).convert("RGB").quantize(128, Image.Quantize.MAXCOVERAGE)
     found = io.BytesIO()
     image.save(found, "PNG", optimize=True)

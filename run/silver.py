@@ -1,12 +1,12 @@
-"""Silver AMRs, to train on beside gold ones: sentences parsed by several models, whose most agreed parse is kept.
+"""Make silver AMRs, to train on beside gold AMRs: several models parse, and the parse that they agree on most is kept.
 
     python run/silver.py TREEBANK.conllu ... -o silver.amr [--model MODEL ...] [--propbank FILE.tsv ... --frames FILE]
     python run/silver.py --examples 8000 --frames frames.jsonl -o silver.amr
 
 Sentences of 3 to 40 words are parsed, each text once. Each model gives its best parses of a sentence. The parse with
-the largest mean Smatch against all others is kept. Graphs whose mean is below --least are left out, and graphs with one
-of the concepts of --without. Such concepts are known errors of the models in text of another domain, such as `enzyme`
-for a person's name. Graphs with a date that cannot be, such as the month 13 or the year 17, are left out, too.
+the largest mean Smatch against all others is kept. Graphs whose mean is below --least are left out. So are graphs with
+a concept of --without: such concepts are known errors of the models in text of another domain, such as `enzyme` for a
+person's name. Graphs with an impossible date, such as the month 13 or the year 17, are left out, too.
 
 PropBank's annotation of the sentences gives facts that all parses keep: the frames of predicates and their arguments.
 An interrupted run leaves FILE.partial; the same command goes on from it.

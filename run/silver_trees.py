@@ -1,14 +1,14 @@
-"""Silver trees, to train on beside gold ones: sentences parsed by several models, whose most agreed tree is kept.
+"""Make silver trees, to train on beside gold trees: several models parse, and the tree that they agree on most is kept.
 
     python run/silver_trees.py TEXT ... -o silver.conllu --model MODEL ... [--frames FILE] [--exclude FILE ...]
     python run/silver_trees.py TEXT ... -o silver.conllu --model MODEL --ensemble MODEL ... [--exclude FILE ...]
 
-TEXT is CoNLL-U or an AMR bank, whose graphs are not read. The examples of PropBank's frames are parsed, too, where
---frames names them. Sentences of 4 to 60 words are parsed, each text once. Each model gives its best tree, or the best
---nbest of its beam. The tree that shares most labelled arcs with all others is kept. Tags, lemmas and features that its
-model does not predict are those of the first model that predicts them. Trees whose mean share is below --least are left
-out. With --ensemble all models find one tree together. Of one tree the mean confidence in its arcs takes the place of
-the mean share. An interrupted run leaves FILE.partial; the same command goes on from it.
+TEXT is CoNLL-U or an AMR bank, whose graphs are not read. With --frames the examples of PropBank's frames are parsed,
+too. Sentences of 4 to 60 words are parsed, each text once. Each model gives its best tree, or the best --nbest of its
+beam. The tree that shares most labelled arcs with the other trees is kept, unless its mean share is below --least.
+Tags, lemmas and features that its model does not predict come from the first model that predicts them. With --ensemble
+all models find one tree together. Where a sentence has a single tree, the mean confidence in its arcs replaces the mean
+share. An interrupted run leaves FILE.partial; the same command goes on from it.
 """
 
 from __future__ import annotations

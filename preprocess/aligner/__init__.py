@@ -1,4 +1,4 @@
-"""Alignment of AMR nodes to tokens: rules, word–concept probabilities by EM, and the neighbours in the graph.
+"""Alignment of AMR nodes to tokens by rules, by word–concept probabilities from EM, and by neighbours in the graph.
 
 Every node of every graph, constants included, gets at least one token.
 """

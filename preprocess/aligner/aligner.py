@@ -22,14 +22,14 @@ _SURE = 0.7  # EM neither learns from nor changes a node with a candidate of at 
 _TAKEN_WEIGHT, _FUNCTION_WEIGHT = 0.15, 0.3
 _EM_SCORE, _FUNCTION_SCORE = 0.75, 0.5
 _CHUNK = 64
-MOST = 1_000  # words, nodes or edges of an entry; four times as many as the longest entry of the open corpora has
+MOST = 1_000  # the most words, nodes or edges of an entry; the longest entry of the open corpora has a quarter of it
 
 
 def entry_tokens(entry: AmrEntry) -> list[str]:
-    """Return the tokens that alignments count: `# ::tok`, or else the tokens of the sentence.
+    """Return the tokens to which the numbers in alignments refer: `# ::tok`, or else the tokens of the sentence.
 
-    The sentence is split at white space if the entry has alignments, because they count such tokens. Otherwise it is
-    split by spaCy's rules for English. Raises `InputError` for an entry that has neither `# ::snt` nor `# ::tok`.
+    The sentence of an entry with alignments is split at white space, because the numbers refer to such tokens. Other
+    sentences are split by spaCy's rules for English. Raises `InputError` for an entry without `# ::snt` and `# ::tok`.
     """
     return entry.tokens or (entry.text.split() if any(entry.alignments) else tokenise(entry.text))
 
@@ -37,8 +37,8 @@ def entry_tokens(entry: AmrEntry) -> list[str]:
 def with_sentences(bank: Iterable[AmrEntry], problems: list[InputError] | None) -> list[AmrEntry]:
     """Return the entries of a bank that have a sentence and can be aligned (see `check_size`).
 
-    Each entry has its words (`entry_tokens`) as `metadata["tok"]`. Raises `InputError` for another entry if `problems`
-    is None.
+    Each returned entry has its words (`entry_tokens`) as `metadata["tok"]`. If `problems` is None, raises `InputError`
+    for the first other entry.
 
     problems: a list that takes the errors of the other entries
     """
@@ -64,8 +64,8 @@ def _tokenised(entry: AmrEntry) -> AmrEntry:
 def check_size(entry: AmrEntry) -> None:
     """Raise `InputError` for an entry that is too large.
 
-    The work grows with the product of words, nodes and edges. Each part of `New York` and of `back-up` counts as a
-    word or a node.
+    The work grows with the product of words, nodes and edges. Each part of a token or label counts as a word or a
+    node: `New York` and `back-up` have two parts.
     """
     if entry.graph is None:
         return
@@ -123,7 +123,7 @@ def align_entry(entry: AmrEntry, table: WordConceptTable | None = None, keep: bo
 
 
 def train_table(entries: Sequence[AmrEntry]) -> WordConceptTable:
-    """Return the word–concept strengths that EM learns from the nodes of entries that rules leave open."""
+    """Return the word–concept strengths that EM learns from the nodes for which rules find no sure tokens."""
     seen = (observation for entry in entries if entry.graph is not None for observation in _observations(entry))
     return WordConceptTable.train(seen)
 
@@ -159,7 +159,7 @@ def _align(graph: AmrGraph, words: Words, table: WordConceptTable | None, given:
 
 
 def _with_table(graph, node: int, options: list[Candidate], words: Words, table: WordConceptTable) -> list[Candidate]:
-    """Return the candidates of a node, with candidates that EM adds or makes likelier."""
+    """Return the candidates of a node, best first, after EM has added candidates and raised scores."""
     if node in graph.constants or (options and options[0].score >= _SURE):
         return options
     posterior = table.posterior(without_sense(graph.labels[node]), words.lemmas)

@@ -19,9 +19,9 @@ _LEAST = 0.02
 
 @dataclass(frozen=True)
 class Observation:
-    """A node that rules leave open.
+    """A node for which the rules find no sure tokens.
 
-    concept: the concept of the node
+    concept: the concept of the node, without its sense
     words: the words that may express the concept
     weights: the weight of each word
     """
@@ -42,9 +42,9 @@ class WordConceptTable:
 
     @classmethod
     def train(cls, observations: Iterable[Observation]) -> WordConceptTable:
-        """Return the table that is learned from nodes and the words of their sentences.
+        """Return the table that EM learns from nodes and the words of their sentences.
 
-        The same observations give the same table. The order of observations does not matter much.
+        Training is deterministic. The order of the observations changes the strengths by rounding at most.
         """
         pairs = _Pairs(observations)
         return cls(pairs.strengths() if len(pairs.group) else {})
@@ -52,8 +52,8 @@ class WordConceptTable:
     def posterior(self, concept: str, words: Sequence[str]) -> list[float]:
         """Return for each word of a sentence the probability that it expresses a concept.
 
-        The concept is known to be in the graph of the sentence. The rest to 1 is the probability that no word
-        expresses it.
+        The concept is known to be in the graph of the sentence. The probabilities add up to less than 1, because
+        perhaps no word expresses the concept.
         """
         strengths = self.strengths.get(concept)
         if not strengths:
@@ -64,11 +64,11 @@ class WordConceptTable:
 
 
 class _Pairs:
-    """All (concept, word) pairs of a corpus as flat arrays.
+    """All (concept, word) pairs of a corpus as flat arrays, with a pair of each concept and `NULL`, which is no word.
 
-    group: the observation of each pair
-    weight: the weight of each pair
-    pair: the number of the distinct pair
+    group: (N,) int64; the observation of each pair
+    weight: (N,) float64; the weight of each pair
+    pair: (N,) int64; the index of each pair in the list of distinct pairs
     """
 
     def __init__(self, observations: Iterable[Observation]) -> None:

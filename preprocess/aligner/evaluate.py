@@ -17,7 +17,7 @@ Gold = dict[str, dict[str, frozenset[int]]]  # entry id → node path → tokens
 
 
 class AlignmentScore(NamedTuple):
-    """Numbers of nodes. Each node of `gold` has tokens in both alignments, so that precision, recall and F1 are equal.
+    """Counts of nodes. Every counted node has tokens in both alignments, so that precision, recall and F1 are equal.
 
     gold: the nodes that the gold layer aligns
     exact: the nodes of `gold` with the same tokens

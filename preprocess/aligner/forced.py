@@ -30,8 +30,8 @@ def complete(graph: AmrGraph, words: Words, given: dict[int, Span]) -> list[Span
 def _spread(around: Around, words: Words, spans: dict[int, Span]) -> None:
     """Give every node without tokens the tokens of a neighbour.
 
-    The search goes in rounds: by the table as long as the table gives some tokens, then by any edge. After the first
-    round of each kind, only neighbours of nodes that got tokens in the previous round can get some.
+    The first rounds follow the edges that `NEIGHBOURS` names, until a round finds nothing. Further rounds follow any
+    edge. After the first round of each kind, a round looks at neighbours of nodes that got tokens in the round before.
     """
     everything = range(len(around.graph))
     looked_at, strict = set(everything) - spans.keys(), True
@@ -57,7 +57,7 @@ def is_lexical(graph: AmrGraph, node: int) -> bool:
 def _from_neighbours(around: Around, node: int, spans: dict[int, Span], strict: bool) -> Span | None:
     """Return the tokens of the best neighbour, None if no neighbour fits.
 
-    strict: True to consider only neighbours that the table names, in the order of the table
+    strict: True to consider only the neighbours that `NEIGHBOURS` names for the concept
     """
     for pattern in _patterns(around, node):
         for other in _matching(around, node, pattern):
@@ -80,19 +80,19 @@ def _patterns(around: Around, node: int) -> list[str]:
 def _matching(around: Around, node: int, pattern: str) -> Iterator[int]:
     role = pattern[1:]
     edges = around.out[node]
-    if pattern[0] == "<":  # first sources written below the node: a role ending in -of makes a noun of a verb
+    if pattern[0] == "<":  # sources written below the node, by a role in -of that makes a noun of a verb, come first
         edges = sorted(around.into[node], key=lambda edge: edge[1] < node)
     yield from (other for name, other in edges if role in ("*", name))
 
 
 def _sentence_end(around: Around, node: int, words: Words, spans: dict[int, Span]) -> Span | None:
-    """Return the mark that ends the first of several sentences."""
+    """Return the first mark that may end a sentence, as the span of `multi-sentence`; None if there is none."""
     ends = [token for token in range(len(words)) if words.forms[token] in SENTENCE_END]
     return (ends[0],) if ends else None
 
 
 def _between(around: Around, node: int, words: Words, spans: dict[int, Span]) -> Span | None:
-    """Return a mark between the last two parts of a conjunction."""
+    """Return a free punctuation mark between two successive conjuncts, the last two first; None if there is none."""
     parts = [spans[other] for role, other in around.out[node] if role.startswith("op") and other in spans]
     taken = {token for tokens in spans.values() for token in tokens}
     for left, right in zip(parts[-2::-1], parts[:0:-1], strict=True):

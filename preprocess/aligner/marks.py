@@ -23,10 +23,9 @@ def marked(block: Sequence[str], entry: AmrEntry, style: str = "isi", relist: bo
     """Return the lines of an entry with its alignments.
 
     block: the lines as they were
-    entry: the entry with the new alignments, and with the tokens that they count (`::tok`)
+    entry: the entry with the new alignments, and with the tokens to which their numbers refer (`::tok`)
     style: `isi` (`~e.5`), `plain` (`~5`) or `jamr` (`# ::alignments`, `# ::node`)
-    relist: True to delete other notes of alignments (`# ::alignments`, marks of roles); JAMR's style always deletes
-        them
+    relist: True to delete old alignments outside the nodes (`# ::alignments`, marks of roles), as `jamr` always does
     """
     relist = relist or style == "jamr"
     graph = iter(_graph_lines(entry, style, relist))

@@ -100,7 +100,7 @@ def _demonym(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]
 
 
 def _beginnings(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
-    """Return runs of tokens in which each token shares most of its letters with a string.
+    """Return runs of tokens in which each token begins like the string at the same place.
 
     Examples are Germany – German and Olympics – Olympic.
     """
@@ -122,10 +122,10 @@ def _alike(string: str, form: str) -> bool:
 
 
 def _some_strings(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
-    """Return the spans of the longest run of the strings, by `_in_order` or else by `_beginnings`.
+    """Return the matches of the longest run of successive strings: equal tokens, or else tokens that begin alike.
 
-    The strings outside the run share its tokens. A run has a string of three letters or more. Each span comes once,
-    with the first run that is found there and with the best score.
+    Strings outside the run share the tokens of the run. A run must hold a string of three letters or more. Each place
+    in the sentence is returned once, with the first run that is found there and with the best score.
     """
     alike = _runs(strings, words.forms, _alike)
     least = _least_sizes(strings)

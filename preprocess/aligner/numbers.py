@@ -44,7 +44,7 @@ def _runs(words: Words, first: int) -> Iterator[tuple[float, Span]]:
 
 
 def _simple(form: str) -> Part:
-    """Return (value, scale) of one word, None for each that the word does not have."""
+    """Return the value (`six`) and the scale (`million`) of a word; either is None if the word has none."""
     match = _DIGITS.match(form)
     if match and match.end() == len(form):
         return Decimal(form.replace(",", "")), None
@@ -111,7 +111,7 @@ def times_of_day(words: Words) -> Iterator[tuple[tuple[int, int], Span]]:
 
 
 def _half(words: Words, token: int, written: str | None) -> tuple[int, int | None]:
-    """Return the last token of a time, and the half of the day: 0 for a.m., 12 for p.m., None if it is open."""
+    """Return the last token of a time, and the half of the day: 0 for a.m., 12 for p.m., None if unknown."""
     last, half = token, _HALVES.get(written or "")
     if token + 1 < len(words) and words.forms[token + 1] in _HALVES:
         last, half = token + 1, _HALVES[words.forms[token + 1]]

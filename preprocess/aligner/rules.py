@@ -14,14 +14,14 @@ from preprocess.aligner.tables import CONCEPT_WORDS, CONSTANT_WORDS, NOMINALS, Q
 from preprocess.aligner.words import Span, Words, span
 from transition_parser.graphs.amr import AmrGraph, is_number, named
 
-NOMINAL = 0.55  # the noun of a verb for the thing that the verb acts on: result – thing :ARG2-of result-01
-STRONG, WEAK = 0.9, 0.45  # words of the tables before and after the bar
+NOMINAL = 0.55  # the score of a verb's noun for the thing in one of its roles: result – thing :ARG2-of result-01
+STRONG, WEAK = 0.9, 0.45  # the scores of words before and after `|` in `CONCEPT_WORDS` and `CONSTANT_WORDS`
 _LEAST = 0.3  # a word that is less similar to the concept is not a candidate
 _DATE_ROLES = frozenset({"year", "year2", "month", "day", "decade", "century", "quarter"})
 
 
 class Candidate(NamedTuple):
-    """A candidate for a node.
+    """A span that may express a node, with the score of the rule that found the span.
 
     tokens: the tokens that may express the node
     score: 0 … 1
@@ -56,18 +56,16 @@ class Names(NamedTuple):
 
     parts: (name node, its span) → the span of each of its strings
     strings: name node → its constants
-    entity: named node → name node
     """
 
     parts: dict[tuple[int, Span], list[Span]]
     strings: dict[int, tuple[int, ...]]
-    entity: dict[int, int]
 
 
 def candidates(graph: AmrGraph, words: Words) -> tuple[list[list[Candidate]], Names]:
     """Return the candidates of each node, best first, and the names. The strings of names have no candidates."""
     around = Around(graph)
-    names = Names({}, {}, {})
+    names = Names({}, {})
     options: list[list[Candidate]] = [[] for _ in graph.labels]
     _find_names(graph, words, names, options)
     taken = {string for strings in names.strings.values() for string in strings}
@@ -97,7 +95,6 @@ def _best(options: list[Candidate]) -> list[Candidate]:
 def _find_names(graph: AmrGraph, words: Words, names: Names, options: list[list[Candidate]]) -> None:
     for entity, name, strings in named(graph):
         names.strings[name] = strings
-        names.entity[entity] = name
         for score, spans in name_spans([unquoted(graph.labels[string]) for string in strings], words):
             whole = span(min(s[0] for s in spans), max(s[-1] for s in spans))
             names.parts.setdefault((name, whole), spans)
@@ -194,7 +191,7 @@ def _alike(lemma: str, words: Words) -> list[float]:
 
 
 def _several_words(lemma: str, words: Words) -> Iterator[Candidate]:
-    """Yield words for a concept of several parts, or for a part of it.
+    """Yield candidates for a concept of several parts: tokens that express all parts, or one of the parts.
 
     Examples are `at-last`, `back-up-06`, `break-down-12` (breakdown) and `growth-factor`.
     """
@@ -228,7 +225,7 @@ def _question_words(around: Around, node: int, words: Words) -> Iterator[Candida
 
 
 def _nominalised(around: Around, node: int, words: Words) -> Iterator[Candidate]:
-    """Yield nouns for a person or a thing that takes part in an action or has a role.
+    """Yield nouns that name a person or a thing by an action that it takes part in, or by its role.
 
     Examples are teacher (person :ARG0-of teach-01), lamplighter, employee, and president (have-org-role-91).
     """
@@ -254,7 +251,7 @@ def _role_nouns(around: Around, relation: int, words: Words) -> Iterator[Candida
 
 
 def _inflected(lemma: str, around: Around, node: int, words: Words) -> Iterator[Candidate]:
-    """Yield forms of the adjective that the same node compares: bigger for `more`, biggest for `most`."""
+    """Yield forms of the compared adjective, :ARG2 of have-degree-91: bigger for `more`, biggest for `most`."""
     ending = "er" if lemma == "more" else "est"
     compared = [target for _role, source in around.into[node] for role, target in around.out[source] if role == "ARG2"]
     for other in compared:
@@ -276,7 +273,7 @@ def _word_scores(table, label: str) -> dict[str, float]:
 
 @cache
 def _scores_of(entry: str) -> dict[str, float]:
-    """Return the score of each word of an entry. Earlier words have slightly higher scores."""
+    """Return the scores of the words in an entry of a table. Earlier words have slightly higher scores."""
     strong, _, weak = entry.partition("|")
     scores = {word: WEAK - 0.004 * rank for rank, word in reversed(list(enumerate(weak.split())))}
     return scores | {word: STRONG - 0.004 * rank for rank, word in reversed(list(enumerate(strong.split())))}

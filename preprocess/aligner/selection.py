@@ -1,4 +1,4 @@
-"""The selection of a candidate for each node: one that fits the node, near its neighbours, on tokens of its own."""
+"""The selection of a span for each node: a span that fits, is near the neighbours' spans, and is not shared."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ from transition_parser.graphs.amr import AmrGraph
 _DISTANCE, _PRONOUN_DISTANCE = 0.3, 0.1  # the loss of a candidate that is far from all neighbours
 _FAR = 12  # tokens; larger gaps count as this one
 _NEAR = 0.34  # the largest distance, as a fraction of _FAR, at which a node gets a token without any other reason
-_LATE, _LATE_PRONOUN = 0.05, 0.35  # the loss of the last token, because the first mention stands for a node
-_TAKEN, _TAKEN_BY_NEIGHBOUR, _TAKEN_BY_TWIN = 0.3, 0.15, 0.5  # the loss of a candidate whose token another node has
+_LATE, _LATE_PRONOUN = 0.05, 0.35  # the loss of a candidate at the end of the sentence; early mentions are preferred
+_TAKEN, _TAKEN_BY_NEIGHBOUR, _TAKEN_BY_TWIN = 0.3, 0.15, 0.5  # the loss if another node has the token already
 _LEAST = 0.22  # score; a node whose best candidate scores less is left to its neighbours
 _SWEEPS = 6
 
 
 class SpanSelection:
-    """A search for a span of each node that has candidates: greedily, then node by node until nothing changes."""
+    """A search for a span of each node that has candidates: greedily, then node by node until nothing changes.
+
+    fixed: the spans of nodes that keep their spans
+    size: the number of tokens
+    """
 
     def __init__(
         self, graph: AmrGraph, candidates: Sequence[Sequence[Candidate]], fixed: dict[int, Span], size: int
@@ -36,7 +40,7 @@ class SpanSelection:
             self._hold(node, tokens)
 
     def run(self) -> dict[int, Span]:
-        """Return the span of each node that got one."""
+        """Select the spans, and return node → span for the nodes that have a span."""
         for node in sorted(self.free, key=self._doubt):
             self._select(node)
         for _ in range(_SWEEPS):
@@ -47,7 +51,7 @@ class SpanSelection:
         return self.spans
 
     def spend(self, nodes: Sequence[int], tokens: Sequence[int]) -> dict[int, Span]:
-        """Give tokens that nothing explains to near nodes that nothing expresses, and return all spans."""
+        """Give each of the nodes at most one unused token near its neighbours, and return node → span for all nodes."""
         pairs = sorted((self._distance(node, (token,)), token, node) for node in nodes for token in tokens)
         given: dict[int, Span] = {}
         for distance, token, node in pairs:
@@ -85,9 +89,9 @@ class SpanSelection:
         return False
 
     def _doubt(self, node: int) -> tuple[bool, float, int]:
-        """Return a sort key that is smaller for nodes whose best candidate is good and well before the next.
+        """Return a sort key that is small for nodes whose best candidate has a high score and a large lead on the next.
 
-        Conjunctions come after the nodes that they join, the innermost first.
+        Conjunctions come after all other nodes, the innermost first.
         """
         scores = [candidate.score for candidate in self.candidates[node][:2]]
         margin = scores[0] - scores[1] if len(scores) > 1 else scores[0]
@@ -95,7 +99,7 @@ class SpanSelection:
         return is_conjunction, -node if is_conjunction else -(scores[0] + margin), node
 
     def _select(self, node: int) -> bool:
-        """Select again for one node. Return True if its span changed."""
+        """Select the span of a node again, given the spans of all other nodes. Return True if the span changed."""
         before = self.spans.pop(node, None)
         if before is not None:
             self._release(node, before)
@@ -116,7 +120,7 @@ class SpanSelection:
         return score - far - late * tokens[0] / self.size - self._competition(node, tokens)
 
     def _distance(self, node: int, tokens: Span) -> float:
-        """Return the mean gap, 0 … 1, between a span and the spans of the neighbours in the graph."""
+        """Return the mean gap, 0 … 1, between a span and the neighbours' spans; 0 between the last two conjuncts."""
         if self.joined[node]:
             parts = [self.spans[part] for part in self.joined[node] if part in self.spans]
             if len(parts) > 1 and parts[-2][0] <= tokens[0] <= parts[-1][-1]:

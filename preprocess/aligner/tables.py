@@ -231,7 +231,7 @@ CONCEPT_WORDS: Mapping[str, str] = {
     "human": "human | patient",
 }  # fmt: skip
 
-# the words of closed classes that express a constant, by the constant
+# constant → the words that express it
 CONSTANT_WORDS: Mapping[str, str] = {
     "-": "not n't no never none nothing nobody neither nor without cannot non n’t nowhere nope unless fail lack hardly "
     "unlikely unable impossible dont doesnt didnt cant wont isnt no-one don't can't won't | un dis free absence few "
@@ -242,7 +242,7 @@ CONSTANT_WORDS: Mapping[str, str] = {
     "expressive": "| ! oh wow ah please",
 }  # fmt: skip
 
-# the question word that asks for a role
+# role → the question words that ask for it
 QUESTION_WORDS: Mapping[str, str] = {
     "location": "where", "destination": "where", "direction": "where", "source": "where", "path": "where how",
     "time": "when", "manner": "how", "instrument": "how what", "degree": "how", "extent": "how", "quant": "how",
@@ -279,8 +279,8 @@ NOMINALS = frozenset(
 # pronouns; a node with several mentions is aligned to the first mention
 FIRST_MENTIONED = frozenset("i you he she we they one".split())
 
-# the neighbours from which a concept that no word expresses gets its token, best first, by the role of the edge: `>`
-# for targets of the concept's edges, `<` for sources of edges to it, `*` for any role; see `forced.py`
+# concept → the neighbours whose tokens it gets if no word expresses the concept, best first: `>role` for the target of
+# an edge from the concept, `<role` for the source of an edge to the concept, `*` for any role; see `forced.py`
 NEIGHBOURS: Mapping[str, str] = {
     "have-degree-91": ">ARG3 >ARG2 >ARG4 >ARG1",
     "have-quant-91": ">ARG3 >ARG2 >ARG4 >ARG1",

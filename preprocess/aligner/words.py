@@ -18,7 +18,7 @@ class Words:
     tokens: the tokens as written
     forms: the tokens in lower case
     lemmas: the lemma of each token
-    function: True for a function word or a punctuation mark
+    function: True for a word or mark of `FUNCTION_WORDS`
     """
 
     tokens: tuple[str, ...]

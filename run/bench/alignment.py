@@ -2,8 +2,8 @@
 
 python run/bench/alignment.py dev.json dev.amr [--train MORE.amr …] [--no-em]
 
-exact: the share of the nodes that the gold subgraph layer aligns whose tokens are exactly the gold ones. overlap: the
-share of these nodes with at least one gold token. Tokens are the parts of `# ::snt` between white space.
+Nodes are the nodes that the gold subgraph layer aligns. exact: the share of nodes with exactly the gold tokens.
+overlap: the share of nodes with at least one gold token. Tokens are the parts of `# ::snt` between white space.
 """
 
 from __future__ import annotations

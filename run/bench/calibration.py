@@ -100,7 +100,7 @@ def outcomes_of(name: str, path: str, beam: int, arguments) -> dict[str, Outcome
 
 
 def measured(dev: Outcomes, test: Outcomes) -> dict:
-    """Return the figures of one kind of confidence."""
+    """Return the errors, losses and bins of one kind of confidence on test, with scaling fitted on dev."""
     temperature, both = fit_scaling(*dev, offset=False), fit_scaling(*dev)
     versions = dict(zip(VERSIONS, (test, test.scaled(temperature), test.scaled(both)), strict=True))
     figures: dict = {

@@ -33,7 +33,7 @@ LABELS = ("x", "root")
 class Batch:
     """Trees of similar length.
 
-    derivations: (R, T), the tokens of the static oracle's derivations, filled up with the token of the end
+    derivations: (R, T) int64; the tokens of the static oracle's derivations of R trees, padded with the end token
     """
 
     def __init__(self, table: ActionTable, trees: list[DependencyTree]) -> None:

@@ -1,4 +1,4 @@
-"""What costs AMR parses most: for each class of errors, the Smatch that the parses would gain without these errors.
+"""Classes of errors in AMR parses, and the Smatch that the parses would gain without the errors of each class.
 
     python run/bench/errors.py GOLD.amr PARSED.amr [GOLD.amr PARSED.amr ...] [--json]
 
@@ -8,7 +8,7 @@ triple that does not match, and each triple of the parse that does not match, be
 to add its gold triples to the parse, and to remove its other triples. The gain of a class is Smatch after the repair of
 this class alone, minus Smatch; in points (hundredths). All classes repaired give 100.
 
-The classes, each with what is left by the classes before it:
+The classes, in order: a triple belongs to the first class that it fits.
 
     nodes             concepts of missing and invented nodes
     edges at nodes    edges at missing and invented nodes, to constants and names, too
@@ -54,7 +54,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 class MatchedEdge(NamedTuple):
-    """An edge between two nodes, which have the numbers of gold nodes."""
+    """An edge between two nodes that have counterparts. Its ends are the numbers of the gold nodes."""
 
     role: str
     source: int
@@ -128,9 +128,9 @@ def errors_of(gold: Triples, system: Triples) -> Errors:
 
 
 def _supported(system: Triples, gold: Triples, mapping: list[int | None]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of nodes of the mapping of which a triple matches.
+    """Yield the pairs of nodes in the mapping that have a matching triple.
 
-    The search of Smatch may also map nodes to each other that have nothing in common.
+    The search of Smatch may also pair nodes that have nothing in common.
     """
     pairs = {node: other for node, other in enumerate(mapping) if other is not None}
     attributes, relations = Counter(gold.attributes), Counter(gold.relations)
@@ -145,7 +145,7 @@ def _supported(system: Triples, gold: Triples, mapping: list[int | None]) -> Ite
 
 
 def _graph(triples: Triples, number: dict[int, int]) -> _Graph:
-    """Return a graph with other numbers of nodes.
+    """Return a graph with new numbers for its nodes.
 
     number: node → its new number, for the nodes that have a counterpart
     """
@@ -173,7 +173,7 @@ def _graph(triples: Triples, number: dict[int, int]) -> _Graph:
 
 
 def _of_nodes(graph: _Graph, other: _Graph) -> Counter[str]:
-    """Return the classes of the concepts that differ."""
+    """Return class → the number of its concepts that differ from the other graph's."""
     classes: Counter[str] = Counter()
     for node, concept in graph.concepts.items():
         if concept != other.concepts[node]:
@@ -186,7 +186,10 @@ def _of_nodes(graph: _Graph, other: _Graph) -> Counter[str]:
 
 
 def _of_constants(constants: Counter[tuple[str, int, str]], graph: _Graph) -> Counter[str]:
-    """Return the classes of the edges to constants that only one graph has."""
+    """Return class → the number of its edges to constants.
+
+    constants: the edges to constants that the graph has and the other graph lacks
+    """
     classes: Counter[str] = Counter()
     for (role, node, _), count in constants.items():
         string = node in graph.names and _OP.fullmatch(role)
@@ -195,9 +198,9 @@ def _of_constants(constants: Counter[tuple[str, int, str]], graph: _Graph) -> Co
 
 
 def _of_edges(gold: _Graph, system: _Graph) -> tuple[Counter[str], Counter[str]]:
-    """Return the classes of the edges that only one graph has, first of gold's edges.
+    """Return class → the number of its edges that only gold has, and the same for the parse.
 
-    An edge of gold and an edge of the parse that stand for each other have the same class.
+    A gold edge and an edge of the parse that `_ALIKE` pairs have the same class.
     """
     missing, invented = list((gold.edges - system.edges).elements()), list((system.edges - gold.edges).elements())
     classes: Counter[str] = Counter()
@@ -211,7 +214,7 @@ def _of_edges(gold: _Graph, system: _Graph) -> tuple[Counter[str], Counter[str]]
     return both[0], both[1]
 
 
-# what a gold edge and an edge of the parse have in common that stand for each other; the first comes first
+# class → keys; a gold edge and an edge of the parse with the same key are a pair; earlier keys are tried first
 _ALIKE: tuple[tuple[str, tuple[Callable[[MatchedEdge], Hashable], ...]], ...] = (
     ("role", (lambda edge: (edge.source, edge.target), lambda edge: frozenset((edge.source, edge.target)))),
     ("attachment", (lambda edge: (edge.role, edge.target), lambda edge: (edge.role, edge.source))),

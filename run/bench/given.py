@@ -1,4 +1,4 @@
-"""Smatch of AMR parses to which facts of the gold graphs are given.
+"""Smatch of AMR parses when search is given facts of the gold graphs.
 
     python run/bench/given.py MODEL GOLD… [--graphs N] [--share 1 0.5 0] [--what nodes names edges top none]
 
@@ -37,7 +37,7 @@ def entries_of(paths: Sequence[str], most: int) -> Iterator[AmrEntry]:
 
 
 def figures(loaded: Parser, entries: Sequence[AmrEntry], given: Sequence[Given], restarts: int) -> dict[str, float]:
-    """Return Smatch of the parses, and how many facts were completed."""
+    """Return the Smatch of the parses, the number of facts, how many were completed afterwards, and the seconds."""
     start = time.perf_counter()
     parses = list(loaded.parse_stream(entries, given=given))
     seconds = time.perf_counter() - start

@@ -1,12 +1,11 @@
-"""Growth of the time of parsing: time an action against sentence length, and sentences/s against batch size and beam.
+"""Growth of the time of parsing: time per action against sentence length, sentences/s against batch size and beam.
 
     python run/bench/growth.py en-ewt dev.conllu -o growth.json --plot growth.svg
 
 For each length, sentences of exactly this many words are made from the words of the file, one after the other. A
 batch of `--batch` such sentences is parsed with each beam of `--length-beams`; the actions of the parses are counted.
-The slope is the slope of log time an action against log length over the longer half of the lengths: 0 where the time a
-sentence is linear in its length, 1 where it is quadratic. Batch size and beam vary over the first `--sentences` of the
-file.
+The report has the slope of log time per action against log length over the longer half of the lengths: 0 if the time
+per sentence is linear in its length, 1 if quadratic. Batch size and beam vary over the first `--sentences` of the file.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ BEAMS = [1, 2, 4, 8, 16]
 
 
 def made(words: Iterable[str], length: int, count: int) -> list[list[str]]:
-    """Return `count` sentences of `length` words; each continues in the words where the one before ends."""
+    """Return `count` sentences of `length` words, cut one after the other from the words, which are repeated."""
     stream = cycle(words)
     return [list(islice(stream, length)) for _ in range(count)]
 

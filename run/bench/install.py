@@ -1,4 +1,4 @@
-"""The cost of a clean installation: its seconds, its megabytes beside torch, and its packages.
+"""The cost of a clean installation: its seconds, the megabytes that it adds to torch, and its packages.
 
 python run/bench/install.py [--extras draw,train] [--cached] [-o REPORT.json]
 
@@ -34,7 +34,7 @@ print(json.dumps({package.metadata["Name"]: size(package) for package in metadat
 
 
 def run(*command: str | Path) -> str:
-    """Return the standard output of a program that must not fail; it does not see the packages of `PYTHONPATH`."""
+    """Return the standard output of a program that must not fail. The program does not see `PYTHONPATH`."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return subprocess.run(
         list(map(str, command)), check=True, env=environment, stdout=subprocess.PIPE, text=True

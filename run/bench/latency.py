@@ -1,13 +1,13 @@
-"""The time that one sentence takes: models × beams × precisions, and on request other parsers, side by side.
+"""The time of parsing one sentence, for models × beams × precisions, and on request for other parsers.
 
     python run/bench/latency.py TREEBANK.conllu [--models NAME ...] [--beams 1 10] [--precisions fp32 bf16]
         [--peers TRAIN.conllu] [--spacy]
 
 Each sentence is parsed alone, from its words to the finished parse. Sentences of 15 to 25 words are taken. In each
-round each row parses all sentences, so that its weights are in the processor's cache as in a program with one model;
-the first five sentences of a round do not count. The report has the median and the 95th percentile in milliseconds, and
-the ratio of medians to the first row. `--peers` measures spaCy's parser and the others of run/bench/peers.py, set up
-from a CoNLL-U file; `--spacy` measures spaCy's own model of English, where it is installed.
+round each row of the report parses five sentences that do not count, and then all sentences. Its model's weights are
+then in the processor's cache, as in a program with one model. The report has the median and the 95th percentile in
+milliseconds, and the ratio of medians to the first row. `--peers` measures spaCy's parser and the others of
+run/bench/peers.py, set up from a CoNLL-U file; `--spacy` measures spaCy's own model of English, where it is installed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Sentence, read_conllu
 
 SPACY = "en_core_web_sm"
-WARM_UP = 5  # sentences of each round and row that do not count
+WARM_UP = 5  # sentences that each row parses in each round before the time starts
 WORDS = (15, 25)  # the bounds of the number of words of a sentence
 
 Row = Callable[[Sentence], object]

@@ -1,9 +1,9 @@
-"""The share of each part in the time of parsing, and the share of that time that its arithmetic alone would take.
+"""The share of each part of the parser in the time of parsing, and the share that its arithmetic alone would take.
 
-A part has the time between the calls of its methods and their ends, without the time of other parts within it. Rounds
-with and without these timers alternate. The floor is the time that the linear layers of encoder and decoder would
-take at the rate at which this process multiplies 4096 × 512 by 512 × 512. Search goes step by step, also where a kernel
-would search whole derivations by one call: within such a call no part can be timed.
+The time of a part is the time within its methods, without the methods of other parts that they call. Rounds with and
+without timers alternate. The arithmetic floor is the time that the linear layers of encoder and decoder would take at
+the rate at which this process multiplies 4096 × 512 by 512 × 512. Search goes step by step, even if a kernel could
+search whole derivations in one call, because no part can be timed within such a call.
 
     python run/bench/parts.py MODEL FILE [--beam 10] [--sentences N] [--precision auto] [--device cpu]
 """
@@ -145,7 +145,7 @@ class Clock:
 
 
 def found(owner: Any, name: str) -> Any:
-    """Return the attribute as its owner stores it. Ends the program where there is none."""
+    """Return the function or method `name` as `owner` stores it. Ends the program if there is none."""
     if not callable(getattr(owner, name, None)):
         raise SystemExit(
             f"{getattr(owner, '__name__', type(owner).__name__)} has no {name}: run/bench/parts.py times it"
@@ -170,7 +170,7 @@ def replaced(owner: Any, name: str, wrap: Callable[[Callable], Callable]) -> Ite
 
 
 def places(model: nn.Module) -> Iterator[tuple[str, Any, str]]:
-    """Yield part, owner and name of everything that is timed."""
+    """Yield (part, owner, name) for each function and method that is timed."""
     for part, owner, names in METHODS:
         yield from ((part, owner, name) for name in names)
     for machine in (DependencyMachine, AmrMachine):

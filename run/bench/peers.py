@@ -1,7 +1,7 @@
 """Other parsers on the same sentences, from words in Python to heads and relations in Python.
 
 spaCy      blank English with its parser (its default network), initialised with the labels of the training file
-UDPipe 1   the transition-based parser of ufal.udpipe, trained here for one iteration; with gold tags, with its tagger
+UDPipe 1   the transition-based parser of ufal.udpipe, trained here for one iteration; with gold tags, or its own
 supar      the biaffine network (character LSTM, its default size) as `BiaffineDependencyParser.predict` runs it
 
 Only speed is compared: the weights of spaCy and supar are random, and UDPipe is trained on a few sentences. Random
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 # heads and relations of each sentence
 Parsed = list[tuple[list[int], list[str]]]
-LABELS = 2000  # the most sentences of a training file from which peers get their labels
+LABELS = 2000  # the largest number of training sentences that peers take their labels from
 UDPIPE_TRAINING = 500  # sentences that UDPipe is trained on
 BATCH_TOKENS = 5000  # words that supar parses at once (its default)
 MAX_CHARACTERS = 20  # characters of a word that supar reads (its default)
 
 
 class Peer(NamedTuple):
-    """One way of parsing.
+    """A parser of another package.
 
-    one_core: True where it computes on one core, whatever the number of threads
+    one_core: True if the parser computes on one core, whatever the number of threads
     """
 
     parse: Callable[[Sequence[Sentence]], Parsed]

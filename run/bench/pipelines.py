@@ -1,4 +1,4 @@
-"""Scores and speed from raw text, beside UDPipe 1 trained on the same treebank: all metrics of CoNLL 2018.
+"""Compare a model with UDPipe 1, trained on the same treebank, on raw text: the metrics of CoNLL 2018, and speed.
 
 python run/bench/pipelines.py TREEBANK_FOLDER --udpipe FILE [--model MODEL] [--beam N] [--spacy] [--rounds N]
 
@@ -60,7 +60,7 @@ def check(error) -> None:
 def udpipe_pipeline(path: Path, parses: bool = True) -> Callable[[str], str]:
     """Return a function that makes CoNLL-U of raw text with a model of UDPipe.
 
-    parses: False divides the text alone
+    parses: False to divide the text into sentences and tokens only
     """
     from ufal import udpipe
 
@@ -71,7 +71,7 @@ def udpipe_pipeline(path: Path, parses: bool = True) -> Callable[[str], str]:
     pipeline = udpipe.Pipeline(model, "tokenize", rest, rest, "conllu")
 
     def parse(text: str) -> str:
-        assert model  # which the pipeline does not keep alive
+        assert model  # keeps the model alive, which the pipeline does not
         return pipeline.process(text)
 
     return parse

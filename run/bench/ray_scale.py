@@ -121,7 +121,7 @@ def check(folder: Path, whole: Path, count: int) -> int:
 
 
 def main() -> None:
-    """Measure both in turn, round by round."""
+    """Measure the single process and Ray in turn, round by round."""
     options = parser(__doc__)
     options.add_argument("model", help="checkpoint, exported folder, or name")
     options.add_argument("file", help="CoNLL-U")

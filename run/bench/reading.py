@@ -1,7 +1,7 @@
-"""Speed of reading again after each action, without and with savings, in interleaved rounds.
+"""Speed of models that read the sentence again after each action, without and with savings, in interleaved rounds.
 
 Models of the Graph2Graph Transformer search greedily with all savings switched off, and then with one saving more at a
-time. The report also has the mean number of times that a sentence is read in a state, and the number of trees that
+time. The report also has the mean number of times that a sentence is read, and the number of trees that
 differ from the trees without savings. Such a difference is an error in fp32; in bf16 close scores may be rounded to
 another order.
 
@@ -28,10 +28,10 @@ from transition_parser.states.states import States
 
 @dataclass(frozen=True)
 class Saving:
-    """A saving, with what the package would do without it.
+    """A saving of computation that can be switched off.
 
-    kind, method: the class and its method that saves
-    without: the same method, which does not save
+    kind, method: the class, and the name of its method that saves computation
+    without: a replacement of the method that saves none
     """
 
     kind: type
@@ -44,7 +44,7 @@ class Saving:
 
 
 def _read_again(decoder: SentenceG2gDecoder, tokens: Tensor, search: FeedbackSearch, states: States) -> None:
-    """Let what was read count as out of date after every action."""
+    """Mark the encoded sentences as out of date after every action."""
     assert search.memory.stale is not None
     search.memory = search.memory._replace(stale=torch.ones_like(search.memory.stale))
 

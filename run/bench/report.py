@@ -2,8 +2,8 @@
 
     python run/bench/report.py OUT.json FOLDER
 
-FOLDER holds ROW.json for each row that was measured, and ROW.failed, with the error, for other rows. OUT.json is
-written all at once. Exit status 1 where a row failed.
+FOLDER holds ROW.json for each benchmark (row) that was measured, and ROW.failed, with the error, for each one that
+failed. OUT.json is written all at once. The exit status is 1 if a benchmark failed.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def free_machine(table, lengths, features, needs, in_search) -> FreeMachine:
 
 
 def ours(model: Parser, sentences: list[Sentence], machine: Callable) -> float:
-    """Return the sentences per second of our search over a machine."""
+    """Return the sentences per second of our search with the state machines that `machine` makes."""
     contract.make_machine = machine
     model._replayed = lambda one, hypotheses, tags: hypotheses[0]  # fairseq-generate builds no trees either
     start = time.perf_counter()

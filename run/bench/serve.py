@@ -90,7 +90,7 @@ def good(address: tuple[str, int], model: str) -> float:
 
 
 def behind_half_sent(address: tuple[str, int], arguments, text: str) -> float:
-    """Return the seconds behind clients that never finish their requests."""
+    """Return the seconds until two words are parsed while clients never finish their requests."""
     whole = request(arguments.model, text)
     head = whole.index(b"\r\n\r\n")
     some = [socket.create_connection(address, PATIENCE) for _ in range(arguments.half)]
@@ -103,7 +103,7 @@ def behind_half_sent(address: tuple[str, int], arguments, text: str) -> float:
 
 
 def behind_long(address: tuple[str, int], arguments, text: str) -> tuple[float, Counter]:
-    """Return the seconds behind long texts, and the statuses of the answers to the long texts."""
+    """Return the seconds until two words are parsed behind long texts, and the statuses of the long texts' answers."""
     with ThreadPoolExecutor(arguments.long) as pool:
         others = [pool.submit(ask, address, request(arguments.model, text)) for _ in range(arguments.long)]
         time.sleep(arguments.wait)
@@ -112,7 +112,7 @@ def behind_long(address: tuple[str, int], arguments, text: str) -> tuple[float, 
 
 
 def behind_left(address: tuple[str, int], arguments, text: str) -> float:
-    """Return the seconds behind long texts of clients that have left."""
+    """Return the seconds until two words are parsed behind long texts of clients that have closed the connection."""
     some = [socket.create_connection(address, PATIENCE) for _ in range(arguments.left)]
     for one in some:
         one.sendall(request(arguments.model, text))

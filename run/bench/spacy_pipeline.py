@@ -1,8 +1,8 @@
-"""Speed of the component in a spaCy pipeline beside `Parser.parse`, sentences/s, in interleaved rounds.
+"""Speed of this package's spaCy component beside `Parser.parse`, sentences/s, in interleaved rounds.
 
 Both go from words to graphs; `nlp.pipe` starts from documents that have the tokens and sentences of the file. Loading
 is not counted. Making the documents, which is the work of spaCy, is measured separately. The report also has the number
-of trees that are the same.
+of sentences for which both find the same tree.
 
     python run/bench/spacy_pipeline.py en-ewt test.conllu --sentences 1000
 """
@@ -23,7 +23,7 @@ from transition_parser.graphs.conllu import Sentence, read_conllu
 
 
 def main() -> None:
-    """Measure both in turn, round by round."""
+    """Measure `Parser.parse` and `nlp.pipe` in turn, round by round."""
     options = parser(__doc__)
     options.add_argument("model", help="checkpoint, exported folder, or model of the package; of trees")
     options.add_argument("file", help="CoNLL-U file")

@@ -70,7 +70,7 @@ def memory(pid: int) -> tuple[float, float]:
 
 
 def _status(pid: str) -> dict[str, int]:
-    """Return parent, resident memory and its maximum, in kB; without memory for a process that has ended."""
+    """Return `PPid`, and in kB `VmRSS` and `VmHWM`. A process that has ended lacks the memory, or all of them."""
     try:
         text = Path("/proc", pid, "status").read_text(encoding="utf-8")
     except (FileNotFoundError, ProcessLookupError):  # the process has ended since the folder was listed
@@ -79,7 +79,7 @@ def _status(pid: str) -> dict[str, int]:
 
 
 class GrowingFile:
-    """The output of the program so far, the only file of a folder."""
+    """The output file of the running program, which is the only file of its folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.read, self.finished = folder, 0, 0
@@ -141,7 +141,7 @@ def check(source: Path, result: Path, formalism: Formalism, count: int) -> None:
 def growth(looks: list[Look], count: int) -> dict[str, float | None]:
     """Return the figures of the memory in MB, and its growth in percent from the last span but one to the last.
 
-    A figure is None for a span without a measurement, where all its sentences came out at once. Ends the program where
+    A figure is None for a span without a measurement, because all its sentences came out at once. Ends the program if
     there is no measurement at all.
     """
     if not looks:

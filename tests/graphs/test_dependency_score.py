@@ -215,6 +215,14 @@ def test_a_range_is_one_token_and_its_words_are_aligned_by_their_forms():
     assert f1(gold, system)["las"] == 100.0
 
 
+def test_words_of_a_range_have_a_tag_each():
+    """gold: don't = do AUX + n't PART, go VERB; the system attaches `do` wrongly."""
+    (plain,) = sentences("1-2 don't / 1 do 3 aux / 2 n't 3 advmod / 3 go 0 root")
+    gold = [plain.with_tags(upos=["AUX", "PART", "VERB"])]
+    system = sentences("1-2 don't / 1 do 2 aux / 2 n't 3 advmod / 3 go 0 root")
+    assert Comparison(gold, system).by_tag() == {"AUX": Score(1, 1, 0), "PART": Score(1, 1, 1), "VERB": Score(1, 1, 1)}
+
+
 def test_forms_in_a_range_need_not_be_those_of_its_characters():
     """gold: zum = zu + dem; the system: zum. No word of the system is aligned: P 0/1, R 0/2."""
     found = segmentation_f1(["1-2 zum / 1 zu 2 case / 2 dem 0 root"], ["1 zum 0 root"])

@@ -80,7 +80,7 @@ class Comparison:
         check_same_text(*self._files)
         self.gold, self.system = (file.words for file in self._files)
         self.pairs = align(self.gold, self.system)
-        self._gold_of = {id(system): gold for gold, system in self.pairs}
+        self._gold_of = {id(system): gold for gold, system in self.pairs} | {id(word): word for word in self.gold}
         self._gold_ends = [word.end for word in self.gold]
         self._gold_starts = [word.start for word in self.gold]
         self._left_out: set[int] = set()
@@ -93,7 +93,10 @@ class Comparison:
         return id(word) not in self._left_out
 
     def _gold_words(self, word: AlignedWord) -> Sequence[AlignedWord]:
-        """Return the gold word that a word is aligned with, or else all gold words that share characters with it."""
+        """Return the gold word that a system's word is aligned with, or else all gold words that share its characters.
+
+        For a gold word, return this word alone.
+        """
         aligned = self._gold_of.get(id(word))
         if aligned is not None:
             return [aligned]

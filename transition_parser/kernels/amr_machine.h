@@ -1,4 +1,4 @@
-/* The machine of AMR; see amr_machine_kernels.c. */
+/* The AMR machine; see amr_machine_kernels.c. */
 
 #include "common.h"
 
@@ -23,13 +23,13 @@ typedef struct {
 
    slots: the number of slots for nodes in a row
    words: the number of words of the longest sentence plus one; at most `width`
-   span: how many nodes a span may have
+   span: the largest number of nodes of a span
    labelled: 1 where SHIFTs name words
    features: (sentences, width, fields); see `ActionTable.features`
    column, shift_word, top_roles, second_roles, new_roles, new_several, route, sense, new_sort: (vocabulary); see
-   `DeviceTable`
-   most: (vocabulary); `most_in_span` of `DeviceTable`
-   lacked: (lemmas, senses); see `DeviceTable` */
+   `ActionTable`
+   most: (vocabulary); how many nodes of one span each token may make
+   lacked: (lemmas, senses); see `ActionTable` */
 typedef struct {
     int64_t slots, sentences, width, fields, words, vocabulary, span, labelled, lemmas, senses;
     const int64_t *features, *column, *shift_word, *most, *top_roles, *second_roles, *new_roles, *new_several, *route,

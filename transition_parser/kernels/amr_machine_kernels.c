@@ -11,7 +11,7 @@
 /* The features of a word, as in states/table.py */
 enum { SHIFT_ID, LEMMA, PLAIN, SEVERAL, EVOKED, ROUTES = 4, FIRST_SPAN = EVOKED + ROUTES };
 enum { UNBOUND, UNSEEN };                    /* the first rows of the lexicon, as in states/table.py */
-enum { ARCS_IN_A_ROW = 4 };                  /* as in transitions/amr.py */
+enum { ARCS_IN_A_ROW = 4 };                  /* the most arcs in a row, as in transitions/amr.py */
 enum { NOT_PLAIN, TEXT, NUMBER };            /* values of the feature PLAIN, as in states/table.py */
 
 /* The sorts of nodes as bits, as in states/table.py */
@@ -73,7 +73,7 @@ static int64_t sort_made(const Row *row, int64_t column, int64_t token, const Se
     return 0;
 }
 
-/* Return the roles that the node may bear several times which the token makes, as in amr_rules.py. */
+/* Return the roles that the node made by the token may bear several times, as in amr_rules.py. */
 static int64_t several_made(const Row *row, int64_t token, const Setting *setting) {
     const int64_t several = setting->new_several[token];
     if (several != NAMED_BY_WORD) return several;
@@ -81,7 +81,7 @@ static int64_t several_made(const Row *row, int64_t token, const Setting *settin
     return setting->features[(row->sentence * setting->width + row->first) * setting->fields + SEVERAL];
 }
 
-/* Return the roles that the frame which the token names does not have, as in amr_rules.py. */
+/* Return the roles that the frame named by the token does not have, as in amr_rules.py. */
 static int64_t roles_lacked(const Row *row, int64_t token, const Setting *setting) {
     const int64_t route = setting->route[token], sense = setting->sense[token];
     if (row->position - row->first != 1 || OUTSIDE(route, ROUTES) || OUTSIDE(sense, setting->senses)) return 0;
@@ -114,7 +114,7 @@ static Node node_made(const Row *row, int64_t column, int64_t token, int in_sear
 
 /* Record that the token has made a node of the span.
 
-   named: (2, span); the tokens that made nodes, and the tokens of these that may make no more; NULL outside search */
+   named: (2, span); the tokens that made nodes, and those of them that may make no more; NULL outside search */
 static void count_node(Row *row, int64_t *named, int64_t token, const Setting *setting) {
     row->nodes_left--;
     if (named && row->in_span < setting->span) {
@@ -182,7 +182,7 @@ static void read_columns(const Row *row, const Node *nodes, const Setting *setti
     const int same = top->group == second->group;
     int lower = 0, mate = 0, mate_below = 0, connected = 1, concepts = 0;
     int64_t group = 0;
-    for (int64_t i = 0; i < row->depth; i++) { /* over the concepts on the stack and aside */
+    for (int64_t i = 0; i < row->depth; i++) { /* over the concepts on the stack and those set aside */
         if (nodes[i].constant) continue;
         const int below = i < row->below - 1, with = nodes[i].group == second->group && i != row->below - 1;
         lower |= below;
@@ -223,6 +223,7 @@ static int64_t shifted(int64_t bits, int places) { return (int64_t)((uint64_t)bi
    roles of the node on top and of the second node follow, then their sorts, and then the tokens that may make no more
    nodes of the span.
 
+   free: 1 if no word is left and there is no concept yet, so that no limit on spans binds
    may_close: 1 if CLOSE is legal */
 static void read_context(const Row *row, const Node *nodes, const int64_t *named, const Setting *setting, int free,
                          int may_close, int64_t *context) {
@@ -259,16 +260,16 @@ static int has_what_it_takes(const Row *row, int64_t column) {
     }
 }
 
-/* Take each row's action where it is legal, and compute the legal columns and the context after it. The lexicon is
-   ignored. Return NULL, or a message about wrong arguments.
+/* Take each row's action if it is legal, and compute the legal columns and the context after it. The lexicon makes no
+   action illegal here. Return NULL, or a message about wrong arguments.
 
    `numbers`, `nodes` and `named` change in place, up to the first row with a problem.
 
    tokens: (R); the actions; NULL to take no action
    numbers: (R); the numbers of each row
    nodes: (R, slots); with a free slot in each row
-   named: (R, 2, span); the tokens that made the nodes of the current span, and the tokens of these that may make no
-       more; NULL without limits
+   named: (R, 2, span); the tokens that made the nodes of the current span, and those of them that may make no more;
+       NULL outside search
    columns_before: (R, COLUMNS); the legal columns before the actions; NULL without tokens
    context_before: (R, 2), or (R, 6 + span) with `named`; the context before the actions; NULL without tokens
    columns: (R, COLUMNS); the result; the legal columns after the actions

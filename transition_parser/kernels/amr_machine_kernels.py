@@ -1,7 +1,8 @@
 """The compiled part of the AMR machine on CPUs: `amr_machine_kernels.c`.
 
-Every tensor that C reads is checked. The Python functions check types and shapes, and C checks the numbers as it reads
-them. A tensor that does not fit raises `ValueError`.
+The Python functions check types and shapes of tensors, and C checks the numbers. A tensor that does not fit raises
+`ValueError`. Dimensions: B sentences, P positions, F features of a word, V tokens of the action vocabulary, C columns
+(`ActionClass`), R rows (hypotheses), M slots for nodes.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ _FUNCTIONS: dict[str, Signature] = {
     "stack_ranks": (PROBLEM, (SIZE, *(POINTER,) * 4)),
     "buffer_ranks": (PROBLEM, (SIZE, *(POINTER,) * 4)),
 }
-COLUMNS = 21  # the number of columns, as in C
-NUMBERS, NODE = 16, 6  # the number of fields of a row and of a node
+COLUMNS = 21  # `COLUMNS` of amr_machine.h
+NUMBERS, NODE = 16, 6  # the numbers of fields of `Row` and of `Node` in amr_machine.h
 _FIRST_SPAN = 8  # the number of features of a word before the features of the spans that end with the word
-_CONTEXT, _NODES = 2, 4  # the numbers of values in a context; in search the two nodes and then the span's tokens follow
+_CONTEXT, _NODES = 2, 4  # a context has 2 values, and in search 4 more for the two nodes on top
 _OF_TOKENS = ("column", "shift_word", "most", "top_roles", "second_roles", "new_roles", "new_several", "route", "sense")
 _OF_TOKENS += ("new_sort",)
 library = lazy_library("amr_machine", _FUNCTIONS)
@@ -38,18 +39,10 @@ class Setting(ctypes.Structure):
 
     features: (B, P, F); see `ActionTable.features`
     words: the number of words of the longest sentence plus one
-    span: how many nodes a span may have
-    column: (V,); see `DeviceTable`
-    shift_word: (V,); see `DeviceTable`
-    most: (V,); `most_in_span` of `DeviceTable`
-    top_roles: (V,); see `DeviceTable`
-    second_roles: (V,); see `DeviceTable`
-    new_roles: (V,); see `DeviceTable`
-    new_several: (V,); see `DeviceTable`
-    route: (V,); see `DeviceTable`
-    sense: (V,); see `DeviceTable`
-    new_sort: (V,); see `DeviceTable`
-    lacked: (lemmas, senses); see `DeviceTable`
+    span: the largest number of nodes of a span
+    most: (V,); how many nodes of one span each token may make
+    column, shift_word, top_roles, second_roles, new_roles, new_several, route, sense, new_sort: (V,); see `ActionTable`
+    lacked: (lemmas, senses); see `ActionTable`
     labelled: True where SHIFTs name words
 
     Raises `ValueError` for features, numbers or tensors that do not fit.
@@ -110,7 +103,7 @@ class Setting(ctypes.Structure):
 
 
 def width_of_context(setting: Setting, limited: bool) -> int:
-    """Return the number of values of a context, with limits of search or without."""
+    """Return the number of values in each row of the context. `limited` is True where search has limits."""
     return _CONTEXT + (_NODES + setting.span if limited else 0)
 
 
@@ -123,10 +116,10 @@ def take_actions(
     columns: Tensor | None = None,
     context: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Take each row's action in place, and return the legal columns and the context after the actions.
+    """Take each row's action in place if it is legal, and return the legal columns and the context after the actions.
 
-    An action is taken where it is legal; the lexicon is ignored. The results are columns (R, C) bool and a context
-    (R, 2), or (R, 6 + span) with `named`, see `AmrMachine.context`.
+    The lexicon does not make an action illegal here. The results are columns, (R, C) bool, and a context, (R, 2) int64,
+    or (R, 6 + span) with `named`; see `AmrMachine.context`. The other tensors are int64, too.
 
     tokens: (R,); the actions; None to take no action
     numbers: (R, 16); `Rows` of `amr_rules.py`

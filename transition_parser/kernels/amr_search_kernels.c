@@ -2,7 +2,7 @@
    parsing/search.py and the decoder's `step` do, without Python between its parts.
 
    Several sentences are searched side by side, so that the products of a step have many rows. A sentence that is done
-   makes room for the next one. The result of a sentence does not depend on the other sentences, nor on threads.
+   makes room for the next one. The result of a sentence depends neither on other sentences nor on the threads.
 
    This library is not linked to the libraries that compute the parts of a step. Python passes the addresses of their
    functions (`Parts`).
@@ -21,7 +21,7 @@
 #include "steps.h"
 #include "threads.h"
 
-enum { KINDS = 2 };         /* the kinds of words that heads see: the stack, the buffer */
+enum { KINDS = 2 };         /* the groups of words that a head may be limited to: the stack, the buffer */
 enum { MORE_SLOTS = 8 };    /* the number of slots for nodes that each row gets when its slots run out */
 enum { ROWS_AT_ONCE = 48 }; /* the largest number of rows computed together, but one sentence may have more */
 
@@ -44,12 +44,12 @@ typedef struct {
 
    layers: the layers
    words: the number of words of a sentence in the memories
-   stack_window, buffer_window: the numbers of ranks of the stack and of the buffer that heads see; 0 for all
+   stack_window, buffer_window: how many words of the stack (from its top) and of the buffer heads see; 0 for all
    end: the token before the first action
    lexicon_rows, entries: the sizes of the lexical prior; 0 for no prior
-   scale: the factor of embedded actions
-   embedded, output: (vocabulary, dim); the vectors of actions, as inputs and as outputs
-   sinusoids: (most, dim); the vector of each step
+   scale: the factor of the input embeddings
+   embedded, output: (vocabulary, dim); the input and the output embeddings of actions
+   sinusoids: (most, dim); the position vector of each step
    norm, norm_bias, norm_epsilon: the norm before the first layer
    memories: (layers), each (B, words, 2 dim); the keys and values of words
    lengths: (B); the number of words of each sentence
@@ -82,7 +82,7 @@ typedef struct {
 
 /* The record of one step.
 
-   origin: (R); the row of the step before that each row continues; NULL where each row continues its own
+   origin: (R); the row of the previous step that each row continues; NULL if row i continues row i
    tokens: (R); the action that each row takes
    added: (R); the log-probability of each action */
 typedef struct {
@@ -110,14 +110,14 @@ typedef struct {
 
 /* The search of one sentence.
 
-   setting: the machine, with the numbers of words and of slots of this sentence
+   setting: the values that all rows share, with the numbers of words and of slots of this sentence
    found: the results of this sentence
    rows: the number of rows
    count: the number of steps that were taken
    finished: the number of derivations that were found
    now, spare: the rows, and room for the rows after the next step
    tokens: (R); the last action of each row
-   some: (scored); the actions that some row may take
+   some: (scored); the `scored` actions that at least one row may take, and perhaps others
    legal, scores: (R, scored); the legality and the scores of these actions
    totals: (R); the log-probability of each hypothesis so far, at most DEAD for dead hypotheses
    chosen, best, added: (beam); the results of `best_continuations`
@@ -162,7 +162,7 @@ typedef struct {
     char *x, *normed, *zeros;
 } Together;
 
-/* Return zeroed memory that lives as long as the search; NULL, remembered in `no_memory`, where there is none. */
+/* Return zeroed memory that lives as long as the search. Without memory, set `no_memory` and return NULL. */
 static void *room(Search *search, int64_t count, int64_t size) {
     Block *block = calloc(1, sizeof *block + count * size);
     if (!block) {
@@ -193,7 +193,7 @@ static Rows room_for_rows(Search *search, int named) {
                   room(search, rows * search->batch->wide, sizeof(int64_t)), room(search, rows, COLUMNS)};
 }
 
-/* Copy the row number `row` of one set to the row number `to_row` of another one. */
+/* Copy row `row` of `from` to row `to_row` of `to`. */
 static void copy_row(const Search *search, const Rows *from, int64_t row, const Rows *to, int64_t to_row) {
     const int64_t span = 2 * search->setting.span, wide = search->batch->wide, slots = search->setting.slots;
     to->numbers[to_row] = from->numbers[row];
@@ -203,7 +203,7 @@ static void copy_row(const Search *search, const Rows *from, int64_t row, const 
     memcpy(to->columns + to_row * COLUMNS, from->columns + row * COLUMNS, COLUMNS);
 }
 
-/* Let each row have a free slot for a node. */
+/* Make sure that each row has a free slot for a node. */
 static void make_room(Search *search) {
     int64_t deepest = 0;
     for (int64_t row = 0; row < search->rows; row++)
@@ -241,7 +241,7 @@ static void embed(const Search *search, char *x) {
     }
 }
 
-/* Compute the ranks of words on the stack and in the buffer; 0 outside the window. */
+/* Compute the ranks of words on the stack and in the buffer; words outside the window get the rank 0. */
 static const char *rank(const Search *search) {
     const int64_t numbers = search->rows * search->setting.words;
     const Network *network = search->batch->network;
@@ -269,7 +269,7 @@ static void open_caches(Search *search) {
     }
 }
 
-/* Do what comes before the layers of a step: find the actions that some row may take, and what the decoder reads.
+/* Prepare a step: find the actions that some row may take, and compute the inputs of the decoder.
 
    x: (R, dim); the result, the input of the decoder */
 static const char *prepare(Search *search, char *x) {
@@ -329,7 +329,7 @@ static const char *choose(Search *search) {
         (int)batch->network->layers.half, search->rows, 1, search->rows, actions, search->scores, NULL, search->legal,
         search->totals, rows, search->best, search->added, search->chosen);
     if (problem) return problem;
-    const int moved = batch->beam > 1; /* greedy search ranks nothing */
+    const int moved = batch->beam > 1; /* greedy search keeps its single row */
     Step *step = search->steps + search->count;
     step->tokens = room(search, rows, sizeof *step->tokens);
     step->added = room(search, rows, sizeof *step->added);
@@ -526,7 +526,7 @@ static void *worked(void *argument) {
 /* Find derivations of the AMR of each sentence by beam search, until `beam` of them are complete. Return NULL, or a
    message about wrong arguments.
 
-   setting: the machine; where it is `labelled`, SHIFTs must name the word in front
+   setting: the values that all rows share; if it is `labelled`, SHIFTs must name the word in front
    vocabulary: the actions
    threads: the number of threads that share the sentences
    sentences: the number B of sentences

@@ -1,9 +1,10 @@
 """The compiled search for the AMRs of sentences on CPUs: `amr_search_kernels.c`.
 
-Every tensor that C reads is checked. The Python functions check types and shapes, and C checks the numbers as it reads
-them. A tensor that does not fit raises `ValueError`.
+The Python functions check types and shapes of tensors, and C checks the numbers. A tensor that does not fit raises
+`ValueError`. Tensors without a dtype are float or bfloat16.
 
-Common dimensions: B sentences, P words of the longest sentence and its root, V actions.
+Common dimensions: B sentences, P words of the longest sentence and its root, V actions, C columns (`ActionClass`), M
+slots for nodes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _PARTS = (
     (search_kernels, ("decoder_layers", "add_and_normalise", "legal_scores", "best_continuations")),
     (amr_machine_kernels, ("take_amr_actions",)),
 )
-_KINDS = 2  # the kinds of words that heads see: the stack, the buffer
+_KINDS = 2  # the groups of words that an attention head may be limited to: the stack, the buffer
 
 library = lazy_library("amr_search", _FUNCTIONS)
 
@@ -44,14 +45,14 @@ def supports(like: Tensor) -> bool:
 
 
 class InitialRows(NamedTuple):
-    """The row of each sentence before the first action; see `take_actions`.
+    """The state of each sentence before the first action, one row a sentence, as `take_actions` reads it.
 
-    setting: the machine
-    numbers: (B, 16)
-    nodes: (B, M, 6)
-    named: (B, 2, span); None without limits
-    columns: (B, C) bool
-    context: (B, 2), or (B, 6 + span) with `named`
+    setting: the values that all rows share
+    numbers: (B, 16) int64
+    nodes: (B, M, 6) int64
+    named: (B, 2, span) int64; None without limits of search
+    columns: (B, C) bool; the legal columns
+    context: (B, 2) int64, or (B, 6 + span) with `named`
     """
 
     setting: Setting
@@ -63,7 +64,7 @@ class InitialRows(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """A lexical prior, whatever the current span: the other fields of `SpanPrior`."""
+    """A lexical prior for all spans: the fields of `SpanPrior` without `spans`."""
 
     offsets: Tensor
     tokens: Tensor
@@ -71,11 +72,11 @@ class Prior(NamedTuple):
 
 
 class Actions(NamedTuple):
-    """The vectors of actions.
+    """The embeddings of actions, and what the lexicon adds to their scores.
 
-    embedded: (V, dim); of actions as inputs
-    scale: the factor of embedded actions
-    output: (V, dim); of actions as outputs
+    embedded: (V, dim); the input embedding of each action
+    scale: the factor of the input embeddings
+    output: (V, dim); the output embedding of each action
     end: the token before the first action
     prior: the lexicon's additions to scores; None to add nothing
     """
@@ -90,11 +91,11 @@ class Actions(NamedTuple):
 class Attended(NamedTuple):
     """The inputs of cross-attention; see `cross_attention`.
 
-    memories: (B, P, 2 dim) for each layer
-    lengths: (B,) int32
+    memories: (B, P, 2 dim) for each layer; keys and values of the words
+    lengths: (B,) int32; the number of words of each sentence
     roles: (heads,) int32; 0 for heads that see the stack, 1 for the buffer, −1 for all words
-    positions: (2, largest + 1, dim) for each layer; all None to add nothing
-    windows: the numbers of ranks of the stack and of the buffer that heads see; 0 for all
+    positions: (2, largest + 1, dim) for each layer; the vectors added to keys, by rank; all None to add nothing
+    windows: how many words from the top of the stack, and from the front of the buffer, heads see; 0 for all
     """
 
     memories: Sequence[Tensor]
@@ -134,7 +135,7 @@ def search_amrs(
 ) -> FoundDerivations:
     """Return the complete derivations that beam search finds with a decoder of the Stack-Transformer.
 
-    sinusoids: (most, dim); the vector of each step; a derivation has at most so many actions
+    sinusoids: (most, dim); the position vector of each step; a derivation has at most `most` actions
     stack: the layers of the decoder
     beam: the number of hypotheses that are kept for each sentence; 1 is greedy search
     """
@@ -169,9 +170,9 @@ def _network(
     size: tuple[int, int],
     vocabulary: int,
 ) -> tuple[_Network, tuple]:
-    """Return the decoder as C reads it, and the arrays that it points to, which the caller must keep.
+    """Return the decoder as C reads it, and the arrays that the decoder points to, which the caller must keep.
 
-    size: B and P
+    size: (B, P), the shape of the batch
     """
     dim, dtype, norm, prior = stack.dim, stack.dtype, stack.first_norm, actions.prior
     if not len(attended.memories) == len(attended.positions) == stack.layers:

@@ -1,10 +1,10 @@
-"""Linear layers, and layers of BERT, with products of codes of 8 bits: a part of `search_kernels.c`.
+"""Linear layers, and layers of BERT, that multiply 8-bit codes instead of floats, by `search_kernels.c`.
 
-A few rows are computed at a time, so that nothing between their products leaves the cache of a processor's core. The
-result of a row of a linear layer depends on no other row, and that of a layer of BERT on its own sentence only.
+C computes a few rows at a time, so that intermediate results stay in the cache of a core. A row of a linear layer
+depends on no other row. A row of a layer of BERT depends on the rows of its own sentence only.
 
-A code is round(127 x / m) + 128, where m is the size of the largest number of the row. The weights of each output are
-coded likewise, without the 128.
+The code of a number x is round(127 x / m) + 128, where m is the largest absolute value in the row of x. The code of a
+weight is round(127 w / m), where m is the largest absolute weight of its output.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from transition_parser.kernels import search_kernels
 from transition_parser.kernels.guards import raise_problem, require
 from transition_parser.kernels.loader import FLOAT, POINTER, SIZE
 
-LARGEST, ZERO = 127, 128  # the largest code without its sign; the code of zero
+LARGEST, ZERO = 127, 128  # the largest absolute code of a weight; the code of a zero in a row
 TINY = 1e-30  # numbers as small as this count as zeros, so that no quotient is infinite
-_ROUNDED = ZERO + 0.5  # conversion to an integer cuts off what is behind the point
-_PANEL = 64  # C computes so many columns of a product together
-_FOUR = 4  # C multiplies so many codes at once
+_ROUNDED = ZERO + 0.5  # conversion to an integer drops the fraction
+_PANEL = 64  # the number of outputs that C computes together
+_FOUR = 4  # the number of codes that C multiplies at once
 ACTIVATIONS = ("none", "relu", "gelu")  # in the order of the enum in C
 
 
 def quantise_weights(weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the codes of weights, (R, dim) int8, and the size of the largest weight of each row, (R, 1) float.
+    """Return the codes of weights, (R, dim) int8, and the largest absolute weight of each row, (R, 1) float.
 
-    The size is at least `TINY`.
+    A largest weight below `TINY` is replaced by `TINY`.
 
     weights: (R, dim) float
     """
@@ -41,9 +41,9 @@ def quantise_weights(weights: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def quantise_rows(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the codes of rows, (R, dim) uint8, and the size of the largest number of each row, (R, 1) float.
+    """Return the codes of rows, (R, dim) uint8, and the largest absolute value of each row, (R, 1) float.
 
-    The size is nan for a row with numbers that are not finite.
+    The largest value is nan for a row with numbers that are not finite.
 
     x: (R, dim) float or bfloat16
     """
@@ -58,8 +58,8 @@ class CodedWeights(NamedTuple):
     """The weights of a linear layer as codes.
 
     codes: (outputs, inputs) int8; the weights
-    scale: (outputs,) float; the largest weight of each output / 127²; this times the largest number of a row makes
-        numbers of a sum of codes
+    scale: (outputs,) float; the largest absolute weight of each output / 127². Times the largest absolute value of a
+        row, it turns a sum of products of codes into a sum of products of floats.
     bias: (outputs,) float
     """
 
@@ -69,7 +69,7 @@ class CodedWeights(NamedTuple):
 
     @classmethod
     def together(cls, parts: Sequence[CodedWeights]) -> CodedWeights:
-        """Return the weights of a layer whose outputs are those of several layers, one after another."""
+        """Return the weights of one layer whose outputs are the concatenated outputs of several layers."""
         return cls(*(torch.cat(some) for some in zip(*parts, strict=True)))
 
 
@@ -125,13 +125,13 @@ class CodedProduct:
 
 
 class CodedLayer(NamedTuple):
-    """A layer of BERT.
+    """The weights of a layer of BERT. Linear layers have the shape (outputs, inputs).
 
-    attention: (3 dim, dim); queries, keys and values
-    output: (dim, dim); of what the heads have read
+    attention: (3 dim, dim); the projections to queries, keys and values
+    output: (dim, dim); the output projection of attention
     inner: (inner, dim); the first layer of feed-forward
     outer: (dim, inner); the second layer of feed-forward
-    norms: the norms behind attention and behind feed-forward
+    norms: the layer norms after attention and after feed-forward
     """
 
     attention: CodedProduct
@@ -142,20 +142,20 @@ class CodedLayer(NamedTuple):
 
 
 def has_codes() -> bool:
-    """Return True if this machine computes layers whose weights are codes."""
+    """Return True if the library is available and this processor can compute layers whose weights are codes."""
     return bool((library := search_kernels.library()) and library.has_codes())
 
 
 def supports(dim: int, inner: int, heads: int) -> bool:
-    """Return True if `coded_layers` computes on this machine with layers of these sizes."""
+    """Return True if `coded_layers` can compute layers of these sizes on this machine."""
     fits = dim % _PANEL == 0 and inner % _PANEL == 0 and dim % heads == 0 and dim // heads % search_kernels.BLOCK == 0
     return fits and has_codes()
 
 
 class CodedStack:
-    """The weights of layers, as `coded_layers` reads them.
+    """The weights of several layers of BERT, as `coded_layers` reads them.
 
-    layers: all layers, of the same sizes
+    layers: the layers, first to last, all of the same sizes
     heads: the number of heads of each layer
 
     Raises `ValueError` for layers that the kernel can't read.
@@ -171,7 +171,7 @@ class CodedStack:
         products, norms = [], []
         for *parts, of_layer in layers:
             for part, shape in zip(parts, shapes, strict=True):
-                part.address(*shape)  # the sizes are right
+                part.address(*shape)  # raises an error for wrong sizes
                 products.append(part)
             norms += [part.detach() for norm in of_layer for part in (norm.weight, norm.bias)]
         self._kept = products, norms  # so that the memory stays as long as the addresses
@@ -183,13 +183,13 @@ class CodedStack:
 def coded_layers(
     x: Tensor, stack: CodedStack, first: Tensor, lengths: Tensor, longest: int, asking: Tensor | None = None
 ) -> Tensor:
-    """Return the output of all layers, (A, dim) float, of the rows that ask.
+    """Return the output of the last layer for A of the rows, (A, dim) float.
 
-    x: (R, dim) float; the rows of sentences that follow one another
+    x: (R, dim) float; the inputs of the first layer, sentence after sentence
     first: (S,) int32; the first row of each sentence
     lengths: (S,) int32; the number of rows of each sentence
     longest: the largest number of rows that a sentence may have
-    asking: (A,) int64; the rows that ask, which ascend; None if all rows ask
+    asking: (A,) int64; the rows whose output is needed, in ascending order; None for all rows
     """
     if asking is None:
         asking = torch.arange(len(x))

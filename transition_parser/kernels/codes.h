@@ -1,4 +1,4 @@
-/* Products of codes of 8 bits, and layers with such products, compiled where the processor multiplies codes; see
+/* Products of 8-bit codes, and layers with such products, compiled for processors that multiply codes; see
    search_kernels.c.
 
    The products of codes are exact, so that no row depends on the rows that are computed with it. */
@@ -10,7 +10,7 @@
 
 /* Numbers as small as 1e-30 count as zeros, so that no quotient is infinite. */
 #define TINY 1e-30f
-/* The bits of infinity, and of what is not a number. */
+/* The bits of infinity, and of a NaN. */
 #define INFINITE 0x7f800000u
 #define NO_NUMBER 0x7fc00000u
 
@@ -18,17 +18,17 @@ INLINE float NAME(number)(const char *x, int64_t i, const int half) {
     return half ? widen(((const uint16_t *)x)[i]) : ((const float *)x)[i];
 }
 
-/* Write each row as codes of 8 bits: 128 is zero, and the largest number of the row has the code 1 or 255. The largest
-   number of a row with numbers that are not finite is no number.
+/* Write each row as 8-bit codes. Zero has the code 128, and the number with the largest absolute value 1 or 255. A row
+   with numbers that are not finite has NaN as its largest absolute value.
 
    x: (rows, dim)
    stride: the distance between the codes of rows
    codes: the result
-   largest: (rows); the result; the size of the largest number of each row */
+   largest: (rows); the result; the largest absolute value of each row */
 static void NAME(quantise_rows)(int64_t rows, int64_t dim, const char *x, int64_t stride, uint8_t *codes,
                                 float *largest, const int half) {
     for (int64_t row = 0; row < rows; row++, x += dim * (half ? 2 : 4), codes += stride) {
-        uint32_t bits = 0; /* sizes of floats have the order of their bits; those that are not finite come last */
+        uint32_t bits = 0; /* absolute values have the order of their bits; infinity and NaN come last */
         for (int64_t i = 0; i < dim; i++) {
             const float number = NAME(number)(x, i, half);
             uint32_t size;
@@ -37,7 +37,7 @@ static void NAME(quantise_rows)(int64_t rows, int64_t dim, const char *x, int64_
             bits = size > bits ? size : bits;
         }
         const int is_finite = bits < INFINITE;
-        if (!is_finite) bits = NO_NUMBER; /* the products become no numbers, too */
+        if (!is_finite) bits = NO_NUMBER; /* the products become NaN, too */
         __builtin_memcpy(largest + row, &bits, sizeof bits);
         if (!is_finite) {
             memset(codes, 128, (size_t)dim);
@@ -55,7 +55,7 @@ INLINE NAME(Floats) NAME(gelu)(NAME(Floats) x) {
     NAME(Floats) t = (NAME(Floats))_mm512_rcp14_ps((__m512)below);
     t *= 2.0f - below * t;
     const NAME(Floats) least = {0}, power = (NAME(Floats))_mm512_max_ps((__m512)(x * x * -0.72134752f),
-                                                                       (__m512)(least - 100.0f)); /* of 2 */
+                                                                       (__m512)(least - 100.0f)); /* base 2 */
     const __m512i whole = _mm512_cvtps_epi32((__m512)power); /* to the nearest */
     const NAME(Floats) part = power - (NAME(Floats))_mm512_cvtepi32_ps(whole);
     NAME(Floats) two = 1.3333558e-3f * part + 9.6181291e-3f;
@@ -119,13 +119,13 @@ INLINE void NAME(panel_sums)(const uint8_t *codes, int64_t inputs, const int8_t 
 PANEL_SUMS_OF(1) PANEL_SUMS_OF(2) PANEL_SUMS_OF(3) PANEL_SUMS_OF(4) PANEL_SUMS_OF(5) PANEL_SUMS_OF(6)
 #undef PANEL_SUMS_OF
 
-/* Replace negative numbers by 0. What is no number stays so: a maximum, as the compiler may have it, would lose it. */
+/* Replace negative numbers by 0. NaN stays NaN; the compiler's maximum might lose it. */
 INLINE NAME(Floats) NAME(relu)(NAME(Floats) x) {
     const __m512 zero = _mm512_setzero_ps();
     return (NAME(Floats))_mm512_mask_mov_ps((__m512)x, _mm512_cmp_ps_mask((__m512)x, zero, _CMP_LT_OQ), zero);
 }
 
-/* Store 16 numbers, or those of `mask`. */
+/* Store those of 16 numbers whose bits in `mask` are set. */
 INLINE void NAME(store_some)(char *to, NAME(Floats) x, __mmask16 mask, const int half) {
     if (half) {
         _mm256_mask_storeu_epi16(to, mask, _mm512_cvtepi32_epi16((__m512i)(NAME(rounded)(x) >> 16)));
@@ -174,9 +174,9 @@ static void NAME(gelu_product)(const uint8_t *codes, const float *largest, int64
 }
 
 /* Compute one share of a linear layer. Return NULL, or a message that there is no memory. Rows of x that are not finite
-   become no numbers.
+   become NaN.
 
-   finite: becomes 0 if there are such rows */
+   finite: becomes 0 if x has rows that are not finite */
 INLINE const char *NAME(linear_of)(const CodedLinear *in, const Share *share, int *finite, const int activation,
                                    const int half) {
     const int64_t size = half ? 2 : 4, inputs = in->by.inputs;
@@ -209,7 +209,7 @@ static const char *NAME(coded_linear)(const void *job, const Share *share, const
     return NAME(activated_linear)(job, share, &finite);
 }
 
-/* Do what `product` in decoder_layers.h does, where the weight is a `Coded` and the bias is a part of it. */
+/* Compute what `product` in decoder_layers.h computes, with a `Coded` as the weight, which holds the bias, too. */
 static const char *NAME(product_of_codes)(const char *x, int64_t rows, int64_t inputs, const char *weight,
                                           const char *bias, int64_t outputs, int relu, char *y, int half) {
     Coded by;
@@ -240,9 +240,9 @@ typedef struct {
     uint8_t *codes;
 } NAME(CodedRoom);
 
-/* Compute what comes behind the attention of a layer.
+/* Compute the rest of a layer after its attention: output projection, feed-forward and norms.
 
-   rows: the number of rows of `room->x` and of `room->read`, which has what the heads have read */
+   rows: the number of rows of `room->x`, the input of the layer, and of `room->read`, the output of the heads */
 static void NAME(behind_attention)(const CodedLayers *in, int64_t layer, int64_t rows, const NAME(CodedRoom) *room) {
     const Coded *by = in->products + CODED_PRODUCTS * layer;
     const char *const *norms = in->norms + CODED_NORMS * layer;
@@ -262,9 +262,9 @@ static void NAME(behind_attention)(const CodedLayers *in, int64_t layer, int64_t
     }
 }
 
-/* Keep those rows of a chunk that ask. Return NULL, or a message about wrong arguments.
+/* Keep the rows of a chunk whose output is needed. Return NULL, or a message about wrong arguments.
 
-   asking: (count); the rows, among all rows
+   asking: (count); the rows to keep, counted from the first row of all sentences
    begin: the first row of the chunk
    rows: the number of rows of the chunk */
 static const char *NAME(keep_asking)(const int64_t *asking, int64_t count, int64_t begin, int64_t rows, int64_t dim,
@@ -304,8 +304,8 @@ static const char *NAME(coded_chunk)(const CodedLayers *in, int64_t from, int64_
     return NULL;
 }
 
-/* Compute one share of the layers: the sentences whose first rows are in the share. Return NULL, or a message about wrong
-   arguments. */
+/* Compute one share of the layers: the sentences whose first rows are in the share. Return NULL, or a message about
+   wrong arguments. */
 static const char *NAME(coded_layers)(const void *job, const Share *share, const Room *unused) {
     const CodedLayers *in = job;
     const int64_t dim = in->dim, d = dim / in->heads, rows = in->longest < CHUNK ? CHUNK : in->longest;

@@ -12,7 +12,7 @@ static void NAME(add_and_normalise)(int64_t rows, int64_t dim, char *x, const ch
             one.a += more.a;
             one.b += more.b;
             NAME(store)(x + at, one, half);
-            one = NAME(load)(x + at, half); /* the rounded numbers, because the norm is that of the stored sum */
+            one = NAME(load)(x + at, half); /* the rounded sum, of which the norm is taken */
             sum += one.a + one.b;
         }
         NAME(sums)(sum, sum, sum, sum, sums);
@@ -35,7 +35,7 @@ static void NAME(add_and_normalise)(int64_t rows, int64_t dim, char *x, const ch
     }
 }
 
-/* Add to a row's scores what the lexicon's prior gives its span. Return NULL, or a message about wrong arguments. */
+/* Add the lexical prior of a row's span to the row's scores. Return NULL, or a message about wrong arguments. */
 INLINE const char *NAME(add_prior)(const Output *output, int64_t row, char *scores, const int half) {
     const Prior *prior = &output->prior;
     const int64_t span = prior->spans[row];

@@ -26,15 +26,15 @@ typedef struct {
     const int64_t *heads, *rank;
 } Configuration;
 
-/* The items that join the tree of arc-standard: the words of the stack, the top first, and then the words of the buffer
-   that have a gold arc with the stack.
+/* The items that arc-standard joins into one tree: the words of the stack, the top first, and then the words of the
+   buffer that have a gold arc with a word of the stack.
 
    of_stack, of_buffer: the numbers of items that come from the stack and from the buffer
    words: the word of each item
    item: the item of each word, or NONE
    by_rank: the joined word of the buffer at each place of the order, or NONE
    heads: for each item, the item that is its head, or ROOT, or NONE
-   table: for each number of words of the buffer a row of numbers of arcs, one for each item as root; see `most_arcs`
+   table: row i has for each item the most gold arcs of a tree with this root and the first i items of the buffer
    joined: true for the words of the buffer that are items */
 typedef struct {
     int64_t of_stack, of_buffer, *words, *item, *by_rank;
@@ -75,7 +75,7 @@ static int32_t arc_eager(const Configuration *c) {
     return lost + (c->on_stack[last] && last >= second);
 }
 
-/* Write into `to` the numbers of `from` after one item more has joined, as a dependent of the root or as its head.
+/* Write into `to` the numbers of `from` after one more item has joined, as a dependent of the root or as its head.
 
    from, to: for each item, the largest number of gold arcs of a tree with this item as its root
    better: true to write only numbers that are larger than the numbers in `to` */
@@ -227,10 +227,10 @@ static const char *wrong_effect(const Effect *effect) {
    effects: (actions); the effects of the actions; the first action must do nothing
    root: (rows); the position of the root
    stack: (rows, width); the words of the stack, bottom first
-   depth: (rows); how many words of `stack` count
+   depth: (rows); the number of words on the stack
    buffer: (rows, width); the words of the buffer, the front last
-   buffer_size: (rows); how many words of `buffer` count
-   arcs: (rows, width); the heads that words have got; NULL where no word on a stack has a head
+   buffer_size: (rows); the number of words in the buffer
+   arcs: (rows, width); the heads of words so far; NULL where no word on a stack has a head
    words: (rows, WORDS); the root, S0, S1 and B0
    heads: (rows, width); the gold heads; the head of the root is the root
    rank: (rows, width); the places of words in projective order; NULL without SWAP

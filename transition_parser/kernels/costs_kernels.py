@@ -1,7 +1,7 @@
 """The compiled costs of the actions of dependency systems on CPUs: `costs_kernels.c`.
 
-Every tensor that C reads is checked. The Python functions check types and shapes, and C checks the numbers as it reads
-them. A tensor that does not fit raises `ValueError`.
+`lost_arcs` checks types and shapes of tensors, and C checks the numbers. A tensor that does not fit raises
+`ValueError`. Dimensions: K actions, R rows (hypotheses), P words of the longest sentence and its root.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from transition_parser.kernels.guards import optional, raise_problem, require
 from transition_parser.kernels.loader import POINTER, PROBLEM, SIZE, Signature, lazy_library
 
 _FUNCTIONS: dict[str, Signature] = {"lost_arcs": (PROBLEM, (*(SIZE,) * 4, *(POINTER,) * 11))}
-_LOSSES = ("arc-hybrid", "arc-eager", "arc-standard")  # in the order of C's numbers
+_LOSSES = ("arc-hybrid", "arc-eager", "arc-standard")  # in the order of the enum in costs_kernels.c
 _FIELDS = 8  # the number of fields of an effect
 _WORDS = 4  # the number of words that effects can name
 library = lazy_library("costs", _FUNCTIONS)
@@ -39,14 +39,14 @@ def lost_arcs(
 ) -> Tensor:
     """Return how many gold arcs each action loses in each row, (K, R). All tensors are int64.
 
-    loss: the name of the loss
-    effects: (K, 8); the effects of the actions; the first action must do nothing
+    loss: the system whose rules count the lost arcs, one of `_LOSSES`
+    effects: (K, 8); the `Effect` of each action on the stack and the buffer; the first action must do nothing
     root: (R,); the position of the root
     stack: (R, P + 1); the words of the stack, bottom first
-    depth: (R,); how many words of `stack` count
+    depth: (R,); the number of words on the stack
     buffer: (R, P + 1); the words of the buffer, the front last
-    buffer_size: (R,); how many words of `buffer` count
-    arcs: (R, P + 1); the heads that words have got; None where no word on a stack has a head
+    buffer_size: (R,); the number of words in the buffer
+    arcs: (R, P + 1); the heads of words so far; None where no word on a stack has a head
     words: (R, 4); see `DependencyMachine.words`
     heads: (R, P + 1); the gold heads; the head of the root is the root
     rank: (R, P + 1); the places of words in projective order, for systems with SWAP; None for other systems

@@ -1,7 +1,7 @@
 /* All layers of the decoder for the rows of a step of search, compiled once for each kind of processor; see
    `decoder_layers` in search_kernels.c.
 
-   For a few rows the products of oneDNN take less time than the calls of them. Codes have products of their own. */
+   For a few rows, calling oneDNN takes longer than its products. Weights that are codes have their own product. */
 
 #define TRY(call) \
     if ((problem = (call))) return problem

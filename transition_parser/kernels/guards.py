@@ -16,7 +16,7 @@ _FIRST, _MOST = 64, 1024  # the numbers of rows of the first chunk and of the la
 
 
 def require(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
-    """Return the address of a tensor of this type and shape, contiguous and on the CPU.
+    """Return the address of a contiguous tensor on the CPU that has the given dtype and shape.
 
     Raises `ValueError` for any other tensor.
     """
@@ -29,7 +29,7 @@ def require(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
 
 
 def optional(name: str, tensor: Tensor | None, dtype: torch.dtype, *shape: int) -> int | None:
-    """Return the address of a tensor as `require` does; None, which is NULL in C, for None."""
+    """Return the address of a tensor as `require` does, or None, which is NULL in C, for the tensor None."""
     return None if tensor is None else require(name, tensor, dtype, *shape)
 
 
@@ -46,7 +46,7 @@ def raise_problem(problem: bytes | None) -> None:
 
 
 class Pointers:
-    """A list of tensors of one type and one size of rows, as addresses and numbers of rows that C can read.
+    """A list of tensors with the same dtype and the same shape of rows. C can read their addresses and numbers of rows.
 
     The list keeps its tensors alive. None is stored as NULL.
 
@@ -70,8 +70,8 @@ class Pointers:
     def append(self, tensor: Tensor | None) -> None:
         """Append a tensor or None.
 
-        Raises `ValueError` unless the tensor is contiguous, on the CPU, and has the type and the size of rows of the
-        tensors before it.
+        Raises `ValueError` unless the tensor is contiguous, on the CPU, and has the dtype and the shape of rows of the
+        first tensor of the list.
         """
         if self.count == len(self.array):
             self._grow()
@@ -87,7 +87,7 @@ class Pointers:
         self.count += 1
 
     def require(self, name: str, dtype: torch.dtype, *row: int) -> None:
-        """Raise `ValueError` unless the tensors have this type and rows of this size."""
+        """Raise `ValueError` unless the tensors of the list have the given dtype and rows of the given shape."""
         if self._dtype is not None and (self._dtype, self._row) != (dtype, row):
             raise ValueError(f"{name} must be {dtype} with rows of {row}; it is {self._dtype} with rows of {self._row}")
 

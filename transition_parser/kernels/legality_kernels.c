@@ -13,8 +13,8 @@ enum { UNBOUND }; /* the lexicon row that does not limit the tokens */
 /* The legal columns and the context of one row.
 
    columns: (columns); 1 for legal columns
-   context: NULL, or the shift id of the word in front (below 0 for the root), the lexicon row, and in search the roles of the node on top and
-       of the second node, their sorts, and the tokens that are no longer legal (below 0 for none)
+   context: NULL, or the shift id of the word in front (below 0 for the root), the lexicon row, and in search the roles
+       of the node on top and of the second node, their sorts, and the tokens no longer legal (below 0 for none)
    listed, listed_end: the begin and the end of the tokens of the lexicon row
    gone: (more); the tokens that are no longer legal
    top, second: the roles of the node on top and of the second node, as bits
@@ -58,9 +58,9 @@ static const char *problem_of(const Vocabulary *all) {
     return NULL;
 }
 
-/* Find all tokens that are legal in any row, and perhaps others. Return NULL, or a message about wrong arguments.
+/* Find all tokens that are legal in at least one row. Return NULL, or a message about wrong arguments.
 
-   Illegal tokens may be found, because neither the words of SHIFTs nor the tokens that are no longer legal are
+   Illegal tokens may be found, too, because neither the words of SHIFTs nor the tokens that are no longer legal are
    compared.
 
    columns: (R, columns); 1 for legal columns
@@ -95,8 +95,8 @@ const char *legal_anywhere(int64_t rows, const Vocabulary *all, int64_t wide, co
     return problem;
 }
 
-/* Given tokens in groups: one group for each column of the tokens that the lexicon does not limit, and then one group
-   for each column of the tokens that it limits.
+/* The given tokens in groups: first a group for each column, of the tokens that the lexicon does not limit, and then a
+   group for each column, of the tokens that the lexicon limits.
 
    count: the number of given tokens
    bearers: the length of `bearing`
@@ -175,7 +175,7 @@ static void write(float *legal, const Row *row, const Groups *groups, const Voca
 
    columns: (R, columns); 1 for legal columns
    context: (R, wide), or NULL
-   compare: 1 to make SHIFTs illegal unless they name the word in front; 0 to make labelled ones illegal only where
+   compare: 1 to make SHIFTs illegal unless they name the word in front; 0 to make labelled SHIFTs illegal only where
        the root is in front
    tokens: (count); all different; NULL for all tokens
    legal: (R, count); the result; 1 for legal tokens, 0 for illegal tokens, and -1 for legal tokens that would give a

@@ -1,7 +1,7 @@
 """The compiled legality of actions on CPUs: `legality_kernels.c`.
 
-Every tensor that C reads is checked. The Python functions check types and shapes, and C checks the numbers as it reads
-them. A tensor that does not fit raises `ValueError`.
+The Python functions check types and shapes of tensors, and C checks the numbers. A tensor that does not fit raises
+`ValueError`. Dimensions: V tokens of the action vocabulary, C columns (`ActionClass`), R rows (hypotheses).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FUNCTIONS: dict[str, Signature] = {
 }
 _CONTEXT = 2  # the number of values that a context must have where there is a lexicon
 _OF_TOKENS = ("column", "shift_word", "top_roles", "second_roles", "top_sorts", "second_sorts")
-_NODES = 4  # the number of values for roles and sorts of nodes that follow in a context of search
+_NODES = 4  # in search, the number of further values in a context: the roles and sorts of two nodes
 library = lazy_library("legality", _FUNCTIONS)
 
 
@@ -33,15 +33,15 @@ def supports(like: Tensor) -> bool:
 class VocabularyTensors(NamedTuple):
     """The action vocabulary of V tokens. `limited`, `offsets` and `tokens` are None without a lexicon.
 
-    column: (V,) int64; the column of each token
-    shift_word: (V,) int64; the shift id of a SHIFT, −1 for other tokens
-    top_roles: (V,) int64; see `DeviceTable`
-    second_roles: (V,) int64; see `DeviceTable`
-    top_sorts: (V,) int64; see `DeviceTable`
-    second_sorts: (V,) int64; see `DeviceTable`
+    column: (V,) int64; the `ActionClass` of each token
+    shift_word: (V,) int64; 0 for a plain SHIFT, k for a SHIFT labelled with the k-th word, −1 for other tokens
+    top_roles: (V,) int64; the roles that each token gives the node on top of the stack, as bits
+    second_roles: (V,) int64; the roles that each token gives the second node, as bits
+    top_sorts: (V,) int64; the sorts that the node on top may not have where search takes the token, as bits
+    second_sorts: (V,) int64; the sorts that the second node may not have where search takes the token, as bits
     limited: (V,) bool; True for the tokens that the lexicon limits
     offsets: (rows + 1,) int64; the index in `tokens` at which the tokens of each lexicon row begin
-    tokens: int64; the tokens that each lexicon row allows, row after row
+    tokens: (entries,) int64; the tokens that each lexicon row allows, row after row
     """
 
     column: Tensor
@@ -64,7 +64,7 @@ class _Vocabulary(ctypes.Structure):
 
 
 def legal_anywhere(vocabulary: VocabularyTensors, columns: Tensor, context: Tensor | None) -> Tensor:
-    """Return (U,) tokens, in their order: all tokens that are legal in any row, and perhaps others.
+    """Return all tokens that are legal in at least one row, and perhaps illegal ones, (U,) int64, in ascending order.
 
     columns: (R, C) bool; the legal columns
     context: (R, K) int64 or None; see `DeviceTable.legality`
@@ -79,7 +79,7 @@ def legal_anywhere(vocabulary: VocabularyTensors, columns: Tensor, context: Tens
 def legality(
     vocabulary: VocabularyTensors, columns: Tensor, context: Tensor | None, tokens: Tensor | None, compare_shifts: bool
 ) -> Tensor:
-    """Return the legality of tokens, (R, V) float, or (R, U) for U given tokens, see `DeviceTable.legality`.
+    """Return the legality of all V tokens, (R, V) float, or of U given tokens, (R, U); see `DeviceTable.legality`.
 
     columns: (R, C) bool; the legal columns
     context: (R, K) int64 or None; see `DeviceTable.legality`
@@ -96,7 +96,10 @@ def legality(
 
 
 def _rows(vocabulary: VocabularyTensors, columns: Tensor, context: Tensor | None) -> tuple:
-    """Return the first arguments of both functions in C."""
+    """Return the leading arguments that the C functions `legal_anywhere` and `legality` share.
+
+    Raises `ValueError` for a tensor that does not fit.
+    """
     rows, count = columns.shape
     wide = 0 if context is None else context.shape[1]
     if vocabulary.limited is not None and wide < _CONTEXT:

@@ -3,9 +3,9 @@
 
 #define LETTERS_TOGETHER 4 /* the number of vectors of filters whose sums are in registers */
 
-/* Compute the filters of one convolution from `first` on, LETTERS_TOGETHER vectors of them, for one word.
+/* Compute the maxima of LETTERS_TOGETHER vectors of filters of one convolution, over the letters of one word.
 
-   table: (size, symbols, filters); the convolution's product with the embedding of each letter, at each place
+   table: (size, symbols, filters), from the first of these filters on; the product of each letter with the weights
    letters: the `count` letters of the word */
 INLINE void NAME(largest)(const Letters *in, int64_t size, const float *table, const float *bias,
                           const int16_t *letters, int64_t count, float *output) {

@@ -16,7 +16,7 @@ VARIABLE = "TRANSITION_PARSER_KERNELS"
 LIBRARIES = ("search", "machine", "amr_machine", "legality", "costs", "amr_search")
 FOLDER = Path(__file__).parent  # the folder into which the set-up puts the libraries
 
-# types of C as ctypes has them; a function returns NULL, or the problem of its arguments
+# ctypes types of arguments and results; PROBLEM is a result: NULL, or a message about wrong arguments
 INT, SIZE, FLOAT, POINTER, PROBLEM = ctypes.c_int, ctypes.c_int64, ctypes.c_float, ctypes.c_void_p, ctypes.c_char_p
 Signature = tuple[Any, Sequence[Any]]  # the ctypes types of a C function's result and of its arguments
 
@@ -33,9 +33,9 @@ def switched_on() -> bool:
 
 
 def lazy_library(name: str, functions: Mapping[str, Signature]) -> Callable[[], ctypes.CDLL | None]:
-    """Return a function that loads the library of these kernels when it is first called.
+    """Return a function that calls `load_library` once, when it is first called, and then returns the same result.
 
-    The function returns None where the package was set up without a compiler, or kernels are switched off.
+    The parameters are those of `load_library`.
     """
 
     @lru_cache(maxsize=1)
@@ -46,11 +46,12 @@ def lazy_library(name: str, functions: Mapping[str, Signature]) -> Callable[[], 
 
 
 def load_library(name: str, functions: Mapping[str, Signature]) -> ctypes.CDLL | None:
-    """Return the library of these kernels, or None if kernels are switched off or the library cannot be loaded.
+    """Return a compiled library, or None if kernels are switched off or the library is missing or cannot be loaded.
 
-    If the library is missing or cannot be loaded, warn once in a process.
+    A process warns once about all missing libraries, and once about each library that cannot be loaded.
 
-    functions: the types of the library's functions
+    name: the library, such as `search` for `_search_kernels.so`
+    functions: name → ctypes types of its result and arguments, for each function of the library that Python calls
     """
     if not switched_on():
         return None

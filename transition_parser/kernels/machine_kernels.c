@@ -19,9 +19,9 @@
    effects: (columns); the effects
    root: (R); the position of the root
    stack: (R, width); the words of the stack, bottom first
-   depth: (R); how many words of `stack` count
+   depth: (R); the number of words on the stack
    buffer: (R, width); the words of the buffer, the front last
-   buffer_size: (R); how many words of `buffer` count
+   buffer_size: (R); the number of words in the buffer
    heads, relations: (R, width); the heads and relations of words; NULL where no arcs are stored
    swaps_left: (R); how many SWAPs may still be taken; NULL for no limit
    top, second, front: (R); the words S0, S1 and B0
@@ -48,14 +48,14 @@ const char *take_actions(int64_t rows, int64_t width, int64_t columns, const int
     return NULL;
 }
 
-/* Take all actions of a derivation, and sum up the log-probabilities that decided about each word. Return NULL, or a
-   message about wrong arguments.
+/* Take all actions of a derivation, and for each word add up the log-probabilities of the actions that decided its
+   head. Return NULL, or a message about wrong arguments.
 
    token: (steps); the tokens of the actions
    log_prob: (steps); their log-probabilities
    column, relation: (tokens); the index of each token's effect, and the relation of its arc
    effects: (columns); the effects
-   attach: (SITUATIONS); the words whose heads the next action decides about, as bits
+   attach: (256); the words whose heads the next action decides in each situation: bits 1 to 3 for S0, S1 and B0
    room: (2, words + 2); memory for stack and buffer
    built: (2, words + 1); the results, heads and their relations; −1 and 0 for words without a head and for the root
    sums: (words + 1); the results; the sum for each word */

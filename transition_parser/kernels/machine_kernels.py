@@ -1,7 +1,8 @@
 """The compiled part of the machine of dependency systems on CPUs: `machine_kernels.c`.
 
-Every tensor that C reads is checked. The Python functions check types and shapes, and C checks the numbers as it reads
-them. A tensor that does not fit raises `ValueError`.
+The Python functions check types and shapes of tensors, and C checks the numbers. A tensor that does not fit raises
+`ValueError`. Dimensions: R rows (hypotheses), P words of the longest sentence and its root, V tokens of the action
+vocabulary, C columns (`ActionClass`), T steps of a derivation.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _FUNCTIONS: dict[str, Signature] = {
 _FIELDS = 8  # the number of fields of an effect
 SHIFT, LEFT_ARC, RIGHT_ARC, SWAP = range(4)  # `StepKind` of tree_oracle.h
 _TREE_ROOMS = 6  # `TREE_ROOMS` of tree_oracle.h
-_SITUATIONS = 256  # the number of situations of `situation_of`
+_SITUATIONS = 256  # how many results `situation_of` of tree_machine.h may have
 library = lazy_library("machine", _FUNCTIONS)
 
 
@@ -44,19 +45,19 @@ def take_actions(
     swaps_left: Tensor | None,
     *words: Tensor,
 ) -> Tensor:
-    """Take each row's action in place, and return the number of each row's `Situation`, (R,). All tensors are int64.
+    """Take each row's action in place, and return each row's new `Situation` as a number, (R,). All tensors are int64.
 
-    The bits of a situation's number are its fields.
+    Bit i of the number is field i of `Situation`.
 
     action: (R,); the index of each action in `effects`
     relation: (R,); the relation of the arc that the action builds; None where no arcs are stored
-    effects: (C, 8); the effects of columns
+    effects: (C, 8); the `Effect` of each column
     root: (R,); the position of the root
     stack: (R, P + 1); the words of the stack, bottom first
-    depth: (R,); how many words of `stack` count
+    depth: (R,); the number of words on the stack
     buffer: (R, P + 1); the words of the buffer, the front last
-    buffer_size: (R,); how many words of `buffer` count
-    heads: (R, P + 1); the heads that words have got; None where no arcs are stored
+    buffer_size: (R,); the number of words in the buffer
+    heads: (R, P + 1); the heads of words so far; None where no arcs are stored
     relations: (R, P + 1); the relations of words; None where no arcs are stored
     swaps_left: (R,); how many SWAPs may still be taken; None for no limit
     words: (R,) each; the top of the stack, the word below the top, and the front of the buffer
@@ -90,17 +91,17 @@ def replay_derivation(
     effects: Tensor,
     attach: Tensor,
 ) -> tuple[list[int], list[int], list[float]]:
-    """Return what the actions of a derivation build, and the log-probabilities that decided about each word, summed up.
+    """Return the heads and relations that a derivation builds, and for each word the log-probability of its head.
 
-    The results are the head of each word and the id of its relation, −1 and 0 where it has none, and the sums. Words
-    count from 0; the root is the word behind the last one.
+    The results have an entry for each word: the position of its head (−1 for none), the id of its relation (0 for
+    none), and the sum over the actions that decided its head. Words count from 0. The root is behind the last word.
 
     token: (T,) int64; the tokens of the actions
     log_prob: (T,) float64; their log-probabilities
     words: number of words, without the root
     column, relation: (V,) int64; the index of each token in `effects`, and the relation of its arc
-    effects: (C, 8) int64; the effects of columns
-    attach: (256,) int64; for each situation the words whose heads the next action decides about, as bits
+    effects: (C, 8) int64; the `Effect` of each column
+    attach: (256,) int64; the words whose heads the next action decides in each situation: bits 1 to 3 for S0, S1, B0
     """
     if words < 1:
         raise ValueError(f"words must be 1 or more, not {words}")
@@ -119,7 +120,7 @@ def replay_derivation(
 
 
 def derive_tree(heads: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the kind of each step that builds a tree in arc-hybrid with SWAP, and the word that the step is about.
+    """Return the steps that build a tree in arc-hybrid with SWAP: their kinds, and the words that they move or attach.
 
     The kinds are `SHIFT`, `LEFT_ARC`, `RIGHT_ARC` and `SWAP`. Both results are (T,) int64.
 

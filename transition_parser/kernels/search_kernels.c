@@ -40,8 +40,8 @@
 #define SHARING 4        /* the number of queries that share keys in registers; the number of rows of `weigh_four` */
 #define AHEAD 12         /* the number of pointers after the last key that may be read */
 #define NEAR (256 << 10) /* the bytes of keys and values that stay in the cache of a processor's core */
-#define AS_MANY_CODES 16 /* so many products of codes take about as long as one number of a key */
-#define AS_LONG_AS 8     /* attention to so many keys takes about as long as one row of gates */
+#define AS_MANY_CODES 16 /* the number of products of codes that take about as long as one number of a key */
+#define AS_LONG_AS 8     /* the numbers of keys that take about as long as one number of a row of gates */
 /* A task whose keys have fewer numbers in all runs in one thread, because starting a second thread takes about as long
    as the task. */
 #define WORTH_A_THREAD (1 << 19)
@@ -107,10 +107,10 @@ typedef struct {
 } Layers;
 enum { LAYER_WEIGHTS = 20, LAYER_NORMS = 3 };
 
-/* A product with codes as weights.
+/* The weights of a linear layer as codes.
 
    weight: (outputs / PANEL, inputs / 4, PANEL, 4), rounded up
-   start: (outputs), rounded up to a multiple of PANEL; what sums start at, because the code of zero is 128
+   start: (outputs), rounded up to a multiple of PANEL; the start of each sum, because the code of zero is 128
    scale, bias: (outputs), rounded up likewise
    inputs: a multiple of 4 */
 typedef struct {
@@ -122,7 +122,7 @@ typedef struct {
 enum { PLAIN, RELU, GELU };
 #define PANEL 64 /* the number of columns of a product whose weights lie together */
 
-/* width: the number of inputs, at most `by.inputs` */
+/* The arguments of `coded_linear`. `width` is the number of inputs, at most `by.inputs`. */
 typedef struct {
     int half, activation;
     int64_t width;
@@ -131,7 +131,7 @@ typedef struct {
     char *output;
 } CodedLinear;
 
-/* asking_before: (sentences + 1); how many rows ask in the sentences before each sentence */
+/* See `coded_layers`. asking_before: (sentences + 1); the number of `asking` rows before each sentence */
 typedef struct {
     int64_t dim, heads, inner, layers, sentences, longest;
     const Coded *products;
@@ -143,14 +143,14 @@ typedef struct {
 } CodedLayers;
 enum { CODED_PRODUCTS = 4, CODED_NORMS = 4 };
 
-/* What a lexicon adds to the scores of some tokens. `spans` is NULL to add nothing. */
+/* The lexical prior: numbers that are added to the scores of some tokens. `spans` is NULL to add nothing. */
 typedef struct {
     int64_t rows, entries;
     const int64_t *spans, *offsets, *tokens;
     const char *values;
 } Prior;
 
-/* place: the index of each token of the vocabulary among the scored tokens, or -1 */
+/* See `legal_scores`. place: the index of each token of the vocabulary among the scored tokens, or -1 */
 typedef struct {
     int half;
     int64_t dim, actions, vocabulary;
@@ -465,9 +465,10 @@ const char *cached_self_attention(int half, int threads, int64_t queries, int64_
    sentence: (R); the sentence of each row
    lengths: (B); the number of words of each sentence
    roles: (H); the index in `ranks` of the words that a head sees; -1 for heads that see all words
-   ranks[role]: (R, width); k for the k-th word from the top or the front, 0 for words that must not be seen
-   positions: (kinds, largest + 1, dim); the vector added to the keys of the k-th word; words beyond `largest` share the
-       last vector; NULL to add nothing
+   ranks[role]: (R, width); k for the k-th word from the top of the stack or the front of the buffer, 0 for words that
+       must not be seen
+   positions: (kinds, largest + 1, dim); the vector that is added to the keys of words of each rank; ranks above
+       `largest` share the last vector; NULL to add nothing
    output: (N, dim); the result */
 const char *cross_attention(int half, int threads, int64_t queries, int64_t heads, int64_t d, int64_t sentences,
                             int64_t width, int64_t known, int64_t kinds, int64_t stride, int64_t largest,
@@ -525,8 +526,8 @@ const char *self_attention(int half, int threads, int64_t rows, int64_t sentence
     return in_shares(VARIANT(self_attention), &in, threads, rows * longest * heads * d, sentences, 0, heads, d);
 }
 
-/* Compute attention to items whose keys and values get indicators added, which encode a structure. The output is 0 for
-   a query that sees no item. Return NULL, or a message about wrong arguments.
+/* Compute attention to items. Vectors that encode a structure, the indicators, are added to keys and values. The output
+   is 0 for a query that sees no item. Return NULL, or a message about wrong arguments.
 
    indicator_stride: the distance between the heads of indicators, in numbers
    index_strides: the distances between the heads and between the rows of `index`, in numbers
@@ -534,7 +535,7 @@ const char *self_attention(int half, int threads, int64_t rows, int64_t sentence
    query: (H, R, d)
    keys, values: (H, R, stored, d), where `stored` is `items`; with `item`, (H, stored, d)
    key_indicators, value_indicators: (H, indicators, d); the vectors that are added to keys and to values
-   item: (R, items); the index of each item in the stored keys and values; NULL where each row has its own
+   item: (R, items); the index of each item in the stored keys and values; NULL if each row has its own items
    index: (H, R, items); the indicator of each item
    unseen: (R, items); 1 for items that must not be seen; NULL to show all items
    output: (H, R, d); the result */
@@ -578,19 +579,19 @@ const char *coded_linear(int half, int threads, int activation, int64_t rows, in
     return in_shares(CODED(coded_linear), &in, threads, rows * width * by->outputs / AS_MANY_CODES, rows, 0, panels, 0);
 }
 
-/* Compute layers of BERT (post-norm, GELU) over sentences, with products of codes of 8 bits. Return NULL, or a message
+/* Compute layers of BERT (post-norm, GELU) over sentences, with products of 8-bit codes. Return NULL, or a message
    about wrong arguments.
 
-   Threads share sentences, from 64 rows on where there are two threads.
+   Threads share the sentences if there are at least 2 BLOCK rows for each thread.
 
    rows: the number of rows of all sentences, which stand one after another
-   asked: how many rows ask, of which the result is made
+   asked: the number of rows whose output is needed
    dim, inner: multiples of PANEL
-   products: (layers, 4); of queries, keys and values together, of what the heads have read, and of feed-forward
-   norms: (layers, 4); weight and bias of the norms behind attention and behind feed-forward
+   products: (layers, 4); queries, keys and values together; the output projection of attention; the two of feed-forward
+   norms: (layers, 4); weight and bias of the norms after attention and after feed-forward
    epsilons: (layers, 2)
    first, lengths: (sentences); the first row of each sentence, and the number of its rows
-   asking: (asked); the rows that ask, which ascend
+   asking: (asked); the rows whose output is needed, in ascending order
    x: (rows, dim)
    output: (asked, dim); the result */
 const char *coded_layers(int threads, int64_t rows, int64_t sentences, int64_t longest, int64_t asked, int64_t dim,
@@ -637,7 +638,7 @@ void products_of_pairs(int64_t rows, int64_t count, int64_t dim, const uint16_t 
    lexicon_rows, entries: the numbers of rows of the lexicon, and of `prior_tokens`
    spans: (hypotheses); the lexicon row of each current span; NULL for no prior
    offsets: (lexicon_rows + 1); row r has the entries from offsets[r] to before offsets[r + 1]
-   prior_tokens, values: (entries); what is added to the score of each token
+   prior_tokens, values: (entries); the tokens of each lexicon row, and the numbers that are added to their scores
    scores: (N, actions); the result; any number for an action whose legality is 0 */
 const char *legal_scores(int half, int64_t count, int64_t dim, int64_t hypotheses, int64_t actions, int64_t vocabulary,
                          const char *x, const char *weight, const int64_t *tokens, const int64_t *rows,
@@ -725,11 +726,11 @@ const char *gated_step(int half, int threads, int64_t passes, int64_t rows, int6
                      width);
 }
 
-/* Compute the largest value of each filter of convolutions over the letters of words, 0 at least. Return NULL, or a
-   message about wrong arguments.
+/* Compute the maximum of each convolution filter over the letters of each word, at least 0. Return NULL, or a message
+   about wrong arguments.
 
-   The convolution of window i sees sizes[i] letters around each letter: sizes[i] / 2 before it. Outside a word are
-   zeros. Instead of products, the sums of rows of a table are computed, which has the product of each letter.
+   Window i has sizes[i] letters, and sizes[i] / 2 of them precede the current letter. Words are padded with zeros. Rows
+   of `tables` are added up, so that nothing is multiplied.
 
    most: the number of letters of the longest word, at most MOST_LETTERS
    filters: the number of filters of each window, a multiple of 64
@@ -745,8 +746,8 @@ const char *letter_maxima(int threads, int64_t words, int64_t most, int64_t symb
 }
 
 /* Find derivations of dependency trees by beam search. The decoder adds up the vectors of the words at some places of
-   the state and has one hidden layer: scores = weight max(0, sum + bias) + token_bias. Hypotheses are kept, and equal
-   ones ordered, as `best_continuations` does. Return NULL, or a message about wrong arguments.
+   the state and has one hidden layer: scores = weight max(0, sum + bias) + token_bias. Hypotheses are chosen and
+   ordered as by `best_continuations`. Return NULL, or a message about wrong arguments.
 
    half: 1 for `weight` in bfloat16; hidden layer and scores are then rounded to bfloat16
    positions: the number of words of the longest sentence and its root
@@ -757,7 +758,7 @@ const char *letter_maxima(int threads, int64_t words, int64_t most, int64_t symb
    ranks: (places); k for the k-th word from the top of the stack, -k for the k-th word from the front of the buffer
    lengths: (sentences); the number of words
    column: (tokens); the column of each token
-   effects: (columns); the effects
+   effects: (columns); the effect of each column
    legal: (256, columns); the legal columns of each situation
    counts: (sentences); the result; how many derivations were found, at most 2 beam
    steps: (sentences, 2 beam); the result; the number of actions of each derivation

@@ -1,10 +1,11 @@
 """The compiled part of search and of its encoder on CPUs: `search_kernels.c`.
 
-The functions are called through ctypes, which releases Python's lock. Every tensor that C reads is checked. The Python
-functions check types, shapes and devices (`require`), and C checks the numbers as it reads them. A tensor that does not
-fit raises `ValueError`.
+The functions are called through ctypes, which releases the GIL. The Python functions check types, shapes and devices of
+tensors (`require`), and C checks the numbers. A tensor that does not fit raises `ValueError`. Tensors whose dtype is
+not given are float or bfloat16.
 
-Common dimensions: N queries, R rows (hypotheses), B sentences, P words of the longest sentence.
+Common dimensions: N queries, R rows (hypotheses), B sentences, P words of the longest sentence, V tokens of the action
+vocabulary, U of these tokens, C columns (`ActionClass`).
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ __all__ = [
     "supports_letters",
 ]
 
-BLOCK = 32  # how many numbers C reads at once: the size of a head must be a multiple
+BLOCK = 32  # how many numbers C reads at once; the size of a head must be a multiple of it
 
-_FILTERS, _LETTERS = 64, 64  # the numbers of filters must be multiples; the largest number of letters
+_FILTERS, _LETTERS = 64, 64  # `letter_maxima` takes a multiple of 64 filters, and words of 64 letters at most
 
 _DEAD = -1e30  # totals below this value mark dead hypotheses, because C computes with finite numbers only
 
@@ -65,7 +66,7 @@ _FUNCTIONS: dict[str, Signature] = {
     "lanes": (INT, ()),
 }
 _SITUATIONS, _EFFECT = 256, 8  # the numbers of situations and of fields of an effect
-HALF = {torch.float: 0, torch.bfloat16: 1}  # what `half` is in C
+HALF = {torch.float: 0, torch.bfloat16: 1}  # the value of the argument `half` in C
 
 
 library = lazy_library("search", _FUNCTIONS)
@@ -82,9 +83,9 @@ class Linear(Protocol):
 class TreeMachine(NamedTuple):
     """The machine of a system of dependency trees, as `search_trees` reads it.
 
-    column: (V,) int64; the column of each token
-    effects: (C, 8) int64; the effect of each column
-    legal: (256, C) bool; the legal columns of each situation
+    column: (V,) int64; the `ActionClass` of each token
+    effects: (C, 8) int64; the `Effect` of each column
+    legal: (256, C) bool; the legal columns in each `Situation`, whose number has field i as bit i
     swaps_per_word: how many SWAPs a sentence may take for each word
     """
 
@@ -112,7 +113,7 @@ class FoundDerivations(NamedTuple):
 
     @classmethod
     def empty(cls, sentences: int, beam: int, most: int) -> FoundDerivations:
-        """Return room for the derivations of so many sentences, of at most `most` actions each."""
+        """Return zeros with room for derivations of at most `most` actions."""
         return cls(
             torch.zeros(sentences, dtype=torch.long), torch.zeros(sentences, 2 * beam, dtype=torch.long),
             torch.zeros(sentences, 2 * beam, most, dtype=torch.int32), torch.zeros(sentences, 2 * beam, most),
@@ -128,7 +129,7 @@ def supports(like: Tensor, width: int = BLOCK) -> bool:
 
 
 def supports_letters(like: Tensor, filters: int) -> bool:
-    """Return True if `letter_maxima` is available for tensors like this one and so many filters of each window."""
+    """Return True if `letter_maxima` can compute with tensors like this one and `filters` filters for each window."""
     return filters % _FILTERS == 0 and supports(like)
 
 
@@ -140,10 +141,10 @@ def cached_self_attention(
     query: (N, dim)
     heads: the number of heads
     cache: (R_s, 2 dim) for each step s; keys and values
-    origin: (R_s,) int32 for each step s; the row of the previous step that each row continues; None where each row
-        continues the row of the same number
-    cache_row: (R_s,) int32 for each step s; the row of the cache that belongs to each row of the step; None where the
-        numbers are equal
+    origin: (R_s,) int32 for each step s; the row of the previous step that each row continues; None for a step whose
+        row i continues row i
+    cache_row: (R_s,) int32 for each step s; the row of the step's cache that belongs to each row; None for a step whose
+        row i has row i of the cache
     rows: (N,) int32; the row of the last step that each query belongs to; None for the first N rows
     """
     query, d = _query(query, heads)
@@ -187,8 +188,9 @@ def cross_attention(
     sentence: (R,) int32; the sentence of each row
     lengths: (B,) int32; the number of words of each sentence
     roles: (heads,) int32; the index in `ranks` of the words that a head sees; −1 for heads that see all words
-    ranks: (R, P) int64 each; k for the k-th word from the top or the front, 0 for words that must not be seen
-    positions: (ranks, largest + 1, dim); state positions: the vector added to the keys of the k-th word; words beyond
+    ranks: (R, P) int64 each; k for the k-th word from the top of the stack or the front of the buffer, 0 for words that
+        must not be seen
+    positions: (len(ranks), largest + 1, dim); the vector that is added to the keys of words of each rank; ranks above
         `largest` share the last vector; None to add nothing
     rows: (N,) int32; the row that each query belongs to; None for the first N rows
     """
@@ -215,7 +217,7 @@ def cross_attention(
 
 
 class DecoderAsC(Structure):
-    """`Decoder` in steps.h."""
+    """The layers of a decoder, as `Decoder` in steps.h."""
 
     _fields_ = (
         *((name, SIZE) for name in ("half", "heads", "d", "inner", "layers", "kinds", "largest")),
@@ -224,7 +226,7 @@ class DecoderAsC(Structure):
 
 
 class _Group(Structure):
-    """`Group` in steps.h."""
+    """The rows of a step of search, as `Group` in steps.h."""
 
     _fields_ = (
         *((name, SIZE) for name in ("rows", "steps")),
@@ -240,12 +242,12 @@ class _Group(Structure):
 class LayerStack:
     """The weights of all layers of a decoder, as `decoder_layers` reads them.
 
-    linears: seven linear layers a decoder layer: the keys and values, the query and the output of self-attention; the
-        query and the output of cross-attention; then the two layers of feed-forward
-    norms: three norms a decoder layer: before cross-attention, before feed-forward, and after the layer
+    linears: seven linear layers for each decoder layer: keys and values, query, and output of self-attention; query and
+        output of cross-attention; the two layers of feed-forward
+    norms: three norms for each decoder layer: before cross-attention, before feed-forward, and after the layer
     first_norm: the norm before the first layer
     heads: the number of heads
-    is_coded: True if weights are codes; the kernel then computes bit for bit what the layers compute one by one
+    is_coded: True if weights are codes; the kernel's results then equal bit for bit the results of single layers
 
     Raises `ValueError` for layers that the kernel can't read.
     """
@@ -297,7 +299,7 @@ class LayerStack:
         kinds: the number of arrays of ranks
         largest: the largest rank with a vector of its own; -1 for no state positions
         roles: the address of the role of each head, see `cross_attention`
-        positions: the address of the addresses of the state positions of each layer
+        positions: the address of an array that holds the address of each layer's state positions
         """
         return DecoderAsC(
             HALF[self.dtype], self.heads, self.dim // self.heads, self.inner, self.layers, kinds, largest,
@@ -319,13 +321,13 @@ def decoder_layers(
     ranks: tuple[Tensor, ...],
     positions: Sequence[Tensor | None],
 ) -> Tensor:
-    """Return the norm of the output of all layers of a decoder in a step of search, (R, dim).
+    """Return the layer norm of the output of a decoder's last layer in a step of search, (R, dim).
 
-    The newest entry of each cache is written; it must have R rows or more. `x` and `normed` change. Arguments that
-    are not listed are as for `cached_self_attention` and `cross_attention`; those of layers are lists.
+    The newest entry of each cache is written; it must have R rows or more. See `cached_self_attention` and
+    `cross_attention` for the other parameters. Lists have an entry for each layer.
 
-    x: (R, dim); the input of the first layer
-    normed: (R, dim); the norm of x
+    x: (R, dim); the input of the first layer; changed in place
+    normed: (R, dim); `first_norm` of x; changed in place
     """
     (rows, dim), (sentences, width, *_), known = x.shape, memories[0].shape, len(sentence)
     stride, steps, dtype = _stride(ranks, known, width), origin.count, stack.dtype
@@ -368,9 +370,7 @@ def self_attention(
 ) -> Tensor:
     """Return the output of self-attention within each of S sentences, (N, dim); 0 for rows outside all sentences.
 
-    query: (N, dim); gaps between rows are allowed
-    keys: (N, dim); gaps between rows are allowed
-    values: (N, dim); gaps between rows are allowed
+    query, keys, values: (N, dim); gaps between rows are allowed
     heads: the number of heads
     first: (S,) int32; the first row of each sentence
     lengths: (S,) int32; the number of words of each sentence
@@ -400,16 +400,15 @@ def indicated_attention(
     index: Tensor,
     unseen: Tensor | None,
 ) -> Tensor:
-    """Return the output of attention to items whose keys and values get indicators added, (H, R, d).
+    """Return the output of H attention heads that add vectors, called indicators, to keys and values, (H, R, d).
 
-    The output is 0 for queries that see no item.
+    R queries attend to P items each, with V indicators a head. The output is 0 for queries that see no item.
 
     query: (H, R, d) float
     keys: (H, R, P, d) float; with `item`, (H, 1, S, d)
     values: float, of the same shape as `keys`
-    key_indicators: (H, V, d) float; the vectors that are added to keys
-    value_indicators: (H, V, d) float; the vectors that are added to values
-    item: (R, P) int64; the index of each item in the S stored keys and values; None where each row has its own
+    key_indicators, value_indicators: (H, V, d) float; the vectors that are added to keys and to values
+    item: (R, P) int64; the index of each item in the S stored keys and values; None if each query has its own P items
     index: int64, broadcast to (H, R, P); the indicator of each item
     unseen: bool, broadcast to (R, P); True for items that must not be seen; None to show all items
     """
@@ -439,14 +438,14 @@ def indicated_attention(
 
 
 def gated_step(found: Tensor, recurrent: Tensor, words: Tensor) -> Tensor:
-    """Return the states of gated passes after one more word, (S, N, width), see `SequencePreservedAttention`.
+    """Return the N states of each of S gated passes after one more word, (S, N, width).
 
-    The first dimension of `found` and of `words` may have any stride.
+    See `SequencePreservedAttention` for the passes.
 
-    found: (S, N, width); the states before the word
+    found: (S, N, width); the states before the word; its first dimension may have any stride
     recurrent: (S, N, 3 width); the products of the states with the recurrent weights
-    words: (S, M, 3 width); the products of the words with their weights; N is a multiple of M, and row i reads word i
-        modulo M
+    words: (S, M, 3 width); the products of M words with their weights; N is a multiple of M, and state i reads word
+        i modulo M; its first dimension may have any stride
     """
     if found.dim() != 3 or not supports(found, found.size(2)):
         raise ValueError(f"found must be (S, N, width), float or bfloat16, on cpu, width a multiple of {BLOCK}")
@@ -465,13 +464,14 @@ def gated_step(found: Tensor, recurrent: Tensor, words: Tensor) -> Tensor:
 
 
 def letter_maxima(letters: Tensor, sizes: Sequence[int], tables: Tensor, biases: Tensor) -> Tensor:
-    """Return the largest value of each filter of convolutions over the letters of words, 0 at least, (W, windows × F).
+    """Return the maximum of each convolution filter over the letters of each word, at least 0, (W, windows × F).
 
-    The convolution of window i sees sizes[i] letters around each letter: sizes[i] // 2 before it. Outside a word are
-    zeros. Instead of products, rows of tables are added up.
+    W words of at most L letters are read with F filters for each window. Window i has sizes[i] letters, and
+    sizes[i] // 2 of them precede the current letter. Words are padded with zeros. Rows of `tables` are added up, so
+    that nothing is multiplied.
 
     letters: (W, L) int64; 0 behind the last letter of a word
-    tables: (places, symbols, F) float; the products of each letter with the weights of each place of each window
+    tables: (sum(sizes), symbols, F) float; the product of each letter with the weights of each place of each window
     biases: (windows, F) float
     """
     if letters.dim() != 2 or not 0 < letters.size(1) <= _LETTERS:
@@ -491,7 +491,7 @@ def letter_maxima(letters: Tensor, sizes: Sequence[int], tables: Tensor, biases:
 
 
 def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
-    """Add to x in place, and return the layer norm of the sum.
+    """Add `added` to `x` in place, and return the layer norm of the sum, (R, dim).
 
     x: (R, dim); changed in place
     added: (R, dim)
@@ -520,7 +520,7 @@ class SpanPrior(NamedTuple):
     spans: (R,) int64; the lexicon row of the current span of each hypothesis
     offsets: (rows + 1,) int64; the index in `tokens` at which the tokens of each lexicon row begin
     tokens: (K,) int64; the tokens of the lexicon rows, row after row
-    values: (K,) of the type of the scores; what is added to the score of each token
+    values: (K,), of the dtype of the scores; the number that is added to the score of each token
     """
 
     spans: Tensor
@@ -638,10 +638,10 @@ def search_trees(
 ) -> FoundDerivations:
     """Return the final derivations that beam search finds with scores = W max(0, sum + bias) + b.
 
-    words: (B, P, places, width) float; the vector that each word adds to the sum where it is at a place of the state
+    words: (B, P, places, width) float; the vector that a word adds to the sum if it is at a place of the state
     bias: (width,)
     output: W and b; float or bfloat16; in bfloat16, the hidden layer and the scores are rounded
-    ranks: for each place k for the k-th word from the top of the stack, −k for the k-th from the front of the buffer
+    ranks: the word at each place: k for the k-th word from the top of the stack, −k from the front of the buffer
     lengths: (B,) int64; the number of words of each sentence
     beam: the number of hypotheses kept for each sentence
     most: the largest number of actions of a derivation
@@ -677,7 +677,7 @@ def _part(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
 
 
 def _row_stride(name: str, x: Tensor, like: Tensor) -> int:
-    """Return the distance between the rows of x (N, dim), in numbers.
+    """Return the stride of the rows of x (N, dim), in elements.
 
     Raises `ValueError` unless x has the type and shape of `like`, is on the CPU, and has contiguous rows.
     """
@@ -736,7 +736,7 @@ def _rows(rows: Tensor | None, query: Tensor) -> int | None:
 
 
 def _stride(ranks: tuple[Tensor, ...], rows: int, width: int) -> int:
-    """Return the distance between the rows of all ranks, in numbers; 0 for no ranks.
+    """Return the stride of the rows that all tensors of `ranks` share, in elements; 0 if there are no tensors.
 
     Raises `ValueError` unless all ranks are int64, on the CPU, large enough, and alike in their strides.
     """
@@ -752,9 +752,9 @@ def _stride(ranks: tuple[Tensor, ...], rows: int, width: int) -> int:
 
 
 def _keep_few(cache: Pointers, cache_row: Pointers) -> None:
-    """Copy the rows of the newest step behind the rows of earlier steps, if most rows of its cache are unused.
+    """Move the newest step's used cache rows behind those of earlier steps if at least half are unused.
 
-    The cache of a step is padded. Rows that follow each other in memory are read many times faster.
+    The cache of a step may have many unused rows. Rows that are adjacent in memory are read many times faster.
     """
     rows, stored = cache_row.last, cache.last
     if rows is None or stored is None or 2 * rows.shape[0] > stored.shape[0]:

@@ -11,7 +11,7 @@
        before cross-attention; of cross-attention: query, output; the norm before feed-forward; its two layers; the norm
        after the layer. Where weights are codes, the weight of each linear layer is a `Coded`, and its bias is NULL.
    epsilons: (layers, 3); of the three norms
-   positions: (layers); of each layer */
+   positions: (layers); the state positions of each layer */
 typedef struct {
     int64_t half, heads, d, inner, layers, kinds, largest;
     const char *const *weights;

@@ -7,8 +7,8 @@
 
 #define THREADS 16 /* the largest number of threads */
 
-/* Do some pieces of work, each in a thread of its own but the last one, which this thread does. This thread also does
-   the pieces whose threads cannot be started. Return when all are done.
+/* Do pieces of work: the last one in this thread, and each other piece in a thread of its own. This thread also does
+   the pieces whose threads cannot be started. Return when all pieces are done.
 
    worked: does one piece, of which it gets the address
    works: (count); the pieces, at most THREADS

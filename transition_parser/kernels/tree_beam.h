@@ -37,7 +37,8 @@ typedef struct {
 
 /* The hypotheses of one sentence.
 
-   rows[now]: the `alive` hypotheses before the step; the other array gets those after it
+   rows[now]: the `alive` hypotheses before the step; the other array gets the hypotheses after it
+   nodes: the `known` actions that were taken
    best: the `count` best continuations, best first */
 typedef struct {
     void *memory;
@@ -56,7 +57,7 @@ typedef struct {
 
 enum { END_COLUMN = 1 }; /* `ActionClass.END` */
 
-/* Allocate the memory of a beam. Return 1, or 0 if there is none. */
+/* Allocate the memory of a beam. Return 1, or 0 without memory. */
 static int new_beam(const Trees *in, TreeBeam *beam) {
     const int64_t positions = in->positions + 1, rows = 2 * in->beam;
     const size_t size = in->beam * in->most * sizeof(Node) + rows * sizeof(Row) + in->beam * sizeof(Continued) +
@@ -103,8 +104,8 @@ static void record(const Trees *in, int64_t sentence, int64_t step, const TreeBe
     }
 }
 
-/* Take the actions of the best continuations. Final hypotheses leave the beam. All leave it once as many are final as
-   the beam holds. Return NULL, or a message about wrong arguments. */
+/* Take the actions of the best continuations. Final hypotheses leave the beam. Once `in->beam` derivations are final,
+   all hypotheses leave the beam. Return NULL, or a message about wrong arguments. */
 static const char *next_rows(const Trees *in, int64_t sentence, int64_t step, TreeBeam *beam) {
     const int64_t width = in->positions + 1, words = in->lengths[sentence];
     const Row *old = beam->rows[beam->now];
@@ -114,7 +115,7 @@ static const char *next_rows(const Trees *in, int64_t sentence, int64_t step, Tr
         const Row *from = old + best->row;
         memcpy(new->stack, from->stack, from->depth * sizeof *new->stack);
         memcpy(new->buffer, from->buffer, from->buffer_size * sizeof *new->buffer);
-        new->stack[0] = from->stack[0]; /* stands for no word where there is none */
+        new->stack[0] = from->stack[0]; /* the entry that is read where there is no word */
         new->buffer[0] = from->buffer[0];
         const Row copy = {new->stack,       new->buffer, from->depth, from->buffer_size, from->swaps_left, 0,
                           beam->known,      from->named, best->total};

@@ -36,7 +36,7 @@ static int64_t rank_words(OracleTree tree, int64_t *first, int64_t *next, int64_
         first[tree.head[i]] = i;
     }
     int64_t size = 0, place = 0;
-    /* a word is a number from 0 when its dependents on the left come next, and −1 − word when it comes itself */
+    /* an entry `word` stands for the word's dependents on the left, and −1 − word for the word itself */
     stack[size++] = n;
     while (size) {
         const int64_t item = stack[--size], word = item < 0 ? -1 - item : item;

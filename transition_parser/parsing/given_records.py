@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from transition_parser.graphs.amr import AmrGraph, Edge, edge_of, quoted
+from transition_parser.graphs.amr import Edge, edge_of, quoted
 from transition_parser.parsing.given import Given, GivenName, Span, normal_edge
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.action import joined
@@ -359,8 +359,3 @@ def _name_fact(fact: GivenName, span: Sequence[Word], weight: float | None) -> N
             exact.add(Action(Kind.ENTITY, joined(fact.type, *parts)))
     action = min(exact, key=lambda one: len(one.parts))
     return NodeFact(fact.span, fact.type, False, True, frozenset(exact), action, weight, strings)
-
-
-def aligned_nodes(graph: AmrGraph, alignments: Sequence[Sequence[int]], span: Span) -> list[int]:
-    """Return the nodes of a graph that come from a word of a span."""
-    return [i for i in range(len(graph)) if any(span[0] <= word <= span[1] for word in alignments[i])]
