@@ -25,7 +25,7 @@ PROGRAMS = {
 
 
 def seconds(code: str) -> tuple[float, float]:
-    """Return the seconds that a new Python takes to run the code, on the clock and of a core."""
+    """Return the wall-clock time and the CPU time of running the code in a new Python process, in seconds."""
     began, used = time.perf_counter(), _used()
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - began, _used() - used

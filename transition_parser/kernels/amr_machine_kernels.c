@@ -328,7 +328,8 @@ const char *buffer_ranks(int64_t rows, const Setting *setting, const Row *number
         const char *problem = problem_of(numbers, nodes, setting);
         if (problem) return problem;
         const int64_t last = numbers->length - numbers->position + 2;
-        for (int64_t word = numbers->position; word <= numbers->length; word++) ranks[word] = word - numbers->position + 1;
+        for (int64_t word = numbers->position; word <= numbers->length; word++)
+            ranks[word] = word - numbers->position + 1;
         for (int64_t i = numbers->below; i < numbers->depth - 1; i++) ranks[nodes[i].word] = last;
     }
     return NULL;

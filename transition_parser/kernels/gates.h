@@ -60,5 +60,5 @@ static const char *NAME(gated_step)(const void *job, const Share *share, const R
         infinite |= NAME(step_of_row)(gates, found + row * bytes, gates->recurrent + place * 3 * bytes,
                                       words + row % gates->read * 3 * bytes, gates->output + place * bytes, half);
     }
-    return infinite ? "what the rescans find is not finite" : NULL;
+    return infinite ? "an attention of the rescans is not finite" : NULL;
 }

@@ -612,8 +612,8 @@ const char *coded_layers(int threads, int64_t rows, int64_t sentences, int64_t l
     if (!problem && ask < asked) problem = "asking: beyond the rows that there are";
     const CodedLayers in = {dim,      heads, inner, layers,  sentences, longest,       products, norms,
                             epsilons, x,     first, lengths, asking,    asking_before, output};
-    if (!problem) problem = in_shares(CODED(coded_layers), &in, threads, rows * dim * inner * layers / AS_MANY_CODES, rows, 0,
-                                       1, 0);
+    const int64_t work = rows * dim * inner * layers / AS_MANY_CODES;
+    if (!problem) problem = in_shares(CODED(coded_layers), &in, threads, work, rows, 0, 1, 0);
     free(asking_before);
     return problem;
 }
@@ -772,8 +772,9 @@ const char *search_trees(int half, int threads, int64_t sentences, int64_t posit
         if (OUTSIDE(column[i], columns)) return "column: beyond the columns that there are";
     for (int64_t i = 0; i < places; i++)
         if (!ranks[i]) return "ranks: no word has the rank 0";
-    const Trees in = {half,   sentences, positions, places,  width,   tokens, columns, beam,  swaps_per_word, most, words, bias,
-                      token_bias, weight, ranks, lengths, column, effects, legal, counts, steps, actions, added};
+    const Trees in = {half,           sentences, positions, places, width,      tokens, columns, beam,
+                      swaps_per_word, most,      words,     bias,   token_bias, weight, ranks,   lengths,
+                      column,         effects,   legal,     counts, steps,      actions, added};
     return in_shares(VARIANT(search_trees), &in, threads, sentences * positions * tokens * width, sentences, tokens, 1,
                      width);
 }

@@ -121,9 +121,9 @@ static const char *next_rows(const Trees *in, int64_t sentence, int64_t step, Tr
                           beam->known,      from->named, best->total};
         *new = copy;
         beam->nodes[beam->known++] = (Node){from->node, (int32_t)best->token, best->added};
-        const char *problem = take_action(in->effects + in->column[best->token], (Stack){new->stack, &new->depth, width},
-                                          (Stack){new->buffer, &new->buffer_size, width}, &new->named, &new->swaps_left,
-                                          (Arcs){NULL, NULL}, 0);
+        const Stack stack = {new->stack, &new->depth, width}, buffer = {new->buffer, &new->buffer_size, width};
+        const char *problem = take_action(in->effects + in->column[best->token], stack, buffer, &new->named,
+                                          &new->swaps_left, (Arcs){NULL, NULL}, 0);
         if (problem) return problem;
         new->situation = situation_of(words, new->depth, new->buffer_size, &new->named, &new->swaps_left);
         if (in->legal[new->situation * in->columns + END_COLUMN])

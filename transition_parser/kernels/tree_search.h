@@ -33,7 +33,8 @@ INLINE const char *NAME(tree_actions)(const Trees *in, int64_t sentence, const R
     *count = keys.count;
     if (!keys.count) return NULL;
     end_keys(&keys);
-    NAME(multiply)(half ? (const char *)rounded : (const char *)sum, keys.at, keys.count, 0, 0, 0, room->logits, width, half);
+    const char *query = half ? (const char *)rounded : (const char *)sum;
+    NAME(multiply)(query, keys.at, keys.count, 0, 0, 0, room->logits, width, half);
     float most = DEAD, all = 0.0f;
     for (int64_t i = 0; i < keys.count; i++) {
         float score = room->logits[i] + in->token_bias[room->tokens[i]];
@@ -65,9 +66,11 @@ INLINE const char *NAME(tree_of_sentence)(const Trees *in, int64_t sentence, Tre
         for (int64_t i = 0; i < beam->alive && !problem; i++) {
             const Row *row = beam->rows[beam->now] + i;
             int64_t count;
-            problem = NAME(tree_actions)(in, sentence, row, in->legal + row->situation * in->columns, room, &count, half);
+            const uint8_t *legal = in->legal + row->situation * in->columns;
+            problem = NAME(tree_actions)(in, sentence, row, legal, room, &count, half);
             for (int64_t k = 0; !problem && k < count; k++)
-                NAME(keep_best)(in, beam, (Continued){row->total + room->logits[k], room->logits[k], i, room->tokens[k]});
+                NAME(keep_best)(in, beam,
+                                (Continued){row->total + room->logits[k], room->logits[k], i, room->tokens[k]});
         }
         if (!problem) problem = next_rows(in, sentence, step, beam);
     }
@@ -85,7 +88,8 @@ static const char *NAME(search_trees)(const void *job, const Share *share, const
     }
     const TreeRoom own = {room->every, tokens, room->scores, room->sums};
     for (int64_t i = share->first; i < share->end && !problem; i++)
-        problem = in->half ? NAME(tree_of_sentence)(in, i, &beam, &own, 1) : NAME(tree_of_sentence)(in, i, &beam, &own, 0);
+        problem = in->half ? NAME(tree_of_sentence)(in, i, &beam, &own, 1)
+                           : NAME(tree_of_sentence)(in, i, &beam, &own, 0);
     free(beam.memory);
     free(tokens);
     return problem;

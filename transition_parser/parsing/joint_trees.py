@@ -69,7 +69,8 @@ class JointTrees:
     def derivation(self, beliefs: Sequence[ArcBeliefs], words: Sequence[str]) -> Hypothesis:
         """Return the derivation of the tree with the largest expected number of right labelled arcs.
 
-        The score of an action that attaches a word is the log of the mean probability of the arc and its relation.
+        The score of an action that attaches a word is the log of the probability of the word's labelled arc, which is
+        the mean over the parsers.
 
         beliefs: the arc probabilities that each parser gives for the sentence
         words: the normalised words of the sentence

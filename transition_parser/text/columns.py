@@ -289,7 +289,10 @@ class Columns:
 
 
 def _by_value(forms: Forms) -> dict[str, dict[str, list[str]]]:
-    """Return tag → value → forms, the compact layout of `columns.json`, which does not repeat tags and values."""
+    """Return UPOS tag → value → forms, the layout of `columns.json`, which is compact as it does not repeat tags.
+
+    A value is a lemma rule, or the features of a word.
+    """
     found: dict[str, dict[str, list[str]]] = {}
     for (form, tag), value in forms.items():
         found.setdefault(tag, {}).setdefault(value, []).append(form)

@@ -46,9 +46,9 @@ def is_plain(role: str) -> bool:
 
 
 def borne_several(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[str]]:
-    """Return, for each lemma, the numbered roles that its concepts may bear several times (`_OFTEN`, `_ONE_OF`).
+    """Return lemma → the numbered roles that several edges from one node of this lemma may have (`_OFTEN`, `_ONE_OF`).
 
-    AMR defines numbered roles as borne once, so that rare cases are slips.
+    By AMR's definition only one edge from a node has a given numbered role. Rare exceptions are taken for slips.
     """
     nodes: Counter[tuple[str, str]] = Counter()
     twice: Counter[tuple[str, str]] = Counter()

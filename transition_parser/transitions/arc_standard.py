@@ -248,7 +248,11 @@ def _most_arcs(stack: Sequence[int], buffer: Sequence[int], heads: Mapping[int, 
 
 
 def _join(trees: Mapping[int, int], word: int, heads: Mapping[int, int]) -> dict[int, int]:
-    """Return `trees` (root → most arcs) with one more word, which becomes a dependent or the head of the root."""
+    """Return the trees that one more word makes: it becomes a dependent of the root of one of `trees`, or its head.
+
+    trees: root of a tree → the largest number of arcs of `heads` in a tree with this root; so is the result
+    heads: word → its head in the tree that is wanted
+    """
     longer = {top: arcs + (heads[word] == top) for top, arcs in trees.items()}
     longer[word] = max(arcs + (heads[top] == word) for top, arcs in trees.items())
     return longer

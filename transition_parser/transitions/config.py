@@ -63,7 +63,7 @@ class ParserConfig:
         """Write `parser.json` into `folder`, and for AMR `lexicon.json`."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "lexicon"}
         if not self.frames:
-            del values["frames"]  # older versions, which knew no frames, wrote no such key
+            del values["frames"]  # so older versions, which reject this key, can read the file
         text = json.dumps(values, ensure_ascii=False, indent=1)
         if self.lexicon is not None:
             self.lexicon.save(folder)

@@ -144,9 +144,10 @@ class CellLayout(NamedTuple):
 
     @classmethod
     def without_gaps(cls, visible: Visible, few_shapes: bool) -> CellLayout:
-        """Return a layout of only the slots that are there, with rows of similar lengths in each block (see `runs`).
+        """Return a layout of the slots that are there, with rows of similar lengths in each block (see `runs`).
 
-        A wanted slot that is not there is replaced by any other slot. `few_shapes` rounds widths up to full `WIDTHS`.
+        Slots that are not there only fill short rows up to the width of their block. If `visible.wanted` has such a
+        slot, `found` gives the index of any slot for it. `few_shapes` rounds widths up to multiples of `WIDTHS`.
         """
         there, wanted, relations = visible
         assert wanted is not None
