@@ -58,8 +58,10 @@ def test_other_labels_and_other_rolesets_give_nothing():
 
 
 def test_a_word_with_two_rolesets_gives_none_of_them():
-    facts = facts_of(BOYS, [predicate(2, "want.01"), predicate(2, "want.02")], {"want.01", "want.02"})
-    assert facts.given is None and facts.left_out["predicate of a word with two rolesets"] == 2
+    for number in (2, 3):
+        rolesets = [f"want.0{i}" for i in range(number)]
+        facts = facts_of(BOYS, [predicate(2, roleset) for roleset in rolesets], set(rolesets))
+        assert facts.given is None and facts.left_out["predicate of a word with two rolesets"] == number
 
 
 def test_light_verbs_and_auxiliaries_have_no_node():
@@ -135,10 +137,13 @@ def test_pronouns_of_one_person_are_one_node():
     assert facts.given.edges[3] == GivenEdge("p3", "ARG1", (4, 4), SOFT)
 
 
-def test_two_edges_of_a_predicate_to_the_same_words_are_left_out():
+def test_edges_of_a_predicate_to_the_same_words_are_left_out():
     facts = facts_of(BOYS, [predicate(2, "want.01", ARG0=(0, 1), ARG1=(1, 1), ARG2=(4, 4))], {"want.01"})
     assert facts.given is not None and [edge.role for edge in facts.given.edges] == ["ARG2"]
     assert facts.left_out["argument of the same words as another"] == 2
+    facts = facts_of(BOYS, [predicate(2, "want.01", ARG0=(0, 1), ARG1=(1, 1), ARG2=(1, 1))], {"want.01"})
+    assert facts.given is None or not facts.given.edges
+    assert facts.left_out["argument of the same words as another"] == 3
 
 
 @settings(max_examples=200)

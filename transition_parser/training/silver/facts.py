@@ -7,14 +7,17 @@ that heads the argument in the tree. Where the tree leaves this word open, the e
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.propbank import Predicate, Span
 from transition_parser.parsing.given import End, Given, GivenEdge, GivenNode
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 ROLES = frozenset(f"ARG{number}" for number in range(6))
 AUXILIARIES = frozenset({"be.03", "have.01", "do.01"})  # rolesets of auxiliaries, which have no node
@@ -130,19 +133,20 @@ class _Mapping:
 
     def _framed(self, predicates: Sequence[Predicate], inventory: Collection[str]) -> dict[int, Predicate]:
         """Return the predicates that AMR has nodes for, by their words."""
-        wanted: dict[int, Predicate] = {}
-        twice: set[int] = set()
+        wanted: dict[int, list[Predicate]] = {}
         for one in predicates:
             if one.is_light or self._is_auxiliary(one):
                 continue
             if one.roleset not in inventory:
                 self.left_out["predicate whose roleset AMR does not use"] += 1
-            elif one.word in wanted:
-                twice.add(one.word)
             else:
-                wanted[one.word] = one
-        self.left_out["predicate of a word with two rolesets"] += 2 * len(twice)
-        return {word: one for word, one in wanted.items() if word not in twice}
+                wanted.setdefault(one.word, []).append(one)
+        return self._single(wanted, "predicate of a word with two rolesets")
+
+    def _single(self, groups: Mapping[_Key, Sequence[_Value]], problem: str) -> dict[_Key, _Value]:
+        """Return the only member of each group of one. The members of larger groups are left out for `problem`."""
+        self.left_out[problem] += sum(len(group) for group in groups.values() if len(group) > 1)
+        return {key: group[0] for key, group in groups.items() if len(group) == 1}
 
     def _is_auxiliary(self, predicate: Predicate) -> bool:
         return self.words.upos[predicate.word] == "AUX"
@@ -159,20 +163,17 @@ class _Mapping:
     # --- edges -------------------------------------------------------------------------------------
 
     def _edges(self, predicate: Predicate) -> list[GivenEdge]:
-        found: dict[Span, GivenEdge] = {}
-        twice: set[Span] = set()
+        found: dict[Span, list[GivenEdge]] = {}
         for label, span in predicate.arguments:
             if label not in ROLES:
                 continue
             target = self._narrowed(span)
             if target is None or target == (predicate.word, predicate.word):
                 self.left_out["argument without a node of its own"] += 1
-            elif target in found:
-                twice.add(target)
             else:
-                found[target] = GivenEdge(_variable(predicate.word), label, *self._end(target))
-        self.left_out["argument of the same words as another"] += 2 * len(twice)
-        return [edge for target, edge in found.items() if target not in twice]
+                edge = GivenEdge(_variable(predicate.word), label, *self._end(target))
+                found.setdefault(target, []).append(edge)
+        return [*self._single(found, "argument of the same words as another").values()]
 
     def _end(self, target: Span) -> tuple[End, float | None]:
         """Return the end of an edge to an argument, and the weight of that fact.
