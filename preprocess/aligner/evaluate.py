@@ -38,7 +38,7 @@ def _percent(part: int, whole: int) -> float:
 
 
 def read_gold(path: str | os.PathLike, kinds: Iterable[str] = ("subgraph", "dupl-subgraph")) -> Gold:
-    """Return the subgraph layer of LEAMR's JSON file. Tokens count from 0 over the words of `# ::snt`.
+    """Return the subgraph layer of LEAMR's JSON file. A token is the number, from 0, of a word of `# ::snt`.
 
     Raises `InputError` for a file in another format.
 

@@ -92,7 +92,7 @@ def counts(graphs: Iterable[AmrGraph]) -> dict[str, int]:
 
 
 def main() -> None:
-    """Print the counts of each bank as a table or as JSON."""
+    """Print how many malformed structures of each kind each AMR bank has, as a table or as JSON."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("banks", nargs="+", help="AMR banks")
     options.add_argument("--json", action="store_true", help="print one JSON object: bank → kind → count")

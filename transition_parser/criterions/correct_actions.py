@@ -42,7 +42,7 @@ def hinge_and_relations(
     """
     competing = scores.float().masked_fill(legal == 0, float("-inf"))
     highest = competing.amax(1, keepdim=True).detach()
-    # sums by index_add: autocasting would round a product of matrices
+    # summed by index_add, because autocasting would round the sums that a matrix product makes
     nothing = competing.new_zeros(len(competing), kinds)
     summed = nothing.index_add(1, kind, (competing - highest).exp())
     of_kinds = summed.clamp_min(torch.finfo(summed.dtype).tiny).log() + highest

@@ -54,17 +54,17 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     limits only search.
 
     Validation data may have actions that the training data does not have (unseen relations). These actions and the
-    actions after them in the sentence have no loss, but count in the denominators. In training an illegal target is an
-    error. The losses of tags (`TagHeads.loss`) and of PropBank's frames (`FrameHeads.loss`) are added if heads predict
-    them.
+    actions after them in the sentence have no loss, but count as actions when the mean loss is logged. In training an
+    illegal target is an error. The losses of tags (`TagHeads.loss`) and of PropBank's frames (`FrameHeads.loss`) are
+    added if the model is trained to predict them.
 
     If the batch has several correct actions for a state (`--oracle dynamic`), all of them are targets together. With
     `action_loss` "hinge" the loss of actions is the loss of Ji et al. 2021, see `hinge_and_relations`. If the batch has
     the probabilities of a teacher (`--teacher`), their cross-entropy is a part of the loss.
 
-    For models that score graphs (`GraphDecoder`), the decisions about graphs take the place of the actions. The
-    denominator is still the number of actions, which is about the number of decisions (two for each word). Only
-    candidates that exist compete. A sentence of validation data with an unseen action then has no loss at all.
+    For models that score graphs (`GraphDecoder`), decisions about graphs (see `Decision`) take the place of actions.
+    The loss is still divided by the number of actions, which is about the number of choices (head and relation of each
+    word). A sentence of validation data with an unseen action then has no loss at all.
     """
 
     def __init__(

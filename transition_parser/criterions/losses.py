@@ -20,7 +20,7 @@ Sample = Mapping[str, Any]  # a batch of fairseq, as `TransitionDataset.collater
 
 
 class Steps(NamedTuple):
-    """The T steps of B derivations, with V actions each, or the T places of a `Decision`, with V candidates each.
+    """T steps of B derivations with V actions, or T places (such as words) of a `Decision` with V candidates.
 
     scores: (B, T, V); the scores of the actions or candidates, before the softmax.
     legal: (B, T, V); 1 for actions or candidates that compete, 0 for the others.
@@ -37,8 +37,8 @@ class Steps(NamedTuple):
 class Taught(NamedTuple):
     """The probabilities that a teacher gives to actions, or to heads and relations.
 
-    probabilities: one tensor for actions, (B, T, V), or two tensors (B, N, K) for the heads and the relations of trees,
-        in the order of `GraphDecoder.decisions`; 0 for choices that do not compete.
+    probabilities: one tensor for actions, (B, T, V), or two tensors (B, N, K) for N words of trees, with K candidate
+        heads and K candidate relations, as in `GraphDecoder.decisions`; 0 for choices that do not compete.
     weight: the share of their cross-entropy in the loss.
     """
 
@@ -47,7 +47,7 @@ class Taught(NamedTuple):
 
 
 class ActionLoss:
-    """The cross-entropy of the gold action, or of the set of correct actions if the batch has `correct`.
+    """The cross-entropy of the gold action, or of the set of correct actions if the batch has the key `correct`.
 
     If the batch has a teacher's probabilities, their cross-entropy gets the share `Taught.weight` of the loss.
 
@@ -67,7 +67,7 @@ class ActionLoss:
         Illegal actions, such as those with unseen relations in validation data, have no loss. The actions after them in
         the derivation have no loss either. Raises `ValueError` for an illegal action in training.
 
-        scores: (B, T, V); before the softmax.
+        scores: (B, T, V); before the softmax, for V actions at T steps of B derivations.
         extra: the extras of `TrainingModel.forward`: `legal` and `sampled_steps`.
         """
         legal, target = extra["legal"], sample["target"]
@@ -224,7 +224,7 @@ def _check_told_apart(decoder: StateDecoder) -> None:
 def _check_none(wrong: Tensor, sample: Sample, problem: str) -> None:
     """Raise `ValueError` if any value of `wrong`, (B, N) bool, is True.
 
-    problem: the message, with `{}` for the place in the sentence and `{}` for the id of the sentence.
+    problem: the message; its first `{}` becomes the number of the step or word, its second the id of the sentence.
     """
     if bool(wrong.any()):
         row, place = wrong.nonzero()[0].tolist()
@@ -235,9 +235,9 @@ def _check_none(wrong: Tensor, sample: Sample, problem: str) -> None:
 
 
 def _share_of_all(counted: Tensor, some: Tensor) -> Tensor:
-    """Return the factor of the loss of each step, (B · T,), so that the steps in `some` stand for all in `counted`.
+    """Return a factor for the loss of each step, (B · T,), which scales a loss of some steps up to all counted steps.
 
-    counted, some: (B, T) bool, for T steps of B derivations.
+    counted, some: (B, T) bool; True at all steps with a loss, and at those that were sampled, for B derivations.
     """
     return (counted.sum(1, keepdim=True) / some.sum(1, keepdim=True).clamp_min(1)).expand_as(counted).flatten()
 
@@ -245,7 +245,8 @@ def _share_of_all(counted: Tensor, some: Tensor) -> Tensor:
 def _with_taught(loss: Tensor, steps: Steps, sample: Sample, number: int) -> Tensor:
     """Return the loss, (B · T,), mixed with the cross-entropy of the teacher's probabilities if the batch has any.
 
-    number: the index of the decision; repeated decisions share the teacher's probabilities.
+    number: the index of the decision, 0 for actions. The rounds of decisions (see `GraphDecoder.decisions`) share the
+        teacher's probabilities.
     """
     taught: Taught | None = sample.get("taught")
     if taught is None:

@@ -29,7 +29,10 @@ def _universal(feats: str) -> tuple[str, ...]:
 
 @dataclass(eq=False)
 class AlignedWord:
-    """A word at the characters `start` up to `end` of `TextFile.text`. The words of a range share its characters."""
+    """A word at the characters `start` up to `end` (excluded) of `TextFile.text`.
+
+    All words of a multiword token (a range such as `1-2` in CoNLL-U) have the `start` and `end` of that token.
+    """
 
     form: str
     start: int

@@ -86,12 +86,12 @@ class Attention(nn.Module):
 
 
 def rounds_sums(x: Tensor) -> bool:
-    """Return True if torch's sums of numbers such as x depend on the shape of the batch: for bf16 on a CPU."""
+    """Return True if x is in bf16 on a CPU, where torch's sums over x depend on the shape of the batch."""
     return x.dtype is torch.bfloat16 and x.device.type == "cpu"
 
 
 def summed_exactly(x: Tensor) -> Tensor:
-    """Return x in the dtype in which search sums products of x.
+    """Convert x to the dtype in which search sums products with x.
 
     bf16 on a CPU becomes fp64, in which these sums are almost exact. Other dtypes become fp32, or stay fp64.
 

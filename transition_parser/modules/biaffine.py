@@ -29,12 +29,11 @@ class HeadsAndDependents(NamedTuple):
 
 
 class BiaffineRelations(nn.Module):
-    """The scores of R relations: x_i W_1 x_j + (x_i + x_j) W_2 + b, where the + in brackets stands for concatenation.
+    """The scores of R relations between two words, with vectors x_i and x_j: x_i W_1 x_j + (x_i + x_j) W_2 + b.
 
-    The sum is computed as one biaffine form of (x_i, 1) and (x_j, 1). In the paper W_2 also reads the parser
-    configuration; this part of W_2 is not in this class.
-
-    Linear maps reduce x_i and x_j first, as Ji et al. do where words come from BERT (their footnote 4).
+    The + in brackets stands for concatenation. The sum is computed as one biaffine form of (x_i, 1) and (x_j, 1).
+    Linear maps reduce x_i and x_j first, as Ji et al. do where words come from BERT (their footnote 4). In their paper
+    W_2 also reads the parser configuration; this part of W_2 is not in this class.
 
     dim: width of the words.
     width: w, the width after reduction.

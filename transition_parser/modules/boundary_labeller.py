@@ -48,7 +48,7 @@ class NetworkLabeller:
     """A `Labeller` of `text.learned_segmentation` that labels characters by a `BoundaryNetwork`.
 
     network: the trained network
-    known: the characters that the network knows
+    known: the characters that have ids of their own in the network
     """
 
     def __init__(self, network: BoundaryNetwork, known: Characters) -> None:

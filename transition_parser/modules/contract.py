@@ -52,8 +52,8 @@ class Decision(NamedTuple):
     For example, each word chooses its head.
 
     scores: (B, N, K), finite everywhere; before the softmax.
-    competing: (B, N, K) float; 1 for candidates that exist, 0 for the others.
-    target: (B, N); the index of the gold candidate. Where the gold graph has none, the target does not compete.
+    competing: (B, N, K) float; 1 for candidates that may be chosen, 0 for the others.
+    target: (B, N); the index of the gold candidate. Where no gold candidate is known, an index that does not compete.
     counted: (B, N) bool; True at places that are decided, False at padding.
     share: weight in the loss; less than 1 if the model makes the same decision several times.
     """
@@ -69,9 +69,9 @@ class ActionScores(NamedTuple):
     """Scores of the next action of R hypotheses.
 
     scores: (N, U) for N rows and U actions; before the softmax. Illegal actions may have any finite scores.
-    rows: (N,); the hypothesis that each row of `scores` belongs to, in which a hypothesis may occur twice. None if
-        `scores` has one row for each hypothesis, in order. A hypothesis without a row has a single legal action, or
-        its scores are not needed.
+    rows: (N,); the hypothesis that each row of `scores` belongs to. A hypothesis may occur twice. A hypothesis
+        without a row has a single legal action, or its scores are not needed. None if `scores` has one row for each
+        hypothesis, in order.
     legal: (R, U); 1 for legal and 0 for illegal actions, −1 for actions that may not be taken although their
         probability counts, see `DeviceTable.legality`.
     tokens: (U,); the tokens of the columns, among them all tokens that any row may take. None for all tokens.
@@ -118,8 +118,8 @@ def only_legal(scores: Tensor, legal: Tensor) -> Tensor:
 class SearchState:
     """The state that search carries from step to step: the batched machine and the decoder's memory.
 
-    Each of B sentences has W hypotheses, at first one. The R = B · W rows are in the order of the sentences. A decoder
-    with further tensors that have a row for each hypothesis subclasses this class and moves them in `move_rows`.
+    Each of B sentences has W hypotheses, at first one. The R = B · W rows are in the order of the sentences. If a
+    decoder keeps further tensors of R rows, it uses a subclass that moves these tensors in `move_rows`.
 
     sentences: (B,); the index of each sentence in `encoder_out`.
     width: W.
@@ -256,7 +256,7 @@ class StateDecoder(Decoder, ABC):
     def sampled_steps(self, actions: Tensor) -> Tensor | None:
         """Return (B, T) bool: True at the steps that an update learns from; None if it learns from all steps.
 
-        Training scales the loss of these steps up to all steps, and passes the result on to `scores`.
+        Training scales the loss of these steps up to all steps, and passes this mask on to `scores`.
 
         actions: (B, T); as in `scores`.
         """

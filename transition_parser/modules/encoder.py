@@ -28,7 +28,7 @@ class EncoderOut:
     lengths: (B,); the number of words, without the root.
     features: (B, P, F); F features of each word, see `ActionTable.features`; or None. The machine reads them.
         `ParserModel.encode` adds them to the result of the encoder.
-    read: (B, P, E); the encoder's own input vectors, if `TagHeads` read them beside `words`; else None.
+    read: (B, P, E); the encoder's own input vectors, E wide, if `TagHeads` read them beside `words`; else None.
     """
 
     words: Tensor
@@ -125,7 +125,7 @@ class WordReader(nn.Module):
     def _pool(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Return the means of the pieces of each word, (B, P, dim), and a mask, (B, P), True at words and roots.
 
-        If words are not read by their pieces, the vectors are (B, P, read_width), and only the root's is not 0.
+        If words are not read by their pieces, the vectors are (B, P, read_width), and 0 except at the root.
         """
         real = tokens != self.padding
         word = (self.opens[tokens] & real).long().cumsum(1)  # number of the word, from 1; 0 before the first word
@@ -199,7 +199,7 @@ class WordEncoder(WordReader):
 
         x: (B, P, dim); may be changed in place.
         mask: (B, P) bool; True at words and roots.
-        lengths: (B,); the number of words and root of each sentence.
+        lengths: (B,); the number of words of each sentence, plus 1 for the root.
         """
         batch, width, _ = x.shape
         for layer in self.local:

@@ -27,7 +27,7 @@ _LAYERS = re.compile(r"(\d{1,4})-(\d{1,4})|last(\d{1,4})")
 
 
 def layers_of(wanted: str, count: int) -> range:
-    """Return the layers that `--pretrained-layers` means for an encoder of `count` layers.
+    """Return the layers that `wanted` (`--pretrained-layers`) selects in an encoder of `count` layers.
 
     Layers count from 1; 0 stands for the embeddings. Raises `InputError` for text that names no layers of the encoder.
 
@@ -73,7 +73,7 @@ class EncoderFiles:
         return sha256_of(*self.weights)
 
     def check(self, name: str, sha256: str) -> None:
-        """Raise `InputError` where these weights are not the weights that a model was trained with.
+        """Raise `InputError` where the weights in these files are not the weights that a model was trained with.
 
         name: the name of the encoder that the user gave.
         sha256: the SHA-256 of the weights that the model was trained with; empty for a model that is trained anew.

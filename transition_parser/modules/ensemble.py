@@ -25,7 +25,7 @@ from transition_parser.text.columns import Annotations
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EnsembleOut(EncoderOut):
-    """The encoder outputs of all members; the other fields are the fields of the first member."""
+    """The encoder outputs of all members. All fields but `members` have the values of the first member."""
 
     members: Sequence[EncoderOut]
 
@@ -59,7 +59,7 @@ class EnsembleInputs:
         return any(inputs is not None and name in inputs for inputs in self.members)
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS) -> dict[str, Any]:
-        """Return the result of `WordInputs.read` for each member with inputs; the keys are "0", "1", …"""
+        """Return the result of `WordInputs.read` for each member with inputs, by the member's number: "0", "1", …"""
         return {
             str(i): inputs.read(sentences, annotations) for i, inputs in enumerate(self.members) if inputs is not None
         }

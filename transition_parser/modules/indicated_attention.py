@@ -1,9 +1,9 @@
-"""Attention to items with indicators: learned vectors, one of a few per item and step, added to keys and values.
+"""Attention to items with indicators: at each step a learned vector is added to the key and the value of each item.
 
 For example, indicators tell where each word is on the stack. To save memory, no tensor has a vector for each pair of a
-step and an item. Let s_v be the vector of indicator v, and w_v the total weight of the items that have indicator v.
-Then q · (k_i + s_v) = q · k_i + q · s_v, and Σ_i a_i (x_i + s_v) = Σ_i a_i x_i + Σ_v w_v s_v. Shapes: H heads of size
-d, B sentences, T steps, P items, V indicators.
+step and an item. Let item i have key k_i, value x_i, attention weight a_i, and indicator v with vector s_v. Let w_v be
+the sum of the weights of the items with indicator v. Then q · (k_i + s_v) = q · k_i + q · s_v for a query q, and
+Σ_i a_i (x_i + s_v) = Σ_i a_i x_i + Σ_v w_v s_v. Shapes: H heads of size d, B sentences, T steps, P items, V indicators.
 
 Source: Shaw et al. 2018, sec. 3.3; Mohammadshahi and Henderson 2020, eqs 3 and 4; Ji et al. 2021, eqs 1 and 2
 """
@@ -23,7 +23,7 @@ from transition_parser.modules.attention import summed_exactly
 class Content(NamedTuple):
     """The keys and values of the items and indicators that H heads attend to in B sentences.
 
-    keys, values: (H, B, P, d) of the items. Where `item` is given, (H, 1, S, d) of S entries that items share.
+    keys, values: (H, B, P, d), a vector for each item; with `item`, (H, 1, S, d), for S entries that items share.
     key_indicators, value_indicators: (H, V, d) of the indicators.
     item: (B, P); the index of each item's entry. None if items share no keys and values.
     """
@@ -44,7 +44,7 @@ class Content(NamedTuple):
         return self._replace(keys=self.keys.index_select(1, sentences), values=self.values.index_select(1, sentences))
 
     def of_indicators(self, rows: slice) -> Content:
-        """Return the content with only the indicators in a range of their rows."""
+        """Return the content with only the indicators that the slice `rows` selects."""
         return self._replace(
             key_indicators=self.key_indicators[:, rows], value_indicators=self.value_indicators[:, rows]
         )

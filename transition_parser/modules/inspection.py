@@ -17,10 +17,10 @@ from transition_parser.states.states import FIELDS, States
 
 
 class Indicators(NamedTuple):
-    """A table of learned vectors, which tell the decoder what part of a structure an item is.
+    """A table of learned vectors, which tell the decoder about an item, such as its distance from the top of the stack.
 
     structures: the names of S structures, such as the stack
-    vectors: (S, V, D); a parameter, with V vectors for each structure
+    vectors: (S, V, D); a parameter, with V vectors of width D for each structure
     inside: (S, V) bool; True for the vectors of items that are in the structure now
     """
 

@@ -83,7 +83,7 @@ class RankedLabels(OneLabel):
     """A column with several predicted labels for each word: the best label, and labels almost as likely, best first.
 
     most: the maximum number of labels of a word.
-    margin: in nats; a label is left out if its log-probability is lower than that of the best label by so much or more.
+    margin: in nats; a label is left out if its log-probability is lower than the best label's by `margin` or more.
     """
 
     most, margin = 8, 3.0
@@ -148,7 +148,7 @@ class LabelSet:
     def scores(self, scores: Tensor) -> Tensor:
         """Return the scores (…, attributes, places) as floats from scores (…, labels).
 
-        Place 0 is "absent". The labels of the attribute follow, then −inf up to the number of places.
+        Place 0 is "absent". The scores of the attribute's labels follow, then −inf up to the number of places.
         """
         scores = scores[..., 1:].float()
         edge = scores.new_zeros(*scores.shape[:-1], 1)

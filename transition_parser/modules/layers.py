@@ -155,7 +155,7 @@ class EncoderLayer(nn.Module):
         x: (N, dim) for N rows.
         inner: (N, dim); `norms[0]` of x.
         first: (B,) int32; the first row of each sentence.
-        lengths: (B,) int32; the number of words and root of each sentence, at most `longest`.
+        lengths: (B,) int32; the number of words of each sentence, plus 1 for the root; at most `longest`.
         """
         attention = self.attention
         keys, values = attention.key_value(inner).chunk(2, 1)
@@ -166,7 +166,7 @@ class EncoderLayer(nn.Module):
 
 
 def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
-    """Add `added` to x in place, both (R, dim), and return `norm` of the sum."""
+    """Add `added` to x in place, both (N, dim) for N rows, and return `norm` of the sum."""
     if search_kernels.supports(x, x.size(1)):
         return search_kernels.add_and_normalise(x, added, norm)
     return norm(x.add_(added))

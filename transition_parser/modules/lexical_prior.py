@@ -14,18 +14,18 @@ from transition_parser.base.errors import InputError
 from transition_parser.states.table import FIRST_ROW, ActionTable
 from transition_parser.transitions.amr_naming import MAKE_NODES
 
-_WEIGHT = 1.0  # the weight of each kind of action before training
+_WEIGHT = 1.0  # the initial weight of the prior, for each kind of action
 
 
 class LexicalPrior(nn.Module):
     """A layer that adds a prior, given the current span, to the scores of the actions that make nodes.
 
-    The prior is a log-probability (`states.table.lexical_prior`) times a weight, which is learned for each kind of
-    action. Scores of other actions, and of spans outside the lexicon, stay as they are.
+    The prior is log (p · n) of one of n actions for the span (`states.table.lexical_prior`), times a weight learned for
+    each kind of action. Scores of other actions, and of spans outside the lexicon, do not change.
 
     table: an action table with a `prior`
 
-    Raises `InputError` if the training data's counts are not known.
+    Raises `InputError` if the data has no counts of these actions.
     """
 
     def __init__(self, table: ActionTable) -> None:
@@ -51,7 +51,7 @@ class LexicalPrior(nn.Module):
         self.register_buffer(name, value, persistent=False)
 
     def values_of_tokens(self) -> Tensor:
-        """Return the weighted prior of each of the K entries of `self.tokens`, (K,), the tokens of span after span."""
+        """Return the weighted prior, (K,), of the K entries of `self.tokens`, which lists the actions span by span."""
         return self.values * self.weight[self.kinds]
 
     def forward(self, scores: Tensor, spans: Tensor, tokens: Tensor | None = None) -> Tensor:

@@ -55,8 +55,8 @@ def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module
     A module asks for an activation within the product by the attribute `activation`: `relu` or `gelu`, applied to the
     output of its layer `inner`. Once this function has set `activation_in_product` to True, the module must leave the
     activation to `inner`. The modules of BERT and its kin in transformers are recognised by the names of their
-    attributes. The method `unfold` of modules that have one is called first: such a module moves its computation into
-    linear layers, which are then replaced.
+    attributes. At the start the method `unfold` of each module is called, if it has one. The module then moves its
+    computation into linear layers, which are replaced, too.
 
     make: makes a layer from a linear layer and the activation that follows it: `none`, `relu` or `gelu`
     narrowest: layers with fewer inputs or outputs stay as they are
@@ -106,7 +106,7 @@ def _keeps_weight(layer: nn.Linear) -> bool:
 
 
 class _PackedLinear(nn.Module):
-    """A linear layer with packed weights, by the private operators that `torch._inductor` uses on CPUs.
+    """A linear layer with packed weights, computed by the private operators that `torch._inductor` uses on CPUs.
 
     Its input gets additional rows, so that products have few different numbers of rows, see `padded_size`.
     """
@@ -127,13 +127,13 @@ class _PackedLinear(nn.Module):
 
 
 class _Int8Linear(nn.Module):
-    """A linear layer with int8 weights, one scale for each output, and inputs of 8 bits, one scale for each row.
+    """A linear layer with int8 weights (one scale for each output) and 8-bit inputs (one scale for each row).
 
     The products of integers are exact, so that rows do not depend on each other. They are computed by `code_kernels`,
     or without them as double-precision numbers, which is slow.
 
     weight: the plain weight where other modules read it, else None; kernels read `product`
-    coded: the weights as codes
+    coded: the int8 weights with their scales, and the bias
     product: the weights for `code_kernels`; None where they can't be used
     """
 
@@ -163,10 +163,10 @@ class _Int8Linear(nn.Module):
 
 
 def _with_rows_behind(x: Tensor) -> Tensor:
-    """Return x (N, …) with rows appended, `padded_size` in all; a linear layer computes each row by itself.
+    """Return x (N, …) with rows appended, so that it has `padded_size` rows for a linear layer.
 
     If memory of the same storage follows x, as it does in results of `_PackedLinear`, x is not copied: the appended
-    rows then have arbitrary contents. Otherwise they are zeros.
+    rows then have arbitrary contents, which do not affect the results of other rows. Otherwise they are zeros.
     """
     size = padded_size(x.size(0))
     if size > x.size(0) and x.is_contiguous():

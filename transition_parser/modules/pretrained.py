@@ -41,7 +41,7 @@ class PieceIds(NamedTuple):
     ids: (W, L); piece ids of W windows, padded to L pieces.
     mask: (W, L) bool; False at padding.
     piece: (K,); the K pieces that words are read by, as indices into the flattened (W, L).
-    word: (K,); the words that these pieces belong to, as indices into the flattened (B, P) positions.
+    word: (K,); the words that these pieces belong to, as indices into the flattened (B, P): P positions of B sentences.
     """
 
     ids: Tensor
@@ -160,7 +160,7 @@ class PretrainedWords(OptionalInput):
 
     @property
     def is_frozen(self) -> bool:
-        """True if the vectors of words are the same in all epochs, so that they can be kept."""
+        """True if the vectors of words are the same in all epochs, so that they can be cached."""
         return self.training_of_encoder == FROZEN
 
     def train(self, mode: bool = True) -> PretrainedWords:
@@ -213,7 +213,7 @@ class PretrainedWords(OptionalInput):
         return _pooled(states, piece, pieces.word, words)
 
     def _states(self, pieces: PieceIds) -> tuple[list[Tensor], Tensor]:
-        """Return the hidden states of the layers, and the rows in them of `pieces.piece`.
+        """Return the hidden states of the layers, and the row in them of each piece of `pieces.piece`.
 
         The states of each layer are (N, hidden size), for N pieces including padding. The rows are (K,).
         """
@@ -243,7 +243,8 @@ class PretrainedWords(OptionalInput):
         for row, stop in zip(windows_of_rows, last, strict=True):
             ends = torch.tensor([0, *itertools.accumulate(lengths[row.start : row.stop])], dtype=torch.int32)
             count = int(ends[-1])
-            # in bf16 a new length takes long (see `linear.padded_size`): all rows but the last have the same length
+            # In bf16 the first row of each length is slow to read (see `linear.padded_size`). So all rows but the last
+            # are padded to the same length.
             behind = most - count if few_shapes and row.stop < len(lengths) else 0
             tokens, places = (F.pad(x[read : read + count], (0, behind))[None] for x in (ids, positions))
             states = PackedRow(tokens, places, ends, max(lengths[row.start : row.stop])).read(self.network)
@@ -269,7 +270,7 @@ class PretrainedWords(OptionalInput):
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
         """Return the vectors, (B, P, output width).
 
-        inputs: the result of `read`, or a kept result of `vectors`, (B, P, width), under the key `vectors`.
+        inputs: the result of `read`, or a cached result of `vectors`, (B, P, width), under the key `vectors`.
         """
         shape, dtype = x.shape[:2], x.dtype
         if "vectors" in inputs:
@@ -286,7 +287,7 @@ def _pooled(states: Sequence[Tensor], piece: Tensor, word: Tensor, words: int) -
     """Return the result of `PretrainedWords.vectors`, (words, width), from hidden states.
 
     states: (N, hidden size) for each layer.
-    piece: (K,); the rows of `states` of the pieces that words are read by.
+    piece: (K,); the row in `states` of each piece that words are read by.
     word: (K,); the index of the word of each of these pieces, ascending.
     """
     first = torch.searchsorted(word, torch.arange(words, device=word.device))

@@ -56,7 +56,7 @@ class PackedRow(NamedTuple):
 def reads_rows(network: nn.Module, like: Tensor) -> bool:
     """Return True if a network can read a `PackedRow`; a network in training can't, because of its dropout.
 
-    like: a tensor of the network's type and device.
+    like: a tensor of the network's dtype, on its device.
     """
     config = network.config
     if config.model_type not in _IN_ROWS or config.is_decoder or network.training:

@@ -94,7 +94,7 @@ class TagHeads(nn.ModuleDict):
         return torch.where(known > 0, known, predicted)
 
     def _seen_with(self, name: str, tags: Tensor) -> Tensor | None:
-        """Return (B, P, labels) bool: True for labels that training has seen with the tag of the word; None for all."""
+        """Return (B, P, labels) bool: True for labels seen in training with the word's tag; None if all are allowed."""
         if name not in self._seen:
             return None
         if self._seen[name].device != tags.device:

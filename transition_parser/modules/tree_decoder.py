@@ -26,11 +26,11 @@ LEAST_BELIEF = 1e-3  # a labelled arc that is less probable counts as impossible
 
 
 class ArcBeliefs(NamedTuple):
-    """The probabilities of the labelled arcs of a sentence. An arc that is not listed has probability 0.
+    """The probabilities of A labelled arcs of a sentence. An arc that is not listed has probability 0.
 
     words: (A,) int; the dependent of each arc, counted from 0.
     heads: (A,) int; the head of each arc, counted from 0; the root is behind the last word.
-    relations: the names of the A relations.
+    relations: the name of the relation of each arc.
     probabilities: (A,) float.
     """
 
@@ -71,7 +71,7 @@ class TreeDecoder(GraphDecoder):
         self.register_buffer("may_carry", relations_of_arcs(table), persistent=False)
 
     def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:
-        """Yield the vectors of words (B, P, dim) that heads and relations are scored from, here once.
+        """Yield the vectors of words (B, P, dim) from which heads and relations are scored; by default once.
 
         A subclass may yield several readings, each from a further pass over the words. Training takes the mean of their
         losses. The tree is found from the last reading.
@@ -148,7 +148,7 @@ class TreeDecoder(GraphDecoder):
         scores, competing = self.heads(words), other_words(encoder_out.mask)
         _check_heads(scores, competing, is_word)
         of_heads, heads = only_legal(scores, competing).softmax(-1).masked_fill(~is_word[..., None], 0).sort(-1, True)
-        some = torch.arange(len(words), device=words.device)  # the sentences with a likely head of this rank
+        some = torch.arange(len(words), device=words.device)  # sentences with a likely head of this rank for a word
         places, probabilities = [], []
         for rank in range(words.size(1)):
             some = some[(of_heads[some, :, rank] >= (LEAST_BELIEF if rank else 0.0)).any(1)]
@@ -218,7 +218,7 @@ def are_trees(heads: Tensor, lengths: Tensor) -> Tensor:
 
 
 def other_words(mask: Tensor) -> Tensor:
-    """Return (B, P, P) float: 1 where the column, a word or the root, is not the row and may be its head.
+    """Return (B, P, P) float: 1 where the column, a word or the root, may be the head of the row, another word.
 
     mask: (B, P); True at words and at the root.
     """

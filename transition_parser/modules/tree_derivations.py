@@ -28,9 +28,9 @@ def best_tree(scores: np.ndarray) -> list[int]:
     Heads are numbered as in `DependencyTree`: 0 is the root, words count from 1. The score of a tree is the sum of the
     scores of its arcs.
 
-    Source: Chu and Liu 1965, Edmonds 1967, implemented by ufal.chu_liu_edmonds. A penalty on the arcs from the root is
-    larger than the gain of any other tree, so that the best tree has only one such arc. If the best heads of all words
-    already are a tree, as usual, nothing is searched.
+    Source: Chu and Liu 1965, Edmonds 1967, implemented by ufal.chu_liu_edmonds. A penalty on each arc
+    from the root is larger than any difference in score between two trees, so that the best tree has only one such arc.
+    If the best heads of all words already are a tree, as usual, nothing is searched.
 
     scores: (n, n + 1) for n words, finite; a row for each dependent and a column for each head, the root last. The
         score of a word as its own head is ignored.
@@ -61,7 +61,7 @@ class ScoredTree(NamedTuple):
 
     heads: the head of each word, as in `DependencyTree`.
     relations: the relation of each word, as an id of `ActionTable.relations`.
-    scores: the log-probability of the head and the relation of each word.
+    scores: for each word, the log-probability of its head plus that of its relation.
     """
 
     heads: Sequence[int]
@@ -132,6 +132,6 @@ class Derivations:
         return Hypothesis(tokens, scores, sum(scores) / (len(tokens) + 1))
 
     def _words(self, count: int, shift_ids: Sequence[int] | None) -> list[str]:
-        """Return `count` strings in place of words: the word that labels the SHIFT of each, or "" for a plain SHIFT."""
+        """Return a string for each of `count` words: the word that labels its SHIFT, or "" for a plain SHIFT."""
         decorations = ["", *self.table.shift_words]
         return [""] * count if shift_ids is None else [decorations[shift] for shift in shift_ids[:count]]

@@ -34,7 +34,7 @@ class WordInput(nn.Module, ABC):
         return False
 
     def masked(self, training: bool) -> float:
-        """Return the fraction of sentences in which the column is masked, by default 0."""
+        """Return the fraction of sentences in which the column is masked (its values read as unknown), by default 0."""
         return 0.0
 
     @abstractmethod
@@ -52,7 +52,7 @@ class WordInput(nn.Module, ABC):
         """Return the vectors of words, (B, P, width) or of a shape that broadcasts to (B, P, width).
 
         inputs: the result of `read`.
-        x: (B, P, dim); the vectors of the words so far.
+        x: (B, P, dim); the vectors of the words, before the vectors of this input are added or appended.
         """
 
 

@@ -28,7 +28,7 @@ from transition_parser.text.columns import FILE_NAME as COLUMNS
 
 _SUFFIXES, _PREFIXES = (1, 2, 3, 4, 5), (2, 3)  # the lengths of the affixes that are read
 _ROWS = 2048  # the number of vectors for the affixes of a length; affixes with the same hash share a vector
-_LETTERS = 24  # the most letters of a word that are read; of a longer word, its first 12 and its last 12
+_LETTERS = 24  # a word of more letters is read by its first 12 and its last 12 letters
 
 
 def _width_option(what: str) -> Any:
@@ -206,7 +206,7 @@ class DomainInput(ColumnInput):
 class CharacterInput(OptionalInput):
     """A character CNN: convolutions over the letters of each word, and the largest value of each filter.
 
-    Source: Ma and Hovy 2016, sec. 2.1. Letters are bytes of UTF-8. Of a long word the first and the last are read.
+    Source: Ma and Hovy 2016, sec. 2.1. Letters are bytes of UTF-8. A long word is read by its first and last letters.
 
     dim: the result of `projected_width`.
     width: width of the embeddings of letters.
@@ -278,13 +278,13 @@ class CharacterInput(OptionalInput):
         return F.embedding(inputs["word"], self.project(self._convolved(letters) if found is None else found))
 
     def train(self, mode: bool = True) -> Self:
-        """Set the mode, and drop the tables of `_looked_up`: optimisers change weights but not their versions."""
+        """Set the mode, and drop the tables of `_looked_up`, which does not notice all changes that optimisers make."""
         self._tables = None
         return super().train(mode)
 
     def _convolved(self, letters: Tensor) -> Tensor:
         """Return the largest value of each filter for each word, (W, windows · filters), from letters (W, L)."""
-        embedded = self.embed(letters).transpose(1, 2)  # a window of even size gives one value more than letters
+        embedded = self.embed(letters).transpose(1, 2)  # a window of even size gives one value too many
         found = torch.cat([some(embedded)[..., :_LETTERS] for some in self._convolutions], 1).relu()
         found = found * (letters > 0)[:, None].to(found.dtype)  # 0 at padding, so that it is never the maximum
         return found.amax(2)
@@ -313,7 +313,7 @@ class CharacterInput(OptionalInput):
 class _LetterTables(NamedTuple):
     """The products of each letter with the weights of convolutions, which `search_kernels.letter_maxima` adds up.
 
-    made_of: the addresses and versions of the weights, which tell whether the tables are up to date
+    made_of: the addresses and versions of the weights; other values mean that the tables are out of date
     sizes, products, biases: see `letter_maxima`
     finite: False where a product is infinite or not a number
     """

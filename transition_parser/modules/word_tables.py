@@ -23,7 +23,7 @@ from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVe
 class TableInput(OptionalInput):
     """An embedding of each of the most frequent words of the training data, trained with the model.
 
-    Embedding 0 is for all other words. To train embedding 0, training also reads random words of the table by it.
+    Embedding 0 is for all other words. To train embedding 0, training also reads it for random words of the table.
     Embeddings start at random or from pretrained vectors.
 
     Source: Zhang et al. 2017, sec. 4: 20,000 words, which start from GloVe. In the paper embedding 0 learns from rare

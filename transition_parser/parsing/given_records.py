@@ -234,7 +234,10 @@ class SentenceFacts:
         return found
 
     def after(self, system: AmrSystem, record: Record, action: Action) -> tuple[Record, Action]:
-        """Return the record after an action, and the action, or its replacement if it is a surrogate."""
+        """Return the record after an action, and the action.
+
+        If the action is a surrogate (see the top of this file), the fact's action is taken and returned instead.
+        """
         before, made = record.state, list(record.made)
         if action.kind in ON_STACK:
             action = self._named(record, action, made)

@@ -10,7 +10,7 @@ from typing import Optional
 from fairseq.dataclass import FairseqDataclass
 from fairseq.logging import metrics
 
-_BATCHES = "batches_per_epoch"  # the name in fairseq's log
+_BATCHES = "batches_per_epoch"  # the name of the number of batches in fairseq's log
 _SHORT = 2  # a training shorter than this multiple of its warm-up is likely to be a mistake
 
 logger = logging.getLogger(__name__)

@@ -1,1 +1,1 @@
-"""Floor 3: parser states of a whole batch as tensors, the legal actions in these states, and the costs of actions."""
+"""Floor 3 of the package (CONTRIBUTING.md): parser states of a batch as tensors, their legal actions, and costs."""

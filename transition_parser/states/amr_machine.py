@@ -84,7 +84,7 @@ class AmrMachine(BatchedMachine):
         if self._setting is None:
             lemma, plain = features[:, :, LEMMA], features[:, :, PLAIN]
             unfit = torch.stack([lemma == 0, plain == NOT_PLAIN, plain == TEXT], 2)
-            self._unfit_before = F.pad(unfit.long().cumsum(1), (0, 0, 1, 0))  # counts of words before each position
+            self._unfit_before = F.pad(unfit.long().cumsum(1), (0, 0, 1, 0))  # unfit words before each position
             self._read(*self._unbound())
         else:
             state = (self.numbers, self.nodes, self.named)
@@ -219,7 +219,7 @@ class AmrMachine(BatchedMachine):
     def _unfit(self, rows: Rows) -> tuple[Tensor, ...]:
         """Return three flags for the current span, (R,) bool each.
 
-        True if COPY_LEMMA can't copy a word of it; if COPY_WORD can't copy a word; if a word has the feature `TEXT`.
+        They tell if the span has a word that COPY_LEMMA can't copy, that COPY_WORD can't copy, or that is `TEXT`.
         """
         unfit = self._unfit_before[rows.sentence, rows.position] != self._unfit_before[rows.sentence, rows.first]
         return unfit.unbind(1)

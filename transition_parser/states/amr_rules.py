@@ -31,7 +31,7 @@ class Rows(NamedTuple):
     first: the number of the first word of the current span
     named: flag; 1 where the current span has a node, and before the first SHIFT
     made: the number of nodes made so far
-    depth: the number of nodes on the stack and aside
+    depth: the number of nodes that are on the stack or were set aside (by SWAP)
     below: the number of nodes on the stack below the newest node
     has_concept: flag; 1 where a concept was made
     topped: flag; 1 after ROOT
@@ -87,7 +87,7 @@ class Rows(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """The nodes on the stack and aside, (R, M) int64 each, in the order in which they were made.
+    """The nodes that are on the stack or were set aside, (R, M) int64 each, in the order in which they were made.
 
     The nodes on the stack below the newest node come first, then the nodes that were set aside, then the newest node,
     then free slots.
@@ -97,7 +97,7 @@ class Nodes(NamedTuple):
     constant: 1 for constants, 0 for concepts
     roles: the roles that the node has, as bits, see `ActionTable.once`; 0 outside search. A role that the node may bear
         several times has no bit.
-    sort: the sort of the node, as bits, see `SORT_BITS`; 0 outside search
+    sort: the node's class of concepts or constants (`Sort`), as bits, see `table.SORT_BITS`; 0 outside search
     several: the roles of `ActionTable.once` that the node may bear several times, as bits; 0 outside search
     """
 
@@ -120,8 +120,8 @@ class Nodes(NamedTuple):
 class SpanActions(NamedTuple):
     """The tokens that made the nodes of the current span, (R, N) each for at most N nodes. Only search needs them.
 
-    tokens: the tokens in the order in which they were taken; −1 for empty places
-    spent: the entries of `tokens` that may make no more nodes of the span; −1 at all other places
+    tokens: the tokens in the order in which they were taken; −1 for unused entries
+    spent: the entries of `tokens` that may make no more nodes of the span; −1 for all other entries
     """
 
     tokens: Tensor
@@ -154,7 +154,7 @@ class GivenRoles(NamedTuple):
 
     top: (R,); the roles that the node on top gets
     second: (R,); the roles that the second node gets
-    new: (R,); the roles that the new node has from the start
+    new: (R,); the roles that search never gives the new node, see `ActionTable.new_roles`
     sort: (R,); the sort of the new node, see `sorts_made`
     several: (R,); the roles that the new node may bear several times, see `several_made`
     """
@@ -169,7 +169,7 @@ class GivenRoles(NamedTuple):
 def sorts_made(rows: Rows, column: Tensor, text: Tensor, number: Tensor, sort: Tensor) -> Tensor:
     """Return the sort of the node that each row's action makes, as bits, (R,).
 
-    COPY_WORD makes a number or a string. For several words that may be a number the sort is unknown (0).
+    COPY_WORD makes a number or a string. If several words together may be a number, the sort is unknown (0).
 
     rows: the rows before the action
     column: (R,); the column of each action
@@ -197,7 +197,7 @@ def roles_lacked(rows: Rows, evoked: Tensor, route: Tensor, sense: Tensor, lacke
     """Return the roles that the frame of each row's action lacks, as bits, (R,); 0 except for FRAMEs of a single word.
 
     rows: the rows before the action
-    evoked: (R, routes); the features from `EVOKED` on of the last word of the span
+    evoked: (R, routes); for the last word of the span, the features from index `EVOKED` on, one for each route
     route, sense: (R,); `ActionTable.route` and `ActionTable.sense` of each action
     lacked: (lemmas, senses); see `ActionTable`
     """
@@ -375,7 +375,7 @@ def legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor, most: 
 
 
 class _Others(NamedTuple):
-    """Facts about the concepts on the stack and aside, (R,) bool each.
+    """Facts about the concepts that are on the stack or were set aside, (R,) bool each.
 
     below: True where a concept is below the second node
     mate: True where another concept is in the component of the second node

@@ -17,7 +17,7 @@ class BatchedMachine(ABC):
     """The configurations of R rows (hypotheses), which take their actions at once. `table` has V tokens, C columns.
 
     per_sentence: names of the tensors that are equal in all rows of a sentence
-    per_row: names of all other tensors that have rows
+    per_row: names of the other tensors with one row for each hypothesis
     top_ranks: the highest rank in `stack_ranks` that the two words (in AMR, nodes) on top of the stack have
     width: P, the number of words of the longest sentence plus one
     needs: names of the fields of `States` that `observe` returns; their history is recorded from the first action on
@@ -74,10 +74,7 @@ class BatchedMachine(ABC):
 
     @abstractmethod
     def context(self) -> Tensor | None:
-        """Return the values that legality depends on besides the columns, (R, K), see `DeviceTable.legality`.
-
-        None stands for no such values.
-        """
+        """Return the values that legality depends on besides the columns, (R, K), or None (`DeviceTable.legality`)."""
 
     @abstractmethod
     def is_final(self) -> Tensor:

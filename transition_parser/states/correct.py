@@ -41,7 +41,7 @@ class Correct(NamedTuple):
     """The correct columns and actions in R states, for the C columns and V tokens of `ActionTable`.
 
     columns: (R, C) bool; the legal columns whose actions lose the fewest arcs of the gold tree
-    wrong_columns: (R, C) bool; the other legal columns whose actions may be explored
+    wrong_columns: (R, C) bool; the other legal columns, except those that must not be explored (`Costs.now`)
     actions: (R, V) bool; the correct actions: the legal actions of correct columns. An action that builds a gold arc
         must have the gold relation. An action that builds another arc may have any relation, because the dependent
         can no longer get its gold head.

@@ -27,7 +27,7 @@ from transition_parser.transitions.spec import KIND_OF_CLASS, ActionClass
 from transition_parser.transitions.tree_system import NO_HEAD
 
 ILLEGAL = 1_000_000  # the cost of illegal actions: above the number of words of any sentence
-# The actions whose loss is computed. NEVER does nothing: its loss is the loss of the current configuration.
+# The actions whose loss of gold arcs is computed. NEVER does nothing: its loss is that of the current configuration.
 _ACTIONS = (ActionClass.NEVER, ActionClass.SHIFT, ActionClass.LEFT_ARC, ActionClass.RIGHT_ARC, ActionClass.REDUCE)
 
 
@@ -69,7 +69,7 @@ class Costs:
     def now(self) -> Tensor:
         """Return the costs of all columns in the current configurations, (R, C) int64.
 
-        Legal columns have the costs of `oracles.costs`, illegal columns have `ILLEGAL`, and the end costs 0. With SWAP,
+        Legal columns have the costs of `oracles.costs`, illegal columns have `ILLEGAL`, and END costs 0. With SWAP,
         an action that must not be explored costs more than the number of words.
 
         The host waits for the device once for arc-standard, and never for other systems.
@@ -235,7 +235,7 @@ class _Configurations(NamedTuple):
 
 
 def _count(lost: Tensor) -> Tensor:
-    """Return the number of True words in each row of `lost` (N, P + 1), (N,). The last column is not a word."""
+    """Return (N,), the number of True words in each row of `lost` (N, P + 1). The last column is not a word."""
     return lost[:, :-1].sum(1)
 
 
@@ -312,7 +312,7 @@ def _orders(heads: Tensor, lengths: Tensor, width: int) -> tuple[Tensor, Tensor]
 
 
 def _swapped(c: _Configurations, gold: _Gold, on_stack: bool) -> _Configurations:
-    """Return the configurations after all pending swaps.
+    """Return the configurations after all pending swaps: stack words out of projective order go back to the buffer.
 
     on_stack: True where arcs join the two words on top of the stack. If the top has to move, another word must first be
         shifted onto it: the first word of the buffer in projective order
@@ -343,7 +343,7 @@ def _of_words(values: Tensor, *words: Tensor) -> tuple[Tensor, ...]:
 
 
 def _order_in_hybrid(costs: Costs) -> tuple[Tensor, Tensor, Tensor]:
-    """Return `inverted`, `waits` and `kept` of arc-hybrid, (R,) bool each, see `oracles.dynamic`."""
+    """Return `inverted`, `waits` and `kept` of arc-hybrid, (R,) bool each, see `_Order` in `oracles.dynamic`."""
     machine = costs.machine
     root, top, _, front = machine.words().unbind(1)
     of_top, of_front = _of_words(costs.rank, top, front)
@@ -354,7 +354,7 @@ def _order_in_hybrid(costs: Costs) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _order_in_standard(costs: Costs) -> tuple[Tensor, Tensor, Tensor]:
-    """Return `inverted`, `waits` and `kept` of arc-standard, (R,) bool each, see `oracles.dynamic`."""
+    """Return `inverted`, `waits` and `kept` of arc-standard, (R,) bool each, see `_Order` in `oracles.dynamic`."""
     machine = costs.machine
     assert costs.rank is not None, "a system with SWAP has it"
     _, top, second, front = machine.words().unbind(1)

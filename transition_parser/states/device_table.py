@@ -94,7 +94,7 @@ class LexiconTable:
         return legal.scatter_add_(0, token.flatten(), inside.flatten().float())
 
     def _columns(self, columns: Tensor, rows: Tensor) -> Tensor:
-        """Return the legal columns as `members` numbers them, (N, C + 4).
+        """Return (N, C + 4) float, 1 for legal columns, in the order of the rows of `members`.
 
         The last four columns may be legal only where the lexicon row is `UNBOUND`.
         """
@@ -116,7 +116,7 @@ class DeviceTable:
     end: int
     labelled_shift: bool
     column: Tensor  # (V,)
-    kind: Tensor  # (V,); the column, but LEFT_ARC for all left arcs, as tokens of a kind differ in their relation only
+    kind: Tensor  # (V,); LEFT_ARC for all left arcs, else the column; tokens of one kind differ in their relation only
     shift_word: Tensor  # (V,)
     relation: Tensor  # (V,)
     members: Tensor  # (C, V) float; 1 where the token belongs to the column
@@ -170,16 +170,18 @@ class DeviceTable:
         """Return the legality of tokens, (..., V) float: 1 for legal tokens, 0 for illegal tokens, or −1.
 
         −1 stands for an action that would give a node a role that the node already has, or that the sorts of the two
-        nodes on top forbid. Search may not take such an action, but the softmax includes it. Otherwise the softmax
-        would give the action's probability to the legal actions, and a hypothesis would not be penalised for giving
-        the role to a wrong neighbour before.
+        nodes on top forbid. Search may not take such an action, but the softmax includes it. If the softmax
+        left it out, its probability would go to the legal actions, and a hypothesis that gave the role to a wrong
+        neighbour earlier would not be penalised.
 
         The tensor operations multiply matrices, because on large vocabularies this is many times faster than indexing.
 
         columns: (..., C) bool; the legal columns
-        context: (..., K); the context that a machine gives: the shift id of the front word (`NO_WORD` for the root),
-            and for AMR the lexicon row. In search the roles of the node on top and of the second node follow, then
-            their sorts, and then tokens that are no longer legal (−1 for none).
+        context: (..., K); what legality depends on besides the columns. First comes the shift id of the front word:
+            k for the k-th word that has a labelled SHIFT, 0 for other words, `NO_WORD` for the root. For AMR the row of
+            the lexicon for the current span follows. In search four more values follow, as bits: the roles of the node
+            on top and of the second node, and the sorts of both (`table.SORT_BITS`). The rest are tokens that are no
+            longer legal (−1 for none).
         any_shift: True to make labelled SHIFTs legal whatever their word is, but not where the root is in front
         tokens: (U,), at least one; the result is (..., U), for these tokens only; None for all tokens
         """
@@ -230,7 +232,7 @@ class DeviceTable:
         legal.scatter_reduce_(1, index, (~there).float(), "amin")
 
     def legal_anywhere(self, columns: Tensor, context: Tensor | None) -> Tensor:
-        """Return (U,) tokens, in their order: all tokens that are legal in any row, and perhaps others.
+        """Return (U,) tokens in ascending order: all tokens that are legal in any row, and perhaps others.
 
         The result may contain illegal tokens, because this function checks neither the words of labelled SHIFTs nor
         the tokens in the context that are no longer legal.

@@ -22,7 +22,7 @@ def spec_of(system: str) -> Spec:
 
 
 def stack_columns(columns: ActionClasses) -> Tensor:
-    """Return the legal columns, (R, C) bool. LEFT_ARC_ANY is computed; other columns that are not given are illegal."""
+    """Return the legal columns, (R, C) bool. LEFT_ARC_ANY is added; classes that `columns` lacks are illegal."""
     never = torch.zeros_like(columns[ActionClass.END])
     either = {ActionClass.LEFT_ARC_ANY: columns[ActionClass.LEFT_ARC] | columns[ActionClass.LEFT_ARC_ROOT]}
     columns = columns | either
@@ -40,7 +40,7 @@ def effects_table(system: str, device: torch.device) -> Tensor:
 
 @lru_cache(maxsize=32)
 def columns_of_situations(system: str, device: torch.device) -> Tensor:
-    """Return the legal columns of each situation, (256, C) bool. Bit i of a situation's number is field i."""
+    """Return the legal columns of each situation, (256, C) bool. Bit i of its number is field i of `Situation`."""
     bits = torch.arange(len(Situation._fields), device=device)
     situations = (torch.arange(2 ** len(bits), device=device)[:, None] >> bits) & 1
     return stack_columns(spec_of(system).legal(Situation(*situations.bool().unbind(1))))

@@ -80,11 +80,11 @@ class _Items(NamedTuple):
         return cls(torch.where(there, words, _NOTHING), head, (most[0], most[1]))
 
     def join(self, trees: Tensor, item: int) -> Tensor:
-        """Return `trees` with one more word, which becomes a dependent or the head of each tree's own root.
+        """Return the table `trees` after one more word joins each tree: as a dependent of its root, or as its new root.
 
         Rows in which the item is padding stay unchanged.
 
-        trees: (N, D + M); for each word, the largest number of gold arcs of a tree with this word as its root
+        trees: (N, D + M); the largest number of gold arcs of a tree with the given word as its root
         item: the index of the word that joins
         """
         word, head = self.words[:, item], self.heads[:, item]
@@ -94,7 +94,7 @@ class _Items(NamedTuple):
 
 
 def _most_arcs(items: _Items) -> Tensor:
-    """Return for each item the most gold arcs of a tree over all items with this item as its root, (N, D + M)."""
+    """Return (N, D + M), the largest number of gold arcs of a tree over all items whose root is the given item."""
     of_stack, of_buffer = items.sizes
     first = torch.full_like(items.words, _IMPOSSIBLE)
     first[:, :1] = 0

@@ -26,8 +26,8 @@ from transition_parser.transitions.spec import ActionClass
 SHIFT_ID, LEMMA, PLAIN, SEVERAL, EVOKED = range(5)  # EVOKED: the first of one feature for each route to a frame
 FIRST_SPAN = EVOKED + len(ROUTES)
 NO_WORD = -1  # the shift id where the root is in front: the SHIFT of the root has no label
-# The values of the feature `PLAIN`. NOT_PLAIN: COPY_WORD cannot copy the word (`Word.form_is_plain`). TEXT: the word is
-# in no number. NUMBER: the word alone is a number. PART: the word and others may be a number.
+# The values of the feature `PLAIN`. NOT_PLAIN: COPY_WORD cannot copy the word (`Word.form_is_plain`). TEXT: the word
+# cannot be in a number. NUMBER: the word alone is a number. PART: the word may form a number with other words.
 NOT_PLAIN, TEXT, NUMBER, PART = range(4)
 # The first rows of the lexicon. UNBOUND: the lexicon does not limit the tokens. UNSEEN: the span is not in the lexicon.
 # FIRST_ROW: the row of the first span of the lexicon.
@@ -62,9 +62,9 @@ class ActionTable:
     relation: (V,) int64; the id of the label of a dependency arc (1, 2, … in sorted order), 0 for other tokens
     lexicon: for each row, from FIRST_ROW on, the tokens that a span allows; None without a lexicon. Each span of the
         lexicon or the counts has one row, in sorted order. With frames, each span has one row for each set of FRAME
-        actions that it may have. Another such group of rows serves all other spans.
-    prior: for each row of `lexicon`, token → log-probability given the span, see `lexical_prior`; empty where the
-        counts of the training data are not known
+        actions that it may have. Further rows, one for each set, serve all other spans.
+    prior: for each row of `lexicon`, token → the value of `lexical_prior` for the token and the span; empty where
+        the counts of the training data are not known
     once: the roles that search gives a node at most once, see `SearchLimits`. Search needs some RA with a role outside
         `once` to connect the last two nodes. If the vocabulary has no such RA, `once` is empty
     top_roles: (V,) int64; the roles of `once` that each token gives the node on top, as bits
@@ -334,9 +334,9 @@ class ActionTable:
 
 
 def lexical_prior(counts: Mapping[int, int]) -> dict[int, float]:
-    """Return log (p · n) for each of the n actions that may name a node of a span; p has add-one smoothing.
+    """Return log (p · n) for each of the n actions that may name a node of a span; p is its probability.
 
-    counts: action → how many nodes of the span it made in training
+    counts: action → how many nodes of the span it made in training; p comes from these counts plus one (smoothing)
 
     >>> {action: round(value, 2) for action, value in lexical_prior({1: 6, 2: 0}).items()}
     {1: 0.56, 2: -1.39}

@@ -60,9 +60,9 @@ def explore(
 ) -> Rollout:
     """Return the greedy derivation of each sentence of a batch.
 
-    With `policy`, the model takes its best action even if it is wrong, and at random a wrong action that scores almost
-    as well as the best correct action. Arcs then get the relation that the model prefers. Without `policy`, it takes
-    the correct action that scores best, so that arcs of the gold tree get their gold relations.
+    With `policy`, the model takes its best action even if it is wrong. It sometimes takes a wrong action that scores
+    almost as well as the best correct action. Arcs get the relation that the model prefers. Without `policy`, the model
+    takes the correct action that scores best, so that arcs of the gold tree get their gold relations.
 
     net_input: see `ParserModel.encode`
     """

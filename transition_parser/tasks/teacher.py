@@ -52,7 +52,7 @@ class Teacher:
 
 @dataclass(frozen=True)
 class _Member:
-    """One model of a teacher. "Our" ids are the ids in the data, for V action tokens and R relations.
+    """One model of a teacher. "Our" ids are those of the model in training, for V action tokens and R relations.
 
     path: the path or the name from which the model was loaded
     columns: (V,) int64; the model's id of each of our action tokens

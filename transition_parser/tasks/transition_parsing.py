@@ -418,7 +418,7 @@ class TransitionParsingTask(FairseqTask):
 
         def loss(model, sample):  # autocasts inside fairseq's step, because the step turns autocasting off on GPUs
             if self._explorer is not None and "trees" in sample:
-                with self._autocast(sample, model):  # separate, because it caches cast weights without gradients
+                with self._autocast(sample, model):  # a context of its own: it caches cast weights without gradients
                     sample = self._explorer.explored(model.plain, sample, update_num)
             if self.teacher is not None and sample:
                 words = self.datasets["train"].sentences.words

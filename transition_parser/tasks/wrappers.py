@@ -33,7 +33,7 @@ from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.words import WordTensors
 from transition_parser.states.states import States
 
-LONGEST = (int(1e6), int(1e9))  # of sentences and of derivations: practically any length is allowed
+LONGEST = (int(1e6), int(1e9))  # the largest lengths of sentences and of derivations: practically any is allowed
 _CACHE = "transition_parser"  # the key in fairseq's incremental state
 
 
@@ -41,7 +41,7 @@ class TrainingModel(BaseFairseqModel):
     """A model with the interface of `fairseq-train`. Its parameters have the same names as in `plain`.
 
     plain: the model itself, whose submodules are also submodules of this module
-    also: the model of the second corpus (`--auxiliary-data`); it shares the encoder, is trained along, and is not kept
+    also: the model of the second corpus (`--auxiliary-data`); it shares the encoder, and serves training only
     """
 
     def __init__(self, plain: ParserModel, also: ParserModel | None = None) -> None:

@@ -72,7 +72,7 @@ class Action:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The parts of a label that `joined` made."""
+        """The strings that `joined` joined into the label."""
         return tuple(map(unquote, (self.label or "").split(",")))
 
 

@@ -43,9 +43,9 @@ _LABELLED = (Kind.PRED, Kind.VALUE, Kind.DEPENDENT)
 # An action may make two nodes of the same span even if it makes at most one in training: of 500 development graphs of
 # Bio AMR, 30 have a span in which such an action is needed twice, and one needs it three times.
 _REPEATS = 2
-# An action may make as many nodes of a span as it does in one in `_ONE_IN` of its spans in training. The maximum would
-# let an uncertain parser make node after node: 3 of 7,542 gold spans have the first sense of their lemma four times, in
-# lists whose words were left out.
+# An action may make up to n nodes of a span: n is the largest number that it reaches in at least one in `_ONE_IN` of
+# its spans in training. The maximum would let an uncertain parser make node after node: 3 of 7,542 gold spans have the
+# first sense of their lemma four times, in lists whose words were left out.
 _ONE_IN = 200
 
 
@@ -61,8 +61,8 @@ class SearchLimits:
     repeats: action → how often it may make a node of the same span; an action without a label stands for all actions of
         its kind that are not listed; actions without any entry may come once
     once: the roles that a node may not get twice
-    targets: role (`role_of_constants`) → the sorts that it may lead to; other roles lead to all sorts of concepts and
-        to no constants; no limits if empty
+    targets: role (`role_of_constants`) → the sorts of nodes that its edges may lead to; other roles lead to all sorts
+        of concepts and to no constants; if `targets` is empty, all roles lead to all sorts
     bearers: family of numbered roles (`family`) → the sorts of concepts that may bear its roles; other families may be
         borne by all concepts
     sentences_on_top: True if a `multi-sentence` must be the top of its graph
@@ -70,8 +70,8 @@ class SearchLimits:
     roles_of_frames: True if a concept with a frame may get only those roles `ARGn` of `once` that the frame has in the
         table of frames; concepts that are not in the table may get all roles
 
-    Raises `ValueError` for more than `MOST_ROLES` roles in `once`, for an inverse role in it, and for a role in
-    `several` that is not in it.
+    Raises `ValueError` for more than `MOST_ROLES` roles in `once`, for an inverse role in `once`, and for a role in
+    `several` that is not in `once`.
     """
 
     nodes: int
@@ -215,8 +215,8 @@ def learned(
 ) -> SearchLimits:
     """Return limits that let search find the given derivations unless they repeat an action unusually often.
 
-    An action may make as many nodes of one span as it does in at least one in `_ONE_IN` of the spans that it makes
-    nodes of. A labelled action may always make two. `borne_once` learns `once`, and `borne_several` learns `several`.
+    An action may make up to n nodes of one span: n is the largest number that it makes in at least one in `_ONE_IN` of
+    its spans. A labelled action may always make two. `borne_once` learns `once`, and `borne_several` learns `several`.
     `targets_of`, `bearers_of`, `sentences_are_tops` and `keep_to_frames` learn the other limits on roles.
 
     frames: the FRAME actions of the derivations; None for derivations without any
@@ -245,7 +245,7 @@ def learned(
 
 
 def _usual(counts: Counter[int]) -> int:
-    """Return the largest number that at least one in `_ONE_IN` of these numbers reaches.
+    """Return the largest n such that at least one in `_ONE_IN` of the counted numbers is n or more.
 
     counts: number → how often it occurs
     """
@@ -258,7 +258,7 @@ def _usual(counts: Counter[int]) -> int:
 
 
 def breach(limits: SearchLimits, graph: AmrGraph, frames: FrameActions | None = None) -> str | None:
-    """Return a text that names the first part of a graph that the limits on roles forbid; None if there is none.
+    """Return a text that names the first part of a graph that the limits on roles forbid, or None.
 
     frames: the FRAME actions of the table of frames, for `roles_of_frames`
     """

@@ -45,12 +45,12 @@ class Word(NamedTuple):
 
     @property
     def is_number(self) -> bool:
-        """True where COPY_WORD makes a number of the word alone."""
+        """True where COPY_WORD makes a number if the span is this word alone."""
         return is_number(copied_value([self.form]))
 
     @property
     def is_part_of_number(self) -> bool:
-        """True where COPY_WORD may make a number of this word and others."""
+        """True where COPY_WORD may make a number of a span of several words with this word."""
         return all(letter.isdigit() or letter in _SIGNS for letter in self.form)
 
 

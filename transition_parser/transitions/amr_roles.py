@@ -22,8 +22,8 @@ _NEW = 0  # stands for the node that DEPENDENT makes
 # A role is borne once if at least `_SEEN` nodes bear it and fewer than one in `_ONE_IN` of them bears it twice. Corpora
 # have slips: of 7,628 graphs of nine open corpora 217 have a node with the same :ARGn twice, most of them of Bio AMR.
 _SEEN, _ONE_IN = 10, 100
-# Concepts of a lemma may bear a role several times if at least `_OFTEN` of their nodes bear it several times, and at
-# least one in `_ONE_OF` of their nodes that bear it. `borne_once` does not count such nodes as bearing it twice.
+# Concepts of a lemma may bear a role several times if at least `_OFTEN` of their nodes do so, and these are at least
+# one in `_ONE_OF` of their nodes with the role. `borne_once` does not count such nodes as exceptions.
 _OFTEN, _ONE_OF = 5, 50
 
 # Roles for models that were exported before roles were learned. They are the roles that AMR defines as borne once, and

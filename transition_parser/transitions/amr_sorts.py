@@ -60,7 +60,7 @@ _TARGETS_IN, _EDGES_IN = 100, 2_000
 _BEARERS_IN, _SEEN = 100, 10
 
 # `TARGETS` and `BEARERS` serve models that were exported before sorts were learned. `targets_of` and `bearers_of`
-# learned them from the training banks of six open corpora (5,024 graphs); AMR's parts of dates were added.
+# learned them from the training banks of six open corpora (5,024 graphs); roles for parts of dates were added.
 TARGETS: Mapping[str, frozenset[Sort]] = {
     **{role: CONCEPT_SORTS | {Sort.NUMBER} for role in ("ARG1", "ARG3", "ARG4", "frequency", "quant", "unit")},
     **{role: CONCEPT_SORTS | {Sort.NUMBER} for role in ("century", "decade", "quantity", "quarter", "year2")},
@@ -160,7 +160,7 @@ def bearers_of(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[Sort]]:
 
 
 def sentences_are_tops(graphs: Iterable[AmrGraph]) -> bool:
-    """Return True if at least `_SEEN` nodes are `multi-sentence`, and nearly all of them tops (see `_BEARERS_IN`)."""
+    """Return True if at least `_SEEN` nodes are `multi-sentence`, and nearly all of these are tops (`_BEARERS_IN`)."""
     tops: Counter[bool] = Counter()
     for graph in graphs:
         tops.update(node == graph.top for node, label in enumerate(graph.labels) if label == MULTI_SENTENCE)

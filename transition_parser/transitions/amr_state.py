@@ -35,7 +35,7 @@ class AmrState(NamedTuple):
     nodes, edges, top: the partial graph
     groups: the connected component of each node
     stack: node numbers, the newest last
-    aside: the nodes that were set aside with SWAP, in the order that they had on the stack
+    aside: the numbers of the nodes that SWAP set aside, in their former order on the stack
     closed: True after CLOSE
     arcs: the number of LA and RA since the last other action, or since a constant left the stack
     arcs_left, swaps_left, nodes_left: how many more edges, SWAPs and nodes the sentence may have; see `limits_of`

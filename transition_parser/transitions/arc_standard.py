@@ -236,7 +236,7 @@ class ArcStandardSwap(ArcStandard):
 
 def _most_arcs(stack: Sequence[int], buffer: Sequence[int], heads: Mapping[int, int], root: int) -> int:
     """Return the largest number of arcs of `heads` that one tree over the stack (top first) and the buffer can have."""
-    column = [{stack[0]: 0}]  # item i, for trees with the first i words of the buffer: root of the tree → most arcs
+    column = [{stack[0]: 0}]  # item i, for trees with the first i buffer words: root → largest number of arcs
     for word in buffer:
         column.append(_join(column[-1], word, heads))
     for word in stack[1:]:
@@ -248,10 +248,10 @@ def _most_arcs(stack: Sequence[int], buffer: Sequence[int], heads: Mapping[int, 
 
 
 def _join(trees: Mapping[int, int], word: int, heads: Mapping[int, int]) -> dict[int, int]:
-    """Return the trees that one more word makes: it becomes a dependent of the root of one of `trees`, or its head.
+    """Return the trees after one more word joins: `word` becomes a dependent of the root of a tree, or the new root.
 
-    trees: root of a tree → the largest number of arcs of `heads` in a tree with this root; so is the result
-    heads: word → its head in the tree that is wanted
+    trees: root of a tree → the largest number of arcs of `heads` in such a tree; the result has the same form
+    heads: word → its gold head, or its nearest ancestor that is not left out
     """
     longer = {top: arcs + (heads[word] == top) for top, arcs in trees.items()}
     longer[word] = max(arcs + (heads[top] == word) for top, arcs in trees.items())

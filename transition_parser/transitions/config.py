@@ -32,7 +32,7 @@ class ParserConfig:
 
     system: a name in `SYSTEMS`
     relations: the labels of the training trees, or the roles of the training graphs, most frequent first
-    shift_words: the words that label their SHIFT
+    shift_words: the words that label their SHIFT, see `TransitionSystem`
     roots: the labels of arcs from the root in the training trees; empty for AMR
     shared_roots: the labels in `roots` that other arcs have, too; empty for AMR
     format_version: the version of the file format

@@ -71,7 +71,7 @@ class GoldOrder(NamedTuple):
 
     heads: the head of each word, numbered as in `State`
     rank: the rank of each word, and of the root, in the order in which the tree is projective
-    component: the head of the projective component of each word, and of the root (`projective_components`)
+    component: for each word, and the root, the head of its projective component (`projective_components`)
     projective: True where `rank` is the order of the sentence
     """
 

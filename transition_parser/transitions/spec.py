@@ -52,7 +52,7 @@ NONE, S0, S1, B0 = range(4)
 
 
 class Effect(NamedTuple):
-    """The effect of a class's tokens. S0, S1 and B0 stand for words, and NONE stands for no word."""
+    """The arc and the moves of a class's tokens. A field that names a word holds S0, S1 or B0, or NONE for no word."""
 
     dependent: int = NONE
     head: int = NONE

@@ -48,7 +48,7 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
 
     roots: the relations that arcs from the root may carry, and which of them other arcs may carry; by default arcs from
         the root carry `root`, and no other arc does
-    spec: the effects and the legal columns of the system's actions, for the batched machine
+    spec: the effects and the legality of the system's actions, for the batched machine
     """
 
     confidences = ("arc_scores",)

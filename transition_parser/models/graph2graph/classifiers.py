@@ -19,7 +19,7 @@ _DEEPEST_FIRST = (S1, S0, B0)
 
 
 class Classifiers(nn.Module):
-    """The classifier of kinds of actions (Exist) and the classifier of relations (Relation).
+    """The classifier of kinds of actions such as SHIFT (Exist), and the classifier of relations (Relation).
 
     Exist reads the top two words of the stack and the front of the buffer. Relation reads the two words of an arc, in
     the order in which they stand on stack and buffer, and has separate scores for the two directions.

@@ -20,7 +20,7 @@ from transition_parser.states.table import ActionTable
 
 
 class Composed(NamedTuple):
-    """The words of R rows, composed with their dependents.
+    """The words of R hypotheses, composed with their dependents.
 
     words: (R, P, dim); the vectors C of eq. 11
     head: (R, P); the offset to the head, as in `States`
@@ -34,7 +34,7 @@ class Composed(NamedTuple):
     label: Tensor
 
     def rows(self, rows: Tensor) -> Composed:
-        """Return the composed words of the given rows."""
+        """Return the composed words of the hypotheses with the indices `rows`."""
         return Composed(*(field.index_select(0, rows) for field in self))
 
 

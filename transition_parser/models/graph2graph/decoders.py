@@ -36,7 +36,7 @@ from transition_parser.states.states import RANKS, TREE, States
 from transition_parser.states.table import ActionTable
 
 STACK, BUFFER, DELETED = SEGMENTS = range(3)
-ACTIONS = "actions"  # the name of the actions so far among the parts of the state
+ACTIONS = "actions"  # the name of the actions so far in `state_parts`
 
 
 class FactoredDecoder(Inspectable, StateDecoder):
@@ -107,7 +107,7 @@ class FeedbackMemory(NamedTuple):
     composed: words composed with their dependents
     hidden, cell: (R, layers, width); the history's LSTM states
     encoded: (R, P, dim); the Transformer's output for the words when it last read them
-    stale: (R,) bool; True where the words are still unread, or an arc has been made since they were read
+    stale: (R,) bool; True where `encoded` is out of date: nothing was read yet, or an arc was made since
     """
 
     composed: Composed | None = None
@@ -142,7 +142,7 @@ class FeedbackDecoder(FactoredDecoder):
     graph: True if attention reads the arcs so far, and their labels are added to dependents (eqs 3 and 4)
     history: the LSTM over the actions so far; None for a model without it
     together: see `Classifiers`
-    without_history: True if the actions so far are hidden
+    without_history: True if the network sees zeros in place of the history (`hide`)
     """
 
     reads_in_decoder = True
@@ -187,7 +187,7 @@ class FeedbackDecoder(FactoredDecoder):
     def layout(self, slots: Slots, states: States) -> tuple[Tensor, Tensor, Tensor]:
         """Return three tensors (N, L): a mask of the slots that are there, the positions of slots, and their segments.
 
-        By default mask and positions are those of the sentence, and all slots are in one segment.
+        In this class, mask and positions are those of `slots`, and all slots are in one segment.
         """
         return slots.there, slots.position, torch.zeros_like(slots.position)
 
@@ -278,7 +278,7 @@ class FeedbackDecoder(FactoredDecoder):
         return FeedbackMemory()
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
-        """Return the scores of the next action, see `StateDecoder.step`. Only `rows_to_read` are read."""
+        """Return the scores of the next action, see `StateDecoder.step`. Only the rows of `rows_to_read` are read."""
         assert isinstance(search, FeedbackSearch)
         states = search.machine.observe()
         history = self._remember(tokens, search)
@@ -410,8 +410,8 @@ class StateTransformerDecoder(FeedbackDecoder):
     """The decoder of the State Transformer.
 
     The State Transformer reads CLS, the stack from its bottom, SEP and the buffer. With a graph it also reads another
-    SEP and the words that have left both, in the order of the sentence (the deleted list). The paper's artificial root
-    is always at the bottom of the stack. Without `root_at_bottom`, it is here where the transition system keeps it.
+    SEP and the words that have left stack and buffer, in the order of the sentence (the deleted list). The paper's root
+    is always at the bottom of the stack. Without `root_at_bottom`, the root is where the transition system keeps it.
 
     root_at_bottom: True if the Transformer and the classifiers see the root at the bottom of the stack
     """

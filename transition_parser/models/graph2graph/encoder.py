@@ -19,7 +19,7 @@ CLS, SEP, SECOND_SEP = SPECIAL_TOKENS = range(3)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Slots(EncoderOut):
-    """The slots of B sentences.
+    """The L slots of each of B sentences.
 
     The first P slots are the words and the root, which stands behind the last word. Then come CLS, SEP and another SEP,
     then the further pieces of words (all but the first piece of each). The order of slots does not matter; order comes
@@ -27,7 +27,7 @@ class Slots(EncoderOut):
 
     words: (B, P, dim); embeddings, or the result of the first reading (`FirstReading`)
     slots: (B, L, dim); embeddings
-    there: (B, L) bool; False at padding, and at the second SEP, which only a decoder with a third segment sets to True
+    there: (B, L) bool; False at padding and at the second SEP, which only `StateTransformerDecoder` may set to True
     position: (B, L); positions in the written sentence, where CLS has 0
     owner: (B, L − P − 3); the word that each further piece belongs to, −1 at padding
     """

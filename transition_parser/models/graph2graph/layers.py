@@ -78,7 +78,7 @@ class RowBlock(NamedTuple):
 
 
 class Windows(NamedTuple):
-    """Rows of slots, one after another without gaps. A slot sees only its row; padding at the end gets zeros.
+    """Rows of slots, one after another without gaps. A slot sees only its row. Slots behind the last row get zeros.
 
     first: (N,) int32; the first slot of each row
     lengths: (N,) int32; the number of slots of each row
@@ -122,9 +122,9 @@ class CellLayout(NamedTuple):
 
     @classmethod
     def in_windows(cls, visible: Visible, few_shapes: bool) -> CellLayout:
-        """Return a layout of only the slots that are there, for attention without a graph by `search_kernels`.
+        """Return a layout without the slots that `visible.there` leaves out, for attention without a graph by kernels.
 
-        A wanted slot that is not there is replaced by any other slot. `few_shapes` pads C and A (see `padded_size`).
+        If a wanted slot is left out, its `found` is 0, an arbitrary slot. `few_shapes` pads C and A (`padded_size`).
         """
         there, wanted, _ = visible
         assert wanted is not None
@@ -144,16 +144,16 @@ class CellLayout(NamedTuple):
 
     @classmethod
     def without_gaps(cls, visible: Visible, few_shapes: bool) -> CellLayout:
-        """Return a layout of the slots that are there, with rows of similar lengths in each block (see `runs`).
+        """Return a layout in blocks, each of rows of similar lengths (see `runs`).
 
-        Slots that are not there only fill short rows up to the width of their block. If `visible.wanted` has such a
-        slot, `found` gives the index of any slot for it. `few_shapes` rounds widths up to multiples of `WIDTHS`.
+        The slots that `visible.there` leaves out only fill short rows up to the width of their block. If a wanted slot
+        is left out, `found` has an arbitrary index. `few_shapes` rounds widths up to multiples of `WIDTHS`.
         """
         there, wanted, relations = visible
         assert wanted is not None
         matters, found = there.gather(1, wanted), torch.zeros_like(wanted)
-        order = (~there).byte().argsort(dim=1, stable=True)  # the slots of each row; slots that are there come first
-        place = order.argsort(1).gather(1, wanted)  # the places of wanted slots in that order
+        order = (~there).byte().argsort(dim=1, stable=True)  # the slots of each row; slots that are left out come last
+        place = order.argsort(1).gather(1, wanted)  # the indices of wanted slots in `order`
         if few_shapes:
             order, place = (F.pad(some, (0, -some.size(1) % WIDTHS)) for some in (order, place))
         cells, asking, parts, last, cell, ask = [], [], [], [], 0, 0
@@ -177,7 +177,7 @@ class CellLayout(NamedTuple):
 def _needed(matters: Tensor, step: int) -> int:
     """Return the number of columns up to the last True in any row, 1 at least, rounded up to a multiple of `step`.
 
-    matters: (R, K) bool; True for wanted slots that are there
+    matters: (R, K) bool; True for wanted slots that are not left out
     """
     columns = matters.any(0).nonzero()
     count = int(columns.max()) + 1 if len(columns) else 1
@@ -290,7 +290,7 @@ class Transformer(nn.Module):
         self.dropout = Dropout(dropout)
         self.layers = nn.ModuleList(Layer(sizes, dropout, graph) for _ in range(layers))
         self._sizes = sizes
-        self._coded: CodedStack | None = None  # if one kernel computes all layers
+        self._coded: CodedStack | None = None  # set if one kernel computes all layers
 
     def use_codes(self) -> None:
         """Let one kernel compute all layers, if it can. `packing.quantise` calls this method."""
@@ -301,7 +301,7 @@ class Transformer(nn.Module):
         """Return (N, L, width), or (N, K, width) of the wanted slots.
 
         words: (N, L, width); embeddings
-        position, segment: (N, L)
+        position, segment: (N, L) long; the position and the segment of each slot
         """
         layout = self._layout(words, visible)
         x, position, segment = (some.flatten(0, 1).index_select(0, layout.cells) for some in (words, position, segment))

@@ -42,7 +42,7 @@ _Reader = TypeVar("_Reader", bound=SentenceEncoder)
 class _Parts:
     """The parts that each model is built from: the inputs of words, and the Transformer.
 
-    With `--pretrained`, both come from the pretrained encoder. Raises `InputError` for a transition system that does
+    With `--pretrained`, both start from the pretrained encoder. Raises `InputError` for a transition system that does
     not build trees.
 
     graph: True if attention reads the relations of a graph

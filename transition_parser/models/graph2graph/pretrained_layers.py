@@ -123,7 +123,7 @@ class PieceInput(WordInput):
             self.register_load_state_dict_pre_hook(_fill_in)
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return tensors of the pieces of B sentences, by name; M is the most further pieces of a sentence.
+        """Return tensors of the pieces of B sentences, by name; no sentence has more than M further pieces.
 
         lengths: (B,); number of words
         first: (B, P); ids of the first pieces of words; P is the number of words and root of the longest sentence

@@ -30,7 +30,7 @@ class RefiningDecoder(TreeDecoder):
     trained. No gradient goes through a graph.
 
     Here only the heads after the last reading are made into a tree; an earlier graph may have a cycle. The number of
-    readings is fixed. The paper also starts from the trees of other parsers. With `refine` = 0 this is its SynTr.
+    readings is fixed. The paper also starts from the trees of other parsers. `refine` = 0 gives the paper's SynTr.
 
     encoder: the model's encoder, which makes the first reading. The attribute is None if `refine` is 0. It is not a
         submodule, because the model already has the encoder.

@@ -24,7 +24,7 @@ def label_embeddings(relations: int, dim: int) -> nn.Embedding:
 def add_graph_inputs(
     x: Tensor, slots: Slots, labels: nn.Embedding, head: Tensor, relation: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return x with the embedding of its arc's relation added to each dependent, and the result of `relations_of`.
+    """Return x with each arc's relation, as an embedding, added to its dependent, and the result of `relations_of`.
 
     x: (N, L, dim)
     head: (N, P); see `relations_of`
@@ -57,7 +57,7 @@ def relations_of(slots: Slots, head: Tensor) -> Tensor:
 
 
 def piece_relations(slots: Slots) -> Tensor:
-    """Return (N, L, P + 3) long: 1 where slot i is a further piece of word j, else 0; the last 3 are special tokens."""
+    """Return (N, L, P + 3) long: 1 where slot i is a further piece of word j, else 0. The last 3 columns are 0."""
     one_hot = F.one_hot(slots.owner.clamp_min(0), slots.slots.size(1) - slots.owner.size(1))
     one_hot = one_hot * (slots.owner >= 0)[..., None]
     return F.pad(one_hot, (0, 0, slots.slots.size(1) - slots.owner.size(1), 0))

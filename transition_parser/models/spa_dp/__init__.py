@@ -28,7 +28,7 @@ def build(options: SpaDpOptions, resources: Resources) -> ParserModel:
 def build_graph(options: SpaDpGraphOptions, resources: Resources) -> ParserModel:
     """Return the graph-based parser over the dictionaries of `resources`.
 
-    Heads follow eqs 8 and 9, but a word does not compete as its own head, unlike in the paper. The loss is eq. 10 for
+    The scores of heads follow eqs 8 and 9. Unlike in the paper, a word cannot be its own head. The loss is eq. 10 for
     heads plus eq. 10 for relations. Raises `InputError` for a transition system that builds projective trees only.
     """
     encoder = SpaEncoder(resources, options)

@@ -32,7 +32,7 @@ from transition_parser.transitions import TreeSystem
 # upper limit of words × width in a batch, so that the vectors and their products fit into the CPU's caches; most
 # searches are one call of a kernel (`search_at_once`), so a small batch costs no overhead at each step
 _NUMBERS_AT_ONCE = 512_000
-PLACES = (("stack", 3), ("stack", 2), ("stack", 1), ("buffer", 1))  # s3, s2, s1, b1: field and rank in `States`
+PLACES = (("stack", 3), ("stack", 2), ("stack", 1), ("buffer", 1))  # field and rank in `States` of s3, s2, s1, b1
 
 
 class SpaDecoder(Inspectable, MemorylessDecoder):
@@ -71,9 +71,9 @@ class SpaDecoder(Inspectable, MemorylessDecoder):
         return search_kernels.search_trees(words, self.bias, self.output, ranks, lengths, machine, beam, most)
 
     def prepared(self, encoder_out: EncoderOut) -> EncoderOut:
-        """Return `encoder_out` with the products of W_1 and `words` at each place as `words`, (B, P, places · width).
+        """Return `encoder_out` with `words` multiplied by the part of W_1 for each place, (B, P, places · width).
 
-        The products are computed once a sentence. They are in fp32 at least, so that their sums are rounded only once.
+        The products are computed once for each sentence, in fp32 at least, so that their sums are rounded only once.
         """
         words = self.places(encoder_out.words)
         return replace(encoder_out, words=words.to(torch.promote_types(words.dtype, torch.float)))
@@ -103,7 +103,7 @@ def sum_of_words(words: Tensor, sentence: Tensor, there: Tensor) -> Tensor:
 
 
 def sum_of_means(words: Tensor, sentence: Tensor, there: Tensor) -> Tensor:
-    """Return (N, width), the sum over places of the mean vector of the words at a place.
+    """Return (N, width), the sum of one vector for each place: the mean over the words at this place.
 
     A place may have several words. The arguments are as in `sum_of_words`.
     """

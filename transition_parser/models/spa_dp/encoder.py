@@ -1,6 +1,6 @@
 """The encoder of SPA-DP: a scan of the sentence by an LSTM, then a rescan of the sentence for each word.
 
-A rescan makes a further vector of one word. In shapes, B counts sentences, P the words and the root of the longest one.
+A rescan makes a second vector for a word. In shapes, B counts sentences, P the words and the root of the longest one.
 
 Source: SPA-DP, sec. Sequence-Preserved Attention (eqs 12 to 26).
 

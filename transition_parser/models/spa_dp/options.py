@@ -3,7 +3,7 @@
 Source: SPA-DP, sec. Implementations and Hyper-Parameters Choice.
 
 The paper does not give the number of layers of the scan; eqs 2 and 3 show one. The paper does not give the width of
-hidden layers either: here the transition-based parser has the width of its scan, the graph-based one of its rescan.
+hidden layers either. Here it is the width of the scan (transition-based parser) or of the rescan (graph-based parser).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from transition_parser.modules.options import dropout_option, layers_option, opt
 from transition_parser.modules.words import WordOptions
 
 NONE, VANILLA = "none", "vanilla"
-TO_TARGET, TO_BOUNDARY = "bot", "tob"  # rescans from the boundaries to the word, and from the word to the boundaries
+TO_TARGET, TO_BOUNDARY = "bot", "tob"  # rescan from the boundaries to the word; from the word to the boundaries
 BILINEAR, CONCAT = "bilinear", "concat"
 
 
 @dataclass(frozen=True)
 class SpaDpOptions(WordOptions):
-    """The options of both parsers, with the defaults of the transition-based one."""
+    """The options of both parsers, with the defaults of the transition-based parser."""
 
     word_width: int = size_option(300, "width of the words that the scan reads", least=2)
     scan_width: int = size_option(700, "width of each direction of the scan")

@@ -45,7 +45,7 @@ def build(options: StackAttentionOptions, resources: Resources) -> ParserModel:
 
 
 def _initialise(part: nn.Module) -> None:
-    """Draw weights from Glorot and Bengio's normal distribution (sec. 4.1), each gate of a GRU by itself.
+    """Draw weights from Glorot and Bengio's normal distribution (as in Zhang et al., sec. 4.1), for each gate of a GRU.
 
     Biases are 0. Embeddings, which the paper takes from GloVe, stay as they are.
     """

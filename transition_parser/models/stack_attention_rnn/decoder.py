@@ -122,7 +122,7 @@ class StackAttentionDecoder(Inspectable, StateDecoder):
         return torch.tanh(self.first(backward)).unflatten(-1, (len(self.layers), -1))
 
     def _attend(self, hidden: Tensor, memory: AttentionMemory, states: States, width: int) -> Tensor:
-        """Return (R, l · D), the results of attention for the GRU's top layer; `width` is the hypotheses a sentence."""
+        """Return (R, l · D), the results of attention for the GRU's top layer in R rows, `width` for each sentence."""
         masks = (
             None if mask is None else mask.unflatten(0, (-1, width)) for mask in self._pushed_removed_masks(states)
         )

@@ -39,7 +39,7 @@ register(
     StackTransformerOptions,
     build,
     {
-        "stack_transformer": {},  # variant c of that table
+        "stack_transformer": {},  # variant c of the paper's table 1
         "stack_transformer_small": SMALL,
         "transition_transformer": NO_STATE,
         "transition_transformer_small": NO_STATE | SMALL,

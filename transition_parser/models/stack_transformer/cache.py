@@ -26,7 +26,7 @@ class KeyValueCache:
         self.values = [like.new_zeros(shape) for _ in range(layers)]
         self.ancestors = torch.zeros(sentences, 1, 0, dtype=torch.bool, device=like.device)
         self._newest = torch.zeros(0, dtype=torch.long, device=like.device)  # indices in the flat (B · heads · slots)
-        self._free = 0  # lower bound of the free slots of each sentence
+        self._free = 0  # lower bound of the number of free slots of each sentence
         self._steps_between_counts = 1 if like.device.type == "cpu" else _STEPS_BETWEEN_COUNTS
 
     @property

@@ -68,13 +68,13 @@ class DecoderLayer(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Compute this layer for one action of each hypothesis in search.
 
-        Return two tensors (N, dim): x with the output of attention added, and the output of feed-forward. The caller
-        adds the second to the first.
+        Return two tensors (N, dim) for the N rows that `rows` selects: x with the output of attention added, and the
+        output of feed-forward. The caller adds the second tensor to the first.
 
         x: (M, dim); may change in place
         normed: (M, dim); `norms[0]` of x
-        layer: the number of this layer
-        rows: which of the M rows to compute
+        layer: the index of this layer in the decoder
+        rows: the N of the M rows to compute
         """
         block, (_, cross_norm, inner_norm) = self.self_attention, self.norms
         key_value = block.key_value(normed)

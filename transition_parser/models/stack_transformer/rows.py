@@ -9,7 +9,7 @@ from torch import Tensor
 
 from transition_parser.modules.linear import padded
 
-FEW_ROWS = 16  # up to this many rows, one call of a kernel computes all layers, and leaving out rows does not pay
+FEW_ROWS = 16  # up to this many rows, one call of a kernel computes all rows in all layers, which is fastest
 
 
 class LayerRows(NamedTuple):
@@ -53,10 +53,10 @@ def needed_rows(tokens: Tensor, layers: int, legal: Tensor, may_finish: Tensor, 
     The first layer's projections depend on the action and the step alone, so each distinct action is embedded once.
     Rows that are not alive are left out. Rows are also left out if their only legal action ends the derivation or makes
     it final, because no later action attends to them. The last layer computes only the rows with more than one action
-    whose probability counts.
+    whose legality is not 0.
 
     tokens: (R,); the actions just taken
-    legal: (R, U); the legality of the actions, 0 for actions that do not count; see `Machine.legality`
+    legal: (R, U); the legality of the actions, 0 for actions that the softmax excludes; see `Machine.legality`
     may_finish: (R,) bool; see `Machine.may_finish`
     alive: (R,) bool or None; the rows whose scores matter; None: all
     """

@@ -100,7 +100,7 @@ class KernelAttention(SearchAttention):
         self._cache = [Pointers() for _ in attentions]
         self._cache_row = [Pointers() for _ in attentions]
         self._origin = Pointers()
-        self._moved: Tensor | None = None  # (R,); the row of the previous step that each row continues; None: row r
+        self._moved: Tensor | None = None  # (R,); the previous step's row that each row continues; None: the same row
         self._ranks: tuple[Tensor, ...] = ()
 
     def open(
@@ -224,7 +224,7 @@ class MaskedAttention(SearchAttention):
             self.words = self.words.index_select(0, sentences)
 
     def _beams(self, layer: int, x: Tensor) -> Tensor:
-        """Reshape x (R, dim) to (B, H, W, d) for H heads: the W hypotheses of a sentence stand where steps would."""
+        """Reshape x (R, dim) to (B, H, W, d), for H heads of width d: the W hypotheses take the dimension of steps."""
         return self.attentions[layer].split(x.unflatten(0, (-1, self.cache.width)))
 
     def _as_steps(self, x: Tensor) -> Tensor:

@@ -1,6 +1,7 @@
 """Masks and positions by which decoder cross-attention heads see the parser state.
 
-In shapes, B counts derivations, T their steps, and P the words and the root of the longest sentence.
+In shapes, B counts derivations, T their steps, and P the words and the root of the longest sentence. A word's rank is
+its place on the stack, counted from the top, or in the buffer, counted from the front (`States`).
 Source: Fernandez Astudillo et al. 2020, sec. 3.1.
 """
 
@@ -21,7 +22,7 @@ class StateHeads:
     """The cross-attention heads that see only the stack or only the buffer. The other heads see all words.
 
     stack, buffer: the number of heads that see the stack, and of heads that see the buffer
-    window: `all` for the whole stack or buffer, `top2` for the two words on top of the stack (front of the buffer)
+    window: `all` for the whole stack or buffer, `top2` for the first two words of each
     positions: True to add embeddings of ranks to the keys of these heads (variant d of the paper)
     top_ranks: the number of ranks that the two words on top of the stack take, see `BatchedMachine`
     """
@@ -65,7 +66,7 @@ class StateHeads:
         positions: StatePositions | None,
         dtype: torch.dtype,
     ) -> tuple[HeadMask, PositionScores | None]:
-        """Return the mask of all heads, see `mask`, and with `positions` the object that makes the state heads' bias.
+        """Return the mask of all heads (see `mask`), and the object that adds the scores of `positions`, if given.
 
         states: (B, T, …)
         words: (B, P) bool; True at words and root
@@ -79,7 +80,7 @@ class StateHeads:
     def mask(self, ranks: Tensor, words: Tensor, heads: int, dtype: torch.dtype = torch.float) -> HeadMask:
         """Return the mask of all heads.
 
-        With `self.positions`, the bias is for the heads that see all words; `PositionScores` adds that of state heads.
+        With `self.positions`, only the heads that see all words have a bias. `PositionScores` adds that of state heads.
 
         ranks: (B, state heads, T, P)
         words: (B, P) bool; True at words and root
@@ -129,10 +130,10 @@ class StatePositions(nn.Module):
     def forward(self, query: Tensor, index: Tensor, attention: Attention, nowhere: Tensor | None = None) -> Tensor:
         """Return (B, state heads, T, P), the scores to add before the softmax.
 
-        query: (B, heads, T, d); the queries, the state heads first
+        query: (B, heads, T, d); the queries, the state heads first; d is the width of a head
         index: (B, state heads, T, P); see `index`
         attention: the attention whose W^K projects the embeddings
-        nowhere: (B, state heads, T, 1) or None; the score of rank 0; None: rank 0 has an embedding too
+        nowhere: (B, state heads, T, 1) or None; the score of words of rank 0; None: the score of their embedding
         """
         state_heads, width = len(self.role), query.size(-1)
         keys = self.keys(attention).unflatten(-1, (-1, width))  # (2, largest + 1, heads, d)
@@ -158,7 +159,7 @@ class PositionScores:
         assert mask.alive is not None
         self.positions, self.index = positions, positions.index(ranks)
         alive = mask.alive[:, : ranks.size(1)]
-        self.nowhere = _bias(alive > 0, alive.dtype)  # 0 where nothing is seen: all −inf would give NaN
+        self.nowhere = _bias(alive > 0, alive.dtype)  # 0 for heads that see no word: all −inf would give NaN
 
     def __call__(self, query: Tensor, mask: HeadMask, attention: Attention) -> HeadMask:
         """Return the mask of all heads in one layer, for queries (B, heads, T, d) with the state heads first."""

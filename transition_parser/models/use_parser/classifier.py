@@ -49,7 +49,7 @@ class PlainClassifier(nn.Module):
     def step(
         self, c: Tensor, states: States, ends: HeadsAndDependents | None, sentence: Tensor, first: Tensor | None = None
     ) -> Tensor:
-        """Return (R, V), the scores of labels in search."""
+        """Return (R, V), the scores of the labels of V actions in R rows of search."""
         return self.labels(c)
 
 
@@ -79,7 +79,7 @@ class TreeClassifier(nn.Module):
         )
 
     def ends(self, words: Tensor) -> HeadsAndDependents:
-        """Return the tensors from which arcs are scored, computed once a sentence.
+        """Return the tensors from which arcs are scored, computed once for each sentence.
 
         words: (B, P, dim)
         """
@@ -103,11 +103,11 @@ class TreeClassifier(nn.Module):
     def step(
         self, c: Tensor, states: States, ends: HeadsAndDependents | None, sentence: Tensor, first: Tensor | None = None
     ) -> Tensor:
-        """Return (R, V), the scores of labels in search.
+        """Return (R, V), the scores of the labels of V actions in R rows of search.
 
         c: (R, width); the configurations
         sentence: (R,); the sentence of `ends` that each row belongs to
-        first: (R,) or None; the kind whose labels are wanted; None: all kinds
+        first: (R,) or None; the kind whose labels to score in each row; None: all kinds
         """
         assert ends is not None
         heads, dependents = self.arcs.positions(states)
@@ -127,8 +127,8 @@ class TreeClassifier(nn.Module):
     def _of_pairs(self, ends: HeadsAndDependents, sentence: Tensor, heads: Tensor, dependents: Tensor) -> Tensor:
         """Return (N, M, relations), the scores of pairs of words.
 
-        sentence: (N, 1); the sentence of each pair
-        heads, dependents: (N, M); positions
+        sentence: (N, 1); the sentence of each state
+        heads, dependents: (N, M); the positions of M pairs in each of N states
         """
         first = sentence * ends.heads.size(1)
         chosen = (

@@ -66,7 +66,7 @@ class UseDecoder(Inspectable, StateDecoder):
 
     Relations are scored by the two words that an arc would connect, whatever structures are seen.
 
-    left_out: names of structures (`STRUCTURES`) whose heads read zeros, to find out which ones a trained model needs
+    left_out: names of structures (`STRUCTURES`) whose heads read zeros, to find out which of them a trained model needs
     words: width of words
     padding: the id of `<pad>` among the actions
     """

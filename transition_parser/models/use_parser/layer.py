@@ -1,6 +1,6 @@
 """A layer of the Unified Structure Encoder.
 
-Each structure has its own queries and heads, which read items (words or actions). A hidden layer joins the results.
+Each structure (stack, …) has its own queries and heads, which read words or actions. A hidden layer joins the results.
 
 Source: Ji et al. 2021, secs. 4.1 and 4.2
 """
@@ -31,10 +31,10 @@ WORDS = "words"  # a kind of items that heads read, beside `ACTIONS`
 
 
 class IndicatorIndex(NamedTuple):
-    """The indicators of one kind of items (words or actions), the same in all layers.
+    """The indicators (see `StructureHeads`) that the words, or the actions, have. They are the same in all layers.
 
     index, unseen: as in `attend`, but `index` counts from the start of `rows`
-    rows: the rows of the tables of indicators that may occur
+    rows: the rows of the tables of indicators that may be used
     """
 
     index: Tensor

@@ -11,7 +11,7 @@ from transition_parser.modules.options import FARTHEST, dropout_option, layers_o
 from transition_parser.modules.words import WordOptions
 
 TRANSFORMER, LSTM = "transformer", "lstm"
-_WIDEST_PAIR = 1 << 10  # upper limit of `relation_width`, whose square is about the weights of each relation
+_WIDEST_PAIR = 1 << 10  # upper limit of `relation_width`, whose square is about the number of weights of a relation
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class UseOptions(WordOptions):
     """The options of the Unified Structure Encoder, with sizes as in the paper.
 
     The paper does not give the bound of indicators, the width of markers, the width of actions, and the width of the
-    words that a relation is scored by.
+    vectors of head and dependent from which a relation is scored.
     """
 
     lexical_encoder: str = option(

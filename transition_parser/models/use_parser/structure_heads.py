@@ -1,4 +1,4 @@
-"""Attention heads with indicators that tell which part of a structure an item is.
+"""Attention heads with indicators: learned vectors that tell an item's place in a structure, such as the stack.
 
 Source: Ji et al. 2021, eqs 1 and 2
 """

@@ -1,4 +1,4 @@
-"""The structures of a configuration, and the indicators that tell which part of a structure an item is.
+"""The structures of a configuration, and the indicators, numbers that tell the place of an item in a structure.
 
 Source: Ji et al. 2021, sec. 3 and figures 3 and 7
 """
@@ -49,7 +49,7 @@ class Structures:
 
     @property
     def of_head(self) -> list[str]:
-        """The name of each head's structure, in the order of `STRUCTURES`."""
+        """For each attention head, the name of the structure that it attends to, in the order of `STRUCTURES`."""
         return [name for name in STRUCTURES for _ in range(self.heads[name])]
 
     @property
@@ -79,7 +79,7 @@ class Structures:
         return slice(0, min(self.bound, steps) + 1)
 
     def rows(self, states: States) -> Tensor:
-        """Return (structures of words, …, P) long, the row of each word's indicator in its table."""
+        """Return (structures of words, …, P) long, the table row of the indicator of each of P words."""
         return torch.stack([self.row(name, indicators(name, states)) for name in self.of_words]).long()
 
     def inside(self, names: Sequence[str], values: int) -> Tensor:
@@ -107,11 +107,11 @@ class Structures:
 
 
 def indicators(name: str, states: States) -> Tensor:
-    """Return (…, P), the indicators of a structure of words.
+    """Return (…, P), the indicators of P words in the structure `name`.
 
-    For the stack and the buffer: k > 0 for the k-th word from the top of the stack (front of the buffer), −s for a word
-    that left s steps ago and is not there, 0 for a word that never was there. For arcs: the offset from a word to its
-    head. For relations: the id of the word's relation.
+    For the stack and the buffer: k > 0 for the k-th word from the top of the stack (or front of the buffer), −s for a
+    word that left s steps ago and has not come back, 0 for a word that was never there. For arcs: the offset from a
+    word to its head. For relations: the id of the word's relation.
     """
     inside, *left = (getattr(states, field) for field in _FIELDS[name])
     return inside - left[0] if left else inside

@@ -44,7 +44,7 @@ class Made:
 
     kept: the number of sentences in the file
     left_out: the number of sentences left out, by the reason
-    agreement: the mean agreement of the sentences kept
+    agreement: the mean of `KeptSentence.agreement` over the sentences in the file
     """
 
     kept: int
