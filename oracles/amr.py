@@ -1,7 +1,7 @@
 """The oracle of the AMR machine, which turns an aligned graph into the actions that build it.
 
-Source: Fernandez Astudillo et al. 2020, sec. 4. The oracle is lossless: it makes every node of a connected graph from
-a word that the node is aligned to, and it builds every edge.
+Source: Fernandez Astudillo et al. 2020, sec. 4. The oracle is lossless: it makes every node of a connected graph, and
+builds every edge. It makes nodes from words that they are aligned to, except in names (ENTITY) and in `move_last`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Derivation:
     actions: from the first SHIFT to CLOSE
     order: the nodes of the gold graph in the order in which the machine numbers them, so that `gold.renumbered(order)`
         equals `result(…).renumbered(range(…))`
-    spans: the current span of each action
+    spans: for each action the whole current span, including the words that later MERGEs add
     """
 
     actions: list[Action]
@@ -159,7 +159,7 @@ class _Plan:
     def _find_entities(self) -> None:
         """Find the named nodes that ENTITY can make, and the spans of their names.
 
-        ENTITY copies strings of one word each, or one string of two or three words. It lists all other strings.
+        ENTITY copies strings of one word each, or one string of two or three words. Its label lists all other strings.
         """
         owners: set[int] = set()
         for node, name, ops in named(self.graph):

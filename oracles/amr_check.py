@@ -184,8 +184,8 @@ class AmrCoverage:
 
     seconds: the time spent in the oracle alone, without reading, aligning and replay
     worst: the checked entries with the lowest Smatch
-    skipped: the errors of entries that the oracle could not build
-    unreadable: the errors of entries that never reached the oracle
+    skipped: the errors of entries whose graphs the oracle could not build
+    unreadable: the errors of entries that could not be read, so that the oracle never got them
     """
 
     vocabulary: Collection[Action] | None = None

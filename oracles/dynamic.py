@@ -94,7 +94,7 @@ def _swapped(state: State, gold: GoldOrder, on_stack: bool) -> tuple[list[int], 
     buffer.
 
     on_stack: True where arcs join words of the stack. If the top has to move, another word must first be
-        shifted onto it: the first word of the buffer in projective order
+        shifted onto it. This is the first word of the buffer in projective order.
     """
     buffer = set(state.buffer) - {state.root}
     ahead = first = min(state.buffer, key=gold.rank.__getitem__, default=state.root)

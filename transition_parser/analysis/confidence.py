@@ -40,7 +40,7 @@ class Bin(NamedTuple):
 class Outcomes(NamedTuple):
     """Confidences and their outcomes.
 
-    confidences: (N,)
+    confidences: (N,) float; N confidences from 0 to 1
     right: (N,) bool; True for a confidence whose part of the graph is right
     """
 

@@ -100,7 +100,7 @@ def tables_of(decoder: Decoder) -> Sequence[Indicators]:
 def summed_deltas(
     decoder: StateDecoder, encoder_out: EncoderOut, derivations: Sequence[Sequence[int]]
 ) -> dict[str, Tensor]:
-    """Return for each kind of action the sum of the Δ scores over its decisions: kind → (S, 2), see `_summed_parts`.
+    """Return kind of action → (S, 2) double: for S structures, the sums inside and outside of Δ over its decisions.
 
     derivations: the action ids of each sentence, without `</s>`
     """

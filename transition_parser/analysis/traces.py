@@ -165,10 +165,10 @@ def _traced(parser: Parser, sentence: AnySentence, number: int, nbest: int | Non
 class _Choice(NamedTuple):
     """The K actions that a hypothesis could choose from at a step.
 
-    tokens: (K,), the ids of the competing actions
-    log_probs: (K,)
+    tokens: (K,) int; the ids of the competing actions
+    log_probs: (K,) float
     legal: (K,) bool; see `CompetingAction.legal`
-    seen: view of the words (`Inspectable.visible_words`) → (P,), a value for each word; 0 for words not seen
+    seen: view of the words (`Inspectable.visible_words`) → (P,); a value for each of P words, 0 if not seen
     """
 
     tokens: np.ndarray

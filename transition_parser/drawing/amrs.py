@@ -76,7 +76,7 @@ class _Tree:
 def draw_amr(entry: AmrEntry, file: str | os.PathLike | BinaryIO) -> None:
     """Draw the graph of an entry, including `:wiki`, above its words.
 
-    Arrows run from source to target of the role that is not inverted. Edges outside the breadth-first tree are dashed.
+    Arrows run from source to target (see `Edge`). Edges outside the breadth-first tree are dashed.
 
     file: see `derivations.save`
     """
@@ -123,7 +123,7 @@ def _with_wiki(entry: AmrEntry) -> AmrGraph:
 
 
 def _breadth_first(graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> _Tree:
-    """Return the tree. Children are sorted by the first word that they or their descendants are aligned to."""
+    """Return the tree. Siblings are sorted by the first word that they or their descendants are aligned to."""
     tree = _Tree({graph.top: 0})
     queue = deque([graph.top])
     while queue:
@@ -214,7 +214,7 @@ class _Page:
     """A figure whose coordinates are inches.
 
     taken: the rectangles of words, nodes and labels
-    curves: the points of the drawn edges, each (n, 2)
+    curves: for each drawn edge its n points, (n, 2) float
     """
 
     def __init__(self, left: float, right: float, bottom: float, top: float) -> None:

@@ -21,7 +21,7 @@ from transition_parser.transitions import Action, TransitionSystem
 
 _STACK, _BUFFER, _GONE, _ARC = "#1b6ca8", "#3a7d44", "#c8c8c8", "#a4343a"
 _INCH = 0.3  # height of one step, in inches
-_LONGEST = 100  # characters of a text in a picture
+_LONGEST = 100  # maximum number of characters of a text in a picture
 _UNWRITABLE = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # control and non-XML characters
 _MISSING_GLYPH = re.compile(r"Glyph (\d+) .*missing from font\(s\) (.*?)\.?$")
 _MOST_NAMED = 10  # upper limit of the characters that a warning names

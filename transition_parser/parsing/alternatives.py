@@ -14,7 +14,7 @@ R = TypeVar("R", bound="Ranked")
 _VOTE = 0.5
 # keys that identify the parts of a graph (an arc with its relation, a node): equal for a part that two graphs share
 Parts = Sequence[Hashable]
-# parses of a sentence, and their weights → the mean agreement of each with all, from 0 to 1
+# parses of a sentence, and their weights → the mean agreement of each parse with all parses, from 0 to 1
 Agreements = Callable[[Sequence[Any], Sequence[float]], Sequence[float]]
 
 
@@ -55,7 +55,7 @@ class Ranked(ABC):
 
     @abstractmethod
     def parts(self) -> Mapping[str, Parts]:
-        """Return name of a field of confidences → the part of the graph that each of its confidences belongs to."""
+        """Return field of confidences (`arc_scores` …) → the part of the graph for each confidence in the field."""
 
     def rescored(self, change: Mapping[str, Callable[[float], float]]) -> Self:
         """Return the parse, and its alternatives, with other confidences in the named fields.
@@ -71,9 +71,10 @@ def ranked(parses: Sequence[R], most: int, agreements: Agreements | None = None)
     """Return the best of a sentence's parses, with up to `most` − 1 alternatives.
 
     Parses with the same graph are merged into the best of them. So the result has the graph that would be found without
-    alternatives, unless `agreements` ranks the graphs. The confidence in a part of a graph is the probability mass of
-    the found derivations with the part, plus a share of the mass that was not found. The share is the mean confidence
-    of these derivations in the part. All alternatives with the part have the same confidence in it.
+    alternatives, unless `agreements` ranks the graphs. The confidence in a part of a graph is the total probability of
+    the found derivations with the part, plus a fraction of the probability that no found derivation has. The fraction
+    is the mean confidence in the part over the found derivations with the part, weighted by their probabilities. The
+    confidence in a part is the same in all alternatives.
 
     parses: one for each derivation that search found, best first
     agreements: function that returns the mean agreement of each graph with all graphs found, by which graphs are ranked

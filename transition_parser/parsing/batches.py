@@ -30,10 +30,10 @@ def batches_at_a_time(threads: int, device: torch.device) -> int:
 
 @contextmanager
 def workers(threads: int, device: torch.device) -> Iterator[Callable[..., Iterator]]:
-    """Yield a `map` over batches.
+    """Yield a function with the arguments of `map`: a function of a batch, and the batches.
 
-    On a CPU this `map` runs several batches at a time, each with its share of torch's threads. A single batch runs in
-    the calling thread, because starting another thread takes about a millisecond.
+    On a CPU several batches run at a time, each with an equal share of torch's threads. A single batch runs in the
+    calling thread, because starting another thread takes about a millisecond.
 
     threads: number of cores to use on a CPU
     """
@@ -64,8 +64,8 @@ class BatchSizes(NamedTuple):
 
     beam: number of hypotheses of each sentence
     most: maximum of words times beam in a batch; a longer sentence is alone in its batch
-    least: lower bound of that maximum, which falls from batch to batch; None where it does not fall, because one batch
-        is parsed at a time
+    least: the maximum falls from batch to batch, but not below this number; None for a constant maximum, where one
+        batch is parsed at a time
     """
 
     beam: int

@@ -80,7 +80,7 @@ class _Draft:
     # --- nodes ---------------------------------------------------------------------------------------
 
     def clear_none(self) -> None:
-        """Align the nodes of words that must have no node to the nearest word that may have one."""
+        """Remove words that must have no node from alignments. An empty alignment gets the nearest other word."""
         if self.facts.weight is not None or not self.facts.none:
             return
         others = [word for word in range(len(self.facts.words)) if word not in self.facts.none]
@@ -91,7 +91,7 @@ class _Draft:
                 self.alignments[node] = kept or (min(others, key=lambda word: abs(word - words[0])),)
 
     def make(self, number: int, fact: NodeFact) -> None:
-        """Give a node fact its node: a node of the same words with a new label, or a new node."""
+        """Give a node fact its node: a node that has the same words and gets the label of the fact, or a new node."""
         self.added += 1
         words = tuple(range(fact.span[0], fact.span[1] + 1))
         inside = {self.node[i] for i in self.node}
@@ -155,7 +155,7 @@ class _Draft:
         return bool(found)
 
     def connect(self, fact: EdgeFact) -> None:
-        """Add the edge of a fact."""
+        """Add the edge of a fact. It replaces an edge without a fact between the same two nodes."""
         self.added += 1
         source, target = self._ends(fact, self._candidates(fact.source), self._candidates(fact.target))
         wanted = Edge(source, fact.role, target)
@@ -171,18 +171,18 @@ class _Draft:
         self._remove_rivals(wanted)
 
     def _ends(self, fact: EdgeFact, sources: list[int], targets: list[int]) -> tuple[int, int]:
-        """Return two different nodes as the ends of a new edge: for each end the `_head` of its candidates, if any."""
+        """Return two different nodes for a new edge: for each end the `_head` of its candidates, or else `_node_of`."""
         given = {self.node.get(place.fact) for place in (fact.source, fact.target)}
         concepts = [n for n in sources if n not in self.constants and (fact.source.fact >= 0 or n not in given)]
         source = self._head(concepts) if concepts else self._node_of(fact.source)
         others = [n for n in targets if n != source and not self._is_taken(n, fact.target)]
         if not others and len(concepts) > 1 and fact.target.fact < 0 and source in targets:
-            others = [source]  # the only node of the target is one of several nodes of the source
+            others = [source]  # the only candidate for the target is one of several for the source
             source = self._head([node for node in concepts if node != source])
         return source, self._head(others) if others else self._node_of(fact.target)
 
     def _is_taken(self, node: int, place: Place) -> bool:
-        """Return True for a constant that has its only head from another fact, or will get it from one."""
+        """Return True for a constant whose only edge comes, or will come, from another fact than that of `place`."""
         if node not in self.constants or place.fact >= 0:
             return False
         return node in self.node.values() or any(edge.target == node for edge in self.given)
@@ -199,7 +199,7 @@ class _Draft:
         ]
 
     def _node_of(self, place: Place) -> int:
-        """Return a node for an end without candidates: its fact's, or a new one of its last word outside `none`."""
+        """Return a node for an end without candidates: its fact's node, or a new node of a word not in `none`."""
         fact = self.facts.nodes[place.fact] if place.fact >= 0 else None
         if fact is not None:
             if place.fact in self.node:
@@ -229,7 +229,7 @@ class _Draft:
         return steps
 
     def _remove_rivals(self, wanted: Edge) -> None:
-        """Remove other edges of this role from the source if nodes bear the role once and the graph stays connected."""
+        """Remove other edges of this source and role if the role is in `ONCE` and the graph stays connected."""
         if wanted.role not in ONCE:
             return
         rivals = [e for e in self.edges if e[:2] == wanted[:2] and e not in self.given]
@@ -261,7 +261,7 @@ class _Draft:
     # --- the whole -------------------------------------------------------------------------------------
 
     def join(self) -> None:
-        """Connect each other component with that of the top, by an edge from the concept with the nearest words."""
+        """Connect all components with that of the top, by edges from the concepts whose words are nearest."""
         nodes = [i for i in range(len(self.labels)) if i not in self.removed]
         if self.top in self.removed:
             self.top = next(i for i in nodes if i not in self.constants)
@@ -281,7 +281,7 @@ class _Draft:
         return min((abs(a - b) for a in self.alignments[one] for b in self.alignments[other]), default=0)
 
     def choose_top(self, place: Place) -> None:
-        """Make a candidate for the given place the top: of several, the nearest to the old top (`_head`)."""
+        """Make the `_head` of the candidates for `place` the new top, unless the old top is a candidate."""
         candidates = [node for node in self._candidates(place) if node not in self.constants]
         if self.top not in candidates:
             self.added += 1

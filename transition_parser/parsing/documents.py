@@ -63,7 +63,7 @@ def _spaces(sentence: Sentence) -> list[bool]:
     """Return for each word True where a space follows it."""
     spaces: list[bool] = []
     forms = sentence.forms
-    last, attached, spelled = 0, False, False  # the latest range: its last word; no space follows; its words spell it
+    last, attached, spelled = 0, False, False  # latest range: its last word; no space after it; its words spell it
     for row in sentence.rows:
         if row.is_range:
             first, last = row.span

@@ -39,7 +39,7 @@ class GivenNode:
     concept: the label of the node, a concept (`price-01`) or a constant as PENMAN writes it (`-`, `6`, `"New"`)
     variable: a name by which edges and the top refer to the node. Several nodes may come from one span if each of them
         has a variable.
-    constant: True for a constant; None where the label tells it
+    constant: True for a constant, False for a concept; None to decide by the label
     weight: how many nats an action that contradicts the fact loses; None for the weight of the `Given` (`weight_of`)
     """
 
@@ -101,7 +101,7 @@ class Given:
     """The facts about one sentence.
 
     none: words that no node comes from
-    top: the top of the graph, as an end of an edge
+    top: the top of the graph: a variable or a span, as for the end of an edge
     complete: True if the graph has no other nodes, and no other edges except edges that it needs to be connected
     id: the id of the sentence; None if the order of the sentences assigns the facts
     weight: the weight of all facts that have none of their own; None if these facts must hold
@@ -399,7 +399,7 @@ class GivenFacts:
     facts: id of the sentence → its facts; or an iterable with facts, or None, for each sentence in order. If the facts
         of a sequence all have ids, the ids assign them to sentences, and their order does not matter.
 
-    Raises `InputError` for two facts of one id, and for a list in which some facts have an id and others have none.
+    Raises `InputError` for two `Given` of one id, and for a list in which some facts have an id and others have none.
     """
 
     def __init__(self, facts: Mapping[str, Given] | Iterable[Given | None]) -> None:

@@ -24,7 +24,7 @@ from transition_parser.transitions.amr_naming import (
 )
 from transition_parser.transitions.amr_state import AmrState, Node
 
-OPEN, GIVEN_UP = -1, -2  # in `Record.made`: for a fact without its node yet, and for a fact that is contradicted
+OPEN, GIVEN_UP = -1, -2  # in `Record.made`: the node is not made yet; the fact is contradicted
 
 
 class NodeFact(NamedTuple):
@@ -32,6 +32,7 @@ class NodeFact(NamedTuple):
 
     exact: the actions that make exactly this node
     action: the action of `exact` that replaces surrogates
+    weight: how many nats an action that contradicts the fact loses; None for a fact that must hold
     """
 
     span: Span
@@ -88,7 +89,7 @@ class Record(NamedTuple):
 
 
 class SentenceFacts:
-    """The facts about one sentence, and the functions that compare its derivations with them.
+    """The facts about one sentence, with methods that compare derivations of the sentence with the facts.
 
     given: the facts
     words: the sentence as the transition system reads it
@@ -151,7 +152,8 @@ class SentenceFacts:
     def surrogate_for(self, record: Record, constant: bool) -> int | None:
         """Return the number of the first due node fact that must hold; None without one.
 
-        constant: True for facts about constants, False for other facts. Any action for such a node is a surrogate now.
+        constant: True for facts about constants, False for other facts. An action that makes such a node, but not the
+            node of a due fact, is a surrogate for the result.
         """
         named = record.state.named
         for i in self.due(record):
@@ -173,7 +175,7 @@ class SentenceFacts:
         if place.fact >= 0:
             return record.made[place.fact] == node
         made = record.state.nodes[node]
-        if made.constant and node in record.made:  # the one head of a given constant is for facts that name it
+        if made.constant and node in record.made:  # facts that name a given constant give it its one head
             return False
         return overlaps(place.span, (made.first, made.last))
 
@@ -196,8 +198,8 @@ class SentenceFacts:
         """Return the numbers of the open edge facts for which a node must stay on the stack.
 
         The node fits one end of such a fact, and the other end is the top of the stack or can still come. In the second
-        case, the node must stay only if no other node on the stack or aside fits. If search had to keep all nodes that
-        fit, it would meet stacks that training never has, and name a word again and again there.
+        case, the node must stay only if no other node on the stack, or set aside by SWAP, fits. If search had to keep
+        all nodes that fit, it would meet stacks that training never has, and make nodes of a word again and again.
         """
         found = []
         top = record.state.stack[-1]
@@ -213,14 +215,14 @@ class SentenceFacts:
         return found
 
     def _is_last(self, place: Place, record: Record, node: int) -> bool:
-        """Return True where no other node on the stack or aside may be this end."""
+        """Return True where no other node on the stack, or set aside by SWAP, may be this end."""
         others = (*record.state.stack, *record.state.aside)
         return place.fact >= 0 or not any(other != node and self.fits(place, record, other) for other in others)
 
     # --- actions -----------------------------------------------------------------------------------
 
     def dependents(self, record: Record) -> dict[Action, tuple[int, int]]:
-        """Return DEPENDENT action → number of its node fact and its edge fact, for due constants with an open edge."""
+        """Return DEPENDENT action → numbers of its node fact and edge fact, for due constants of the stack's top."""
         found: dict[Action, tuple[int, int]] = {}
         state = record.state
         due = [i for i in self.due(record) if self.nodes[i].constant]

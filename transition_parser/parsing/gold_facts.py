@@ -53,7 +53,7 @@ def facts_of(entry: AmrEntry, what: Collection[str] = WHAT) -> Given:
 
 
 def _spans(derivation: Derivation, graph: AmrGraph) -> list[Span]:
-    """Return the span that each node is made from."""
+    """Return for each node of the graph the span of words from which the derivation makes the node."""
     spans: list[Span] = [(0, 0)] * len(graph)
     order = iter(derivation.order)
     for action, span in zip(derivation.actions, derivation.spans, strict=True):
@@ -70,7 +70,7 @@ def _spans(derivation: Derivation, graph: AmrGraph) -> list[Span]:
 
 
 def _names(graph: AmrGraph, spans: list[Span], wanted: bool) -> tuple[dict[int, GivenName], set[int]]:
-    """Return node → the fact of its name, and the nodes inside these names; both are empty unless `wanted`."""
+    """Return named node → the fact about its name, and all nodes inside these names; both empty unless `wanted`."""
     names: dict[int, GivenName] = {}
     hidden: set[int] = set()
     for node, name, ops in named(graph):

@@ -2,8 +2,8 @@
 
 A guide reads the tokens that search takes, follows each hypothesis with the pure-Python system, and tells which of the
 legal actions contradict a fact. Actions that contradict facts that must hold may not be taken as long as another action
-is legal; actions that contradict other facts lose the weight of the fact. Rows of sentences without facts are never
-touched.
+is legal. The scores of actions that contradict other facts are lowered by the weight of the fact. Rows of sentences
+without facts stay as they are.
 """
 
 from __future__ import annotations
@@ -154,8 +154,8 @@ class Guide:
     ) -> dict[int, int]:
         """Return legal token → the token that makes a due node and is taken instead.
 
-        The result is empty unless no action that makes a due node is legal, because the model lacks its label or the
-        lexicon forbids it here.
+        The result is empty where an action that makes a due node is legal. No such action is legal where the model
+        lacks the label, or where the lexicon forbids the action.
         """
         missing = rules.missing
         if missing is None or (legal[columns.index(rules.due_tokens)] > 0).any():
@@ -184,7 +184,7 @@ class Guide:
 
 
 def _penalised(scores: ActionScores, rows: Sequence[int], weights: np.ndarray) -> ActionScores:
-    """Return the scores, with `weights` (one row of U penalties for each of `rows`) subtracted from them."""
+    """Return the scores minus `weights`: for each of `rows`, the penalties of the U actions that are scored."""
     penalties = dict(zip(rows, weights, strict=True))
     places = range(len(scores.scores)) if scores.rows is None else scores.rows.tolist()
     changed = scores.scores.clone()

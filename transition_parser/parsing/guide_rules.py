@@ -15,7 +15,7 @@ from transition_parser.transitions.amr_naming import CONSTANTS, MAKE_NODES, ON_S
 from transition_parser.transitions.amr_roles import SECOND, TOP, role_given
 from transition_parser.transitions.amr_state import has_concept
 
-# Penalties of actions that contradict facts that must hold. Only the legal actions with the least sum may be taken.
+# Penalties of actions against facts that must hold. Only legal actions with the smallest sum of penalties are allowed.
 NODES, _RESERVE, _PAIRS, _LOSSES, _ROLES, _OTHERS = 10_000.0, 1_000.0, 100.0, 10.0, 1.0, 0.5
 
 LEAVING = (Kind.SHIFT, Kind.MERGE, Kind.CLOSE)
@@ -28,7 +28,8 @@ class GuideTable:
 
     kind: (V,) int; the number of the kind of each of V tokens, −1 for tokens that are no action
     ids: action → token
-    giving: (`TOP` or `SECOND`, role) → the tokens that give this node of the stack the role, for roles borne once
+    giving: (`TOP` or `SECOND`, role) → the tokens that give the role to this node of the stack, for roles in
+        `SearchLimits.once`
     """
 
     def __init__(self, table: ActionTable) -> None:
@@ -47,11 +48,14 @@ class GuideTable:
                 self._of_lemma.setdefault(_lemma(str(action.label)), action)
 
     def tokens(self, actions: Iterable[Action]) -> list[int]:
-        """Return the tokens of the actions that the vocabulary has."""
+        """Return the tokens of the given actions, without actions that the vocabulary lacks."""
         return [self.ids[action] for action in actions if action in self.ids]
 
     def stand_in(self, facts: SentenceFacts, fact: NodeFact, due: Sequence[int]) -> int | None:
-        """Return a token for a node similar to that of a fact, but not for a node of the facts `due`; else None."""
+        """Return the token of an action that makes a node similar to the node of a fact; None without such an action.
+
+        due: the numbers of the due node facts, whose exact actions are not returned
+        """
         others = {action for i in due for action in facts.nodes[i].exact}
         first, last = fact.span
         words = facts.words[first : last + 1]
@@ -82,7 +86,7 @@ def _lemma(concept: str) -> str:
 
 
 class Rule(NamedTuple):
-    """A penalty of the actions of `kinds` and of `tokens`, except the tokens in `but`.
+    """A penalty for all actions of `kinds` and for `tokens`, except the tokens in `but`.
 
     hard: the penalty if the fact that the actions contradict must hold (`weight` is None)
     weight: the penalty otherwise, in nats
@@ -101,7 +105,7 @@ class Rules:
     nodes_left: number of nodes that search may still make
     due_tokens: the tokens that make a due node exactly
     missing: the due node that must be made now, by a stand-in if none of `due_tokens` is legal
-    wanted: the tokens of given edges, which may be taken although a node would get a role twice
+    wanted: the tokens of given edges, which may be taken although they give a node a role for the second time
     """
 
     def __init__(self, table: GuideTable, facts: SentenceFacts, record: Record, nodes_left: int) -> None:
@@ -180,7 +184,7 @@ class Rules:
     # --- edges -------------------------------------------------------------------------------------
 
     def _read_pairs(self) -> None:
-        """Penalise actions that keep the two nodes of a given edge from meeting, or from getting this edge first."""
+        """Penalise actions that move on before the top has its given edges to other nodes of the stack."""
         if self.top is None:
             return
         facts, record = self.facts, self.record
@@ -204,14 +208,14 @@ class Rules:
         if not edge.narrow:
             self._add(_ROLES, edge.weight, _ARCS, but=arcs)
             return
-        if arc_of(edge, from_top) not in self.table.ids:  # then any arc of its kind stands in for it
+        if arc_of(edge, from_top) not in self.table.ids:  # without this token, any arc of its kind may stand in
             kind = arc_of(edge, from_top).kind
             kinds = tuple(other for other in kinds if other is not kind)
         self.wanted += arcs
         self._add(_PAIRS, edge.weight, kinds, but=arcs)
 
     def _read_roles(self) -> None:
-        """Penalise actions that give a node a role that it bears once, if an open edge fact is to give it this role."""
+        """Penalise actions that give a node a role that it may have only once, if an open edge fact needs this role."""
         facts, record, giving = self.facts, self.record, self.table.giving
         for k in record.open_edges:
             edge = facts.edges[k]
@@ -228,7 +232,7 @@ class Rules:
                 self._add(_ROLES, edge.weight, tokens=tokens, but=[*(arc if right else ()), *dependents])
 
     def _read_losses(self) -> None:
-        """Penalise REDUCE while an open edge of the second node of the stack can still come."""
+        """Penalise REDUCE, which removes the second node of the stack, while an open edge fact needs this node."""
         if self.second is None:
             return
         for k in self.facts.facts_awaiting(self.record, self.second):
@@ -256,7 +260,7 @@ class Rules:
         return any(self.facts.fits(place, self.record, node) for node in nodes)
 
     def _read_reserve(self) -> None:
-        """Penalise other nodes once the sentence or the span may have only as many more nodes as the facts need."""
+        """Penalise nodes that are not due once the sentence or the span may get only the nodes that the facts need."""
         to_come = self.facts.to_come(self.record)
         due = sum(self.facts.nodes[i].weight is None for i in self.facts.due(self.record))
         if not to_come:

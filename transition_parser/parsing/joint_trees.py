@@ -2,7 +2,7 @@
 
 The tree is the one with the largest expected number of right labelled arcs, where the probability of an arc is the mean
 of the parsers' probabilities. So the parsers may differ in everything but the names of relations: some may score whole
-trees, others actions, and each may have a transition system, pieces and training data of its own.
+trees, others actions, and each may have its own transition system, subword pieces and training data.
 
 Sources: Sagae and Lavie 2006 (Parser Combination by Reparsing), with probabilities in place of votes; Smith and Smith
 2007 (Probabilistic Models of Nonprojective Dependency Trees), on minimum Bayes risk
@@ -97,13 +97,13 @@ class JointTrees:
         return found, np.minimum(sums / len(beliefs), 1.0)
 
     def _best(self, found: np.ndarray, probabilities: np.ndarray, count: int) -> ScoredTree:
-        """Return the best tree for the results of `_means`.
+        """Return the tree whose arcs have the largest sum of probabilities, from the results of `_means`.
 
-        The tree may need an arc that no parser lists. Its relation is the most probable relation of its word, summed
-        over all heads.
+        The tree may need an arc that no parser lists. Such an arc gets the relation with the largest total
+        probability over all heads of its dependent, among the relations that the arc may carry.
         """
         arcs, relations = np.divmod(found, len(self._ids))
-        order = np.lexsort((probabilities, arcs))  # the last of the equal arcs is the most probable one
+        order = np.lexsort((probabilities, arcs))  # of the relations of an arc, the most probable is last
         last = order[np.flatnonzero(np.diff(arcs[order], append=-1))]
         label_of = dict(zip(arcs[last].tolist(), relations[last].tolist(), strict=True))
         scores = np.zeros((count, count + 1))

@@ -109,11 +109,11 @@ class Parser(Generic[P_co]):
         else in fp32), or `auto`: int8 where the CPU has it and has no AMX, else bf16 where it is native, else fp32
     threads: number of cores to use on a CPU, by default torch's own default (all, or `OMP_NUM_THREADS`). Up to four
         batches are parsed side by side, each with its share of the cores.
-    domain: the corpus of the training data that the texts resemble, for models that read it (`--read-domain`); by
-        default no particular corpus
+    domain: the corpus of the training data that the texts resemble, for models that read domains (`--read-domain`);
+        by default no particular corpus
     lenpen: exponent of the length by which `search` ranks the hypotheses of a beam; by default 1, for AMRs 2
     nbest: maximum number of parses of each sentence, each a different graph; `parse.alternatives` has the parses after
-        the best one. The beam must be at least as wide, unless the model does not search action by action or there
+        the best one. The beam must be `nbest` or more, unless the model does not search action by action or there
         are `others`. By default 1.
     consensus: True to rank the AMRs of the beam by their mean Smatch against all AMRs of the beam, instead of by their
         probability. In the mean, the weight of an AMR is the square root of its probability. A sentence with a graph of
@@ -268,7 +268,7 @@ class Parser(Generic[P_co]):
     def __reduce__(self) -> tuple:
         """Return a function that makes an equal parser, and its arguments.
 
-        The arguments hold no packed weights, because those of a model in bf16 or int8 can't be copied or pickled.
+        The arguments hold no packed weights (bf16, int8), because packed weights can't be copied or pickled.
         """
         options = {**self._options, "beam": self.beam}
         if self._full is not None:
@@ -501,7 +501,7 @@ class Parser(Generic[P_co]):
 
     @property
     def _needs_beam(self) -> bool:
-        """True where a parse depends on all derivations that search finds, False where it is the best one alone."""
+        """True where a parse depends on all derivations that search finds, and not only on the best one."""
         return self.consensus or self.nbest > 1
 
     def _replay(self, one: _ToParse, hypothesis: Hypothesis, tags: Mapping[str, Sequence[str]]) -> Any:
@@ -579,7 +579,7 @@ class Parser(Generic[P_co]):
     def net_input(
         self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS
     ) -> Mapping[str, Any]:
-        """Return what `ParserModel.encode` reads, on the device of the model.
+        """Return the input of `ParserModel.encode`, by name, on the device of the model.
 
         sentences: the normalised words of each sentence
         annotations: the columns that the model reads
@@ -590,7 +590,7 @@ class Parser(Generic[P_co]):
         return to_device(self.device, {"src_tokens": source, "features": features, "words": words})
 
     def _annotations(self, some: list[_ToParse], columns: Collection[str]) -> Annotations:
-        """Return column → values of each sentence; the domain comes from the parser's options."""
+        """Return column → for each sentence the values of its words; the domain comes from the parser's options."""
         given = [self.formalism.annotations_of(one.sentence, columns) for one in some]
         annotations = {name: [values[name] for values in given] for name in (given[0] if given else ())}
         if self._domain is not None:
@@ -633,10 +633,10 @@ def _reads_domains(model: ParserModel) -> bool:
 def _joint_trees(
     resources: Resources, paths: Sequence[str | os.PathLike], others: Sequence[Parser[Parse]]
 ) -> JointTrees:
-    """Return the `JointTrees` of a parser and others.
+    """Return the `JointTrees` of a first parser and other parsers.
 
     resources: the resources of the first parser
-    paths: the files or names of all models, the first parser's first; or none
+    paths: the files or names of all models, the first parser's model first; may be empty
 
     Raises `InputError` where the parsers can't find trees together.
     """

@@ -58,7 +58,7 @@ class SentenceParse(Ranked):
 
     @property
     def text(self) -> str:
-        """The sentence as it was written, or its words joined by spaces where the written text is not known."""
+        """The sentence as it was written, else a text made from its words (`Sentence.text`, `AmrEntry.text`)."""
         return self.sentence.text
 
     @property
@@ -397,7 +397,7 @@ def _derivation(parse: Parse | AmrParse) -> dict[str, Any]:
 
 
 def _as_written(value: Any, left_out: Collection[str]) -> Any:
-    """Return plain data with shorter numbers, and without some keys."""
+    """Return plain data with `_DIGITS` significant digits of each float, and without the keys in `left_out`."""
     if isinstance(value, dict):
         return {key: _as_written(inner, left_out) for key, inner in value.items() if key not in left_out}
     if isinstance(value, list):
@@ -455,7 +455,7 @@ def _known(
 
 
 def _tags_of_words(sentence: Sentence, tags: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    """Return the UPOS tag of each word, given or predicted; `_` for all where the model predicts none."""
+    """Return the UPOS tag of each word, from the input or else predicted; `_` for all where the model predicts none."""
     if UPOS not in tags:
         return [UNKNOWN] * len(sentence.forms)
     both = zip(sentence.words, tags[UPOS], strict=True)

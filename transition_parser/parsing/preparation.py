@@ -49,8 +49,8 @@ def checked_precision(name: str, device: torch.device) -> str:
 def usual_batch(model: ParserModel, device: torch.device, beam: int) -> int:
     """Return the usual maximum of words times beam in a batch.
 
-    On a CPU it is `Decoder.words_at_once` times the beam; a beam above 8 counts as 8. So few words would not keep a GPU
-    busy. There it is 8000 times the beam; a beam above 4 counts as 4.
+    On a CPU, the maximum is `Decoder.words_at_once` times the beam; a beam above 8 counts as 8. On other devices, which
+    so few words would not keep busy, the maximum is 8000 times the beam; a beam above 4 counts as 4.
     """
     words, largest = (model.decoder.words_at_once, 8) if device.type == "cpu" else (8000, 4)
     return words * min(beam, largest)

@@ -17,7 +17,7 @@ from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.guide import Guide
 from transition_parser.states.machine import Machine
 
-# Finished sentences stay in the batch until at most this share is unfinished: their removal copies the other states.
+# Finished sentences stay until at most this share of the batch is unfinished: removing them copies all other states.
 _DROP_BELOW = 0.8
 _STEPS_BETWEEN_CHECKS = 8  # on an accelerator, where checking for finished hypotheses makes the host wait
 
@@ -95,9 +95,10 @@ def _ranked(
 ) -> list[list[Hypothesis]]:
     """Return for each sentence its `nbest` best derivations, best first. See `search` for the ranking.
 
-    tokens, scores: (D, T); the actions of D derivations and their log-probabilities; zeros follow, up to the longest
-    lengths: (D,); the number of actions of each derivation
-    sentences: (D,); the sentence of each derivation
+    tokens: (D, T) int; the actions of D derivations, each padded with zeros to T actions
+    scores: (D, T) float; the log-probability of each action, padded with zeros
+    lengths: (D,) int; the number of actions of each derivation
+    sentences: (D,) int; the sentence of each derivation
     count: the number of sentences
 
     Raises `NotFiniteError` where a sentence has no derivation.
@@ -130,7 +131,7 @@ class _Step(NamedTuple):
 
 
 class _Search:
-    """The search of one batch. A sentence has `width` rows (hypotheses); a row with the total −inf is not continued."""
+    """The search of one batch. A sentence has `width` rows (hypotheses); rows of log-probability −inf are dead."""
 
     def __init__(
         self,
@@ -155,8 +156,8 @@ class _Search:
         self.steps: list[_Step] = []
         self.sentence_of_row: list[np.ndarray] = []  # one array for each step
         self.sentence = np.arange(sentences)  # the sentence that each group of rows belongs to
-        self.moved: Tensor | None = None  # each row's former row in the last step; None if no rows were dropped since
-        self.continued: Tensor | None = None  # each row's former row in the last `decoder.step`; None if none moved
+        self.moved: Tensor | None = None  # row of the last step that each row continues; None if no rows were dropped
+        self.continued: Tensor | None = None  # each row's number at the last `decoder.step`; None if no row moved
         self.on_host = device.type == "cpu"  # True where reading a tensor costs nothing
         self.some_finished = False  # True where hypotheses may have finished since sentences were last dropped
 
@@ -262,10 +263,10 @@ def _on_host(tensors: list[Tensor]) -> list[np.ndarray]:
 def _best_continuations(scores: ActionScores, totals: Tensor, beam: int) -> tuple[Tensor, Tensor, Tensor]:
     """Return the best continuations of the hypotheses of each sentence.
 
-    totals: (B, W), the log-probabilities of the W hypotheses of each of B sentences; −inf for those not to continue
+    totals: (B, W) float; the log-probabilities of the W hypotheses of each of B sentences; −inf for dead hypotheses
 
     Returns three tensors (B, beam): the totals of the continuations, the log-probabilities that their last actions add,
-    and their indices, hypothesis · U + action, with U actions. Raises `NotFiniteError` on a CPU where a total is NaN.
+    and their indices: hypothesis · U + action, for U actions. Raises `NotFiniteError` on a CPU where a total is NaN.
     """
     if search_kernels.supports(scores.scores):
         return search_kernels.best_continuations(scores.scores, scores.rows, scores.legal, totals, beam)

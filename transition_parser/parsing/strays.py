@@ -15,10 +15,10 @@ _COPIED = (Sort.NUMBER, Sort.STRING)  # constants that are copied from words alw
 def strays(graph: AmrGraph, limits: SearchLimits) -> frozenset[int]:
     """Return the nodes that carry no meaning; the top is never one of them.
 
-    A conjunction or a `name` node is a stray if its single edge leads to no member (`:opN`). A conjunction without
-    outgoing edges is a stray if the rest of the graph stays connected. A constant is a stray if its parent has the same
-    constant under the same role already, or if `limits` forbid its role and it is neither a number nor a string. Search
-    makes a node before its edges. After the last words, it may have no choice but an edge that `limits` forbid.
+    A conjunction or a `name` node is a stray if it has a single edge, and this is not an edge `:opN` to a member. A
+    conjunction without outgoing edges is a stray if the rest of the graph stays connected. A constant is a stray if its
+    parent has the same constant under the same role already, or if `limits` forbid its role and it is neither a number
+    nor a string. Search makes a node before its edges, so after the last words only a forbidden edge may be left.
 
     >>> graph = AmrGraph(("dog", "or", "+"), frozenset({2}), (Edge(1, "mod", 0), Edge(0, "mod", 2)))
     >>> sorted(strays(graph, SearchLimits(0, 0, 1, targets={"polite": frozenset({Sort.PLUS})})))
@@ -57,7 +57,7 @@ def _has_member(node: int, edge: Edge) -> bool:
 
 
 def without(graph: AmrGraph, gone: frozenset[int]) -> tuple[AmrGraph, list[int], list[int]]:
-    """Return the graph without some nodes, and the numbers of the nodes and of the edges that are left."""
+    """Return the graph without the nodes `gone`, and the old numbers of the nodes and edges that are left."""
     nodes = [node for node in range(len(graph)) if node not in gone]
     edges = [number for number, edge in enumerate(graph.edges) if not gone & {edge.source, edge.target}]
     place = {old: new for new, old in enumerate(nodes)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-# widths of a character of a name and of the other parts of a chart, in pixels
+# widths in pixels: of a character of a name, and of the columns of figures, bars and notes
 CHARACTER, FIGURES, BARS, NOTES = 8, 56, 240, 200
 ROW, AXIS = 22, 24  # heights of a bar with its gap, and of the axis
 _TICKS = 4

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from transition_parser.base.files import replacing
 from transition_parser.drawing.reports.charts import Chart
 
-WORST = 100  # most sentences that a report shows; browsers scroll longer pages badly
+WORST = 100  # maximum number of sentences in a report; browsers scroll longer pages badly
 
 
 class Cell(NamedTuple):

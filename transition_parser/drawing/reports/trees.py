@@ -13,9 +13,9 @@ from transition_parser.drawing.reports.page import WORST, Cell, Compared, Report
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency_score import Comparison, Pair, Score
 
-_MATRIX = 15  # relations that the confusion matrix shows
-_PAIRS = 30  # confusions that are listed
-_BARS = 20  # values that a chart shows
+_MATRIX = 15  # maximum number of relations in the confusion matrix
+_PAIRS = 30  # maximum number of listed confusions
+_BARS = 20  # maximum number of bars in a chart
 _OTHERS = "(others)"
 _HEAD = ("", "word", "gold head", "gold relation", "predicted head", "predicted relation")
 

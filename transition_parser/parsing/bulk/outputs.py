@@ -44,8 +44,8 @@ class JsonLines(Texts):
     """An output with each row as it was, and its parses in one more column.
 
     flush: True to flush the file after each row
-    added: the name of the column, which is a string
-    as_json: True where the column is a list of objects instead
+    added: the name of the column that is added
+    as_json: True where the value of the column is a list of JSON objects, False where it is a string
     """
 
     def __init__(self, file: TextIO, flush: bool, added: str, as_json: bool = False) -> None:
@@ -74,8 +74,8 @@ class ParquetRows:
 
     The schema is the schema of the first input.
 
-    added: the name of the column
-    as_json: True where the string is a list of objects in JSON
+    added: the name of the column that is added
+    as_json: True where the string is a list of JSON objects
     """
 
     def __init__(self, writer: Any, added: str, as_json: bool = False) -> None:
@@ -121,7 +121,7 @@ def text_output(file: TextIO, flush: bool, table: TableFormat | None, reading: R
     """Return the output that writes to an open file of text.
 
     flush: True to flush the file after each item
-    table: the format of a table, None for sentences
+    table: the format of the input if it is a table, None for a file of sentences
     as_json: True where parses are lines of JSON
     """
     return Texts(file, flush) if table is None else JsonLines(file, flush, reading.added or "", as_json)

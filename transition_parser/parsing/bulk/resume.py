@@ -31,10 +31,10 @@ def resumed(
     """Yield the output to `path`.partial, and the items that this file lacks. The file becomes `path` at the end.
 
     source: the first input
-    read: the function that reads the sentences of a file; `read_json` with `as_json`
+    read: the function that reads the sentences of an unfinished output; `read_json` with `as_json`
     as_json: True where parses are lines of JSON
 
-    Raises `InputError` where the file holds anything but the parses of the first items.
+    Raises `InputError` without a `path`, for Parquet, and where the file holds anything but parses of the first items.
     """
     if path in (None, "-"):
         raise InputError("--resume needs -o FILE")
@@ -56,7 +56,7 @@ class _Finished(NamedTuple):
 
     id: str | None
     forms: list[str]
-    is_alternative: bool = False  # never, as alternatives are on the line of their sentence
+    is_alternative: bool = False  # always False: alternatives are on the line of their sentence
 
 
 def read_json(path: Path) -> Iterator[_Finished]:

@@ -154,8 +154,8 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     def configuration(self, state: AmrState) -> dict[str, Any]:
         """Return a configuration as plain data.
 
-        The keys are `stack` and `aside` (nodes), `span` (the first word of the current span, and the word after its
-        last), `buffer`, `nodes` (number, label, True for a constant, first and last word), `edges` and `top`.
+        The keys are `stack`, `aside` (the nodes that SWAP set aside), `span` (first word of the current span, and the
+        word after it), `buffer`, `nodes` (number, label, True for a constant, first and last word), `edges` and `top`.
         """
         return {
             "stack": list(state.stack),

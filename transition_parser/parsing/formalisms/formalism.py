@@ -105,7 +105,7 @@ class Formalism(ABC, Generic[E, P, G]):
         longest: int = LONGEST,
         segmenter: Segmenter = ENGLISH,
     ) -> Iterator[E]:
-        """Yield the sentences that a file (`-` for standard input) gives to parse; see `parsing.sentences.files`."""
+        """Yield the sentences of a file (`-` for standard input) to be parsed; see `parsing.sentences.files`."""
 
     @abstractmethod
     def replay(
@@ -124,9 +124,9 @@ class Formalism(ABC, Generic[E, P, G]):
 
     @abstractmethod
     def right_parts(self, gold: E, parse: P) -> Mapping[str, Sequence[bool | None]]:
-        """Return name of a field of confidences of a parse → True for each part that the gold graph has too.
+        """Return field of confidences (`arc_scores` …) → for each confidence True if its part of the graph is right.
 
-        A part is None if the gold graph does not tell. Raises `InputError` where the gold sentence has no graph.
+        The value is None where the gold graph does not tell. Raises `InputError` for a gold sentence without a graph.
         """
 
     def annotations_of(self, sentence: E, columns: Collection[str]) -> Mapping[str, Sequence[str]]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from transition_parser.modules.contract import Hypothesis
 
 
-# method of `Comparison` that breaks the LAS down → the classes of its table
+# method of `Comparison` that breaks the LAS down → the words that describe this breakdown in help texts
 BREAKDOWNS = {
     "by_relation": "for each gold relation",
     "by_length": "by sentence length, in words",

@@ -231,7 +231,7 @@ def _lines(lines: Iterable[bytes], name: str, start: Start, longest: int) -> Ite
     for number, raw in enumerate(lines, start.line):
         line = decode_line(raw, name, number)
         check_line_ends([line], name, number)
-        if len(line) > longest and len(line.split(None, longest)) > longest:  # splitting it all may fill the memory
+        if len(line) > longest and len(line.split(None, longest)) > longest:  # a full split may fill the memory
             problem = f"the sentence of this line has more than {longest} words: divide it, or allow it with {MORE}"
             raise input_error(problem, name, number)
         if line.strip():

@@ -225,7 +225,7 @@ def _is_white(line: str) -> bool:
 
 
 def _entries(block: _Block) -> int:
-    """Return the number of entries of a block: 0 for comments of the file, which `parse_bank` leaves out, else 1."""
+    """Return 0 for a block of comments about the whole file, which is not an entry for `parse_bank`, else 1."""
     comments = [line for line in block.lines if line.lstrip().startswith("#")]
     return int(not is_header(metadata_of(comments, block.path, block.line)))
 

@@ -148,7 +148,7 @@ def read_jsonl(lines: Iterable[bytes], name: str, reading: Reading, first: int =
 
     first: number of the first line
 
-    Raises `InputError` for anything but an object that has the column.
+    Raises `InputError` for a line that is not a JSON object, and for columns that do not fit `reading` (`why_unfit`).
     """
     for number, raw in enumerate(lines, first):
         line = decode_line(raw, name, number).strip()

@@ -1,4 +1,4 @@
-"""Chunks of items: of a fixed size from a file; from a pipe, smaller ones where the items pause."""
+"""Chunks of items. Chunks of a file have a fixed size; chunks of a pipe are smaller where no further item comes yet."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def as_they_come(items: Iterable[T], size: int, pause: float = PAUSE) -> Iterato
             raise end.error
     finally:
         closed.set()
-        _take(queue, size, 0.0, wait=False)  # makes room, in case the thread waits to put an item
+        _take(queue, size, 0.0, wait=False)  # makes room in the queue, in case the thread waits to put an item
 
 
 def _fill(queue: Queue, items: Iterable[T], closed: Event) -> None:

@@ -46,7 +46,7 @@ NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 MORE = "--longest N (in Python longest=N), which takes more memory and time"
 
-# the class of sentences → the function that makes them
+# class of sentences → the function that makes such sentences from text
 OF_TEXT: dict[type, Callable[..., Iterator[Any]]] = {
     Sentence: trees_of_text,
     AmrEntry: amrs_of_text,
@@ -94,7 +94,7 @@ class TextWarnings:
 def rows_of(tokens: Sequence[Token], space_after: bool = True) -> tuple[Row, ...]:
     """Return the rows of a sentence.
 
-    A token of several words has a range, and `SpaceAfter=No` marks a token without white space behind it.
+    A token of several words has a range row (`1-2`), and `SpaceAfter=No` marks a token without white space behind it.
 
     space_after: False where no white space follows the sentence
     """

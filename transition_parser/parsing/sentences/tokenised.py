@@ -39,7 +39,7 @@ class TokenisedCheck:
         yield from rest
 
     def see(self, text: str) -> None:
-        """Look at a text, unless enough texts have been seen."""
+        """Count a text that is not blank, up to `_SEEN` texts. Warn at the last text if most look tokenised."""
         if self._seen < _SEEN and text.strip():
             self._seen += 1
             self._tokenised += looks_tokenised(text)
@@ -47,7 +47,7 @@ class TokenisedCheck:
                 self._warn()
 
     def end(self) -> None:
-        """Warn where most texts of an input of fewer than `_SEEN` texts look tokenised."""
+        """End an input. If it had fewer than `_SEEN` texts, warn where most of them look tokenised."""
         if self._seen < _SEEN:
             self._warn()
 
