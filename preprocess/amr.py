@@ -148,7 +148,7 @@ def limits_of(train: Sequence[Derived], frames: FrameActions | None) -> SearchLi
 
 
 def _counts(train: Sequence[Derived]) -> dict[str, dict[Action, int]]:
-    """Return span → action → how many nodes the action made of the span."""
+    """Return span → action → how many nodes the action made of spans with these words."""
     seen: dict[str, Counter[Action]] = {}
     for item in train:
         for action, (first, last) in zip(item.derivation.actions, item.derivation.spans, strict=True):

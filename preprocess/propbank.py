@@ -82,7 +82,7 @@ def _key(forms: Iterable[str]) -> tuple[str, ...]:
 
 
 def _values(sentence: Sentence, predicates: Iterable[Predicate]) -> list[str]:
-    """Return the value of each word in the column. A word with several rolesets gets the value of the first."""
+    """Return each word's value for the column `propbank`. A word with several rolesets gets the value of the first."""
     values = [NO_PREDICATE] * len(sentence.forms)
     tree = sentence.tree()
     for one in predicates:

@@ -2,7 +2,7 @@
 
     python run/amr_grammar.py [GRAMMAR] -n 3000 [--seed 1] -o train.amr [--exclude FILE ...]
 
-GRAMMAR (default: configs/amr-grammar.txt) has rules under the heads of their slots:
+GRAMMAR (default: configs/amr-grammar.txt) has rules; the name of their slot stands in brackets above them:
 
     [month]
     March | Mar. => 3
@@ -22,7 +22,7 @@ variable of this AMR's top. `<date:2>` is a second `<date>`. `3*` before a rule 
     <ordinal:1-31>     `3rd` or `third`
     <grouped:1-99999>  `3,000`
 
-Each sentence is written once, and no sentence whose text is in a file of --exclude.
+Each sentence is written once. Sentences whose text is in a file of --exclude are not written.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from transition_parser.training.silver.exclusion import Excluded, read_texts
 
 GRAMMAR = Path(__file__).resolve().parents[1] / "configs" / "amr-grammar.txt"
 START = "S"
-DEEPEST = 40  # how deep slots may be nested; a grammar that goes deeper has a cycle
+DEEPEST = 40  # the deepest nesting of slots; a grammar with deeper nesting is taken to have a cycle
 LARGEST_IN_WORDS = 99
 
 _SLOT = re.compile(r"<([a-zA-Z]+)(?::([\w:-]+))?>")
@@ -207,7 +207,7 @@ def _closed_last(graph: str) -> str:
 
 
 def _filled(graph: str, parts: dict[str, str]) -> str:
-    """Return a part of an AMR with its slots filled. A repeated slot gets the variable of its filling's top."""
+    """Return `graph` with its slots filled by `parts`. A repeated slot gets the variable at the top of its part."""
     seen: set[str] = set()
 
     def part(found: re.Match[str]) -> str:

@@ -6,9 +6,10 @@ configs/papers/PAPER.toml lists the rows of each table. DATA is a folder with th
 .conllu or .amr. Each row and seed is one experiment of `transition-parser train` in a folder of OUT. It is scored with
 its best epoch or the mean of its three best epochs, whichever is better on dev. A row may also be an ensemble: seeds of
 another row that parse together. A row that the results already have, with the same flags and the same data, is not
-repeated. An interrupted row goes on. A row that differs from a row of the results by names alone gets the result of
-that row. The results are OUT/PAPER.json: for each row and seed the flags, the data, the versions, the machine, the
-hours (of the call that finished the row), the score after each epoch, and the scores of dev and test.
+repeated. An interrupted row goes on. A row that differs from a row of the results only in the names of paper,
+table and row gets the result of that row. The results are OUT/PAPER.json: for each row and seed the flags, the data,
+the versions, the machine, the hours (of the call that finished the row), the score after each epoch, and the scores of
+dev and test.
 `python run/paper_table.py OUT/PAPER.json` makes the table.
 """
 
@@ -49,7 +50,7 @@ BEAMS = (1, 10)
 AVERAGED = 3  # the number of best epochs whose weights are averaged
 WARM_UP = 1 / 8  # share of the epochs in which the learning rate rises
 COUNTED, SKIPPED, DIVIDED = "scores", "without punctuation", "las on test"  # keys of a result
-PARTS = ("length", "distance", "depth", "tag")  # `Trees.score` divides the LAS by each
+PARTS = ("length", "distance", "depth", "tag")  # `Trees.score` gives the LAS for each value
 VERSIONS = ("transition-parser", "torch", "fairseq-fixed")
 
 
@@ -137,7 +138,7 @@ def _completed(row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> dict[str,
 
 
 def _members_row(ensemble: dict[str, Any], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the row whose seeds are the members of an ensemble."""
+    """Return the row of a table whose runs (one a seed) are the members of an ensemble."""
     (members,) = (row for row in rows if row["name"] == ensemble["of"])
     return members
 
@@ -310,7 +311,7 @@ SAME = frozenset({"paper", "table", "row", "seed", "data"})  # a run replaces an
 class Results:
     """The file of the results, which grows by a run at a time; other processes may add runs, too.
 
-    Raises `InputError` for a file of something else, and for one in a folder that does not exist.
+    Raises `InputError` for a file that does not hold results, and for a folder that does not exist.
     """
 
     def __init__(self, path: Path) -> None:
@@ -336,7 +337,7 @@ class Results:
         self._add({"settings": run.settings, **_circumstances(), "hours": round(hours, 3), **found})
 
     def add_from_twin(self, run: Run) -> bool:
-        """Copy the result of a run that differs from this run by names alone. Return False if there is none."""
+        """Copy the result of a run that differs only in names (paper, table, row). Return False if there is none."""
         names = {key: run.settings[key] for key in ("paper", "table", "row")}
         twin = next((one for one in self._read() if {**one["settings"], **names} == run.settings), None)
         if twin:
@@ -406,7 +407,7 @@ def _is_wanted(row: dict[str, Any], arguments: argparse.Namespace) -> bool:
 
 
 def _joined(name: str) -> str:
-    """Return the name of a row as a part of a file's name. fairseq-preprocess takes a comma for the end of a path."""
+    """Return a row's name without spaces and commas, for file names. fairseq-preprocess divides paths at commas."""
     return name.replace(" ", "").replace(",", "-")
 
 

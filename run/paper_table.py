@@ -30,7 +30,7 @@ from transition_parser.parsing.formalisms import formalism_of
 Run = dict[str, Any]
 Rows = list[list[str]]
 
-SCORES = {"uas": ("UAS", 1), "las": ("LAS", 1), "smatch": ("Smatch", 3)}  # name in the table, decimals
+SCORES = {"uas": ("UAS", 1), "las": ("LAS", 1), "smatch": ("Smatch", 3)}  # name in the table, number of decimals
 
 
 def read(paths: Iterable[Path]) -> list[Run]:
@@ -64,7 +64,7 @@ def errors_said(program: str) -> Iterator[None]:
 
 
 def score(figure: float | dict[str, float]) -> float:
-    """Return the figure itself for trees, its F1 for AMRs."""
+    """Return a score as one number: a score of trees as it is, the F1 of a Smatch score."""
     return figure["f1"] if isinstance(figure, dict) else figure
 
 

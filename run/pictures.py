@@ -100,7 +100,7 @@ def taken(page: Page, address: str, picture: Picture) -> bytes:
 
 
 def small(png: bytes) -> bytes:
-    """Return a PNG in 128 colours, those of thin lines included. Ends the program above `MOST_BYTES`."""
+    """Return a PNG with 128 colours, among them those of thin lines. Ends the program if it is above `MOST_BYTES`."""
     image: Any = Image.open(io.BytesIO(png)).convert("RGB").quantize(128, Image.Quantize.MAXCOVERAGE)
     found = io.BytesIO()
     image.save(found, "PNG", optimize=True)

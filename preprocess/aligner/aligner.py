@@ -22,7 +22,7 @@ _SURE = 0.7  # EM neither learns from nor changes a node with a candidate of at 
 _TAKEN_WEIGHT, _FUNCTION_WEIGHT = 0.15, 0.3
 _EM_SCORE, _FUNCTION_SCORE = 0.75, 0.5
 _CHUNK = 64
-MOST = 1_000  # the most words, nodes or edges of an entry; the longest entry of the open corpora has a quarter of it
+MOST = 1_000  # words, nodes or edges; entries with more are refused; open corpora have at most a quarter of this
 
 
 def entry_tokens(entry: AmrEntry) -> list[str]:
@@ -37,10 +37,9 @@ def entry_tokens(entry: AmrEntry) -> list[str]:
 def with_sentences(bank: Iterable[AmrEntry], problems: list[InputError] | None) -> list[AmrEntry]:
     """Return the entries of a bank that have a sentence and can be aligned (see `check_size`).
 
-    Each returned entry has its words (`entry_tokens`) as `metadata["tok"]`. If `problems` is None, raises `InputError`
-    for the first other entry.
+    Each returned entry has its words (`entry_tokens`) as `metadata["tok"]`.
 
-    problems: a list that takes the errors of the other entries
+    problems: takes the errors of the entries that are left out; None to raise the first such error, an `InputError`
     """
     entries = []
     for entry in bank:
@@ -172,7 +171,7 @@ def _with_table(graph, node: int, options: list[Candidate], words: Words, table:
 
 
 def _span_strings(names: Names, spans: dict[int, Span]) -> None:
-    """Give each string of a name its part of the span of the name."""
+    """Add to `spans` the span of each string of a name: its tokens within the span of the name."""
     for name, strings in names.strings.items():
         whole = spans.get(name)
         if whole is None:

@@ -64,7 +64,7 @@ class WordConceptTable:
 
 
 class _Pairs:
-    """All (concept, word) pairs of a corpus as flat arrays, with a pair of each concept and `NULL`, which is no word.
+    """All N (concept, word) pairs of a corpus as arrays; each observation also has a pair with `NULL`, for no word.
 
     group: (N,) int64; the observation of each pair
     weight: (N,) float64; the weight of each pair

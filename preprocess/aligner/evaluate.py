@@ -20,8 +20,8 @@ class AlignmentScore(NamedTuple):
     """Counts of nodes. Every counted node has tokens in both alignments, so that precision, recall and F1 are equal.
 
     gold: the nodes that the gold layer aligns
-    exact: the nodes of `gold` with the same tokens
-    overlap: the nodes of `gold` with a token in common
+    exact: the nodes of `gold` with exactly the gold tokens
+    overlap: the nodes of `gold` with at least one gold token
     """
 
     gold: int

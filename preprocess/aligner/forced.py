@@ -30,8 +30,8 @@ def complete(graph: AmrGraph, words: Words, given: dict[int, Span]) -> list[Span
 def _spread(around: Around, words: Words, spans: dict[int, Span]) -> None:
     """Give every node without tokens the tokens of a neighbour.
 
-    The first rounds follow the edges that `NEIGHBOURS` names, until a round finds nothing. Further rounds follow any
-    edge. After the first round of each kind, a round looks at neighbours of nodes that got tokens in the round before.
+    The first rounds follow the edges that `NEIGHBOURS` names, until a round finds nothing. Later rounds follow all
+    edges. A round that follows the same edges as the round before looks only at neighbours of newly aligned nodes.
     """
     everything = range(len(around.graph))
     looked_at, strict = set(everything) - spans.keys(), True
@@ -48,7 +48,7 @@ def _spread(around: Around, words: Words, spans: dict[int, Span]) -> None:
 
 
 def is_lexical(graph: AmrGraph, node: int) -> bool:
-    """Return True for a concept that a word of its own is likely to express."""
+    """Return True for a concept that is likely to have a word of its own, because the tables do not list it."""
     label = graph.labels[node]
     keys = (label, without_sense(label), label.rpartition("-")[2])
     return node not in graph.constants and not any(key in NEIGHBOURS or key in CONCEPT_WORDS for key in keys)
@@ -80,7 +80,7 @@ def _patterns(around: Around, node: int) -> list[str]:
 def _matching(around: Around, node: int, pattern: str) -> Iterator[int]:
     role = pattern[1:]
     edges = around.out[node]
-    if pattern[0] == "<":  # sources written below the node, by a role in -of that makes a noun of a verb, come first
+    if pattern[0] == "<":  # first the sources written below the node, by an inverse role such as :ARG0-of
         edges = sorted(around.into[node], key=lambda edge: edge[1] < node)
     yield from (other for name, other in edges if role in ("*", name))
 
@@ -92,7 +92,7 @@ def _sentence_end(around: Around, node: int, words: Words, spans: dict[int, Span
 
 
 def _between(around: Around, node: int, words: Words, spans: dict[int, Span]) -> Span | None:
-    """Return a free punctuation mark between two successive conjuncts, the last two first; None if there is none."""
+    """Return the last unaligned punctuation mark between two successive conjuncts; None if there is none."""
     parts = [spans[other] for role, other in around.out[node] if role.startswith("op") and other in spans]
     taken = {token for tokens in spans.values() for token in tokens}
     for left, right in zip(parts[-2::-1], parts[:0:-1], strict=True):
@@ -106,7 +106,7 @@ _PUNCTUATED = {"multi-sentence": _sentence_end, "and": _between, "or": _between}
 
 
 def _last_resort(words: Words, spans: dict[int, Span]) -> Span:
-    """Return the first token that is neither a function word nor taken.
+    """Return the first token that is neither a function word nor aligned to a node.
 
     If there is none, return the first content word, or else the first token.
     """

@@ -82,10 +82,10 @@ def _mark(tokens: Span, style: str) -> str:
 
 
 def _with_paths(tokens: Iterator[PenmanToken]) -> Iterator[tuple[PenmanToken, str | None]]:
-    """Yield each token with a path.
+    """Yield each token with its path in the graph: `1` for the top, `1.2` for its second branch.
 
     A concept or a constant has the path of its node. A variable after a role has the path of its branch. Other
-    tokens have None.
+    tokens have no path (None).
     """
     opened: list[tuple[str, int]] = []  # the path of each open node, and its number of branches so far
     before = ""

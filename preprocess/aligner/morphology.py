@@ -19,7 +19,7 @@ _SHORTEST_STEM = 3
 def similarity(concept: str, form: str, lemma: str) -> float:
     """Return the similarity, 0 … 1, of a concept without its sense (`describe`) and a lower-cased word with its lemma.
 
-    1 is the same lemma, 0.8 the same stem, and a value below 0.7 a guess from the letters.
+    The value is 1 for the same lemma, 0.8 for the same stem, and below 0.7 for a guess from the letters.
     """
     if concept in (lemma, form):
         return SAME

@@ -22,8 +22,9 @@ def unquoted(label: str) -> str:
 def name_spans(strings: Sequence[str], words: Words) -> list[tuple[float, list[Span]]]:
     """Return the ways in which a name may be expressed, each as (score, the span of each string).
 
-    The ways come from the first of these rules that finds any: the same words; the same letters when joined (`B @-@
-    Raf`); the initials; a demonym; a common beginning; some of the strings; a token that holds the name.
+    All come from the first of these rules that matches: tokens equal the strings; tokens have the letters of the name
+    when joined (`B @-@ Raf`); a token is the initials; a token is a demonym; tokens begin like the strings; some of the
+    strings match; a token contains the name.
     """
     for rule in (_in_order, _joined, _initials, _demonym, _beginnings, _some_strings, _inside):
         matches = rule([string.lower() for string in strings], words)
@@ -68,8 +69,8 @@ def _letters_outside_tags(form: str) -> str:
 
 
 def _share(strings: list[str], letters: list[str], first: int, last: int) -> list[Span]:
-    """Return for each string the tokens of a stretch whose letters overlap the letters of the string."""
-    ends = [0]  # how many letters of the stretch come before each token, and how many the stretch has
+    """Return for each string the tokens among `first` … `last` that hold its letters."""
+    ends = [0]  # the number of letters before each token from `first` on, and in all
     for token in range(first, last + 1):
         ends.append(ends[-1] + len(letters[token]))
     shares, start = [], 0
@@ -100,7 +101,7 @@ def _demonym(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]
 
 
 def _beginnings(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
-    """Return runs of tokens in which each token begins like the string at the same place.
+    """Return runs of tokens, one token for each string, in which each token begins like its string.
 
     Examples are Germany – German and Olympics – Olympic.
     """
@@ -122,10 +123,10 @@ def _alike(string: str, form: str) -> bool:
 
 
 def _some_strings(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
-    """Return the matches of the longest run of successive strings: equal tokens, or else tokens that begin alike.
+    """Return the matches of as many successive strings as possible: equal tokens, or else tokens that begin alike.
 
-    Strings outside the run share the tokens of the run. A run must hold a string of three letters or more. Each place
-    in the sentence is returned once, with the first run that is found there and with the best score.
+    A match is a run of strings and as many successive tokens. The other strings get all tokens of the run. One string
+    of a run must have three letters or more. Of the runs at a token, the first is returned, with the best score.
     """
     alike = _runs(strings, words.forms, _alike)
     least = _least_sizes(strings)
@@ -146,9 +147,9 @@ def _some_strings(strings: list[str], words: Words) -> list[tuple[float, list[Sp
 
 
 def _runs(strings: list[str], forms: Sequence[str], same: Callable[[str, str], bool]) -> list[list[int]]:
-    """Return for each string and token the length of the run of strings that ends with them.
+    """Return string → token → the length of the longest run that ends with this string and this token.
 
-    In a run, each string is the same as its token. A length is at most one less than the number of strings.
+    In a run, successive strings match successive tokens (`same`). Lengths are at most the number of strings minus one.
     """
     rows: list[list[int]] = []
     before = [0] * len(forms)
@@ -160,7 +161,7 @@ def _runs(strings: list[str], forms: Sequence[str], same: Callable[[str, str], b
 
 
 def _least_sizes(strings: list[str]) -> list[int]:
-    """Return for each string the least size of a run that ends there and has a string of three letters or more."""
+    """Return for each string the least size of a run that ends with it and has a string of three letters or more."""
     sizes, size = [], len(strings)
     for string in strings:
         size = 1 if len(string) > 2 else size + 1

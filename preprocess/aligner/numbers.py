@@ -111,7 +111,7 @@ def times_of_day(words: Words) -> Iterator[tuple[tuple[int, int], Span]]:
 
 
 def _half(words: Words, token: int, written: str | None) -> tuple[int, int | None]:
-    """Return the last token of a time, and the half of the day: 0 for a.m., 12 for p.m., None if unknown."""
+    """Return the last token of the time at `token`, and its half of the day: 0 (am), 12 (pm), None if unknown."""
     last, half = token, _HALVES.get(written or "")
     if token + 1 < len(words) and words.forms[token + 1] in _HALVES:
         last, half = token + 1, _HALVES[words.forms[token + 1]]

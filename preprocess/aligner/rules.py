@@ -14,7 +14,7 @@ from preprocess.aligner.tables import CONCEPT_WORDS, CONSTANT_WORDS, NOMINALS, Q
 from preprocess.aligner.words import Span, Words, span
 from transition_parser.graphs.amr import AmrGraph, is_number, named
 
-NOMINAL = 0.55  # the score of a verb's noun for the thing in one of its roles: result – thing :ARG2-of result-01
+NOMINAL = 0.55  # the score of a noun made of a verb: `result` for the node `thing` in thing :ARG2-of result-01
 STRONG, WEAK = 0.9, 0.45  # the scores of words before and after `|` in `CONCEPT_WORDS` and `CONSTANT_WORDS`
 _LEAST = 0.3  # a word that is less similar to the concept is not a candidate
 _DATE_ROLES = frozenset({"year", "year2", "month", "day", "decade", "century", "quarter"})
@@ -83,7 +83,7 @@ def candidates(graph: AmrGraph, words: Words) -> tuple[list[list[Candidate]], Na
 
 
 def _best(options: list[Candidate]) -> list[Candidate]:
-    """Return one candidate for each span, best first."""
+    """Return the best candidate of each span, the highest score first."""
     best: dict[Span, Candidate] = {}
     for option in options:
         before = best.setdefault(option.tokens, option)

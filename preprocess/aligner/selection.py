@@ -11,9 +11,10 @@ from transition_parser.graphs.amr import AmrGraph
 
 _DISTANCE, _PRONOUN_DISTANCE = 0.3, 0.1  # the loss of a candidate that is far from all neighbours
 _FAR = 12  # tokens; larger gaps count as this one
-_NEAR = 0.34  # the largest distance, as a fraction of _FAR, at which a node gets a token without any other reason
+_NEAR = 0.34  # in fractions of _FAR; `spend` gives a node an unused token up to this distance from its neighbours
 _LATE, _LATE_PRONOUN = 0.05, 0.35  # the loss of a candidate at the end of the sentence; early mentions are preferred
-_TAKEN, _TAKEN_BY_NEIGHBOUR, _TAKEN_BY_TWIN = 0.3, 0.15, 0.5  # the loss if another node has the token already
+# the loss if the token is taken by another node, by a neighbour in the graph, or by a node with the same label
+_TAKEN, _TAKEN_BY_NEIGHBOUR, _TAKEN_BY_TWIN = 0.3, 0.15, 0.5
 _LEAST = 0.22  # score; a node whose best candidate scores less is left to its neighbours
 _SWEEPS = 6
 
@@ -120,7 +121,7 @@ class SpanSelection:
         return score - far - late * tokens[0] / self.size - self._competition(node, tokens)
 
     def _distance(self, node: int, tokens: Span) -> float:
-        """Return the mean gap, 0 … 1, between a span and the neighbours' spans; 0 between the last two conjuncts."""
+        """Return the mean gap, 0 … 1, to the neighbours' spans; 0 for a conjunction between its last conjuncts."""
         if self.joined[node]:
             parts = [self.spans[part] for part in self.joined[node] if part in self.spans]
             if len(parts) > 1 and parts[-2][0] <= tokens[0] <= parts[-1][-1]:

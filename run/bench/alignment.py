@@ -25,7 +25,7 @@ def entries_of(path: str) -> list[AmrEntry]:
 
 
 def misses(entries: list[AmrEntry], gold: Gold) -> list[str]:
-    """Return a line for each node whose tokens differ from the gold ones."""
+    """Return a line for each node whose tokens differ from its gold tokens."""
     lines = []
     for entry in entries:
         for path, label, tokens in zip(entry.paths, entry.graph.labels, entry.alignments):

@@ -4,8 +4,7 @@
 
 Four kinds of confidence in an arc are compared; an arc is right where its head and its full relation are right:
 - action: the probability of the action that built the arc
-- derivation: the probability of all actions that decided its head (`TreeSystem.may_attach`), as `Parse.arc_scores` has
-  it
+- derivation: the probability of all actions that decided its head (`TreeSystem.may_attach`): `Parse.arc_scores`
 - beam: the share of the derivations found that have the arc, weighted by their probabilities
 - derivation and beam: the value of `Parse.arc_scores` with alternatives (`alternatives.ranked`)
 
@@ -121,7 +120,7 @@ def _loss(found: Outcomes) -> float:
 
 
 def _auc(found: Outcomes) -> float:
-    """Return the area under the ROC curve by ranks, which equal confidences share (Mann and Whitney 1947)."""
+    """Return the area under the ROC curve by ranks; equal confidences get their mean rank (Mann and Whitney 1947)."""
     _, place, counts = np.unique(found.confidences, return_inverse=True, return_counts=True)
     ends = np.concatenate([[0], np.cumsum(counts)])
     ranks = np.array([(first + last + 1) / 2 for first, last in pairwise(ends.tolist())])[place]

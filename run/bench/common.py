@@ -66,7 +66,7 @@ def setting(name: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def report(name: str, options: argparse.Namespace, rates: dict[str, list[float]], base: str, **more) -> None:
-    """Print medians of the rates, and their ratios to `base` within the rounds; write them to `--output`, too.
+    """Print, and write to `--output`, the median of each rate and the median of its ratio to `base` in the same round.
 
     rates: name → the rate of each round
     base: the name of the rate that the others are divided by

@@ -74,7 +74,7 @@ def at_random(batch: Batch, machine: DependencyMachine, step: int) -> Tensor:
 
 
 def table_of(name: str) -> ActionTable:
-    """Return the vocabulary of a system with few labels, because costs do not depend on labels."""
+    """Return a system's vocabulary with only a few labels; costs do not depend on labels."""
     system = TREE_SYSTEMS[name]()
     return ActionTable(system, ["<s>", "<pad>", "</s>", "<unk>", *map(str, system.actions(LABELS))])
 

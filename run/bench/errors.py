@@ -92,11 +92,11 @@ class _Graph(NamedTuple):
 
     concepts: the concept of each node that has a counterpart
     alone: the concepts of the other nodes
-    constants: edges to constants, (role, node, constant), of nodes that have a counterpart; the top is among them
+    constants: edges to constants, (role, node, constant), of nodes that have a counterpart; also the edge of the top
     edges: the edges between nodes that have counterparts
-    at_alone: the number of edges at nodes without counterpart
-    named: the nodes that have a name
-    names: the nodes that are names
+    at_alone: the number of edges to or from nodes without a counterpart
+    named: the nodes that have a :name
+    names: the nodes with the concept `name`
     several: the nodes with several incoming edges
     """
 
@@ -145,7 +145,7 @@ def _supported(system: Triples, gold: Triples, mapping: list[int | None]) -> Ite
 
 
 def _graph(triples: Triples, number: dict[int, int]) -> _Graph:
-    """Return a graph with new numbers for its nodes.
+    """Return the `_Graph` of some triples, with new numbers for its nodes.
 
     number: node → its new number, for the nodes that have a counterpart
     """
@@ -173,7 +173,7 @@ def _graph(triples: Triples, number: dict[int, int]) -> _Graph:
 
 
 def _of_nodes(graph: _Graph, other: _Graph) -> Counter[str]:
-    """Return class → the number of its concepts that differ from the other graph's."""
+    """Return class of errors → the number of nodes whose concept differs from that in the other graph."""
     classes: Counter[str] = Counter()
     for node, concept in graph.concepts.items():
         if concept != other.concepts[node]:
@@ -186,7 +186,7 @@ def _of_nodes(graph: _Graph, other: _Graph) -> Counter[str]:
 
 
 def _of_constants(constants: Counter[tuple[str, int, str]], graph: _Graph) -> Counter[str]:
-    """Return class → the number of its edges to constants.
+    """Return class of errors → how many of these edges to constants belong to it.
 
     constants: the edges to constants that the graph has and the other graph lacks
     """
@@ -198,9 +198,9 @@ def _of_constants(constants: Counter[tuple[str, int, str]], graph: _Graph) -> Co
 
 
 def _of_edges(gold: _Graph, system: _Graph) -> tuple[Counter[str], Counter[str]]:
-    """Return class → the number of its edges that only gold has, and the same for the parse.
+    """Return class of errors → the number of edges that only gold has, and the same for edges that only the parse has.
 
-    A gold edge and an edge of the parse that `_ALIKE` pairs have the same class.
+    If `_ALIKE` pairs a gold edge with an edge of the parse, both have the same class.
     """
     missing, invented = list((gold.edges - system.edges).elements()), list((system.edges - gold.edges).elements())
     classes: Counter[str] = Counter()

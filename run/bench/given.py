@@ -26,7 +26,7 @@ from transition_parser.parsing.gold_facts import WHAT, facts_of, some_of
 
 
 def entries_of(paths: Sequence[str], most: int) -> Iterator[AmrEntry]:
-    """Yield the first graphs of each bank, with alignments; the banks give equal numbers of graphs, as far as possible.
+    """Yield the first graphs of each bank, with alignments: as far as possible the same number from each bank.
 
     most: the number of graphs of all banks together
     """

@@ -30,7 +30,7 @@ BEAMS = [1, 2, 4, 8, 16]
 
 
 def made(words: Iterable[str], length: int, count: int) -> list[list[str]]:
-    """Return `count` sentences of `length` words, cut one after the other from the words, which are repeated."""
+    """Return `count` sentences: successive chunks of `length` words from `words`, which start again at their end."""
     stream = cycle(words)
     return [list(islice(stream, length)) for _ in range(count)]
 

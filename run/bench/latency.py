@@ -68,7 +68,7 @@ def _spacy() -> Row:
 
 
 def measure(found: dict[str, Row], sentences: list[Sentence], rounds: int) -> dict[str, list[float]]:
-    """Return the milliseconds of each row for all sentences and rounds, after one round that does not count."""
+    """Return row → the milliseconds of every sentence in every round; a first, extra round is not measured."""
     times: dict[str, list[float]] = {name: [] for name in found}
     for number in range(rounds + 1):
         for name, parse in found.items():

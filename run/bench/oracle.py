@@ -29,7 +29,7 @@ from transition_parser.transitions.amr import AmrSystem
 def tree_rate(name: str, sentences: list) -> float:
     """Return the sentences per second of one pass.
 
-    Finding out that the system can't build a tree counts as time, but the tree does not count as a sentence.
+    Trees that the system can't build count in the time, but not in the number of sentences.
     """
     system, done = make_system(name), 0
     start = time.perf_counter()

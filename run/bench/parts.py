@@ -1,4 +1,4 @@
-"""The share of each part of the parser in the time of parsing, and the share that its arithmetic alone would take.
+"""The percentage of parsing time that each part of the parser takes, and that the arithmetic alone would take.
 
 The time of a part is the time within its methods, without the methods of other parts that they call. Rounds with and
 without timers alternate. The arithmetic floor is the time that the linear layers of encoder and decoder would take at
@@ -54,9 +54,9 @@ SELF_ATTENTION = "decoder self-attention"
 CACHE = "key/value cache"
 CROSS_ATTENTION = "decoder cross-attention"
 FEED_FORWARD = "decoder feed-forward"
-OUTPUT = "output layer"  # with the masking of illegal actions
-LAYERS = "decoder layers, the rest"  # norms, residuals
-STEPS = "decoder steps, the rest"  # embedding
+OUTPUT = "output layer"  # includes the masking of illegal actions
+LAYERS = "decoder layers, the rest"  # layer norms and residual connections
+STEPS = "decoder steps, the rest"  # such as the embedding of actions
 MACHINE = "state machine"
 MASKS = "masks"
 SEARCH = "search book-keeping"
@@ -65,7 +65,7 @@ REST = "the rest"
 NETWORK = [ENCODER, SELF_ATTENTION, CACHE, CROSS_ATTENTION, FEED_FORWARD, OUTPUT, LAYERS, STEPS, MASKS]
 PARTS = [READING, *NETWORK, MACHINE, SEARCH, GRAPHS]
 PLAIN, TIMED, FLOOR = "parsing", "parsing with timers", "arithmetic floor"
-# parts that keep the time of other parts called within them
+# parts that also count the time of other parts that they call
 WHOLE = (READING, ENCODER, MACHINE, GRAPHS)
 
 # part, class or module, names of its functions; a missing name ends the program
@@ -92,7 +92,7 @@ METHODS: list[tuple[str, Any, tuple[str, ...]]] = [
     (MACHINE, BatchedMachine, ("observe", "apply", "reorder", "legality", "legal_anywhere")),
 ]
 MACHINE_METHODS = ("_apply", "is_final", "stack_ranks", "buffer_ranks")
-BY_WEIGHT = ("decoder.output", ".mix")  # layers whose weights other layers, kernels or `F.linear` may read
+BY_WEIGHT = ("decoder.output", ".mix")  # layers that may never run, because other code may read their weights
 LOOKED_UP = ".characters.convolve"  # layers whose products `letter_maxima` looks up, so that they never run
 # submodule of a decoder layer → its part
 SUBMODULES = {"self_attention": SELF_ATTENTION, "cross_attention": CROSS_ATTENTION, "feed_forward": FEED_FORWARD}
@@ -223,7 +223,7 @@ def shares(clock: Clock) -> dict[str, float]:
 
 
 def linear_operations(model: Parser, arguments) -> dict[str, float]:
-    """Return the floating-point operations of linear layers while the file is parsed, in 10⁹, without padding.
+    """Return how many billion floating-point operations linear layers do, without padding, to parse the file.
 
     The figures are for the linear layers and convolutions of the encoder and of the decoder, and for calls of
     `F.linear` elsewhere. Ends the program where a layer never runs.

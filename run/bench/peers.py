@@ -1,7 +1,7 @@
 """Other parsers on the same sentences, from words in Python to heads and relations in Python.
 
 spaCy      blank English with its parser (its default network), initialised with the labels of the training file
-UDPipe 1   the transition-based parser of ufal.udpipe, trained here for one iteration; with gold tags, or its own
+UDPipe 1   the transition-based parser of ufal.udpipe, trained here for one iteration; with gold tags or UDPipe's own
 supar      the biaffine network (character LSTM, its default size) as `BiaffineDependencyParser.predict` runs it
 
 Only speed is compared: the weights of spaCy and supar are random, and UDPipe is trained on a few sentences. Random
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from spacy.training import Example
     from spacy.vocab import Vocab
 
-# heads and relations of each sentence
+# the heads and the relations of each sentence's words
 Parsed = list[tuple[list[int], list[str]]]
 LABELS = 2000  # the largest number of training sentences that peers take their labels from
 UDPIPE_TRAINING = 500  # sentences that UDPipe is trained on
@@ -78,8 +78,7 @@ def peers(training: Sequence[Sentence], device: str) -> tuple[dict[str, Peer], d
 class Forked:
     """A function that parses on one core, run in several processes.
 
-    Each process holds its share of the sentences before the time starts, and returns the number of sentences that it
-    has parsed.
+    Each process gets its sentences before timing starts, and returns how many of them it has parsed.
     """
 
     def __init__(self, parse: Callable, sentences: Sequence[Sentence], processes: int) -> None:

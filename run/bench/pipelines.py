@@ -1,4 +1,4 @@
-"""Compare a model with UDPipe 1, trained on the same treebank, on raw text: the metrics of CoNLL 2018, and speed.
+"""Compare a model with UDPipe 1, which is trained on the same treebank, on raw text: CoNLL 2018 metrics and speed.
 
 python run/bench/pipelines.py TREEBANK_FOLDER --udpipe FILE [--model MODEL] [--beam N] [--spacy] [--rounds N]
 

@@ -3,7 +3,7 @@
 Ray has as many actors as the single process has threads, on a core each. The file repeats the sentences of a CoNLL-U
 file, with a number in a column. Ends with an error where Ray's output lacks a row, or has a row twice or in another
 place. Counts the parses that differ from the parses of the single process. Rates are sentences per second of the whole
-program, start-up included, and from the first finished part to the last.
+program, start-up included, and of Ray from its first finished part of the output to its last.
 
     python run/bench/ray_scale.py MODEL TRAIN.conllu [--sentences 50000] [--threads 2]
 """
@@ -52,7 +52,7 @@ def actors_below(pid: int) -> list[int]:
 
 
 class Watch(threading.Thread):
-    """A thread that notes when parts are finished, and kills an actor when half of the parts are finished."""
+    """A thread that notes when parts of Ray's output are finished, and kills an actor when half of them are."""
 
     def __init__(self, folder: Path, pid: int) -> None:
         super().__init__(daemon=True)
@@ -60,7 +60,7 @@ class Watch(threading.Thread):
         self.finished: list[float] = []
 
     def run(self) -> None:
-        """Look ten times a second until all parts of the manifest are finished."""
+        """Look for finished parts ten times a second until all parts of the manifest are finished."""
         while not (whole := self.parts()) or len(self.finished) < whole:
             done = len(list(self.folder.glob("part-*")))
             self.finished += [time.perf_counter()] * (done - len(self.finished))
@@ -76,7 +76,7 @@ class Watch(threading.Thread):
 
 
 def by_ray(arguments, table: Path, folder: Path) -> tuple[float, float]:
-    """Run Ray, and return the seconds of the whole program, and the sentences per second after the first part."""
+    """Run Ray, and return its seconds in all, and the sentences per second after the first part of the output."""
     start = time.perf_counter()
     options = ["--engine", "ray", "--actors", str(arguments.threads), "-o", f"{folder}/"]
     running = subprocess.Popen([*_command(arguments, table), *options])

@@ -31,7 +31,7 @@ class Saving:
     """A saving of computation that can be switched off.
 
     kind, method: the class, and the name of its method that saves computation
-    without: a replacement of the method that saves none
+    without: the replacement of the method, which saves no computation
     """
 
     kind: type
@@ -39,12 +39,12 @@ class Saving:
     without: Any
 
     def switched_off(self) -> Any:
-        """Return the patch that replaces the method."""
+        """Return a context manager that replaces the method."""
         return patch.object(self.kind, self.method, self.without)
 
 
 def _read_again(decoder: SentenceG2gDecoder, tokens: Tensor, search: FeedbackSearch, states: States) -> None:
-    """Mark the encoded sentences as out of date after every action."""
+    """Mark all encoded sentences as out of date after an action; replaces `SentenceG2gDecoder.follow`."""
     assert search.memory.stale is not None
     search.memory = search.memory._replace(stale=torch.ones_like(search.memory.stale))
 
@@ -72,7 +72,7 @@ class Reads:
 
 
 def main() -> None:
-    """Measure search with more and more savings in turn, round by round."""
+    """In each round, measure search without savings, and then with one saving more at a time."""
     options = parser(__doc__)
     options.add_argument("model", help="checkpoint, or exported folder")
     options.add_argument("file", help="CoNLL-U file")

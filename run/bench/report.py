@@ -21,7 +21,7 @@ OUTSIDE_SEARCH = ("reading and pieces", "encoder", "building graphs", "the rest"
 
 
 def lines(row: str, part: dict) -> list[tuple[str, ...]]:
-    """Return the table's lines for a row: a line for each contender, and lines for figures that are not rates."""
+    """Return the table's lines for the benchmark `row` with the report `part`: one for each rate or other figure."""
     ratios = next((value for key, value in part.items() if key.startswith("ratio_to_")), {})
     spread = part["all"]
     result = [

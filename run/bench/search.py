@@ -35,7 +35,7 @@ class FreeMachine(DependencyMachine):
     taken = 0
 
     def legality(self, tokens: Tensor | None = None) -> Tensor:
-        assert tokens is None  # search asks about some tokens only where the vocabulary is large
+        assert tokens is None  # search asks for a subset of the tokens only if the vocabulary is large
         return torch.ones(len(self.depth), len(self.table.column), device=self.depth.device)
 
     def apply(self, tokens: Tensor) -> None:

@@ -3,7 +3,7 @@
 - alone: there are no other clients
 - half-sent: `--half` clients have sent half of their headers, or the headers and a part of the body, and wait
 - long: `--long` clients have each sent a text of about `--words` words
-- left: `--left` clients have each sent such a text, and have closed the connection
+- left: `--left` clients have each sent a text of this length, and have closed the connection
 
 The report also has the server's output on standard error after its address. Sentences come from the sample treebank of
 the tests. Ends with an error where the answer to the two words is not a parse.

@@ -2,8 +2,8 @@
 
     python run/bench/startup.py [--rounds N] [--model NAME]
 
-Prints medians of seconds on the clock, and of seconds of a core (`cpu`), which other programs on the machine change
-less. Also prints the median over rounds of the ratio of loading to `import torch` on the clock.
+Prints the median wall-clock time and the median CPU time (`cpu`), in seconds. Other programs on the machine change the
+CPU time less. Also prints the median over rounds of the ratio of the wall-clock times of loading and `import torch`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The resident memory of the program (with its children) is read every second, with the number of finished sentences. The
 report has the maximum and the median over the first fifth of the sentences, the next two fifths and the last two.
 Growth is from the second of these spans to the third, which is as long. Parsed sentences come out in blocks of some
-thousand, so that a short input tells nothing. Ends with an error where the output lacks a sentence.
+thousand, so a short input gives too few measurements. Ends with an error where the output lacks a sentence.
 
     python run/bench/stream.py MODEL FILE [--sentences 100000] [--beam 1]
 """
@@ -36,8 +36,8 @@ class Look(NamedTuple):
 
     seconds: seconds since the start
     finished: the number of finished sentences
-    megabytes: MB in memory, of all processes
-    high_water: the most MB that the first process ever had in memory
+    megabytes: MB in memory, of the program and its children
+    high_water: the most MB that the program itself, without its children, ever had in memory
     """
 
     seconds: float
@@ -70,7 +70,7 @@ def memory(pid: int) -> tuple[float, float]:
 
 
 def _status(pid: str) -> dict[str, int]:
-    """Return `PPid`, and in kB `VmRSS` and `VmHWM`. A process that has ended lacks the memory, or all of them."""
+    """Return `PPid`, and `VmRSS` and `VmHWM` in kB. For a process that has ended, the latter two or all are missing."""
     try:
         text = Path("/proc", pid, "status").read_text(encoding="utf-8")
     except (FileNotFoundError, ProcessLookupError):  # the process has ended since the folder was listed
@@ -85,7 +85,7 @@ class GrowingFile:
         self.folder, self.read, self.finished = folder, 0, 0
 
     def look(self) -> int:
-        """Return the number of sentences in the file; the program may rename the file meanwhile."""
+        """Return the number of complete sentences in the file. The program may rename the file between calls."""
         for path in self.folder.iterdir():
             with open(path, "rb") as file:
                 file.seek(self.read)
@@ -139,7 +139,7 @@ def check(source: Path, result: Path, formalism: Formalism, count: int) -> None:
 
 
 def growth(looks: list[Look], count: int) -> dict[str, float | None]:
-    """Return the figures of the memory in MB, and its growth in percent from the last span but one to the last.
+    """Return the memory in the three spans (`MARKS`) in MB, and its growth from the second to the third in percent.
 
     A figure is None for a span without a measurement, because all its sentences came out at once. Ends the program if
     there is no measurement at all.

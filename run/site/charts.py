@@ -24,7 +24,7 @@ _MARKS = re.compile(r"[*`]|\[(.*?)\]\(.*?\)")
 
 
 class ChartRow(NamedTuple):
-    """A row of a chart."""
+    """A bar of a chart: its label, its value, and the number of decimals of the value."""
 
     label: str
     value: float

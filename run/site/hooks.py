@@ -1,7 +1,7 @@
 """Hooks that add pages to the documentation that mkdocs builds from docs.
 
-The added pages are the command line reference, which is made from the code, the notebook, and files from elsewhere in
-the project, such as CHANGELOG.md and the cards of models.
+The added pages are the command line reference (made from the code), the notebook, and files from elsewhere in the
+project, such as CHANGELOG.md and the cards of models.
 """
 
 from __future__ import annotations

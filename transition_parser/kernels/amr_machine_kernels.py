@@ -23,14 +23,14 @@ _FUNCTIONS: dict[str, Signature] = {
 COLUMNS = 21  # `COLUMNS` of amr_machine.h
 NUMBERS, NODE = 16, 6  # the numbers of fields of `Row` and of `Node` in amr_machine.h
 _FIRST_SPAN = 8  # the number of features of a word before the features of the spans that end with the word
-_CONTEXT, _NODES = 2, 4  # a context has 2 values, and in search 4 more for the two nodes on top
+_CONTEXT, _NODES = 2, 4  # a context has 2 values; search adds 4, the roles and sorts of two nodes
 _OF_TOKENS = ("column", "shift_word", "most", "top_roles", "second_roles", "new_roles", "new_several", "route", "sense")
 _OF_TOKENS += ("new_sort",)
 library = lazy_library("amr_machine", _FUNCTIONS)
 
 
 def supports(like: Tensor) -> bool:
-    """Return True if the library is available and can read tensors like this one."""
+    """Return True if the library is available and `like` is on the CPU."""
     return like.is_cpu and library() is not None
 
 

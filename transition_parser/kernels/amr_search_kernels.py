@@ -26,7 +26,7 @@ from transition_parser.kernels.search_kernels import DecoderAsC, FoundDerivation
 _FUNCTIONS: dict[str, Signature] = {
     "search_amrs": (PROBLEM, (*(POINTER,) * 4, INT, *(SIZE,) * 4, *(POINTER,) * 9)),
 }
-# The functions of other libraries that compute the parts of a step, in the order of `Parts` in C.
+# The functions of other libraries that a step of search calls, in the order of `Parts` in C.
 _PARTS = (
     (legality_kernels, ("legal_anywhere", "legality")),
     (amr_machine_kernels, ("stack_ranks", "buffer_ranks")),
@@ -39,7 +39,7 @@ library = lazy_library("amr_search", _FUNCTIONS)
 
 
 def supports(like: Tensor) -> bool:
-    """Return True if all libraries that search needs are available, and can compute with tensors like this one."""
+    """Return True if all libraries that search needs are available, and `like` is float or bfloat16 on the CPU."""
     parts = (kernels.library() for kernels, _ in _PARTS)
     return search_kernels.supports(like) and library() is not None and all(part is not None for part in parts)
 
@@ -64,7 +64,7 @@ class InitialRows(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """A lexical prior for all spans: the fields of `SpanPrior` without `spans`."""
+    """The numbers that a lexicon adds to scores: the fields of `SpanPrior` except `spans`."""
 
     offsets: Tensor
     tokens: Tensor
@@ -95,7 +95,7 @@ class Attended(NamedTuple):
     lengths: (B,) int32; the number of words of each sentence
     roles: (heads,) int32; 0 for heads that see the stack, 1 for the buffer, −1 for all words
     positions: (2, largest + 1, dim) for each layer; the vectors added to keys, by rank; all None to add nothing
-    windows: how many words from the top of the stack, and from the front of the buffer, heads see; 0 for all
+    windows: how many words heads see from the top of the stack, and from the front of the buffer; 0 for all
     """
 
     memories: Sequence[Tensor]

@@ -20,7 +20,7 @@ library = lazy_library("costs", _FUNCTIONS)
 
 
 def supports(like: Tensor) -> bool:
-    """Return True if the library is available and can read tensors like this one."""
+    """Return True if the library is available and `like` is on the CPU."""
     return like.is_cpu and library() is not None
 
 
@@ -46,10 +46,10 @@ def lost_arcs(
     depth: (R,); the number of words on the stack
     buffer: (R, P + 1); the words of the buffer, the front last
     buffer_size: (R,); the number of words in the buffer
-    arcs: (R, P + 1); the heads of words so far; None where no word on a stack has a head
+    arcs: (R, P + 1); the head of each word so far; None if words leave the stack when they get a head
     words: (R, 4); see `DependencyMachine.words`
     heads: (R, P + 1); the gold heads; the head of the root is the root
-    rank: (R, P + 1); the places of words in projective order, for systems with SWAP; None for other systems
+    rank: (R, P + 1); the index of each word in projective order, for systems with SWAP; None for other systems
     """
     rows, width, actions = stack.shape[0], stack.shape[1], effects.shape[0]
     lost = torch.empty(actions, rows, dtype=torch.long)

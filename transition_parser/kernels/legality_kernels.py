@@ -26,7 +26,7 @@ library = lazy_library("legality", _FUNCTIONS)
 
 
 def supports(like: Tensor) -> bool:
-    """Return True if the library is available and can read tensors like this one."""
+    """Return True if the library is available and `like` is on the CPU."""
     return like.is_cpu and library() is not None
 
 
@@ -64,10 +64,10 @@ class _Vocabulary(ctypes.Structure):
 
 
 def legal_anywhere(vocabulary: VocabularyTensors, columns: Tensor, context: Tensor | None) -> Tensor:
-    """Return all tokens that are legal in at least one row, and perhaps illegal ones, (U,) int64, in ascending order.
+    """Return all tokens that are legal in at least one row, and perhaps a few others, (U,) int64, in ascending order.
 
     columns: (R, C) bool; the legal columns
-    context: (R, K) int64 or None; see `DeviceTable.legality`
+    context: (R, K) int64 or None; the K values of each row's context, see `DeviceTable.legality`
     """
     count = ctypes.c_int64()
     found = torch.empty_like(vocabulary.column)
@@ -82,7 +82,7 @@ def legality(
     """Return the legality of all V tokens, (R, V) float, or of U given tokens, (R, U); see `DeviceTable.legality`.
 
     columns: (R, C) bool; the legal columns
-    context: (R, K) int64 or None; see `DeviceTable.legality`
+    context: (R, K) int64 or None; the K values of each row's context, see `DeviceTable.legality`
     tokens: (U,) int64, all different; None for all tokens
     compare_shifts: True to make SHIFTs illegal unless they name the word at the front of the buffer; False to make
         labelled SHIFTs illegal only where the root is at the front

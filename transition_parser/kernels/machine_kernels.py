@@ -21,13 +21,13 @@ _FUNCTIONS: dict[str, Signature] = {
 }
 _FIELDS = 8  # the number of fields of an effect
 SHIFT, LEFT_ARC, RIGHT_ARC, SWAP = range(4)  # `StepKind` of tree_oracle.h
-_TREE_ROOMS = 6  # `TREE_ROOMS` of tree_oracle.h
-_SITUATIONS = 256  # how many results `situation_of` of tree_machine.h may have
+_TREE_ROOMS = 6  # the rows of memory that `derive_tree` needs, `TREE_ROOMS` of tree_oracle.h
+_SITUATIONS = 256  # the number of different results of `situation_of` in tree_machine.h
 library = lazy_library("machine", _FUNCTIONS)
 
 
 def supports(like: Tensor) -> bool:
-    """Return True if the library is available and can read tensors like this one."""
+    """Return True if the library is available and `like` is on the CPU."""
     return like.is_cpu and library() is not None
 
 

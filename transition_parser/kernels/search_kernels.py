@@ -98,7 +98,7 @@ class TreeMachine(NamedTuple):
 class FoundDerivations(NamedTuple):
     """The final derivations of a batch; the derivations of a sentence are in the order in which they became final.
 
-    `most` is the largest number of actions for which a derivation has room, see `empty`.
+    `most` is the largest number of actions that a derivation may have.
 
     counts: (B,) int64; the number of derivations of each sentence, at most twice the beam
     steps: (B, 2 beam) int64; the number of actions of each derivation
@@ -113,7 +113,7 @@ class FoundDerivations(NamedTuple):
 
     @classmethod
     def empty(cls, sentences: int, beam: int, most: int) -> FoundDerivations:
-        """Return zeros with room for derivations of at most `most` actions."""
+        """Return tensors of zeros for derivations of at most `most` actions."""
         return cls(
             torch.zeros(sentences, dtype=torch.long), torch.zeros(sentences, 2 * beam, dtype=torch.long),
             torch.zeros(sentences, 2 * beam, most, dtype=torch.int32), torch.zeros(sentences, 2 * beam, most),
@@ -121,15 +121,15 @@ class FoundDerivations(NamedTuple):
 
 
 def supports(like: Tensor, width: int = BLOCK) -> bool:
-    """Return True if the library is available and can compute with tensors like this one.
+    """Return True if the library is available, `like` is float or bfloat16 on the CPU, and `width` fits.
 
-    width: the size of a head or a row; it must be a multiple of 32
+    width: the size of an attention head or of a row; only multiples of 32 fit
     """
     return like.is_cpu and like.dtype in HALF and width % BLOCK == 0 and library() is not None
 
 
 def supports_letters(like: Tensor, filters: int) -> bool:
-    """Return True if `letter_maxima` can compute with tensors like this one and `filters` filters for each window."""
+    """Return True if `letter_maxima` supports the device and dtype of `like`, and `filters` filters for each window."""
     return filters % _FILTERS == 0 and supports(like)
 
 
@@ -247,7 +247,7 @@ class LayerStack:
     norms: three norms for each decoder layer: before cross-attention, before feed-forward, and after the layer
     first_norm: the norm before the first layer
     heads: the number of heads
-    is_coded: True if weights are codes; the kernel's results then equal bit for bit the results of single layers
+    is_coded: True if weights are codes; the results then equal those of calling layer by layer, bit for bit
 
     Raises `ValueError` for layers that the kernel can't read.
     """
@@ -296,10 +296,10 @@ class LayerStack:
     def as_c(self, kinds: int, largest: int, roles: int, positions: int) -> DecoderAsC:
         """Return the layers as C reads them.
 
-        kinds: the number of arrays of ranks
-        largest: the largest rank with a vector of its own; -1 for no state positions
+        kinds: the number of tensors in `ranks` of `decoder_layers`
+        largest: the largest rank with a vector of its own in `positions`; -1 if no vectors are added
         roles: the address of the role of each head, see `cross_attention`
-        positions: the address of an array that holds the address of each layer's state positions
+        positions: the address of an array with the address of each layer's `positions`, see `cross_attention`
         """
         return DecoderAsC(
             HALF[self.dtype], self.heads, self.dim // self.heads, self.inner, self.layers, kinds, largest,
@@ -324,7 +324,7 @@ def decoder_layers(
     """Return the layer norm of the output of a decoder's last layer in a step of search, (R, dim).
 
     The newest entry of each cache is written; it must have R rows or more. See `cached_self_attention` and
-    `cross_attention` for the other parameters. Lists have an entry for each layer.
+    `cross_attention` for the other parameters. Parameters of type `Sequence` have an entry for each layer.
 
     x: (R, dim); the input of the first layer; changed in place
     normed: (R, dim); `first_norm` of x; changed in place
@@ -444,7 +444,7 @@ def gated_step(found: Tensor, recurrent: Tensor, words: Tensor) -> Tensor:
 
     found: (S, N, width); the states before the word; its first dimension may have any stride
     recurrent: (S, N, 3 width); the products of the states with the recurrent weights
-    words: (S, M, 3 width); the products of M words with their weights; N is a multiple of M, and state i reads word
+    words: (S, M, 3 width); the products of M words with the input weights; N is a multiple of M, and state i reads word
         i modulo M; its first dimension may have any stride
     """
     if found.dim() != 3 or not supports(found, found.size(2)):
@@ -470,8 +470,8 @@ def letter_maxima(letters: Tensor, sizes: Sequence[int], tables: Tensor, biases:
     sizes[i] // 2 of them precede the current letter. Words are padded with zeros. Rows of `tables` are added up, so
     that nothing is multiplied.
 
-    letters: (W, L) int64; 0 behind the last letter of a word
-    tables: (sum(sizes), symbols, F) float; the product of each letter with the weights of each place of each window
+    letters: (W, L) int64; the id of each letter, 0 behind the last letter of a word
+    tables: (sum(sizes), ids, F) float; for each position in each window, the products of each letter with F weights
     biases: (windows, F) float
     """
     if letters.dim() != 2 or not 0 < letters.size(1) <= _LETTERS:
@@ -594,7 +594,7 @@ def legal_scores(
 def best_continuations(
     scores: Tensor, rows: Tensor | None, legal: Tensor, totals: Tensor, beam: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the best continuations of each sentence's hypotheses, best first, (B, beam) each.
+    """Return each sentence's best continuations (a hypothesis and one more action), best first, (B, beam) each.
 
     The results are the total scores, the score that the last action added, and the index of each continuation:
     hypothesis × U + action. Totals are −inf where there are no more continuations.
@@ -638,10 +638,12 @@ def search_trees(
 ) -> FoundDerivations:
     """Return the final derivations that beam search finds with scores = W max(0, sum + bias) + b.
 
-    words: (B, P, places, width) float; the vector that a word adds to the sum if it is at a place of the state
+    The sum is over places, such as the top of the stack. The word at each place adds a vector.
+
+    words: (B, P, places, width) float; the vector that each word adds if it is at each place
     bias: (width,)
     output: W and b; float or bfloat16; in bfloat16, the hidden layer and the scores are rounded
-    ranks: the word at each place: k for the k-th word from the top of the stack, −k from the front of the buffer
+    ranks: for each place, k for the k-th word from the top of the stack, −k for the k-th word of the buffer
     lengths: (B,) int64; the number of words of each sentence
     beam: the number of hypotheses kept for each sentence
     most: the largest number of actions of a derivation
@@ -666,7 +668,7 @@ def search_trees(
 
 
 def _part(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
-    """Return the address of a tensor of this type and shape, on the CPU. Its first dimension may have gaps.
+    """Return the address of a tensor of this type and shape, on the CPU. There may be gaps between `tensor[i]`.
 
     Raises `ValueError` for any other tensor.
     """
@@ -704,7 +706,7 @@ def _query(query: Tensor, heads: int) -> tuple[Tensor, int]:
 def _broadcast(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> Tensor:
     """Return the tensor broadcast to this shape, with a contiguous last dimension.
 
-    Raises `ValueError` for a tensor of another type, or one that cannot be broadcast, or not on the CPU.
+    Raises `ValueError` if the tensor is of another type, cannot be broadcast, or is not on the CPU.
     """
     fits = tensor.dim() <= len(shape) and all(
         own in (1, size) for own, size in zip(reversed(tensor.shape), reversed(shape), strict=False)
@@ -738,7 +740,7 @@ def _rows(rows: Tensor | None, query: Tensor) -> int | None:
 def _stride(ranks: tuple[Tensor, ...], rows: int, width: int) -> int:
     """Return the stride of the rows that all tensors of `ranks` share, in elements; 0 if there are no tensors.
 
-    Raises `ValueError` unless all ranks are int64, on the CPU, large enough, and alike in their strides.
+    Raises `ValueError` unless all are int64, on the CPU, (rows, width) or larger, and have the same strides.
     """
     stride = ranks[0].stride(0) if ranks else 0
     for tensor in ranks:
@@ -752,7 +754,7 @@ def _stride(ranks: tuple[Tensor, ...], rows: int, width: int) -> int:
 
 
 def _keep_few(cache: Pointers, cache_row: Pointers) -> None:
-    """Move the newest step's used cache rows behind those of earlier steps if at least half are unused.
+    """Copy the newest step's used cache rows behind the caches of earlier steps if at least half are unused.
 
     The cache of a step may have many unused rows. Rows that are adjacent in memory are read many times faster.
     """
