@@ -150,7 +150,7 @@ class _Plan:
         end = len(self.words) - 1
         last = self.taken.get(end, (end, end))
         if last[0] == 0:
-            raise ValueError("the nodes of the only span meet in no order that the machine allows")
+            raise ValueError("all nodes belong to one span, and the system can build their edges in no order")
         before = self.taken.get(last[0] - 1, (last[0] - 1, last[0] - 1))
         moved = self.nodes_of.pop(last)
         hidden = [part for node in moved if node in self.entities for part in self.entities.pop(node).hidden]

@@ -18,15 +18,16 @@ from transition_parser.graphs.bank import AmrEntry, read_bank
 
 Problems = list[InputError] | None
 
-RULE = """AMR entries that merge, align, oracle and preprocess refuse, all four the same:
-  - what can't be read: PENMAN that is not well-formed, a variable that is defined twice or not at all, an alignment
-    to a token that the sentence does not have, no graph
-  - no sentence (# ::snt or # ::tok)
-  - (not known to merge) more than 1,000 words, nodes or edges: the aligner takes no more
-  - a graph that Smatch can't read (quotation marks within a string)
-  - a graph that the transition system can't build: an edge from a node to itself, more than four edges between two
-    nodes, and (not known to merge, since it shows only when nodes are aligned) more nodes, edges or
-    SWAPs than a sentence of its length may have
+RULE = """AMR entries that merge, align, oracle and preprocess refuse (the same for these four commands):
+  - entries that can't be read: PENMAN that is not well-formed, a variable that is defined twice or not at all, an
+    alignment to a token that the sentence does not have, no graph
+  - entries without a sentence (# ::snt or # ::tok)
+  - entries with more than 1,000 words, nodes or edges, because the aligner takes no more (merge keeps them)
+  - graphs that Smatch can't read (quotation marks within a string)
+  - graphs that the transition system can't build: an edge from a node to itself, or more than four edges between two
+    nodes
+  - graphs that need more nodes, edges or SWAPs than a sentence of their length may have (merge keeps them, because
+    this shows only when nodes are aligned)
 Such an entry stops the command with exit status 2. With --skip-bad it is left out and named on standard error, and
 does not change the exit status, unless no entry is left. Comments without ::id, ::snt and ::tok are headers, not
 entries. A file that is not UTF-8 text is refused in any case."""

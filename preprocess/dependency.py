@@ -139,7 +139,7 @@ def _derivations(
         except NonProjectiveError as error:
             if options.nonprojective == "error":
                 raise input_error(
-                    f"{error}: choose a system with SWAP, or skip such trees",
+                    f"{error}: give a --system whose name ends in -swap, or --nonprojective skip",
                     sentence.path,
                     sentence.line,
                     sentence.id,

@@ -46,7 +46,7 @@ class PropBank:
                 lines.setdefault(_key(sentence.forms), _values(sentence, annotation.predicates))
         if annotations:
             first = next(iter(annotations.values()))
-            problem = f"no tree has this `# sent_id`, nor those of {len(annotations) - 1} other annotated sentences"
+            problem = f"no tree has this `# sent_id`; {len(annotations) - 1} other sentences have no tree either"
             raise input_error(f"{problem}: give the treebank that was annotated", first.path, first.line, first.id)
         return cls(lines, paths)
 

@@ -258,7 +258,7 @@ def main() -> None:
         type=float,
         default=0.3,
         metavar="SHARE",
-        help="share of the sentences without names that come in small letters, without the last mark (default: 0.3)",
+        help="share of the sentences without names written in lower case without final punctuation (default: 0.3)",
     )
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE")
     parser.add_argument("--exclude", type=Path, nargs="+", default=[], metavar="FILE")

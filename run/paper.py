@@ -469,7 +469,7 @@ def options() -> argparse.ArgumentParser:
     )
     of.add_argument("--rows", nargs="+", metavar="NAME", help="rows to run (default: all)")
     of.add_argument(
-        "--vectors", type=Path, metavar="FILE", help="pretrained vectors; rows that need some are left out without it"
+        "--vectors", type=Path, metavar="FILE", help="pretrained vectors (default: leave out rows that need some)"
     )
     of.add_argument("--results", type=Path, metavar="FILE", help="file of results (default: OUT/PAPER.json)")
     return of

@@ -40,9 +40,9 @@ def main() -> None:
     """Print one JSON object."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("gold", help="LEAMR's JSON file")
-    options.add_argument("bank", help="the AMRs")
+    options.add_argument("bank", help="AMR bank with the AMRs of GOLD")
     options.add_argument("--train", nargs="+", default=[], metavar="AMR", help="more banks for EM")
-    options.add_argument("--no-em", action="store_true", help="rules and neighbours alone")
+    options.add_argument("--no-em", action="store_true", help="align by rules and neighbours only, without EM")
     options.add_argument("--misses", action="store_true", help="print the nodes that differ, too")
     arguments = options.parse_args()
     entries, gold = entries_of(arguments.bank), read_gold(arguments.gold)

@@ -90,7 +90,7 @@ def main() -> None:
     options.add_argument("--plot", metavar="FILE", help="draw the figures there (.svg, .png)")
     arguments = options.parse_args()
     if len(arguments.lengths) < 4:
-        options.error("a slope over the longer half takes four lengths or more")
+        options.error("--lengths: give four or more, because the slope is over the longer half of them")
     torch.set_num_threads(arguments.threads)
     ours = Parser.load(
         arguments.model, device=arguments.device, precision=arguments.precision, threads=arguments.threads

@@ -83,8 +83,8 @@ def measure(work: Path, extras: str, torch: str, cached: bool) -> dict:
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--extras", default="", help="of the package, with commas between them (default: none)")
-    parser.add_argument("--torch", default="2.13.0+cpu", help="version that is there before (default: %(default)s)")
+    parser.add_argument("--extras", default="", help="extras of the package, separated by commas (default: none)")
+    parser.add_argument("--torch", default="2.13.0+cpu", help="version of torch to install (default: %(default)s)")
     parser.add_argument("--cached", action="store_true", help="let pip take packages from its cache")
     parser.add_argument("-o", "--output", type=Path, help="JSON file")
     arguments = parser.parse_args()

@@ -67,7 +67,7 @@ def main() -> None:
             loaded = Parser.load(model, beam, device=arguments.device, precision=precision, threads=arguments.threads)
             ours = ours or loaded
             if loaded.formalism is not ours.formalism:
-                options.error(f"{model} parses into {loaded.formalism.name}, {arguments.model} does not")
+                options.error(f"{model} parses into {loaded.formalism.name}, but {arguments.model} does not")
             contenders[f"{name}, beam {beam}, {precision}"] = lambda some, loaded=loaded: len(loaded.parse(some))
         sentences = list(islice(ours.read(arguments.file), arguments.sentences))
     except (InputError, OSError) as error:
@@ -77,7 +77,7 @@ def main() -> None:
         runs = {}
         if arguments.peers:
             if ours.formalism is not TREES:
-                options.error("--peers are parsers of trees, and the model is one of AMRs")
+                options.error("--peers measures parsers of trees, but the model parses into AMRs: leave out --peers")
             training = list(islice(read_conllu(arguments.peers), LABELS))
             others, status = peers(training, arguments.device)
             for name, other in others.items():

@@ -309,7 +309,7 @@ def main() -> None:
     options.set_defaults(threads=1)
     arguments = options.parse_args()
     if arguments.threads != 1:
-        options.error("parts are timed in one thread")
+        options.error("parts are timed in one thread: leave out --threads")
     torch.set_num_threads(1)  # also for the products
     model = Parser.load(
         arguments.model, arguments.beam, arguments.batch_tokens, arguments.device, arguments.precision, threads=1

@@ -108,7 +108,7 @@ def main() -> None:
     first, *others = trees.values()
     apart = [sum(a != b for a, b in zip(first, other, strict=True)) for other in others]
     if arguments.precision == "fp32" and max(apart):
-        raise SystemExit(f"{apart} of {len(sentences)} trees are others than without savings")
+        raise SystemExit(f"{apart} of {len(sentences)} trees differ from the trees without savings")
     counts = {"sentences_measured": len(sentences), "words": sum(len(s.forms) for s in sentences)}
     report(
         "reading again, sentences/s", arguments, rates, "everything is read", **counts,

@@ -61,7 +61,7 @@ def main() -> int:
     """Write the report and print the table. Returns the exit status, 1 where a row failed."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("output", type=Path, help="the report")
-    options.add_argument("folder", type=Path, help="of the single benchmarks' files")
+    options.add_argument("folder", type=Path, help="folder of the single benchmarks' files")
     arguments = options.parse_args()
     parts = {p.stem: json.loads(p.read_text(encoding="utf-8")) for p in sorted(arguments.folder.glob("*.json"))}
     failed = {

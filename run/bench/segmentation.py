@@ -72,7 +72,7 @@ def main() -> None:
     """Measure ways to divide the text of a treebank."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("treebank", help="CoNLL-U file")
-    options.add_argument("--model", help="parse, too, by greedy search")
+    options.add_argument("--model", help="also parse the text with this model, by greedy search")
     options.add_argument("--segmenter", metavar="FOLDER", help="measure this segmenter instead of the rules")
     options.add_argument("--udpipe", metavar="MODEL", help="measure the tokeniser of this model of UDPipe 1")
     options.add_argument("-o", "--output", help="write the JSON report there too")

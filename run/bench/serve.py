@@ -85,7 +85,7 @@ def good(address: tuple[str, int], model: str) -> float:
     """Return the seconds until two words are parsed. Ends the program where the server refuses."""
     status, seconds = ask(address, request(model, "Stop it"))
     if status != 200:
-        raise SystemExit(f"two words got {status}")
+        raise SystemExit(f"the request of two words was answered with status {status}")
     return seconds
 
 
@@ -141,8 +141,8 @@ def main() -> None:
     options.add_argument("--half", type=int, default=320)
     options.add_argument("--long", type=int, default=30)
     options.add_argument("--left", type=int, default=200)
-    options.add_argument("--words", type=int, default=1900, help="of a long text")
-    options.add_argument("--wait", type=float, default=0.5, help="seconds that others are ahead")
+    options.add_argument("--words", type=int, default=1900, help="number of words in a long text")
+    options.add_argument("--wait", type=float, default=0.5, help="seconds between the other clients and the request")
     options.add_argument("--files", type=int, help="the most files that the server may open (default: as here)")
     arguments = options.parse_args()
     text = long_text(arguments.words)

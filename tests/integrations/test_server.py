@@ -115,7 +115,7 @@ def test_openapi_describes_it_and_nothing_is_loaded_from_elsewhere(client):
 
 
 BAD = [
-    (404, "there is no model 'none': en-ewt, en-amr", {"model": "none", "text": "x"}),
+    (404, "there is no model 'none': the models are en-ewt, en-amr", {"model": "none", "text": "x"}),
     (422, "give either text or sentences", {"model": "en-ewt"}),
     (422, "give either text or sentences", {"model": "en-ewt", "text": "x", "sentences": [["x"]]}),
     (422, "Extra inputs", {"model": "en-ewt", "text": "x", "colour": "red"}),

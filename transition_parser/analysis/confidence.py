@@ -92,7 +92,7 @@ def fit_scaling(confidences: ArrayLike, right: ArrayLike, offset: bool = True) -
     """
     hits = torch.as_tensor(np.asarray(right), dtype=torch.float64)
     if not 0 < float(hits.sum()) < len(hits):
-        raise InputError("nothing can be learned from these: all or none of the confident parts are right")
+        raise InputError("the confidences allow no calibration: all parts are right, or all are wrong; give more text")
     odds = torch.tensor([log_odds(one) for one in np.asarray(confidences).tolist()], dtype=torch.float64)
     found = torch.zeros(2, dtype=torch.float64, requires_grad=True)  # minus the logarithm of the temperature; offset
     used = torch.tensor([1.0, float(offset)], dtype=torch.float64)

@@ -64,7 +64,7 @@ def delta_scores(parser: Parser, path: str | os.PathLike) -> Deltas:
     decoder = parser.model.decoder
     tables = tables_of(decoder)
     if parser.precision != "fp32":
-        raise InputError(f"Δ scores are gradients, which need the precision fp32, not {parser.precision}")
+        raise InputError(f"Δ scores are gradients, which need the precision fp32, not {parser.precision}: give fp32")
     assert isinstance(decoder, StateDecoder)
     decisions: Counter[str] = Counter()
     sums: dict[str, Tensor] = {}

@@ -101,8 +101,8 @@ def in_parallel(work: Callable[[Item], Result], items: Iterable[Item], processes
             yield from pool.map(work, chain(first, items), chunksize=chunk)
         except BrokenProcessPool:
             raise InputError(
-                f"one of {processes} processes ended before its work was done: there was too little memory "
-                "for so many, or they were started by a script without `if __name__ == '__main__':`"
+                f"one of {processes} processes ended before its work was done: there was too little memory for so many "
+                "(use fewer), or a script without `if __name__ == '__main__':` started the processes"
             ) from None
 
 

@@ -4,10 +4,11 @@ A treebank or an AMR bank is parsed once with all parts, and once for each part 
 scored. The parts are the stack, the buffer, the words that left both, and the heads and relations of the partial tree,
 as far as the model sees them. The parts of `use_parser` are its structures, which include the actions so far.
 
---scores delta hides nothing. It is for models with indicators of structures (`use_parser`), and sums gradients times
-indicators (Δ, Ji et al. 2021, sec. 6) over the decisions in the model's parses of the file. The graphs in the file do
-not matter. For each kind of action and each structure, two means of Δ in nats are printed: "inside", of the words in
-the structure, and "outside", of all other words. A mean above 0 supports the actions that are taken.
+--scores delta hides nothing. It is for models with the architecture `use_parser`, which have a learned vector
+(indicator) for each position in a structure. Δ is the gradient of the log-probability of an action by an indicator,
+times this indicator (Ji et al. 2021, sec. 6). Δ is measured in the model's own parses of the file, so the graphs in the
+file do not matter. For each kind of action and each structure, two means of Δ in nats are printed: "inside", of the
+words in the structure, and "outside", of all other words. A mean above 0 supports the actions that are taken.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ def add_columns(parser: argparse.ArgumentParser, formalism: Formalism) -> None:
     """Add the flag of each column of a formalism, and for trees `--all-columns`."""
     for name, column in KNOWN.items():
         if column.graphs == formalism.name:
-            text = f"also write {column.holds}, {{train,…}}.{name}, for {' and '.join(column.used_by)}"
+            used_by = " or ".join(column.used_by)
+            text = f"also write {{train,…}}.{name}: {column.holds}, for models that are trained with {used_by}"
             parser.add_argument(f"--{column.flag}", action="store_true", help=text)
     if formalism is TREES:
         flags = ", ".join(f"--{KNOWN[name].flag}" for name in _predicted(formalism))

@@ -34,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mirror",
         metavar="URL",
-        help="fetch from URL/HOST/PATH instead of https://HOST/PATH (default: TRANSITION_PARSER_MIRROR)",
+        help="fetch from URL/HOST/PATH instead of https://HOST/PATH (default: the environment variable "
+        "TRANSITION_PARSER_MIRROR)",
     )
     parser.add_argument("--list", action="store_true", help="list the corpora, and download nothing")
     add_json(parser)

@@ -348,7 +348,7 @@ def _network_errors(address: str) -> Iterator[None]:
         ValueError,
     ) as error:
         reason = _line(getattr(error, "reason", None) or error)
-        problem = f"{host} can't be reached ({reason}): is there a network? Run it again to continue"
+        problem = f"{host} can't be reached ({reason}): is there a network? Run the same command again to continue"
         raise input_error(problem, address) from None
 
 

@@ -46,9 +46,9 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     """Return the argument parser of the named subcommands; only their modules are imported."""
     parser = argparse.ArgumentParser(
         prog="transition-parser",
-        description="Parse sentences to dependency trees and AMR graphs with transition-based models, a "
-        "fairseq plug-in.",
-        epilog="Exit status: 0 done; 1 a check failed; 2 bad input or usage.",
+        description="Train and run transition-based parsers of natural language. They parse sentences to dependency "
+        "trees or AMR graphs. Models are trained with fairseq.",
+        epilog="Exit status: 0 done; 1 a check failed; 2 bad input or usage; 70 a bug; 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)

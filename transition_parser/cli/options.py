@@ -18,8 +18,8 @@ from transition_parser.parsing.sentences.streams import may_pause
 OptionsOf = Mapping[Formalism, Mapping[str, object]]
 _LARGEST, _MOST_CORES = 2**31 - 1, 4096
 _BUILD = {
-    TREES: "names with -swap: all trees; other arc-… names: projective trees",
-    AMR: "amr: AMR graphs",
+    TREES: "arc-…-swap builds all trees, the other arc-… systems build only projective trees",
+    AMR: "amr builds AMR graphs",
 }
 
 
@@ -57,8 +57,8 @@ def add_vocabulary(parser: argparse.ArgumentParser | argparse._ArgumentGroup) ->
     parser.add_argument(
         "--vectors",
         metavar="FILE",
-        help="text file of pretrained word vectors, for --read-vectors and --word-table-vectors (word2vec, fastText or "
-        "GloVe; also as .gz); the vectors of the corpus's words are kept",
+        help="text file of pretrained word vectors (word2vec, fastText or GloVe; also as .gz), for models that are "
+        "trained with --read-vectors or --word-table-vectors; only the vectors of words of the corpus are kept",
     )
 
 
@@ -112,7 +112,7 @@ def add_frames(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-frames",
         action="store_true",
-        help="name concepts without PropBank's frames, by COPY_SENSE01 instead of FRAME, as older models do",
+        help="do not use PropBank's frames: the action COPY_SENSE01 (lemma and -01) replaces FRAME, as in older models",
     )
 
 
@@ -125,14 +125,14 @@ def add_propbank(parser: argparse.ArgumentParser | argparse._ArgumentGroup, form
         "--propbank",
         nargs="+",
         metavar="TSV",
-        help="PropBank's annotation of some of the sentences, {train,…}.propbank, for --frame-loss",
+        help="files with PropBank's annotation of some of the sentences, for models that are trained with --frame-loss",
     )
     if formalism is not TREES:
         parser.add_argument(
             "--propbank-trees",
             nargs="+",
             metavar="CONLLU",
-            help="AMRs: trees of the sentences of --propbank, which tell the heads of arguments",
+            help="AMRs: trees of the sentences of --propbank, which give the head word of each argument",
         )
 
 
@@ -167,8 +167,8 @@ def add_punct(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None
     parser.add_argument(
         "--punct",
         choices=["count", "skip"],
-        help="punctuation; skip: leave out of both files the words with XPOS `` '' : , . (Penn Treebank) in "
-        "GOLD; count (default): score all words",
+        help="punctuation; count (default): score all words; skip: do not score the words whose XPOS in GOLD is one of "
+        "`` '' : , . (tags of the Penn Treebank)",
     )
 
 
@@ -178,8 +178,8 @@ def add_text(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     text.add_argument(
         "--raw",
         action="store_true",
-        help="read IN as raw text, even if it looks like CoNLL-U or an AMR bank; the segmenter of the model divides "
-        "it into sentences and tokens, or rules for English if the model has none",
+        help="read IN as raw text, even if IN looks like CoNLL-U or an AMR bank; the segmenter of the model divides "
+        "the text into sentences and tokens; if the model has no segmenter, rules for English do so",
     )
     text.add_argument(
         "--tokens",
@@ -233,8 +233,8 @@ def add_bits(parser: argparse.ArgumentParser) -> None:
         type=int,
         choices=(8, 16, 32),
         default=32,
-        help="bits that the weights of the exported model are stored with (default 32); 8: wide matrices have whole "
-        "numbers and one scale for each row, and all else has 16 bits",
+        help="bits for each weight of the exported model (default: 32); 8: wide matrices are stored as 8-bit integers "
+        "with one scale for each row, all other weights with 16 bits",
     )
     bits.add_argument("--half", action="store_const", const=16, dest="bits", help="the same as --bits 16")
 
@@ -244,8 +244,8 @@ def add_user_dir(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--user-dir",
         metavar="FOLDER",
-        help="package with models of your own, as for fairseq-train; its code is imported and run, so it "
-        "must be code that you trust",
+        help="folder of a Python package with models of your own, as for fairseq-train; the package is run, so name "
+        "only code that you trust",
     )
 
 

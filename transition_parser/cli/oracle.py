@@ -68,12 +68,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out-actions",
         metavar="FILE",
-        help="write the actions, one sentence a line; a tree that is left out has an empty line, an AMR none",
+        help="write the actions, one sentence a line; trees that are left out get an empty line, AMRs get no line",
     )
     add_nonprojective(parser)
     amr = parser.add_argument_group("for AMR")
     amr.add_argument(
-        "--vocabulary-from", metavar="AMR", help="count the actions that this training bank lacks, and what they cost"
+        "--vocabulary-from",
+        metavar="AMR",
+        help="training bank; count the actions that do not occur in this bank, and "
+        "with --check measure Smatch without these actions",
     )
     amr.add_argument("--restarts", type=positive, default=4, metavar="N", help="random restarts of Smatch (default: 4)")
     amr.add_argument(

@@ -5,11 +5,13 @@ package: en-ewt, en-fast, en-amr, en-ewt-minilm, en-amr-minilm, or en (trees) an
 models that runs here.
 
 IN is a file, or - for standard input. Text has any number of sentences, and its paragraphs end at blank lines. The
-segmenter of the model divides it, or rules for English if the model has none (see `transition-parser segmenter`).
+segmenter of the model (see `transition-parser segmenter`) divides the text into sentences and tokens. If the model has
+no segmenter, rules for English do so.
 A model of trees also reads CoNLL-U (see below). A model of AMRs also reads an AMR bank; it keeps the # ::key comments,
-and replaces the graphs without reading them. Text that is divided already has one sentence a line: with blanks between
-its tokens (--tokens), or not tokenised (--tokenize). Standard input and pipes are parsed as they come: whenever the
-input pauses, the parses of all complete sentences (of text: paragraphs) are written.
+and replaces the graphs without reading them. If a text is already divided into sentences, one on each line, give
+--tokens (there are blanks between the tokens) or --tokenize (the sentences are not tokenised). Standard input and
+pipes are parsed as they come: whenever the input pauses, the parses of all complete sentences (of text: paragraphs) are
+written.
 
 In CoNLL-U, HEAD and DEPREL are replaced. Given values of LEMMA, UPOS, XPOS and FEATS are kept; a model that predicts
 these columns replaces the value _ (in FEATS only if no word of the sentence has features, since _ also means "none").
@@ -20,12 +22,12 @@ comments are written anew only with --nbest, --scores and --actions. In the same
 graphs.
 
 With --nbest K the K best parses of each sentence follow one another. Each is a different graph, and has the comments
-# nbest = 1/K, # nbest = 2/K, … (# ::nbest 1/K) and # score, the probability of the graph. The first parse has the id of
-the sentence, and `score` compares only this parse.
+# nbest = 1/K, # nbest = 2/K, … (AMRs: # ::nbest 1/K) and # score, the probability of the graph. The first parse has the
+id of the sentence. The command `transition-parser score` reads only this parse.
 
 With --json each sentence is one line of JSON: id, text, words (form, lemma, upos, xpos, feats, head, relation, score,
-place in the text). The JSON of AMRs has penman, nodes with their words and scores, edges, top and triples. Alternatives
-are a list.
+place in the text). The JSON of AMRs has penman, nodes with their words and scores, edges, top and triples. With
+--nbest, the list `alternatives` has the other parses.
 
 With --given FACTS the AMRs keep facts that are known about them: nodes, names, edges, words without nodes, the top.
 FACTS has one JSON object a line, for one sentence:
@@ -37,8 +39,8 @@ FACTS has one JSON object a line, for one sentence:
 Words count from 0, and a span is [first word, last word]. Without ids the facts are in the order of the sentences.
 
 Several inputs are written one after another, or with -o DIR/ to one file each. For JSONL and Parquet, --column names
-the column of the texts (or lists of words). All rows are written in the same format, with an additional column of
-parses.
+the column of the texts (or lists of words). All rows are written in the format of the input, with an additional column
+of parses.
 """
 
 from __future__ import annotations
@@ -106,8 +108,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="MODEL",
-        help="parse with these models, too: search by the mean log-probability of all models where they score actions "
-        "and were trained on the same data folder; else find trees by the mean probability of each arc",
+        help="parse with these models, too; if all models score actions and were trained on the same data folder, "
+        "search uses the mean of their log-probabilities; otherwise the mean probability of each arc gives the trees",
     )
     parser.add_argument(
         "--resume",
@@ -142,8 +144,8 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         "--batch-tokens",
         type=positive,
         metavar="N",
-        help="batch size, in words times beam (default: on a CPU 1000 or 2000, by the kind of model, times the beam or "
-        "8, whichever is less; on a GPU 8000 times the beam or 4)",
+        help="batch size: words times beam (default: on a CPU 1000 or 2000, depending on the model, times the beam "
+        "(at most 8); on a GPU 8000 times the beam (at most 4))",
     )
     parser.add_argument("--device", default="cpu", metavar="D", help="device to compute on: cpu (default), cuda, …")
     add_speed(parser)
@@ -185,8 +187,8 @@ def _add_longest(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=LONGEST,
         metavar="N",
-        help="longest sentence, in words (default: %(default)s); raw text is divided there, with a warning; "
-        "longer sentences of other inputs are refused; a word of more than 100 characters counts as "
+        help="longest sentence, in words (default: %(default)s); longer sentences of raw text are divided, with a "
+        "warning; longer sentences of other inputs are refused; a word of more than 100 characters counts as "
         "one word for each 100",
     )
 
@@ -196,7 +198,8 @@ def _add_written(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scores",
         action="store_true",
-        help="write confidences: score and parse_score as comments, and ArcScore into MISC (AMR: node_scores)",
+        help="write confidences: the comments score (probability of the graph) and parse_score (mean "
+        "log-probability of its actions), and ArcScore in MISC (AMR: the comment node_scores)",
     )
     parser.add_argument("--actions", action="store_true", help="write the actions of each derivation as a comment")
     parser.add_argument(
@@ -239,8 +242,8 @@ def _add_many(parser: argparse.ArgumentParser) -> None:
         "--shard",
         type=shard,
         metavar="I/N",
-        help="parse the I-th of N parts of the input (with DIR/: every N-th file); the outputs of all "
-        "parts, joined in order, are the whole output",
+        help="parse the I-th of N parts of the input (with -o DIR/: every N-th file, from the I-th on); the outputs of "
+        "all parts, joined in order, are the whole output",
     )
     parser.add_argument(
         "--engine",
@@ -302,8 +305,8 @@ def _given(arguments: argparse.Namespace) -> GivenFacts | None:
     in_parts = arguments.resume or arguments.shard or arguments.engine == "ray" or len(arguments.input) > 1
     if facts and in_parts and not given.has_ids:
         raise facts[0].error(
-            "the facts have no id, so that their order tells the sentences: give them ids, or parse one input as a "
-            "whole, without --resume, --shard and --engine ray"
+            "the facts have no id, so line N holds the facts of sentence N: give the facts ids, or parse one input as "
+            "a whole, without --resume, --shard and --engine ray"
         )
     return given
 

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
     parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or AMR file with the gold graphs")
     parser.add_argument(
-        "system", metavar="SYSTEM", help="file to score, of the same kind and text (AMR: with the same entries)"
+        "system", metavar="SYSTEM", help="parses of the same text, in the format of GOLD (AMR: with the same entries)"
     )
     trees = parser.add_argument_group("trees")
     trees.add_argument(

@@ -7,8 +7,8 @@ FOLDER gets the files segmenter.json and segmenter.safetensors. In an exported m
 their checksums; from then on the model divides raw text with the segmenter. `export` copies the segmenter of a data
 folder into the model. A model without segmenter divides raw text by rules for English.
 
-The segmenter is trained with two dropouts. The dropout and the epoch with the best F1 on DEV are kept. F1 of sentences,
-tokens and words on DEV is printed.
+The segmenter is trained twice, with different rates of dropout. The weights of the epoch with the best F1 on the files
+of --dev are kept, and the F1 of sentences, tokens and words on these files is printed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=positive, default=1, metavar="N", help="seed of random numbers (default: 1)")
     parser.add_argument(
-        "--threads", type=cores, metavar="N", help="number of cores (default: all); another number may change bits"
+        "--threads",
+        type=cores,
+        metavar="N",
+        help="number of cores (default: all); another number may change the last bits of the weights",
     )
     add_json(parser)
 

@@ -1,4 +1,4 @@
-"""Serve a page and a JSON API (described at /openapi.json) that parse.
+"""Serve a web page and a JSON API for parsing; /openapi.json describes the API.
 
 The page shows the trees or AMRs of a text that is typed into it, and any derivation step by step.
 
@@ -147,6 +147,6 @@ _LIMITS = (
     ("max-sentence", positive, 500, "longest sentence, in words"),
     ("timeout", _seconds, 60.0, "longest time to answer a request, in seconds"),
     ("max-waiting", positive, 256, "most requests that wait at a time"),
-    ("read-timeout", _seconds, 10.0, "longest time for headers, then for the body, of a request to arrive, in seconds"),
+    ("read-timeout", _seconds, 10.0, "longest wait for the headers of a request, and then for its body, in seconds"),
     ("max-connections", positive, 1024, "most connections at a time"),
 )

@@ -11,8 +11,8 @@ after -- replace flags of the config.
 Run the same command again to continue after an interruption; finished steps are not repeated. A higher --max-epoch
 continues a finished training.
 
-DIR then holds data, checkpoints, train.log, history.json (loss and score of each epoch), learning-curve.svg (with the
-extra `draw`), the parses of dev and test, and model, which `parse` takes.
+DIR then holds the folders data and checkpoints, train.log, history.json (loss and score of each epoch),
+learning-curve.svg (with the extra `draw`), the parses of dev and test, and the folder model, which `parse` reads.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     data.add_argument(
         "--segmenter",
         action=argparse.BooleanOptionalAction,
-        help="trees: also learn to divide raw text into sentences and words (default: for TREEBANK)",
+        help="trees: also learn to divide raw text into sentences and words (default: only with TREEBANK)",
     )
     data.add_argument(
         "--segmenter-epochs",

@@ -85,7 +85,7 @@ def save(figure: Figure, file: str | os.PathLike | BinaryIO) -> None:
         shown = [f"{character} (U+{ord(character):04X})" for character in list(missing)[:_MOST_NAMED]]
         more = f" and {len(missing) - _MOST_NAMED} more" if len(missing) > _MOST_NAMED else ""
         problem = f"the font {', '.join(dict.fromkeys(missing.values()))} lacks {', '.join(shown)}{more}"
-        warn(f"{problem}, so boxes are drawn for them: write .svg instead")
+        warn(f"{problem}, so boxes are drawn for these characters: write .svg, which can use other fonts")
 
 
 @contextmanager

@@ -133,7 +133,7 @@ class AmrGraph:
         reaches. Raises `InputError` for a graph whose text could not be read again.
 
         alignments: the positions of each node's tokens, written as `~e.N`
-        wiki: the value of `:wiki` of nodes, with its quotation marks
+        wiki: node → value of `:wiki`, with its quotation marks
         variables: names that replace the result of the method `variables`
         """
         return PenmanLayout(self, wiki, variables).text(alignments)

@@ -16,9 +16,9 @@ def canonical(graph: AmrGraph) -> AmrGraph:
     """Return the same graph with a numbering of nodes that depends only on their labels and on the edges around them.
 
     Different graphs never have equal canonical graphs. Graphs that differ only in their numbering have equal canonical
-    graphs, with one exception. Nodes that refinement can't tell apart are numbered in any order, which makes no
-    difference if they are interchangeable. They may not be interchangeable in very regular graphs, such as two rings of
-    equal nodes and roles, but AMRs are not as regular. The canonical graphs of two such graphs may differ.
+    graphs, with one exception. Nodes that refinement can't tell apart are numbered in any order. This makes no
+    difference if these nodes are interchangeable, as in AMRs. In very regular graphs, such as two rings of equal nodes
+    and roles, these nodes may not be interchangeable. Renumbering such a graph may then change its canonical graph.
 
     >>> from transition_parser.graphs.amr import Edge
     >>> one = AmrGraph(("want-01", "boy", "girl"), frozenset(), (Edge(0, "ARG0", 1), Edge(0, "ARG1", 2)))

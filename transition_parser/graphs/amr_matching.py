@@ -80,7 +80,8 @@ class _Task:
 
     alone: (n, m + 1) int32; the number of instances, attributes and self-loops that match if system node i is mapped to
         gold node j; column m stands for no node and is 0
-    out, into: (role, gold node) → the targets of its edges with this role, or the sources, with their counts
+    out, into: (role, gold node) → two arrays: the nodes at the other ends of the node's edges with this role, and their
+        counts. The gold node is the source of these edges in `out` and their target in `into`.
     neighbours: for each system node its relations to other nodes, as (`out` or `into`, role, other node)
     relations: the relations of the system, without self-loops
     """
@@ -187,7 +188,7 @@ class _Climb:
         return [None if other == self.none else int(other) for other in self.to]
 
     def _take(self, moving: int, move: tuple[int, int], swapping: int, swap: tuple[int, int]) -> bool:
-        """Take the step that gains more, if a step gains. Return True if a step was taken.
+        """Take the step with the larger gain if it is positive. Return True if a step was taken.
 
         moving, swapping: the gains of `move` (node, gold node) and of `swap` (node, other node)
         """
@@ -235,7 +236,7 @@ class _Climb:
     def _between(self, role: str, source: int, target: int) -> int:
         """Return the correction to the gain of a swap of two nodes for a relation between them.
 
-        `worth` counts the match of this relation before the swap for both nodes, and its match after the swap for none.
+        The gain from `worth` subtracts the relation's match before the swap twice and lacks its match after the swap.
         """
         one, other = self.to[source], self.to[target]
         return self.task.in_gold[role, one, other] + self.task.in_gold[role, other, one]

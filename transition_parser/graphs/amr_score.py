@@ -110,7 +110,7 @@ def compare_graphs(
 
 
 def _lines(triples: Triples, names: list[tuple[str, int]]) -> list[tuple[tuple, str]]:
-    """Return (key, text) for each triple. Smatch compares the keys, in which `names` stand for the nodes."""
+    """Return (key, text) for each triple. A key has `names` as its nodes, so matching triples have equal keys."""
     plain = triples.normalized()
     nodes = [f"{v} / {c}" for v, c in zip(triples.variables, triples.concepts, strict=True)]
     lines: list[tuple[tuple, str]] = [

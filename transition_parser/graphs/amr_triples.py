@@ -64,8 +64,8 @@ class Triples:
 def read_triples(text: str, error: Callable[[str], InputError] = InputError) -> Triples:
     """Return the triples of PENMAN text as the package `smatch` reads them. Alignments are ignored.
 
-    The text may have several lines. The package turns inverse roles and turns :mod into :domain. It adds TOP to the
-    first node, and drops a constant after an inverse role or after :mod.
+    The text may have several lines. The package reverses edges with inverse roles or :mod (to :domain). It
+    adds TOP to the first node, and drops a constant after an inverse role or after :mod.
 
     error: a function from a message to the exception that is raised for a text that the package can't read
     """
@@ -175,7 +175,7 @@ def srl_triples(graph: AmrGraph) -> Triples:
 def reentrancy_triples(graph: AmrGraph) -> Triples:
     """Return the triples of the edges into nodes with several incoming edges, and of the concepts that they join.
 
-    Edges are counted in their own direction, after inverse roles have been turned.
+    Edges are counted in the direction of `AmrGraph.edges`, which has no inverse roles between concepts.
     """
     incoming = Counter(edge.target for edge in graph.edges)
     return _part(graph, [edge for edge in graph.edges if incoming[edge.target] > 1])

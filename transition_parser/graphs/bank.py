@@ -19,7 +19,7 @@ from transition_parser.graphs.conllu import decode_line
 from transition_parser.graphs.penman_reader import PenmanError, read_penman
 
 TEXT_KEYS = ("snt", "tok")
-EXAMPLE = "example"  # the key of sentences that were chosen as examples of something, such as a roleset
+EXAMPLE = "example"  # the key of sentences chosen as examples; its value is what they show, such as a roleset
 AGREEMENT = "agreement"  # the key of silver AMRs; its value is the mean Smatch of the parse with other parses
 
 _KEY = re.compile(r"(?:^|\s)::([\w-]+)(?:\s+|$)")
@@ -40,7 +40,7 @@ class AmrEntry:
     paths: the path of each node: `1` for the top, `1.2.1` for the first branch of the second branch of the top
     comments, penman: the text as written
     path, line: the file and the line where the entry begins, for messages
-    spans: see `Sentence`
+    spans: see `conllu.Sentence`
     """
 
     metadata: dict[str, str]

@@ -43,7 +43,7 @@ class _Side:
         self.comparison, self.is_gold = comparison, is_gold
 
     def gold_of(self, word: AlignedWord | None) -> object:
-        """Return the gold word of a word, `_NOT_ALIGNED` if there is none, and None for the root (None)."""
+        """Return the gold word of a word, `_NOT_ALIGNED` if there is none. Return None for None, which is the root."""
         if word is None or self.is_gold:
             return word
         return self.comparison.gold_of(word) or _NOT_ALIGNED

@@ -41,7 +41,7 @@ def agreements(
 
 
 def _places(graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> list[tuple[tuple[int, ...], int]]:
-    """Return (words, number among the nodes aligned to these words) for each node that is not a constant."""
+    """Return (words, number among the nodes of these words) for each concept node. Equal pairs are joined first."""
     seen: Counter[tuple[int, ...]] = Counter()
     places = []
     for node, words in enumerate(map(tuple, alignments)):

@@ -28,7 +28,7 @@ class DependencyTree:
 
     @property
     def root(self) -> int:
-        """The number of the word whose head is the root."""
+        """The number of the word whose head is 0."""
         return self.heads.index(0) + 1
 
     def why_invalid(self) -> tuple[int, str] | None:
@@ -120,7 +120,7 @@ class DependencyTree:
         return top[1:]
 
     def is_projective(self) -> bool:
-        """Return True if no arc crosses another. The root stands before the first word."""
+        """Return True if no arc crosses another. Node 0, the head of the root word, stands before the first word."""
         order = self.projective_order()
         return all(a < b for a, b in pairwise(order))
 

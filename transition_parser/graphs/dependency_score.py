@@ -44,12 +44,12 @@ class Score:
 
     @property
     def precision(self) -> float:
-        """The share of the system's words that are right, in percent."""
+        """The share of the system's words, tokens or sentences that are right, in percent."""
         return 100.0 * self.right / self.system if self.system else 0.0
 
     @property
     def recall(self) -> float:
-        """The share of gold's words that are right, in percent."""
+        """The share of gold's words, tokens or sentences that the system has right, in percent."""
         return 100.0 * self.right / self.gold if self.gold else 0.0
 
     @property

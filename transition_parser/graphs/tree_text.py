@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from transition_parser.graphs.dependency import DependencyTree
 
 _LEFT, _RIGHT, _UP, _DOWN = 1, 2, 4, 8
-# the sides of a cell to which the line in it runs → the character for this line
+# the sides of a character cell that its line reaches → the character that draws this line
 _LINES = {
     0: " ",
     _LEFT | _RIGHT: "─",

@@ -282,13 +282,13 @@ class _Service:
             raise RequestError(404, f"there is no sentence {asked.sentence}: the text has {len(sentences)}, from 0 on")
         words, most = len(sentences[asked.sentence].forms), self.limits.steps_of
         if words > most:
-            raise RequestError(413, f"the sentence has {words:,} words: derivations are shown of up to {most:,}")
+            raise RequestError(413, f"the sentence has {words:,} words: derivations are shown of up to {most:,} words")
         (found,) = await self._done(asked.model, TRACE, [sentences[asked.sentence]])
         return found
 
     def _parser(self, asked: Text) -> Parser:
         if asked.model not in self.parsers:
-            raise RequestError(404, f"there is no model {asked.model!r:.60}: {', '.join(self.parsers)}")
+            raise RequestError(404, f"there is no model {asked.model!r:.60}: the models are {', '.join(self.parsers)}")
         return self.parsers[asked.model]
 
     async def _divided(self, parser: Parser, asked: Text) -> list[Any]:

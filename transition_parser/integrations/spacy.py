@@ -69,7 +69,7 @@ class _Component(Pipe):
         if parser.formalism is not self.formalism:
             raise InputError(
                 f"{self.name}: {self.model.model} is a model of {parser.formalism.name}, "
-                f"and the component one of {self.formalism.name}"
+                f"and the component one of {self.formalism.name}: give both of the same kind"
             )
         return parser
 

@@ -67,7 +67,7 @@ def architecture_of(name: object) -> Architecture:
 
     if not isinstance(name, str) or name not in ARCHITECTURES:
         raise InputError(
-            f"unknown architecture {name!r:.60}: this program has {', '.join(ARCHITECTURES)}, and what the package has "
-            "that --user-dir names"
+            f"unknown architecture {name!r:.60}: this program has {', '.join(ARCHITECTURES)}; architectures of your "
+            "own need --user-dir"
         )
     return ARCHITECTURES[name]

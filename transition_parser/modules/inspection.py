@@ -55,7 +55,7 @@ class Inspectable(Decoder):
         """Return the parts as a set. Raises `ValueError` for a part that is not in `state_parts`."""
         unknown = sorted(set(parts).difference(self.state_parts))
         if unknown:
-            raise ValueError(f"the state that it sees has no part {unknown[0]!r}: {', '.join(self.state_parts)}")
+            raise ValueError(f"the state that is seen has no part {unknown[0]!r}: {', '.join(self.state_parts)}")
         return frozenset(parts)
 
     def visible_words(self, states: States) -> dict[str, Tensor]:

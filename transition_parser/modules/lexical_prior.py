@@ -32,7 +32,8 @@ class LexicalPrior(nn.Module):
         super().__init__()
         if not table.prior:
             raise InputError(
-                "the data has no counts of naming actions: make it with `transition-parser preprocess amr`"
+                "--lexical-prior: the data has no counts of naming actions: make it with `transition-parser preprocess "
+                "amr`"
             )
         kinds = {kind: number for number, kind in enumerate(sorted(MAKE_NODES, key=str))}
         self.weight = nn.Parameter(torch.full((len(kinds),), _WEIGHT))

@@ -78,17 +78,21 @@ class PretrainedWords(OptionalInput):
             since_later=True,
         )
         pretrained_layers: str = option(
-            "last4", "which of its layers: a range such as 3-6 (0 are the embeddings), or last4", since_later=True
+            "last4",
+            "layers of the pretrained encoder that are read: a range such as 3-6 (0: the embeddings), or last4",
+            since_later=True,
         )
-        pretrained_mix: bool = option(False, "a learned mean of these layers, not all side by side", since_later=True)
+        pretrained_mix: bool = option(
+            False, "read a learned mean of --pretrained-layers, not all layers side by side", since_later=True
+        )
         pretrained_training: str = option(
             FROZEN,
-            "leave the pretrained encoder as it is, or train low-rank adapters, its layers (all but the table of its "
-            "pieces), or the whole",
+            "trained weights of the pretrained encoder; frozen: none; adapters: low-rank adapters; layers: all but the "
+            "embeddings of pieces; whole: all",
             choices=(FROZEN, ADAPTERS, LAYERS, WHOLE),
             since_later=True,
         )
-        pretrained_rank: int = option(16, "rank of the adapters", least=1, most=1024, since_later=True)
+        pretrained_rank: int = option(16, "rank of the low-rank adapters", least=1, most=1024, since_later=True)
         pretrained_lr_scale: float = option(
             1.0,
             "the pretrained encoder, or its adapters, learn at this multiple of the learning rate (--optimizer "

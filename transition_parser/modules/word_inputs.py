@@ -87,8 +87,8 @@ class TagInput(ColumnInput):
 
         read_tags: bool = option(
             False,
-            "words have embeddings of their UPOS tags (the column `upos` of the data), too; with --tag-loss, in text "
-            "without tags those that the model predicts; without it, all sentences must have tags",
+            "words have embeddings of their UPOS tags (the column `upos` of the data), too; with --tag-loss, the model "
+            "predicts the tags itself in parsing; without --tag-loss, all sentences must have tags",
             since_later=True,
         )
         tag_dropout: float = option(
@@ -172,7 +172,7 @@ class DomainInput(ColumnInput):
             since_later=True,
         )
         domain_dropout: float = option(
-            0.2, "share of training sentences whose corpus is not told", least=0.0, most=1.0, since_later=True
+            0.2, "share of training sentences whose corpus is hidden", least=0.0, most=1.0, since_later=True
         )
         domain_width: int = _width_option("corpora")
 
@@ -221,12 +221,16 @@ class CharacterInput(OptionalInput):
         """The options of letters."""
 
         character_width: int = option(
-            0, "width of the letters that a character CNN reads words by", least=0, most=1024, since_later=True
+            0,
+            "width of the embeddings of letters, by which a character CNN reads words, too; 0: no CNN",
+            least=0,
+            most=1024,
+            since_later=True,
         )
         character_windows: str = option(
             "",
-            "how many letters its convolutions see, such as 1,2,3,5: each has as many filters as letters are wide; by "
-            "default one that sees three, with twice as many",
+            "numbers of letters that the convolutions of the character CNN see, such as 1,2,3,5; each convolution has "
+            "--character-width filters; by default there is one that sees 3 letters, with twice as many filters",
             since_later=True,
         )
 
@@ -356,7 +360,7 @@ class AffixInput(OptionalInput):
         """The options of affixes."""
 
         affix_width: int = option(
-            0, "width of the vectors of prefixes and suffixes that words are read by", least=0, most=1024,
+            0, "width of the vectors of prefixes and suffixes that words are read by, too; 0: none", least=0, most=1024,
             since_later=True,
         )  # fmt: skip
         affix_dropout: float = option(

@@ -45,26 +45,31 @@ class TableInput(OptionalInput):
 
         word_table: int = option(
             0,
-            "the most frequent words of the training data, so many, have embeddings, too, which are learned; all other "
-            "words have one together (the papers: 20000)",
+            "the N most frequent words of the training data have learned embeddings, too; all other words share one "
+            "embedding (the papers: N = 20000); 0: none",
             least=0,
             most=MOST_WORDS,
             since_later=True,
         )
         word_table_width: int = option(
-            0, "width of these embeddings; by default they are as wide as words", least=0, most=WIDEST, since_later=True
+            0,
+            "width of the embeddings of --word-table; by default they are as wide as words",
+            least=0,
+            most=WIDEST,
+            since_later=True,
         )
         word_table_dropout: float = option(
             0.1,
-            "probability that training reads a word by the embedding of all other words, so that it is learned",
+            "with --word-table: probability that training reads a word by the embedding that all other words share, so "
+            "that this embedding is learned",
             least=0.0,
             most=1.0,
             since_later=True,
         )
         word_table_vectors: bool = option(
             False,
-            "these embeddings start from pretrained vectors (preprocess --vectors); words without a vector start at "
-            "random",
+            "the embeddings of --word-table start from pretrained vectors (preprocess --vectors); words without a "
+            "vector start at random",
             since_later=True,
         )
 
@@ -153,7 +158,7 @@ class VectorInput(OptionalInput):
             False, "words have pretrained vectors of a table (preprocess --vectors), too", since_later=True
         )
         tune_vectors: bool = option(
-            False, "with --read-vectors: the vectors learn, and so does one for all words that have none",
+            False, "with --read-vectors: train the vectors, and one vector for all words without a vector",
             since_later=True,
         )  # fmt: skip
 

@@ -223,7 +223,7 @@ def _check_overlaps(given: Given) -> None:
         if one.span == other.span and None in (one.variable, other.variable):
             given._fail(f"{one} and {other} have the same words: if you want both nodes, give each a variable")
         if one.span != other.span and other.span[0] <= one.span[1]:
-            given._fail(f"{one} and {other} overlap: the words of a node are one span, or another's span too")
+            given._fail(f"{one} and {other} overlap: the spans of two nodes must be equal, or have no word in common")
     for fact in ordered:
         inside = given.none.intersection(range(fact.span[0], fact.span[1] + 1))
         if inside:

@@ -67,6 +67,6 @@ def warn_if_short(cfg: LengthConfig, batches: int) -> None:
     warmup = (cfg.warmup_updates or 0) + updates_in(cfg.warmup_epochs or 0, batches, cfg.update_freq)
     if ends and min(ends) < _SHORT * warmup:
         logger.warning(
-            f"training ends after {min(ends)} updates, but the learning rate rises over the first {warmup}: give it "
-            "more epochs, or less warm-up (--lr-scheduler epochs_polynomial --warmup-epochs N fits corpora of any size)"
+            f"training ends after {min(ends)} updates, but the learning rate rises over the first {warmup}: train for "
+            "more epochs, or with less warm-up (--lr-scheduler epochs_polynomial --warmup-epochs N fits any corpus)"
         )

@@ -107,9 +107,9 @@ class TransitionParsingConfig(LengthConfig):
     frame_loss: float = field(
         default=0.0,
         metadata={
-            "help": "weight of the loss of predicting PropBank's frames and arguments from the encoder, for data with "
-            "`preprocess --propbank`, also as --auxiliary-data; 0: do not predict them; parsing does not use them, and "
-            "exported models have no part of this"
+            "help": "weight of the loss of predicting PropBank's frames and arguments from the encoder; 0: no such "
+            "loss; the data or --auxiliary-data must be made with `preprocess --propbank`; parsing does not use the "
+            "predictions, and exported models do not have the layers that make the predictions"
         },
     )
     also: Optional[str] = field(default=None, metadata={"help": "the former name of --auxiliary-data"})
@@ -138,15 +138,14 @@ class TransitionParsingConfig(LengthConfig):
     teacher: Optional[str] = field(
         default=None,
         metadata={
-            "help": "models, separated by commas, whose probabilities are learned along with the gold actions, or "
-            "the gold heads and relations; they score actions, or whole trees, as the model that learns does (for "
-            "trees, with the actions of the data; for AMRs, they are of the same data folder); several: the mean of "
-            "their probabilities"
+            "help": "models, separated by commas; training learns the mean of their probabilities besides the gold "
+            "actions, or besides the gold heads and relations; like the model in training, all must score actions, or "
+            "all whole trees; all must have the actions of the data (AMRs: must be trained on the same data folder)"
         },
     )
     teacher_weight: Optional[float] = field(
         default=None,
-        metadata={"help": "with --teacher: share of its probabilities in the loss, up to 1 (default: 0.5)"},
+        metadata={"help": "with --teacher: share of the teachers in the loss, up to 1 (default: 0.5)"},
     )
     seed: int = II("common.seed")
     dataset_impl: Optional[str] = II("dataset.dataset_impl")
@@ -205,7 +204,7 @@ class TransitionParsingTask(FairseqTask):
         for a threshold or a bound on the number of words.
         """
         if max(threshold, nwords) > 0:
-            raise InputError("the dictionaries are those of preprocess: --threshold* and --nwords* do not apply")
+            raise InputError("the dictionaries are those of preprocess: leave out --threshold* and --nwords*")
         dictionary = Dictionary()
         for filename in sorted(filenames):
             Dictionary.add_file_to_dictionary(filename, dictionary, tokenize_line, workers)

@@ -95,7 +95,7 @@ _LABEL = re.compile(rb"[^\x00]")
 
 
 class Units:
-    """A builder of the tokens of a paragraph. Chunks of any size, read one after the other, give the same tokens.
+    """A builder of the tokens of a paragraph, which is read in chunks. The chunk sizes do not change the tokens.
 
     start: the position of the paragraph in the whole text
     holds_blanks: True where a token may hold single blanks; a token never holds other white space
@@ -105,7 +105,7 @@ class Units:
     def __init__(self, start: int, holds_blanks: bool, most: int) -> None:
         self._here = self._start = start
         self._holds_blanks, self._most = holds_blanks, most
-        self._space = self._form = self._inside = ""  # inside: white space behind the form so far
+        self._space = self._form = self._inside = ""  # inside: white space after the unfinished token
 
     def read(self, text: str, labels: bytes) -> Iterator[Unit]:
         """Read the next characters of the paragraph, and yield the tokens that are then complete.
@@ -125,7 +125,7 @@ class Units:
             self._here += len(run)
 
     def rest(self) -> Iterator[Unit]:
-        """Yield the token that no label has ended yet, if there is one, at white space or the end of the paragraph."""
+        """Yield the unfinished token, if there is one. White space or the end of the paragraph ends this token."""
         if self._form:
             yield self._unit(len(self._form), Boundary.END)
 
@@ -141,7 +141,7 @@ class Units:
             yield from self._grow(run, first, len(run))
 
     def _grow(self, run: str, first: int, end: int) -> Iterator[Unit]:
-        """Add the characters `first` ≤ i < `end` of `run` to the token, and yield parts of a token that is too long."""
+        """Add the characters `first` ≤ i < `end` of `run` to the unfinished token. Yield parts if it is too long."""
         if not self._form:
             self._start = self._here + first
         self._form, self._inside = self._form + self._inside + run[first:end], ""

@@ -40,7 +40,7 @@ class Characters:
         return cls([character for _count, character in sorted(frequent)])
 
     def __len__(self) -> int:
-        """Return how many numbers of characters there are, `EDGE` and `UNKNOWN` included."""
+        """Return the size of the vocabulary: the known characters, `EDGE` and `UNKNOWN`."""
         return _FIRST + len(self.known)
 
     def ids(self, text: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""PropBank's frames: which lemmas a word evokes, which senses a lemma has, and which roles a sense has.
+"""PropBank's frames: the frames that a word evokes, the senses of a lemma, and the roles of a sense.
 
 `frames.tsv` beside this file has the rolesets of propbank/propbank-frames that AMR uses (CC BY-SA 4.0, see
 `frames.md`). `run/frames.py` makes the file.
@@ -17,7 +17,7 @@ from transition_parser.base.errors import InputError
 
 FILE_NAME = "frames.tsv"
 WINDOW = 6  # the particle is one of this many words after the verb: "take his coat off"
-# Endings of words that the table lacks, each with the endings that their bases may have instead: adverbs ("happily"),
+# Pairs: ending of a word that the table lacks, ending of the word it is derived from. They are for adverbs ("happily"),
 # doers ("designer"), forms of verbs that the tables of lemmas lack, and nouns and adjectives ("sensitivity")
 _DERIVED = (
     *(("ically", "ic"), ("ily", "y"), ("ly", ""), ("ly", "le"), ("er", ""), ("er", "e"), ("or", ""), ("or", "e")),
@@ -29,7 +29,7 @@ _NOT = "un"  # AMR takes "unclear" apart: `clear-06 :polarity -`
 
 
 class Evoked(NamedTuple):
-    """The lemmas of the frames that a span of words evokes, by source; None where a source has no frame.
+    """The lemmas of the frames that a span of words evokes. A field is None where there is no such frame.
 
     lemma: the span's own lemmas, joined by hyphens
     particle: the span's lemma with a particle among the next words: `give-up`
@@ -46,7 +46,7 @@ class Evoked(NamedTuple):
 class Frames:
     """A table of frames.
 
-    version: the name of the table and the start of the SHA-256 of its text, which tell it from any other table
+    version: the name of the table and the start of the SHA-256 of its text; together they identify the table
     """
 
     def __init__(self, lines: Iterable[str], version: str = "") -> None:
@@ -72,7 +72,7 @@ class Frames:
         self._evoked: Mapping[str, tuple[str, ...]] = {word: tuple(sorted(lemmas)) for word, lemmas in evoked.items()}
 
     def __reduce__(self) -> str | tuple:
-        """Let other processes read the package's table again, which is faster than sending it."""
+        """Pickle the package's table as a call of `packaged`: another process reads the file faster than a pickle."""
         return (packaged, ()) if self is packaged() else super().__reduce__()
 
     def evoked(self, lemmas: Sequence[str], forms: Sequence[str] = (), following: Sequence[str] = ()) -> Evoked:
@@ -118,7 +118,7 @@ class Frames:
         return frozenset({*self._evoked.get(word, ()), *self._evoked.get(form, ())} or self._of_derived(word))
 
     def _of_derived(self, word: str) -> set[str]:
-        """Return the lemmas that the base of an unknown word evokes, such as `sensitive` for "sensitivity"."""
+        """Return the lemmas of the frames that a word evokes through its base: `sensitive` for "sensitivity"."""
         for ending, of_base in _DERIVED:
             if word.endswith(ending):
                 stem = word.removesuffix(ending)
@@ -133,7 +133,7 @@ class Frames:
         return self._evoked
 
     def particles(self) -> Mapping[str, Collection[str]]:
-        """Return for each lemma the particles with which it evokes another frame."""
+        """Return lemma → the particles that form another frame with it: `up` for `give`, because of `give-up`."""
         return self._particles
 
     def lemmas(self) -> tuple[str, ...]:

@@ -31,8 +31,8 @@ class Labeller(Protocol):
     def __call__(self, text: str, first: int, end: int) -> bytes:
         """Return the labels of the characters `first` ≤ i < `end` of a text.
 
-        A paragraph begins with the text if fewer than `context` characters precede `first`. It ends with the text if
-        fewer than `context` characters follow the range.
+        If fewer than `context` characters precede `first`, the start of the text is the start of a paragraph. If fewer
+        than `context` characters follow the range, the end of the text is the end of the paragraph.
         """
 
 
@@ -139,7 +139,7 @@ class _Labels:
         return raw, bytes(label for label, character in zip(found, now, strict=True) if character != " ")
 
     def _squeeze(self, stretch: str) -> None:
-        """Add a stretch to `_waiting`, with single blanks, and none at the start of the paragraph or the end so far."""
+        """Add a stretch to `_waiting` with single blanks, none of them first in the paragraph or last in `_waiting`."""
         words = " ".join(stretch.split())
         opens = not self._before and not self._waiting
         blank = self._blank or stretch[:1].isspace()

@@ -1,4 +1,4 @@
-"""Lemmas as a small set of classes, which say how to make a lemma from its form by cutting and adding letters.
+"""Lemmas as a small set of classes. A class is a rule that makes a lemma from a form by cutting and adding letters.
 
 Source: the edit scripts of UDPipe 2 (Straka 2018, sec. 3.3), simplified.
 """
@@ -53,7 +53,7 @@ def lemma_of(form: str, rule: str) -> str:
     return prefix + case(kept) + suffix if kept else form
 
 
-@lru_cache(maxsize=1 << 12)  # because a model has some hundreds of rules, and each word asks for one
+@lru_cache(maxsize=1 << 12)  # because a model has some hundreds of rules, and one of them is applied to each word
 def _parsed(rule: str) -> tuple[Callable[[str], str], int, str, int, str] | None:
     """Return the case function, number cut in front, prefix, number cut behind and suffix; None for an invalid rule."""
     match = _RULE.fullmatch(rule)

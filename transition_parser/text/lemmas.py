@@ -1,7 +1,7 @@
 """English lemmas without a trained tagger: spaCy's tables (package `spacy-lookups-data`), read once from disk.
 
-A form that spaCy's lookup table lacks goes through the rules of its rule lemmatizer (suffixes and exceptions,
-accepted if the result is in the index of known lemmas): nouns, then verbs, adjectives and adverbs.
+A form that spaCy's lookup table lacks goes through the exceptions and suffix rules of spaCy's rule lemmatizer, first
+for nouns, then for verbs, adjectives and adverbs. A suffix rule must give a lemma in spaCy's index of lemmas.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
-# Lemmas of forms for which the table gives a rare reading, or a reading that has no concept in AMR
+# Lemmas for forms to which the lookup table gives the lemma of a rare reading, or a lemma that is no AMR concept
 OVERRIDES: Mapping[str, str] = {
     "n't": "not", "n’t": "not", "ca": "can", "wo": "will", "sha": "shall", "cannot": "can",
     "'s": "'s", "’s": "'s", "'d": "'d", "’d": "'d", "'re": "be", "’re": "be", "’m": "be", "’ve": "have", "’ll": "will",
@@ -28,7 +28,7 @@ _KINDS = ("noun", "verb", "adj", "adv")
 
 
 def lemmatise(words: Sequence[str]) -> list[str]:
-    """Return the lemma of each word, in lower case. A word that no table has is its own lemma.
+    """Return the lemma of each word, in lower case. A word without an entry or a rule is its own lemma.
 
     >>> lemmatise(["She", "did", "n't", "see", "42", "Roses"])
     ['she', 'do', 'not', 'see', '42', 'rose']

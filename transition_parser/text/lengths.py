@@ -36,9 +36,9 @@ def with_short_tokens(tokens: Iterable[Token], longest: int) -> Iterator[Token]:
 
 
 def places_to_divide(tokens: Sequence[Token], first: int, end: int, longest: int) -> Iterator[int]:
-    """Yield the numbers of the tokens before which a sentence, the tokens `first` ≤ i < `end`, is divided.
+    """Yield the number of each token at which a new part of the sentence, the tokens `first` ≤ i < `end`, begins.
 
-    No part is longer than `longest`. A sentence that is not longer stays whole. Tokens of several words stay whole.
+    No part is longer than `longest`. A sentence of up to `longest` stays whole. Tokens of several words stay whole.
     """
     if tokens[end - 1].end - tokens[first].start <= longest:  # there are at most as many words as characters
         return

@@ -1,4 +1,4 @@
-"""Words as subword pieces, and back. A piece that opens a word begins with `▁`."""
+"""The division of words into subword pieces. A piece that opens a word begins with `▁`."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def train_pieces(sentences: Iterable[Sequence[str]], folder: str | os.PathLike, 
                 num_threads=1,  # the same pieces on every machine
                 minloglevel=2,
             )
-    except RuntimeError as error:  # fewer pieces asked for than there are bytes and frequent characters
+    except RuntimeError as error:  # `size` is smaller than the number of bytes and frequent characters
         needed = re.search(r"required_chars\. \d+ vs (\d+)", str(error))
         reason = f"at least {needed[1]} are needed here" if needed else str(error)
         raise input_error(f"{size} subword pieces can't be made: {reason}") from None

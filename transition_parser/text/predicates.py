@@ -23,7 +23,7 @@ OTHER = "other"  # the class of all senses and labels that are not listed below
 SENSE_NUMBERS = (*(f"{number:02}" for number in range(1, 21)), "LV", OTHER)
 _MODIFIERS = "ADJ ADV CAU COM CXN DIR DIS EXT GOL LOC LVB MNR MOD NEG PNC PRD PRP PRR REC TMP".split()
 ARGUMENT_LABELS = (*(f"ARG{number}" for number in range(6)), "ARGA", *(f"ARGM-{name}" for name in _MODIFIERS), OTHER)
-_NO_ARGUMENTS = ("C-", "R-", "V")  # continuations, relative pronouns, and the predicate itself
+_NO_ARGUMENTS = ("C-", "R-", "V")  # prefixes of continuations, of relative pronouns and of the predicate
 
 
 class PredicateIds(NamedTuple):
@@ -47,7 +47,7 @@ _SENSE_IDS, _ARGUMENT_IDS = _ids(SENSE_NUMBERS), _ids(ARGUMENT_LABELS)
 def value_of(roleset: str, arguments: Iterable[tuple[str, int]]) -> str:
     """Return the value of a predicate.
 
-    Continuations (`C-ARG1`), relative pronouns (`R-ARG1`) and all but the first argument of a head are left out.
+    Continuations (`C-ARG1`) and relative pronouns (`R-ARG1`) are left out. A head word keeps only its first label.
 
     arguments: the labels of the arguments and the numbers of their heads, from 1
 

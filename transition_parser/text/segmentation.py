@@ -17,7 +17,7 @@ from transition_parser.text.paragraphs import stretches
 from transition_parser.text.tokens import EMOTICON, Token, tokens
 
 _STRETCH = 1 << 18  # the approximate number of characters that are segmented at once
-_UNSURE = 8  # the number of last tokens of a stretch that, with their sentence ends, the next characters may change
+_UNSURE = 8  # the next characters may change this many tokens at the end of a stretch, and sentence ends there
 
 
 class TextSentence(NamedTuple):
@@ -38,7 +38,7 @@ class TextSentence(NamedTuple):
 
     @property
     def start(self) -> int:
-        """The position in the whole text."""
+        """The position of the sentence in the whole text."""
         return self.tokens[0].start
 
 
@@ -106,7 +106,7 @@ def segmented_lines(lines: Iterable[str], longest: int = LONGEST) -> Iterator[Te
 
 
 def _borders(tokens: Sequence[Token], text: str, start: int, is_end: bool, longest: int) -> Iterator[tuple[int, bool]]:
-    """Yield each end of a sentence: the number of tokens before it, and True if a too long sentence is cut there.
+    """Yield for each end of a sentence the number of tokens before the end, and True if the end cuts a long sentence.
 
     is_end: False if more of the paragraph follows; ends that later tokens may change are then left out
     """
@@ -135,7 +135,7 @@ _TIME_ZONE = re.compile(r"[CEMP][DS]T|GMT|UTC|Central|Eastern|Mountain|Pacific")
 _BULLET = re.compile(r"[-*•·–]")
 _ITEM_NUMBER = re.compile(r"\d{1,3}|[A-Za-z]")
 _TITLE = re.compile(r"(Mr|Mrs|Ms|Dr|Prof|Rev|Hon|St|Mt|Ft|Gen|Col|Lt|Capt|Sgt|Gov|Sen|Reps?|Pres|No|vs|[A-Z])\.")
-# Words that names seldom begin with
+# Words that open a sentence after an abbreviation, because names seldom begin with them
 _OPENING = frozenset(
     "The A An This That These Those It He She We They I You In On At If But And When While As There What Who How Why "
     "My His Her Our Their Its For So Then However After Please Also No Yes Some One".split()

@@ -1,7 +1,7 @@
 """The tokens of English text, with their positions in the text.
 
 `tokens` divides text as UD English does: `don't` is one token of two syntactic words, `follow-up` is three tokens.
-Models of trees are trained on such words. `tokens_of_spacy` follows spaCy's rules, for AMR parsing of plain text.
+Tree parsers are trained on these words. `tokens_of_spacy` follows spaCy's rules, for AMR parsing of plain text.
 Source: https://universaldependencies.org/u/overview/tokenization.html
 """
 
@@ -42,7 +42,7 @@ class Token(NamedTuple):
 
     @property
     def spans(self) -> list[Span]:
-        """The positions of the words. Words that do not spell the token all have the position of the token."""
+        """The span of each word. If the words do not spell the token, each word has the span of the token."""
         if self.written is not None:
             return [(self.start, self.end)] * len(self.words)
         ends = [self.start + sum(map(len, self.words[: i + 1])) for i in range(len(self.words))]

@@ -10,8 +10,8 @@ from typing import NamedTuple
 class Window(NamedTuple):
     """A window over the words `first` ≤ i < `stop`.
 
-    The words `kept_from` ≤ i < `kept_stop` are read from this window. Its other words are read from a neighbouring
-    window, where they are further from the edge.
+    The encodings of the words `kept_from` ≤ i < `kept_stop` are taken from this window. The encodings of its other
+    words are taken from a neighbouring window, where these words are further from the edge.
     """
 
     first: int
@@ -20,7 +20,7 @@ class Window(NamedTuple):
     kept_stop: int
 
     def keeps(self, word: int) -> bool:
-        """Return True where the word is read from this window."""
+        """Return True if the encoding of the word is taken from this window."""
         return self.kept_from <= word < self.kept_stop
 
 

@@ -1,4 +1,4 @@
-"""Pretrained word vectors: text files of word2vec, fastText or GloVe, and the part of them that a data folder keeps."""
+"""Pretrained word vectors: text files of word2vec, fastText or GloVe, and the files of vectors in a data folder."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Display:
         self._epochs, self._updates, self._metric = epochs or math.inf, updates or math.inf, metric
         self._terminal = sys.stderr.isatty() if terminal is None else terminal
         self._bar: Any = None
-        self._began: tuple[float, float] | None = None  # the time, and the share done at that time
+        self._began: tuple[float, float] | None = None  # start time, and the share of training done by then
         self._score: float | None = None
         self._better = operator.gt if maximizes else operator.lt
         self._best: tuple[float, int] | None = None

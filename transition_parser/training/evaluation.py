@@ -111,7 +111,7 @@ def _gold(experiment: Experiment, split: str) -> Path:
 def prepared_gold(data: Path, split: str, formalism: Formalism) -> Path | None:
     """Return the file of the gold graphs of a split in the data folder; None if it has no such file.
 
-    The data folder has files of AMRs, without the entries that preprocessing left out, and of held-out dev trees.
+    The data folder has this file for AMRs (without entries that preprocessing left out) and for held-out dev trees.
     """
     bank = data / f"{'valid' if split == 'dev' else split}{formalism.suffix}"
     return bank if bank.is_file() else None

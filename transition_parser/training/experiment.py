@@ -1,4 +1,4 @@
-"""The definition of an experiment: flags, data and options. A folder holds one definition and no other experiment."""
+"""The definition of an experiment: flags, data and options. A folder holds one experiment."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Experiment:
         return model
 
     def _check_same(self, theirs: dict[str, Any], mine: dict[str, Any]) -> bool:
-        """Return True if training has begun and `mine` is longer. Raises `InputError` if `theirs` differs otherwise."""
+        """Return True if training has begun and `mine` allows more of it. Raises `InputError` for other differences."""
         started = any(self.checkpoints.glob("*.pt"))
         longer = started and _is_longer(theirs["flags"], mine["flags"])
         known = theirs | {"flags": _with_length(theirs["flags"], mine["flags"])} if longer else theirs
@@ -176,7 +176,7 @@ class Experiment:
 
 
 def options_of(folder: Path) -> Mapping[str, Any] | None:
-    """Return the options of the experiment in a folder, by flag; None if the folder has no experiment."""
+    """Return flag → value for the options of the experiment in a folder; None if the folder has no experiment."""
     path = folder / FILE_NAME
     if not path.is_file():
         return None

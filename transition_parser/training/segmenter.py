@@ -119,7 +119,7 @@ def _trained(
     epochs = options.epochs or min(max(_CHARACTERS_SEEN // corpus.size, _EPOCHS[0]), _EPOCHS[1])
     optimizer = torch.optim.Adam(network.parameters(), options.rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
-    best, best_weights = -1.0, mean.module.state_dict()  # not copied: without dev data, they follow the mean
+    best, best_weights = -1.0, mean.module.state_dict()  # not copied: they follow the mean if there is no dev data
     for epoch in progress(range(1, epochs + 1), f"training the segmenter, dropout {dropout:g}", epochs):
         _train_epoch(network, mean, optimizer, corpus.batches())
         schedule.step()
@@ -208,7 +208,7 @@ class _Corpus:
             yield _Batch(ids[read], kinds[read], flags[told], counts[told])
 
     def _stream(self) -> list[Tensor]:
-        """Return ids, kinds, flags and counts of all characters, with edges around paragraphs and at the end."""
+        """Return the four tensors of a `_Batch` for the whole text, with `EDGE` around paragraphs and at the end."""
         pieces = [self._edges]
         for part, opens in zip(self._parts, self._opens, strict=True):
             if opens or self._random.random() < _PARAGRAPH_BREAK:
@@ -291,7 +291,7 @@ def segmentation_scores(segmenter: LearnedSegmenter, gold: Sequence[WrittenSente
     """Return the F1 scores of a segmenter on the raw text of sentences.
 
     A sentence or token is right if its first and last characters are right. A word is right if its token is right and
-    the gold token has the same word at the same place.
+    the gold token has the same word at the same index.
     """
     text, known = _placed(gold)
     found = [sentence.tokens for sentence in segmenter.sentences(text.split("\n"))]

@@ -28,7 +28,7 @@ class Selection(NamedTuple):
 
 
 def select(experiment: Experiment, how: Evaluation, bits: int) -> Selection:
-    """Score averages of the best checkpoints on dev, and return the best one. Of equally good ones, the largest wins.
+    """Return the average of best checkpoints that parses dev best. If scores are equal, more checkpoints are preferred.
 
     how: the settings of the evaluation; only its first beam is used
     bits: the number of bits of each weight of the exported model

@@ -1,7 +1,7 @@
 """The stages of an experiment: data → checkpoints → model.
 
-The output of a stage gets its name when it is complete. A run that continues an interrupted run therefore
-repeats nothing that is finished.
+The output of a stage gets its final name only when it is complete. A run that continues an interrupted run therefore
+skips the stages that are finished.
 """
 
 from __future__ import annotations

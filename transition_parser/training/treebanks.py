@@ -89,7 +89,7 @@ class Treebank:
 
     @cached_property
     def facts(self) -> Mapping[str, str]:
-        """The values of `License` and `Contributors`, if README or the licence file states them."""
+        """The `License` and `Contributors` that README states. The licence file gives `License` if README does not."""
         texts = [read_text(path, "a README") for path in sorted(self.folder.glob("README*")) if path.is_file()]
         facts = {found[1]: found[2] for text in texts for found in _FACT.finditer(text)}
         if "License" not in facts and self.license_files:

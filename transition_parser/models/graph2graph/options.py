@@ -41,27 +41,28 @@ class Graph2GraphOptions(WordOptions):
 
     pretrained_training: str = option(
         WHOLE,
-        "layers: train all but the table of pieces, which stays as it is and is not stored; whole: train all",
+        "training of the pretrained encoder; whole: all weights; layers: all but the embeddings of pieces, which are "
+        "not stored either",
         choices=(LAYERS, WHOLE),
         since_later=True,
     )
     encoder_layers: int = layers_option(6, "layers of the Transformer")
     fresh_layers: int = option(
         0,
-        "further layers above them that start at random, with --pretrained",
+        "with --pretrained: number of further layers, which start at random, above the layers of the encoder",
         least=0,
         most=MOST_LAYERS,
         since_later=True,
     )
-    encoder_embed_dim: int = size_option(768, "its width, without --pretrained", least=2)
-    encoder_ffn_embed_dim: int = size_option(3072, "its feed-forward width, without --pretrained")
-    encoder_attention_heads: int = size_option(12, "its heads, without --pretrained")
+    encoder_embed_dim: int = size_option(768, "width of the Transformer, without --pretrained", least=2)
+    encoder_ffn_embed_dim: int = size_option(3072, "feed-forward width of the Transformer, without --pretrained")
+    encoder_attention_heads: int = size_option(12, "attention heads of the Transformer, without --pretrained")
     longest: int = size_option(
         512, "positions that have embeddings of their own, without --pretrained", least=4, most=FARTHEST
     )
-    relation_width: int = size_option(100, "width of the hidden layer over relations")
+    relation_width: int = size_option(100, "width of the hidden layer that scores relations")
     dropout: float = dropout_option(0.1, "dropout of words and in the Transformer")
-    classifier_dropout: float = dropout_option(0.05, "dropout of hidden layers that score")
+    classifier_dropout: float = dropout_option(0.05, "dropout of the hidden layers of the classifiers")
     word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
 
     def contradictions(self) -> str | None:
@@ -80,7 +81,7 @@ class Graph2GraphOptions(WordOptions):
                 "which other inputs are added to: leave out one of the two"
             )
         if self.no_pieces and self.pretrained:
-            return "--no-pieces: with --pretrained words are read by the pieces of that encoder anyway"
+            return "--no-pieces: with --pretrained words are read by the pieces of the encoder: leave out one of both"
         return super().contradictions()
 
     def completed(self) -> Self:
@@ -102,7 +103,7 @@ class Graph2GraphOptions(WordOptions):
 class ActionOptions(Graph2GraphOptions):
     """The options of the models that score actions."""
 
-    exist_width: int = size_option(500, "width of the hidden layer over kinds of actions")
+    exist_width: int = size_option(500, "width of the hidden layer that scores kinds of actions")
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class RefiningOptions(Graph2GraphOptions):
     Widths are as in Mohammadshahi and Henderson 2021.
     """
 
-    arc_width: int = size_option(500, "width of words as heads and as dependents")
+    arc_width: int = size_option(500, "width of the vectors that stand for a word as head and as dependent")
     refine: int = option(
         1,
         "refinements: how many times the model reads the sentence again, with the tree that it has just predicted",
@@ -131,7 +132,10 @@ class FeedbackOptions(ActionOptions):
     """The options of models whose decoders read the sentence after each action; their encoders only embed it."""
 
     sampled_states: int = size_option(
-        0, "states of each derivation that an update learns from, drawn anew each time; 0: all", least=0, most=FARTHEST
+        0,
+        "number of states of each derivation, drawn at random, that an update learns from; 0: all",
+        least=0,
+        most=FARTHEST,
     )
 
     def contradictions(self) -> str | None:
@@ -152,15 +156,19 @@ class SentenceG2gOptions(FeedbackOptions):
 class StateTransformerOptions(FeedbackOptions):
     """The options of the State Transformer, with composition or with a graph as its input."""
 
-    composition: bool = option(False, "words are composed with their dependents (in the plain one they always are)")
+    composition: bool = option(False, "compose words with their dependents (state_transformer always does)")
     composition_width: int = size_option(768, "width of the hidden layer of composition")
     history_layers: int = layers_option(2, "layers of the LSTM over the actions so far")
-    history_width: int = size_option(768, "its width")
+    history_width: int = size_option(768, "width of the LSTM over the actions so far")
     no_composition_skip: bool = option(
-        False, "composition gives new vectors, and does not add them to the words' own (appendix A)", since_later=True
+        False,
+        "the vectors of composition replace the vectors of words, and are not added to them (appendix A of the paper)",
+        since_later=True,
     )
     segment_positions: bool = option(
-        False, "positions are counted anew in each segment: stack, buffer, deleted list (appendix A)", since_later=True
+        False,
+        "positions are counted anew in each segment: stack, buffer, deleted list (appendix A of the paper)",
+        since_later=True,
     )
     root_at_bottom: bool = option(
         False,

@@ -41,7 +41,7 @@ class PretrainedLayers:
                 f"{name!r} is of the kind {config.model_type}: only layers of BERT (with GELU) can be read"
             )
         if layers > config.num_hidden_layers:
-            problem = f"the pretrained encoder has {config.num_hidden_layers}, and --fresh-layers adds others"
+            problem = f"the pretrained encoder has only {config.num_hidden_layers}; --fresh-layers adds new ones"
             raise InputError(f"--encoder-layers {layers}: {problem}")
         self.layers = layers
         self.sizes = Sizes(

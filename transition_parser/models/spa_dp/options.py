@@ -31,14 +31,14 @@ class SpaDpOptions(WordOptions):
         "to its boundaries; vanilla: attention without order; none: only the scan",
         choices=(TO_TARGET, TO_BOUNDARY, VANILLA, NONE),
     )
-    spa_width: int = size_option(700, "width of each direction of the rescan")
+    spa_width: int = size_option(700, "width of each direction of the rescan (see --spa)")
     mlp_width: int = size_option(700, "width of the hidden layer that scores")
     dropout: float = dropout_option(0.3, "dropout of words, of layers of the scan and of rescans")
     word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
     tags_read_words: bool = option(
         False,
-        "tags, lemmas and features are predicted from the words as they are read, too, not only from scan and rescan: "
-        "with few training sentences far more of them are right",
+        "predict tags, lemmas and features from the input vectors of words, too, not only from scan and rescan: more "
+        "accurate with few training sentences",
         since_later=True,
     )
 

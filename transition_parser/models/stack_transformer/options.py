@@ -68,7 +68,8 @@ class StackTransformerOptions(WordOptions):
 
     lexical_prior: bool = option(
         False,
-        "AMR: add to the scores of the actions that name nodes how often each of them named the same words in training",
+        "AMR: the scores of the actions that name nodes also depend on how often each action named the same words in "
+        "training",
         since_later=True,
     )
 

@@ -24,36 +24,37 @@ class UseOptions(WordOptions):
 
     lexical_encoder: str = option(
         TRANSFORMER,
-        "what reads the words in their context: transformer, or lstm in both directions, half as wide each (table 2)",
+        "encoder of words: transformer, or a bidirectional lstm, each direction half as wide (table 2 of the paper)",
         choices=(TRANSFORMER, LSTM),
         since_later=True,
     )
     encoder_layers: int = layers_option(6, "layers of the encoder of words", least=0)
-    encoder_embed_dim: int = size_option(200, "its width", least=2)
-    encoder_ffn_embed_dim: int = size_option(800, "its feed-forward width")
-    encoder_attention_heads: int = size_option(8, "its heads")
-    encoder_dropout: float = dropout_option(0.2, "dropout of its layers")
+    encoder_embed_dim: int = size_option(200, "width of the encoder of words", least=2)
+    encoder_ffn_embed_dim: int = size_option(800, "feed-forward width of the encoder of words")
+    encoder_attention_heads: int = size_option(8, "attention heads of the encoder of words")
+    encoder_dropout: float = dropout_option(0.2, "dropout of the layers of the encoder of words")
     encoder_local_layers: int = layers_option(
         0, "convolutions over three words each, before the encoder's attention layers", least=0
     )
     use_layers: int = layers_option(6, "layers of the encoder of structures")
-    use_width: int = size_option(256, "width of the vector of a configuration")
-    mlp_width: int = size_option(800, "width of hidden layers, of the encoder of structures and over kinds")
+    use_width: int = size_option(256, "width of the vector of a configuration (a state of the parser)")
+    mlp_width: int = size_option(800, "width of hidden layers, in the encoder of structures and in the scorer of kinds")
     action_width: int = size_option(100, "width of actions")
     marker_width: int = size_option(100, "width of the markers of time steps and structures")
     marker_steps: int = size_option(256, "time steps that have markers of their own", most=FARTHEST)
     indicator_bound: int = size_option(
         64,
-        "positions inside a structure, and steps since it was left, have indicators of their own up to this",
+        "largest position in a structure, and largest number of steps since a word left it, that has an indicator "
+        "(learned vector) of its own",
         most=FARTHEST,
     )
     stack_heads: int = size_option(2, "heads that see the stack", least=0)
     buffer_heads: int = size_option(2, "heads that see the buffer", least=0)
     action_heads: int = size_option(2, "heads that see the actions so far", least=0)
     arc_heads: int = size_option(1, "heads that see the arcs of the partial tree (trees alone)", least=0)
-    relation_heads: int = size_option(1, "heads that see its relations (trees alone)", least=0)
+    relation_heads: int = size_option(1, "heads that see the relations of the partial tree (trees alone)", least=0)
     relation_width: int = size_option(
-        100, "width of the head and of the dependent whose relation is scored", most=_WIDEST_PAIR
+        100, "width of the vectors of head and dependent that relations are scored by", most=_WIDEST_PAIR
     )
     dropout: float = dropout_option(0.33, "dropout of words, and in the encoder of structures")
     word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
@@ -73,7 +74,7 @@ class UseOptions(WordOptions):
         elif problem := self.indivisible("encoder"):
             return problem
         if not self.stack_heads + self.buffer_heads + self.action_heads:
-            return "--stack-heads, --buffer-heads and --action-heads leave nothing to see"
+            return "--stack-heads, --buffer-heads and --action-heads are all 0: give at least one of them a head"
         if self.use_width % self.heads:
             return f"the {self.heads} heads of structures do not divide --use-width {self.use_width}"
         return super().contradictions()

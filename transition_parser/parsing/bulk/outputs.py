@@ -154,7 +154,7 @@ def names_in(folder: str, paths: Sequence[str], suffix: str, reading: Reading) -
         name = PurePath(path)
         target = str(Path(folder, name.name if table_of(path, reading) else name.stem + suffix))
         if target in names:
-            raise input_error(f"its output would be {target}, as for {names[target]}: rename one of both inputs", path)
+            raise input_error(f"its output would be {target}, as for {names[target]}: rename one of these inputs", path)
         if Path(target).exists() and Path(target).samefile(path):
             raise input_error("its output would replace the input itself: give another folder", path)
         names[target] = path

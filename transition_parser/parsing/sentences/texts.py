@@ -69,7 +69,7 @@ class TextWarnings:
             self._replaced = True
             warn(
                 f"{name}: character {bad.start() + 1} is a zero byte or half of a surrogate pair, read as U+FFFD; "
-                "later ones are read so, too"
+                "other such characters are read as U+FFFD, too, without a warning"
             )
         return NO_TEXT.sub("\ufffd", text) if bad else text
 

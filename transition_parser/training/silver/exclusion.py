@@ -11,7 +11,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 
-LEAST = 8  # texts with this many words are also compared with parts of other texts
+LEAST = 8  # texts of at least this many words are also compared with parts of other texts
 
 
 class Excluded:

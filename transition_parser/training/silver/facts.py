@@ -132,7 +132,7 @@ class _Mapping:
     # --- nodes -------------------------------------------------------------------------------------
 
     def _framed(self, predicates: Sequence[Predicate], inventory: Collection[str]) -> dict[int, Predicate]:
-        """Return the predicates that AMR has nodes for, by their words."""
+        """Return word → predicate for the predicates that give AMR a node."""
         wanted: dict[int, list[Predicate]] = {}
         for one in predicates:
             if one.is_light or self._is_auxiliary(one):

@@ -100,7 +100,7 @@ def make_file(
                 file.write(json.dumps(vars(one)) + "\n")
         try:
             made = _write_whole(path, partial)
-        except InputError:  # no sentence is kept: a run with other settings begins anew
+        except InputError:  # no sentence is kept: remove the file, so that a run with other settings can begin
             partial.unlink()
             raise
         partial.unlink()

@@ -17,7 +17,7 @@ from transition_parser.training.silver.files import KeptSentence, LeftOut, Made,
 from transition_parser.training.silver.sources import Source
 
 CHUNK = 512  # sentences that all models parse together; an interrupted run loses at most their parses
-MOST_OF_ONE_WORD = 6  # concepts of one word; gold AMRs rarely have 4; a loop of the search makes more
+MOST_OF_ONE_WORD = 6  # the most concepts of one word: gold AMRs rarely have 4, but a search in a loop makes more
 # The valid numbers of a date. Gold AMRs have no year below 100: a smaller year is a misread day of the month.
 IN_DATES = {"year": range(100, 10_000), "month": range(1, 13), "day": range(1, 32)}
 
@@ -33,9 +33,9 @@ class Choice(NamedTuple):
 
 
 def chosen(parsers: Sequence[Parser[AmrParse]], sources: Sequence[Source]) -> Iterator[Choice]:
-    """Yield for each sentence, of all models' parses, the one with the largest mean Smatch against the others.
+    """Yield for each sentence the parse of any model with the largest mean Smatch against all other parses.
 
-    A graph counts once for each parse that has it. Of equally good graphs, the first is chosen.
+    Several parses may have the same graph, and each of them counts. If scores are equal, the first graph is chosen.
 
     parsers: each gives up to `Parser.nbest` parses of a sentence
     """

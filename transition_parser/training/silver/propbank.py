@@ -82,8 +82,8 @@ def _example(roleset: str, number: int, values: Mapping[str, Any]) -> Example | 
 def spread(examples: Iterable[Example], most: int, least_words: int, most_words: int, each: int) -> list[Example]:
     """Return examples that cover many rolesets evenly, in their original order.
 
-    The first examples of all rolesets are taken before the second ones, and so on. If not all first (second, …)
-    examples fit into `most`, examples at equal distances in their order are taken. Each text is taken once.
+    The first round takes the first example of each roleset, the second round takes the second ones, and so on. If a
+    round does not fit into `most`, examples at equal distances in this round are taken. Each text is taken once.
 
     most: the maximum number of examples
     least_words, most_words: the bounds of the number of words in an example

@@ -33,7 +33,7 @@ class Sources:
     inventory: the rolesets that AMR uses
     found: the sentences
     counts: the numbers of predicates, of arguments and of sentences with facts
-    left_out: how many sentences and facts were left out, by the reason
+    left_out: reason → number of sentences or facts that were left out
     annotated: how many sentences of treebanks have PropBank's annotation
     """
 

@@ -31,7 +31,7 @@ class TreeChoice(NamedTuple):
     """The parse that was chosen among all models' parses of a sentence.
 
     agreement: the mean share of the tree's labelled arcs that the other trees have, from 0 to 1. If there is only one
-        parser, with one tree for each sentence, this is the mean confidence in the arcs.
+        parser, with one tree for each sentence, this is the mean of `Parse.arc_scores`.
     """
 
     parse: Parse
@@ -130,7 +130,7 @@ def _chosen(candidates: Sequence[Parse]) -> TreeChoice:
 
 
 def consensus_of_trees(trees: Sequence[DependencyTree]) -> tuple[int, float]:
-    """Return the index of the tree that shares most labelled arcs with the others, and the mean share of shared arcs.
+    """Return the index of the tree that agrees most with the others, and this tree's agreement (see `TreeChoice`).
 
     Of equally good trees, the first is chosen.
 
@@ -156,7 +156,7 @@ def consensus_of_trees(trees: Sequence[DependencyTree]) -> tuple[int, float]:
 
 def written(choice: TreeChoice) -> str:
     """Return a silver tree as CoNLL-U, with the comment `# agreement = …`."""
-    sentence = replace(choice.parse, place=None).annotated()  # a parse with a place may be written without an id
+    sentence = replace(choice.parse, place=None).annotated()  # an n-best rank (`place`) above 1 drops the id
     kept = tuple(one for one in sentence.comments if not one.startswith(AGREEMENT))
     comments = (*kept, f"{AGREEMENT}{choice.agreement:.4f}")
     return str(Sentence(sentence.rows, comments))
