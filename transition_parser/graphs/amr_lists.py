@@ -15,7 +15,7 @@ _LISTED = re.compile(r"(op|snt)(\d+)")
 def without_gaps(graph: AmrGraph) -> AmrGraph:
     """Return the graph with the roles of its lists numbered 1, 2, … without a gap, in the same order.
 
-    Members with the same number get consecutive numbers, so that a list can be longer than any list in training. A
+    Members with the same number get consecutive numbers, so repeating a number gives lists longer than in training. A
     conjunction whose only conjunct is `:op2` keeps this role, because gold graphs use it for a sentence that begins
     with "And". Gaps are removed from complete graphs only, because search adds the members of a list in any order.
 
