@@ -52,7 +52,7 @@ LANGUAGES = {
 class File(NamedTuple):
     """A file to fetch.
 
-    sha256: None if it is not known
+    sha256: the SHA-256 of the content; None if it is not known
     optional: True if the file may be missing at its address
     """
 
@@ -148,7 +148,7 @@ def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iter
 def _check_mirror(mirror: str | None) -> None:
     try:
         known = mirror is None or all(urlsplit(mirror)[:2])
-    except ValueError:  # raised if a bracket is missing
+    except ValueError:  # raised for unbalanced brackets in the host
         known = False
     if not known:
         raise InputError(
@@ -336,7 +336,7 @@ def _network_errors(address: str) -> Iterator[None]:
     except InputError:
         raise
     except urllib.error.HTTPError as error:
-        circle = 300 <= error.code < 400  # redirects that end are followed without an error
+        circle = 300 <= error.code < 400  # urllib follows redirects that end, and raises no error for them
         said = "redirects without end" if circle else f"says {error.code} {_line(error.reason)}"
         raise input_error(f"the server {said}", address) from None
     except (

@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     from transition_parser.parsing.parser import Parser
 
     names = _names(arguments.models)
-    with bound_socket(arguments.host, arguments.port) as bound:  # before the models, which load slowly
+    with bound_socket(arguments.host, arguments.port) as bound:  # first, to report a taken port at once
         import_user_dir(arguments.user_dir)
         keep_freed_memory()
         keep_few_kernels()

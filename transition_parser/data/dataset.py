@@ -30,7 +30,8 @@ TagTargets = Callable[[Annotations, int], dict[str, Tensor]]
 class _Known(NamedTuple):
     """The parts of a batch that are the same in all epochs.
 
-    features: (B, P, F) int64; `ActionTable.features` of the P positions (words, then the root) of B sentences
+    features: (B, P, F) int64; the F values of `ActionTable.features` at the P positions (words, then the root) of each
+        of B sentences
     states: field of `States` → (B, T, …), the values before each of the T actions of the derivations
     trees: the trees that the derivations build, only if the dataset has `trees=True`
     """
@@ -91,8 +92,9 @@ class WordData:
     masked: column that the model reads → fraction of sentences in which the column is masked, drawn anew each epoch
     read: takes the indices, the normalised words and the annotations of some sentences, and returns the word inputs
         of the model other than pieces
-    targets: takes annotations and a width P, and returns the targets (B, P, …) of the tag predictors
-    frames: takes annotations and a width P, and returns the targets of the predictors of PropBank frames
+    targets: takes annotations of B sentences and their width P (words of the longest, plus 1 for the root), and
+        returns the targets (B, P, …) of the tag predictors
+    frames: takes the same arguments, and returns the targets of the predictors of PropBank frames
     """
 
     annotations: Annotations = field(default_factory=dict)
@@ -123,8 +125,8 @@ class TransitionDataset(FairseqDataset):
     needs: the fields of `States` that the model reads
     trees: True for batches with the gold trees (key `trees`) in place of the states before each action
     references: the gold graph of each sentence, which batches pass on unchanged
-    alpha: the probability with which merges of pieces are left out, drawn anew each epoch (BPE-dropout, Provilkov et
-        al. 2020); None: pieces are not sampled
+    alpha: the probability of leaving out a merge of two pieces; words are split anew in each epoch (BPE-dropout,
+        Provilkov et al. 2020); None: pieces are not sampled
     """
 
     def __init__(
@@ -280,7 +282,7 @@ class TransitionDataset(FairseqDataset):
 
     @property
     def sizes(self) -> np.ndarray:
-        """(N, 2) integers, the source and target lengths of the N sentences; (N,), source lengths, without targets."""
+        """The lengths of the N sentences: (N, 2) integers, source and target; (N,) if there are no targets."""
         source, target = self.sentences.source, self.sentences.target
         return source.sizes if target is None else np.stack([source.sizes, target.sizes], 1)
 

@@ -122,7 +122,7 @@ class Resources:
     def _piece_id(self, piece: str) -> int:
         found = self.source_dictionary.index(piece)
         if found == self.source_dictionary.unk() and piece.startswith(OPEN):
-            return self.source_dictionary.index(OPEN)  # even an unknown piece marks the start of a word
+            return self.source_dictionary.index(OPEN)  # an unknown piece must mark the start of its word all the same
         return found
 
     def words(self, tokens: list[int]) -> list[str]:
@@ -142,7 +142,7 @@ class Resources:
         return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
 
     def features(self, tokens: Tensor) -> Tensor | None:
-        """Return `features_of` the words that B rows of S piece ids, (B, S) int64, spell; for fairseq's programs."""
+        """Return `features_of` for the words of B sentences of S piece ids, (B, S) int64; for fairseq's programs."""
         features = self.features_of(map(self.words, tokens.tolist()))
         return None if features is None else features.to(tokens.device)
 

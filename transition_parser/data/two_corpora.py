@@ -9,7 +9,7 @@ from fairseq.data import FairseqDataset
 
 from transition_parser.data.dataset import TransitionDataset
 
-ALSO = "also"  # the key that marks samples and batches of the second corpus
+ALSO = "also"  # the key that is True in samples and batches of the second corpus
 
 
 class TwoCorpora(FairseqDataset):

@@ -36,7 +36,7 @@ class QueuedJob:
 
     key: the model and the kind of work; jobs with equal keys are done together
     sentences: one or more sentences to work on
-    turn: virtual time (see `_Shares`) at which the job would end under equal sharing; the lowest is next
+    turn: virtual time (see `_Shares`) at which the job would end under equal sharing; the lowest turn is served next
     taken: number of sentences that have been put into batches
     results: the results of the finished sentences, in order
     done: the future of all results
@@ -85,14 +85,14 @@ Batch = list[tuple[QueuedJob, list[Any]]]  # pairs of a job and its sentences in
 
 
 class _Shares:
-    """An imagined parser that all requests share equally.
+    """A simulated parser that all requests share equally; it determines the turns of the jobs.
 
     now: virtual time; it grows by the words that the parser would process for each unfinished job
     """
 
     def __init__(self) -> None:
         self.now = 0.0
-        self._jobs: list[QueuedJob] = []  # the unfinished jobs, in the order of their turns
+        self._jobs: list[QueuedJob] = []  # the jobs that the simulation has not finished, in the order of their turns
 
     def add(self, job: QueuedJob) -> None:
         """Set the turn of a new job."""
@@ -116,11 +116,11 @@ class _Shares:
 class Batches:
     """The parsing thread and its queue.
 
-    The results of a job depend neither on other jobs nor on how the job is cut.
+    The results of a job depend neither on other jobs nor on how the job is divided into batches.
 
     work: key, as in `QueuedJob` → function that returns one result for each sentence
-    most_words: most words of a batch; a longer sentence is a batch by itself
-    most_waiting: most jobs in the queue; further jobs are refused
+    most_words: largest number of words of a batch; a longer sentence is a batch by itself
+    most_waiting: largest number of jobs in the queue; further jobs are refused
     seconds: intended time of a batch; after a slower batch, the next one with the same key has fewer words
     """
 
@@ -223,7 +223,7 @@ class Batches:
     def _taken(self, jobs: list[QueuedJob], most_words: int) -> Batch:
         """Take at least one sentence, in the order of turns, up to `most_words` words in all.
 
-        A job that cannot end in this batch is taken only if it is first, since other jobs would have to wait for it.
+        A job that does not fit into the batch whole is begun only if it is first: it would hold up the others.
         """
         found: dict[QueuedJob, list[Any]] = {}
         words = 0

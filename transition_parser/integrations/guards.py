@@ -17,7 +17,7 @@ _CLOSE = {"Connection": "close"}  # for refused requests, whose remaining bytes 
 
 
 def refusal(status: int, problem: str, close: bool = False) -> JSONResponse:
-    """Return the answer to a request that gets no parse: an object with `error`.
+    """Return the answer to a request that gets no parse: a JSON object with the key `error`.
 
     close: True to end the connection
     """
@@ -32,9 +32,9 @@ class _TooLongError(Exception):
 class WholeRequests:
     """Middleware that passes on whole requests, and ends the work on a request when its client leaves.
 
-    Late and long requests are refused.
+    Requests that arrive too slowly or are too long are refused.
 
-    most: most bytes of a body; received bytes are counted, since a Content-Length may be wrong
+    most: largest size of a body in bytes; received bytes are counted, since a Content-Length may be wrong
     seconds: longest time from the last header to the end of the body
     """
 
@@ -54,7 +54,7 @@ class WholeRequests:
             await problem(scope, receive, send)
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> JSONResponse | None:
-        """Let the app answer a request, or return the refusal of a late or long one.
+        """Let the app answer a request, or return the refusal of a request that is too slow or too long.
 
         Returns None if the app has answered or the client has left.
         """
@@ -70,7 +70,7 @@ class WholeRequests:
         return None
 
     async def _body(self, receive: Any) -> bytes | None:
-        """Return the whole body, or None if the client has left. Raises `_TooLongError` for a long body."""
+        """Return the whole body, or None if the client has left. Raises `_TooLongError` for a too long body."""
         body, more = bytearray(), True
         while more:
             message = await receive()

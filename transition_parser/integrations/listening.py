@@ -54,8 +54,8 @@ def bound_socket(host: str, port: int) -> socket.socket:
 class _Config(uvicorn.Config):
     """uvicorn's settings, and two more.
 
-    header_seconds: time from the start of a connection, or from the previous answer, until all headers are here
-    connections: most connections; for a further one, the oldest connection without a whole request is ended
+    header_seconds: time from the start of a connection, or from the previous answer, until all headers have arrived
+    connections: largest number of connections; a further one ends the oldest connection without a whole request
     """
 
     def __init__(self, app: FastAPI, header_seconds: float, connections: int, log: bool) -> None:
@@ -73,7 +73,7 @@ class _Config(uvicorn.Config):
 
 
 class _Connection(H11Protocol):
-    """uvicorn's connection, with a time-out for headers, room for new connections, and its own errors as JSON."""
+    """uvicorn's connection, which times out without headers, can make way for a new one, and sends errors as JSON."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin a connection; if there are too many, end another connection."""
@@ -100,7 +100,7 @@ class _Connection(H11Protocol):
         self._unwatch()
 
     def _watch(self) -> None:
-        """Run the timer of the headers while headers are missing, and update the incomplete connections."""
+        """Start or stop the timer of missing headers, and update `_Config.incomplete`."""
         state, ends = self.conn.their_state, self.transport.is_closing()
         if ends or state is not h11.IDLE:
             self._cancel_deadline()
@@ -129,7 +129,7 @@ class _Connection(H11Protocol):
     def _has_begun_a_request(self) -> bool:
         """Return True if bytes of headers have arrived.
 
-        A client that has sent nothing would take an error as the answer to its next request.
+        Otherwise no error is sent, because the client would take the error as the answer to its next request.
         """
         received, _ = self.conn.trailing_data
         return bool(received)
@@ -149,7 +149,7 @@ class _Connection(H11Protocol):
         self._refuse(400, "the HTTP request can't be read, or its headers are too long")
 
     def _refuse(self, status: int, problem: str) -> None:
-        """Answer before the app has a request, and end the connection."""
+        """Answer with an error before the app gets a request, and end the connection."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             body = json.dumps({"error": problem}).encode()
             headers = [
@@ -185,14 +185,14 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         for bound in sockets or ():
-            bound.listen(_QUEUE)  # uvicorn's setting `backlog`, _AT_ONCE, has limited the queue, too
+            bound.listen(_QUEUE)  # uvicorn has shortened the queue to its setting `backlog` (_AT_ONCE)
             host, port = bound.getsockname()[:2]
             shown = f"[{host}]" if ":" in host else host
             print(f"transition-parser: http://{shown}:{port}/ (Ctrl+C ends it)", file=sys.stderr, flush=True)
 
 
 class OncePerSecond(logging.Filter):
-    """A filter that passes one log record of each cause in a second.
+    """A filter that passes at most one log record of each cause in a second.
 
     The record says how many records of its cause were held back before it. A cause is the logger, the first line of the
     message and the class of the error. Errors of the operating system become one line; all others keep their traceback.
@@ -240,8 +240,8 @@ def serve(
     """Serve until a signal ends the server.
 
     log: write a line for each request to standard error
-    header_seconds: longest time until all headers of a request are here
-    connections: number of simultaneous connections; fewer if the system grants the process fewer open files
+    header_seconds: longest time until all headers of a request have arrived
+    connections: largest number of simultaneous connections; fewer if the system grants the process fewer open files
 
     Raises `InputError` if the process may not open enough files.
     """

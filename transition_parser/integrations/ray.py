@@ -1,9 +1,9 @@
 """Parsing on many cores, GPUs and machines by Ray Data (extra `[ray]`).
 
 Inputs are divided into parts. An actor reads and parses a part and writes it as one file: `part-00000.conllu` and so
-on, in the order of the inputs. Files are written whole or not at all, so that a part whose actor died is simply parsed
-again. `manifest.json` beside the files says which sentences of which input each file has. All machines must see the
-inputs, the model and the folder under the same names.
+on, in the order of the inputs. Files are written whole or not at all, so that a part whose actor died is parsed again.
+`manifest.json` beside the files says which sentences of which input each file has. All machines must see the inputs,
+the model and the folder under the same names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from transition_parser.parsing.bulk import Job
 
 MANIFEST = "manifest.json"
-MOST, LEAST = 4096, 32  # most and fewest sentences of a part
+MOST, LEAST = 4096, 32  # limits of the size of a part, in sentences or rows
 _PARTS_EACH = 8  # parts for each actor; many small parts let all actors end at about the same time
 # By default Ray sends usage statistics to its makers, prints internal messages, and runs actors with niceness 15, so
 # that they would hardly run on a busy machine.
@@ -94,7 +94,7 @@ class ParserActor:
         self.job: Job = pickle.loads(job)
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[str]]:
-        """Write the file of each part of a batch, and return the problem of each part, "" where there is none.
+        """Write the file of each part of a batch, and return an error message for each part, "" for a written part.
 
         Errors are returned because Ray would retry a part whose error is raised.
         """
@@ -126,7 +126,7 @@ def _run(job: Job, work: Sequence[Mapping[str, Any]], actors: int, prepare: Call
 
 @contextmanager
 def _running(job: Job, actors: int | None) -> Iterator[int]:
-    """Connect to Ray for the block, and yield the number of actors; an earlier connection stays open."""
+    """Connect to Ray for the block, unless this process is connected already, and yield the number of actors."""
     ray = _ray()
     with ExitStack() as stack:
         if not ray.is_initialized():
@@ -160,7 +160,7 @@ def _start(ray: Any, job: Job, actors: int | None, logs: str) -> None:
 def _without_standard_error() -> Iterator[None]:
     """Send standard error to nowhere while the block runs.
 
-    Ray's C++ part writes a notice there even if it is told to be silent. Its errors are raised as exceptions.
+    Ray's C++ code writes a notice to standard error even if told to be silent. Ray's errors are raised as exceptions.
     """
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
@@ -182,7 +182,7 @@ def _ray() -> Any:
 
 
 def _all(resources: Mapping[str, float], job: Job) -> int:
-    """Return the number of actors for which the resources suffice, at least 1."""
+    """Return the number of actors for which the resources of the Ray cluster suffice, at least 1."""
     if job.parser.device.type == "cuda":
         return max(int(resources.get("GPU", 0)), 1)
     return max(int(resources.get("CPU", 1)) // job.parser.threads, 1)
@@ -194,7 +194,7 @@ def _all(resources: Mapping[str, float], job: Job) -> int:
 def _divided(job: Job, paths: Sequence[str], actors: int, size: int | None) -> tuple[list[Part], int]:
     """Divide all files into parts, and return the parts and their size in sentences or rows.
 
-    size: by default small enough for all actors to have work until the end
+    size: size of a part; None: chosen so that each actor gets about `_PARTS_EACH` parts, between `LEAST` and `MOST`
     """
     kind = job.parser.formalism.sentence
     if size is None:
@@ -231,8 +231,8 @@ def _manifest(job: Job, paths: Sequence[str], parts: Sequence[Part], size: int) 
 def _manifest_in(dest: Path, resume: bool) -> dict[str, Any] | None:
     """Return the manifest that an earlier run has left in the folder, or None for an empty or missing folder.
 
-    Raises `InputError` for a folder with other contents, for a run that is not to be resumed, and for a damaged
-    manifest.
+    Raises `InputError` for a folder with other contents, for an earlier run if `resume` is False, and for a
+    damaged manifest.
     """
     if not dest.is_dir() or not any(dest.iterdir()):
         return None

@@ -26,8 +26,8 @@ from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.sentences.objects import sentences_from
 
 _BYTES_A_CHARACTER = 12  # the most bytes of a character in JSON: a surrogate pair as \uXXXX\uXXXX
-_AROUND = 4096  # bytes of JSON around the text
-_FEW_CHARACTERS = 1000  # dividing so short a text takes no longer than starting another thread
+_AROUND = 4096  # bytes that a request may have besides the text
+_FEW_CHARACTERS = 1000  # so short a text is divided as fast as a thread is started
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Limits:
 
     characters, words: length of the text of a request
     sentence: words of a sentence; all other requests wait while a sentence is parsed
-    steps_of: words of a sentence to show derivations of; an answer's size grows with the square of this number
-    seconds: time from the end of a request to its answer
+    steps_of: words of a sentence whose derivations are shown; an answer's size grows with the square of this number
+    seconds: seconds from the end of a request to its answer
     reading: seconds from the last header to the end of a request
     waiting: number of requests in the queue
     """
@@ -245,8 +245,8 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 class _Service:
     """The answers to requests.
 
-    The thread of `work` parses. A second thread divides long texts into sentences, one text at a time, so that
-    neither the event loop nor short texts wait for them.
+    The thread of queue `work` parses. A second thread divides long texts into sentences, one text at a time, so that
+    neither the event loop nor short texts wait for long texts.
     """
 
     def __init__(self, parsers: dict[str, Parser], limits: Limits, descriptions: Mapping[str, str | None]) -> None:
@@ -293,7 +293,7 @@ class _Service:
 
     async def _divided(self, parser: Parser, asked: Text) -> list[Any]:
         given = asked.text if asked.text is not None else asked.sentences
-        assert given is not None  # `Text` has checked that either is given
+        assert given is not None  # `Text` has checked that one of the two is given
         length = len(given) if isinstance(given, str) else sum(len(word) + 1 for words in given for word in words)
         if length > self.limits.characters:
             most = f"{self.limits.characters:,} are allowed"
@@ -318,7 +318,7 @@ class _Service:
 
     async def _done(self, model: str, what: str, sentences: list[Any]) -> list[dict[str, Any]]:
         assert self.work is not None, "the app has not started"
-        if not sentences:  # the queue takes one sentence or more
+        if not sentences:  # the queue takes no job without sentences
             return []
         try:
             future = self.work.submit((model, what), sentences)
@@ -339,7 +339,7 @@ def make_app(
 ) -> FastAPI:
     """Return the web application that parses with some models.
 
-    The app parses in a thread of its own, from its start-up to its shutdown.
+    The app parses in a separate thread, which runs from the app's start-up to its shutdown.
 
     parsers: name of a model → its parser
     allowed_hosts: see `Hosts`; by default any host

@@ -63,7 +63,7 @@ class _Component(Pipe):
     def parser(self) -> Parser:
         """The parser, which is loaded at its first use.
 
-        Raises `InputError` if loading fails, or if the model builds another kind of graph.
+        Raises `InputError` if loading fails, or if the model does not build the component's kind of graph.
         """
         parser = self.model.parser
         if parser.formalism is not self.formalism:
@@ -149,7 +149,7 @@ class TreeComponent(_Component):
 
     def _set(self, doc: Doc, sentences: Sequence[DocSentence], parses: Sequence[Any]) -> None:
         documents.set_trees(doc, sentences, parses)
-        doc.noun_chunks_iterator = doc.vocab.get_noun_chunks  # the document may have been made before the component
+        doc.noun_chunks_iterator = doc.vocab.get_noun_chunks  # an older document has another iterator or none
 
 
 class AmrComponent(_Component):

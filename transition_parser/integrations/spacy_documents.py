@@ -127,7 +127,7 @@ def _predicted(parses: Sequence[Parse | None]) -> list[str]:
 
 
 def _values_of_space(token: Token) -> dict[str, str]:
-    """Return attribute → value for a token of white space; values that the token already has are kept."""
+    """Return attribute → value for a token of white space: its own tags, lemma and features, or else defaults."""
     return {
         "DEP": SPACE_RELATION,
         "POS": token.pos_ or SPACE_POS,
@@ -179,7 +179,7 @@ def trees_of(document: Doc) -> list[DependencyTree]:
 
 
 def amr_sentence(document: Doc, sentence: DocSentence, number: int) -> AmrEntry:
-    """Return the words of a sentence; a token that contains white space becomes several words."""
+    """Return an entry without a graph for a sentence; a token that contains white space becomes several words."""
     text = on_one_line(document[sentence.start : sentence.end].text)
     return AmrEntry.from_words([word for word, _ in _amr_words(document, sentence)], {"id": str(number), "snt": text})
 
@@ -215,9 +215,9 @@ def to_amr(document: Doc) -> list[str]:
 
 
 def amr_of(span: Span) -> AmrEntry | None:
-    """Return the AMR of the sentence that contains the span, or None if there is none.
+    """Return the AMR of the sentence that contains the span, or None if there is no such AMR.
 
-    Its alignments are indices of the words of the sentence; `amr_tokens_of` returns the aligned tokens.
+    The alignments of the AMR are indices of the words of the sentence; `amr_tokens_of` returns the aligned tokens.
     """
     kept = _kept(span)
     return None if kept is None else parse_entry(kept["amr"].strip().split("\n"))
@@ -248,5 +248,5 @@ def _kept(span: Span) -> dict | None:
 
 
 def _token_at(document: Doc, place: int) -> Token:
-    """Return the token with the character at `place`; tokens may have been merged or split since parsing."""
+    """Return the token at character offset `place`; tokens may have been merged or split since parsing."""
     return document.char_span(place, place + 1, alignment_mode="expand")[0]

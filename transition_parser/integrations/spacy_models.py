@@ -141,10 +141,10 @@ class PipelineModel:
 
 
 def _loaded_from(files: Mapping[str, bytes], load: Callable[[Path], Parser]) -> Parser:
-    """Return the parser that is loaded from a folder of these files.
+    """Return the parser that `load` loads from a temporary folder with these files.
 
-    The folder is deleted together with the returned parser. Until then the parser and its copies can be copied: a copy
-    is loaded from the files of the folder.
+    The folder is deleted together with the returned parser. Copying the parser, or a copy of it, needs the folder: a
+    copy is loaded from its files.
     """
     folder = Path(tempfile.mkdtemp())
     try:

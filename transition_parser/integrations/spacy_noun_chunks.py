@@ -83,7 +83,7 @@ def _last(token: Token) -> int:
 class NounChunks:
     """The syntax iterator of a vocabulary: `noun_chunks` for trees of Universal Dependencies.
 
-    others: the earlier iterator of the vocabulary, for trees of spaCy's own parsers; None if it had none
+    others: the earlier iterator of the vocabulary, for trees of spaCy's own parsers; None if no iterator was set
     """
 
     others: SyntaxIterator | None
@@ -95,6 +95,6 @@ class NounChunks:
 
 
 def register(vocab: Vocab) -> None:
-    """Make `NounChunks` the syntax iterator of a pipeline's vocabulary, unless it is already."""
+    """Make `NounChunks` the syntax iterator of a pipeline's vocabulary, unless one is set already."""
     if not isinstance(vocab.get_noun_chunks, NounChunks):
         vocab.get_noun_chunks = NounChunks(vocab.get_noun_chunks)

@@ -185,7 +185,7 @@ def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCar
 
 
 def _installed_cards(models: Sequence[InstalledModel], is_taken: bool) -> Iterator[ModelCard]:
-    """Yield the cards of models in installed packages that all have the same name.
+    """Yield the cards of models with the same name, which are all in installed packages.
 
     is_taken: True if a model outside of installed packages has this name, too
     """
@@ -250,7 +250,7 @@ def _front_matter(path: Path) -> dict[str, Any]:
 
 
 def _is_here(encoder: str) -> bool:
-    """Return True if `transformers` is installed, and the pretrained encoder (a folder or a package) is here, too."""
+    """Return True if `transformers` is installed, and the pretrained encoder, a folder or a package, exists."""
     package = encoder.replace("-", "_")
     if importlib.util.find_spec("transformers") is None:
         return False

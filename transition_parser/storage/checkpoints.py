@@ -82,7 +82,7 @@ def system_of_folder(model: str | os.PathLike) -> str | None:
 
 
 def _located(model: str | os.PathLike) -> tuple[Path, InstalledModel | None]:
-    """Return the path of a model, and its `InstalledModel`, None if the model is not from an installed package."""
+    """Return the path of a model, and its `InstalledModel`, or None if no installed package holds the model."""
     path = Path(model)
     if os.path.lexists(path) or path.name != str(path):
         return path, None
@@ -145,7 +145,7 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
 def average_checkpoints(paths: Sequence[str | os.PathLike], output: str | os.PathLike) -> None:
     """Write a checkpoint whose weights are the means of the weights of `paths`, for fairseq's programs and ours."""
     with replacing(output) as temporary:
-        # in memory first: torch does not say why it can't write a file, and stores the file's name in the archive
+        # saved in memory first: torch does not say why it can't write a file, and would store the file's name in it
         content = io.BytesIO()
         torch.save(_mean(paths), content)
         temporary.write_bytes(content.getbuffer())

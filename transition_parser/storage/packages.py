@@ -31,9 +31,9 @@ from transition_parser.storage.installed import GROUP
 
 PREFIX = "transition-parser-"
 _TAG = "py3-none-any"
-_BESIDE = (FILE_NAME, "scores.json", "LICENSE*", "LICENCE*", "COPYING*", "NOTICE*")  # patterns of other packed files
+_BESIDE = (FILE_NAME, "scores.json", "LICENSE*", "LICENCE*", "COPYING*", "NOTICE*")  # packed besides the model
 _LICENSES = _BESIDE[2:]
-_DATE = (1980, 1, 1, 0, 0, 0)  # of all entries, so that the same model always gives the same wheel
+_DATE = (1980, 1, 1, 0, 0, 0)  # date of all entries of a wheel, so that the same model always gives the same wheel
 
 
 @dataclass(frozen=True)

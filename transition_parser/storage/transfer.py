@@ -30,7 +30,7 @@ class Transferred(NamedTuple):
     """The parameters of a model that started from another model.
 
     whole: names of parameters that were copied
-    rows: name of a parameter → how many of its rows were copied or are means of copied rows
+    rows: name of a parameter → how many of its rows are rows, or means of rows, of the other model
     own: names of parameters that keep their initial values, because the other model has no fitting parameter
     """
 
@@ -114,13 +114,13 @@ def _sense_of(action: Action) -> str | None:
 
 
 class _Rows:
-    """A map from rows of our parameters to rows of theirs, by symbol: a piece, word, action, corpus or label."""
+    """A map from rows of the new model's parameters to rows of the other model's parameters, by equal symbols."""
 
     def __init__(self, ours: Resources, theirs: Resources) -> None:
         self._ours, self._theirs = ours, theirs
 
     def of(self, name: str) -> Mapping[int, Sequence[int]] | None:
-        """Return our row → the rows of the other model whose mean it gets, for the parameter `name`.
+        """Return row of the parameter `name` → the rows of the other model whose mean the row gets.
 
         Rows without a counterpart are left out. Returns None if the rows of the parameter do not stand for symbols.
         """

@@ -21,7 +21,7 @@ Shape = tuple[int, ...]
 FLOATS = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 _SCALE = ".scale"  # `NAME.scale` holds one factor for each row of the 8-bit tensor `NAME`
 _CODES = "I8"  # the type of 8-bit tensors in safetensors
-_FEWEST_COLUMNS = 64  # of an 8-bit tensor, so that it is much larger than its scales
+_FEWEST_COLUMNS = 64  # fewest columns of an 8-bit tensor: with fewer, its scales would need much of the space
 _SLACK = 1 << 26  # elements that a model may have beside its weights, in tables that are computed, not learned
 
 
@@ -55,7 +55,7 @@ def packed_weights(weights: Mapping[str, Tensor], bits: int, path: str | os.Path
 def stored_shapes(path: str | os.PathLike) -> dict[str, Shape]:
     """Return the names and shapes of the weights of a safetensors file; the weights themselves are not read.
 
-    Raises `InputError` for a damaged or other file, and for tensors that are neither floats nor 8-bit with scales.
+    Raises `InputError` for any other or damaged file, and for tensors that are neither floats nor 8-bit with scales.
     """
     try:
         with safe_open(path, framework="pt") as file:
@@ -105,7 +105,7 @@ def check_finite(weights: Mapping[str, Tensor], path: str | os.PathLike) -> None
     With such a number in a model, search would never end.
     """
     for name, value in weights.items():
-        # if the sum is finite, so are all terms; the sum takes a hundredth of the time
+        # a finite sum has only finite terms, and summing takes a hundredth of the time of testing each term
         if not value.sum().isfinite() and not value.isfinite().all():
             kind = "NaN" if value.isnan().any() else "an infinite number"
             raise input_error(f"{shown(name)} holds {kind}: the training has diverged, or the file is damaged", path)

@@ -39,7 +39,7 @@ def page(data: Mapping[str, Any] = SERVED) -> str:
         "@POLICY@": policy(connects="documents" not in data),
         "@STYLE@": _read("page.css"),
         "@SCRIPT@": _script(),
-        # the escapes keep the JSON the same, but no HTML tag can begin in it
+        # `<` is escaped, so that no HTML tag can begin in the JSON, which keeps its meaning
         "@DATA@": json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
     }
     head, *rest = _read("page.html").split("@")
