@@ -1,4 +1,4 @@
-"""Floor 3: the oracles (gold graphs to action sequences), the check by replay, and the costs of actions."""
+"""Floor 3 (see CONTRIBUTING.md): oracles (gold graphs to action sequences), their check, and the costs of actions."""
 
 from oracles.dynamic import costs
 from oracles.static import oracle

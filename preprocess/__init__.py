@@ -1,1 +1,1 @@
-"""Floor 4: the preparation of corpora as text files that `fairseq-preprocess` reads."""
+"""Floor 4 (see CONTRIBUTING.md): the preparation of corpora as text files that `fairseq-preprocess` reads."""

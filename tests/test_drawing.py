@@ -71,7 +71,7 @@ def test_what_a_font_lacks_is_one_line(name, text, tmp_path):
     system = ["--system", "arc-hybrid"] if name.endswith("conllu") else []
     lines = run_here("draw", tmp_path / name, *system, "-o", tmp_path / "out.png").stderr.splitlines()
     assert len(lines) == 1 and "lacks 日 (U+65E5), 本 (U+672C), 語 (U+8A9E)" in lines[0]
-    assert lines[0].endswith("write .svg instead") and "DejaVu Sans" in lines[0]
+    assert lines[0].endswith("write .svg, which can use other fonts") and "DejaVu Sans" in lines[0]
     assert run_here("draw", tmp_path / name, *system, "-o", tmp_path / "out.svg").stderr == ""
 
 

@@ -11,9 +11,9 @@ this class alone, minus Smatch; in points (hundredths). All classes repaired giv
 The classes, in order: a triple belongs to the first class that it fits.
 
     nodes             concepts of missing and invented nodes
-    edges at nodes    edges at missing and invented nodes, to constants and names, too
+    edges at nodes    all edges of missing and invented nodes, also those to constants and to `name` nodes
     top               the top
-    wiki              :wiki of nodes that both graphs have, as in all classes below
+    wiki              :wiki (this class and those below count only triples whose nodes are in both graphs)
     name strings      :op1, :op2, … of names
     constants         other edges to constants: numbers, :polarity, :mode
     sense             concepts that differ in their sense alone (run-01, run-02)

@@ -75,7 +75,7 @@ def test_what_says_all_there_is_has_a_scaling_too():
     scaling = fit_scaling([0.9, 0.9, 0.1], [True, True, False])
     assert math.isfinite(scaling.temperature) and 0 < scaling.temperature < 1
     for right in ([True, True], [False, False]):
-        with pytest.raises(InputError, match="all or none"):
+        with pytest.raises(InputError, match="all parts are right, or all are wrong"):
             fit_scaling([0.5, 0.6], right)
 
 

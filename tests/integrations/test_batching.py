@@ -292,6 +292,8 @@ def test_batches_become_smaller_where_they_take_long_and_grow_again():
     assert sizes == [512, 1024, 2000, 2000, 500, 256, 512]
     batches._adapt([(QueuedJob(KEY, []), [sentence("x")])], 0.001)  # of a small batch nothing is learned
     assert batches._limits[KEY] == 512
+    batches._adapt([(QueuedJob(KEY, []), [sentence(*["x"] * 4000)])], 1.1)  # longer than a batch, and slow
+    assert batches._limits[KEY] == 512
 
 
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])

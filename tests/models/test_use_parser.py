@@ -470,7 +470,7 @@ def test_sizes_are_those_of_the_paper():
     ("change", "problem"),
     [
         ({"stack_heads": 3}, "the 9 heads of structures do not divide --use-width 256"),
-        ({"stack_heads": 0, "buffer_heads": 0, "action_heads": 0}, "leave nothing to see"),
+        ({"stack_heads": 0, "buffer_heads": 0, "action_heads": 0}, "are all 0"),
         ({"encoder_attention_heads": 7}, "--encoder-attention-heads 7 does not divide --encoder-embed-dim 200"),
         ({"indicator_bound": 0}, "--indicator-bound must be 1 or more, not 0"),
         ({"dropout": 1.0}, "--dropout must be less than 1.0"),

@@ -192,12 +192,13 @@ class Batches:
     def _adapt(self, batch: Batch, took: float) -> None:
         """Set the number of words of the next batch with the same key.
 
-        A batch that took too long lowers the limit, though not below `_FEW_WORDS`. A fast batch that was more than half
-        full raises the limit, at most to twice its value.
+        A batch that took too long may lower the limit, though not below `_FEW_WORDS`. A fast batch that was more than
+        half full raises the limit, at most to twice its value.
         """
         key, words = batch[0][0].key, _words(batch)
         if took > self._seconds:
-            self._limits[key] = max(min(_FEW_WORDS, self._most_words), int(words * self._seconds / took))
+            most = max(min(_FEW_WORDS, self._most_words), int(words * self._seconds / took))
+            self._limits[key] = min(most, self._limits[key])  # a long sentence may be a batch beyond the limit
         elif 2 * words > self._limits[key]:
             self._limits[key] = min(self._most_words, int(self._limits[key] * min(2.0, self._seconds / took)))
 

@@ -1,1 +1,1 @@
-"""Floor 1: the kernels written in C, the loader of their libraries, and the checks of their arguments."""
+"""Floor 1 (see CONTRIBUTING.md): the kernels written in C, the loader of their libraries, and checks of arguments."""

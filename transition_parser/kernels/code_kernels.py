@@ -174,7 +174,7 @@ class CodedStack:
                 part.address(*shape)  # raises an error for wrong sizes
                 products.append(part)
             norms += [part.detach() for norm in of_layer for part in (norm.weight, norm.bias)]
-        self._kept = products, norms  # so that the memory stays as long as the addresses
+        self._kept = products, norms  # keeps the weights in memory: the arrays below hold only their addresses
         self.products = (_Coded * len(products))(*(product.as_c for product in products))
         self.norms = (POINTER * len(norms))(*(require("norm", part, torch.float, dim) for part in norms))
         self.epsilons = (FLOAT * (2 * len(layers)))(*(norm.eps for layer in layers for norm in layer.norms))

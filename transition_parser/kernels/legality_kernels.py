@@ -66,7 +66,7 @@ class _Vocabulary(ctypes.Structure):
 def legal_anywhere(vocabulary: VocabularyTensors, columns: Tensor, context: Tensor | None) -> Tensor:
     """Return all tokens that are legal in at least one row, and perhaps a few others, (U,) int64, in ascending order.
 
-    columns: (R, C) bool; the legal columns
+    columns: (R, C) bool; True for each `ActionClass` that is legal in a row
     context: (R, K) int64 or None; the K values of each row's context, see `DeviceTable.legality`
     """
     count = ctypes.c_int64()

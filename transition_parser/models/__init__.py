@@ -1,4 +1,4 @@
-"""Floor 5 of the package (CONTRIBUTING.md): the published models, one file or folder each.
+"""Floor 5 (see CONTRIBUTING.md): the published models, one file or folder each.
 
 Importing this package registers the models. To add a model, write a file that calls `registry.register`, and import
 that file here. Fairseq then knows the new model too (`tasks/wrappers.py`).

@@ -1,1 +1,1 @@
-"""Floor 5 of the import order: network parts, from which `models/` builds models."""
+"""Floor 5 (see CONTRIBUTING.md): network parts, from which `models/` builds models."""

@@ -352,7 +352,7 @@ def _is_stored(module: PretrainedWords, name: str, prefix: str) -> bool:
 
 
 def _leave_out(module: PretrainedWords, values: dict, prefix: str, _metadata: Any) -> None:
-    """Delete the weights that are not trained from a state dictionary."""
+    """Delete from a state dictionary the weights of the encoder that are not trained."""
     for name in [name for name in values if name.startswith(prefix) and not _is_stored(module, name, prefix)]:
         del values[name]
 

@@ -199,7 +199,11 @@ class _Draft:
         ]
 
     def _node_of(self, place: Place) -> int:
-        """Return a node for an end without candidates: its fact's node, or a new node of a word not in `none`."""
+        """Return a node for a place (an end of an edge, or the top) for which no node of the graph can be used.
+
+        It is the node of the fact that `place` names, made if missing; or, if `place` is only a span, a new node of
+        the last word of this span that may have a node.
+        """
         fact = self.facts.nodes[place.fact] if place.fact >= 0 else None
         if fact is not None:
             if place.fact in self.node:

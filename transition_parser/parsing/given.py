@@ -7,7 +7,8 @@ A file of facts has one JSON object a line, for one sentence:
      "edges": [{"source": "p", "role": "ARG0", "target": "c"}, {"source": "p", "role": "ARG1", "target": [3, 5]}],
      "none": [6], "top": "p"}
 
-Words count from 0. A span is its first and its last word.
+Words count from 0. A span is its first and its last word. An end of an edge is a variable, or a span, which stands for
+any node that comes from one of its words. `none` lists the words that no node comes from. See `Given` for other keys.
 """
 
 from __future__ import annotations

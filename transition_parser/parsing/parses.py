@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from transition_parser.transitions.amr import AmrSystem
     from transition_parser.transitions.amr_naming import Word
 
-# `:wiki` to write. True: of all named nodes; False: none; "name": of all, with the name itself for unknown names
+# Which `:wiki` named nodes get. True: the one that their name has in the training data, `-` for other names;
+# "name": the same, but other names get the name itself (`"New_York"`); False: none
 Wiki = bool | Literal["name"]
 
 NO_TAGS: Mapping[str, Sequence[str]] = MappingProxyType({})

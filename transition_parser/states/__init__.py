@@ -1,1 +1,1 @@
-"""Floor 3 of the package (CONTRIBUTING.md): parser states of a batch as tensors, their legal actions, and costs."""
+"""Floor 3 (see CONTRIBUTING.md): parser states of a batch as tensors, their legal actions, and costs."""

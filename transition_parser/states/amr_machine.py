@@ -211,7 +211,7 @@ class AmrMachine(BatchedMachine):
         return Rows(*self.numbers.unbind(1)), Nodes(*self.nodes.unbind(2))
 
     def _read(self, rows: Rows, nodes: Nodes) -> None:
-        """Compute the legal columns and the context."""
+        """Compute from the state, and store, what `legal_columns` and `context` return."""
         lemma, plain, _ = self._unfit(rows)
         self._columns = amr_rules.legal_columns(rows, nodes, ~lemma, ~plain, self.most_in_span)
         self._context = self._read_context(rows, nodes)

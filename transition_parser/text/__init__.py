@@ -1,1 +1,1 @@
-"""Floor 1 of the package (CONTRIBUTING.md): texts as sentences and tokens, words as pieces and lemmas."""
+"""Floor 1 (see CONTRIBUTING.md): texts as sentences and tokens, words as pieces and lemmas."""

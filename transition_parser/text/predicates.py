@@ -62,7 +62,9 @@ def value_of(roleset: str, arguments: Iterable[tuple[str, int]]) -> str:
 
 
 def ids_of(value: str) -> PredicateIds:
-    """Return the ids for a value of the column. Raises `ValueError` for a malformed value.
+    """Return the ids for the value of a word in `{split}.propbank`. Raises `ValueError` for a malformed value.
+
+    An argument becomes (head, id of its label). Heads count from 1 in the value, but from 0 in the result.
 
     >>> ids_of("come.03|ARG2:3|ARG1:6")
     PredicateIds(sense=3, arguments=((2, 3), (5, 2)))

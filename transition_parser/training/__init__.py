@@ -1,1 +1,1 @@
-"""Floor 6 of the package (CONTRIBUTING.md): experiments, with their configs and their stages from data to model."""
+"""Floor 6 (see CONTRIBUTING.md): experiments, with their configs and their stages from data to model."""

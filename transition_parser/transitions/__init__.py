@@ -1,4 +1,4 @@
-"""Floor 2 of the package (CONTRIBUTING.md): the transition systems. `make_system` makes the system of a given name."""
+"""Floor 2 (see CONTRIBUTING.md): the transition systems. `make_system` makes the system of a given name."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Floor 6: error reports, each one HTML file that loads nothing else. Jinja escapes all texts."""
+"""Floor 6 (see CONTRIBUTING.md): error reports, each one HTML file that loads nothing else. Jinja escapes all texts."""

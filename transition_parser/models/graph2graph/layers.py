@@ -30,9 +30,9 @@ NONE, HEAD_OF, DEPENDENT_OF, FIRST_OF, PIECE_OF = RELATIONS = range(5)
 
 
 class Sizes(NamedTuple):
-    """The sizes of a layer.
+    """The sizes of a Transformer layer.
 
-    width: width of the slots
+    width: width of its input and output vectors
     inner: feed-forward width
     heads: number of heads
     epsilon: number that norms add to the variance
@@ -91,13 +91,16 @@ class Windows(NamedTuple):
 
 
 class CellLayout(NamedTuple):
-    """The C slots that are computed, block by block (or window by window) and row by row.
+    """The order in which layers compute slots: C slots of a batch in a single list, without the dimension of rows.
 
-    cells: (C,); the index of each computed slot in the flat (N · L)
-    parts: the blocks, or the windows, as all layers but the last read them
-    last: the blocks as the last layer reads them, or the same windows
-    asking: (A,) or None; indices into `cells` of the slots that the last layer computes; None: all
-    found: (N, K) or None; the index into `asking` of each wanted slot; None: all slots are wanted, in order
+    The list has the slots of the first block, row after row, then those of the second block, and so on. With `Windows`
+    there are no blocks, and all rows follow one another.
+
+    cells: (C,); for each slot of the list its index in the batch, whose (N, L) slots are numbered row after row
+    parts: the blocks, or the windows, for all layers but the last
+    last: the same for the last layer: blocks may have fewer queries, as it computes only A slots; windows do not change
+    asking: (A,) or None; the places in the list of the slots that the last layer computes; None: all
+    found: (N, K) or None; the index in `asking` of each slot in `Visible.wanted`; None: all slots are wanted, in order
     """
 
     cells: Tensor
@@ -175,9 +178,11 @@ class CellLayout(NamedTuple):
 
 
 def _needed(matters: Tensor, step: int) -> int:
-    """Return the number of columns up to the last True in any row, 1 at least, rounded up to a multiple of `step`.
+    """Return how many `queries` a block needs: the number of columns of `matters` up to the last one with a True.
 
-    matters: (R, K) bool; True for wanted slots that are not left out
+    The number is 1 at least, and is rounded up to a multiple of `step`.
+
+    matters: (R, K) bool; for each of the K slots in `Visible.wanted`, the value that `Visible.there` has for it
     """
     columns = matters.any(0).nonzero()
     count = int(columns.max()) + 1 if len(columns) else 1

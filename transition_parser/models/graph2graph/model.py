@@ -135,7 +135,7 @@ def build_state_transformer(options: StateTransformerOptions, resources: Resourc
 
 
 def build_state_g2g(options: StateTransformerOptions, resources: Resources) -> ParserModel:
-    """Return the State Transformer with a graph as its input, and a history of actions."""
+    """Return the State Transformer that reads the graph so far in its attention, and past actions with an LSTM."""
     return _state_transformer(options, resources, graph=True)
 
 

@@ -13,13 +13,14 @@ from transition_parser.modules.linear import keep_weight
 
 
 class StructureHeads(nn.Module):
-    """The heads of structures that have the same items, with keys W_K (X + S_K) and values W_V (X + S_V).
+    """Attention heads for all structures over the same items X: those over words, or that over actions.
 
-    The heads of one structure share its indicators. Each head has its own W_K and W_V.
+    A head has the keys W_K (X + S_K) and the values W_V (X + S_V), with its own W_K and W_V. S_K and S_V are the
+    indicators of its structure, which all heads of this structure share.
 
     items: D, width of items
     structure: (H,); the number of each head's structure
-    values: number of indicators of each structure
+    values: number of indicators in the table of each structure; not the values of attention
     width: d, width of a head
     key_indicators, value_indicators: (structures, values, D); S_K and S_V
     """

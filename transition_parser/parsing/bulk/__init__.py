@@ -1,4 +1,4 @@
-"""Floor 6: whole files parsed into files. `Job` parses, `outputs` writes, and `resume` continues an interrupted job."""
+"""Floor 6 (see CONTRIBUTING.md): whole files parsed into files by `Job`, and interrupted jobs continued (`resume`)."""
 
 from transition_parser.parsing.bulk.job import Job
 

@@ -1,4 +1,4 @@
-"""Floor 6: the differences between dependency trees and AMRs.
+"""Floor 6 (see CONTRIBUTING.md): the differences between dependency trees and AMRs.
 
 `formalism_of` selects the formalism by the transition system, `formalism_of_files` by the files. Most other code uses
 the methods of the `Formalism` that these functions return. Some code still compares this object with `TREES` or `AMR`:

@@ -1,4 +1,4 @@
-"""Floor 6: sentences to parse, from files and pipes (`files`, `streams`) and from Python objects (`objects`)."""
+"""Floor 6 (see CONTRIBUTING.md): sentences to parse, from files, pipes (`streams`) and Python objects (`objects`)."""
 
 from transition_parser.parsing.sentences.files import read_amr_sentences, read_sentences
 

@@ -189,9 +189,9 @@ def _head(lines: Iterator[bytes]) -> list[bytes]:
 
 
 def no_sentences(name: str, layout: FileLayout) -> None:
-    """Warn of text without sentences; an error would keep other files from being parsed.
+    """Warn that a file of plain text has no sentences; an error would keep other files from being parsed.
 
-    Raises `InputError` for a treebank or bank without sentences.
+    Raises `InputError` instead if the file is a treebank or an AMR bank.
     """
     error = input_error("the file holds no sentences", name)
     if layout is FileLayout.BLOCKS:
