@@ -885,7 +885,7 @@ def test_composition_without_words_to_compose(task):
 
 
 def test_encoders_that_are_too_short_or_of_another_kind(encoder, tmp_path):
-    with pytest.raises(InputError, match=f"--encoder-layers 9: the pretrained encoder has {LAYERS}"):
+    with pytest.raises(InputError, match=f"--encoder-layers 9: the pretrained encoder has only {LAYERS}"):
         PretrainedLayers(encoder, "", 9)
     with pytest.raises(InputError, match="is not the one that the model was trained with"):
         PretrainedLayers(encoder, "0" * 64, 1)
