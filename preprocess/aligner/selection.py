@@ -85,6 +85,9 @@ class SpanSelection:
         before = self._distance(one, first) + self._distance(other, second)
         self.spans[one], self.spans[other] = second, first
         if self._distance(one, second) + self._distance(other, first) < before - 1e-9:
+            for node, old, new in ((one, first, second), (other, second, first)):
+                self._release(node, old)
+                self._hold(node, new)
             return True
         self.spans[one], self.spans[other] = first, second
         return False

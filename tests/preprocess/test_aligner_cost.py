@@ -113,6 +113,22 @@ def test_twins_have_one_label_and_the_same_candidates(graph, tokens):
     assert SpanSelection(graph, options, {}, len(tokens)).twins == expected
 
 
+def test_nodes_that_swap_spans_hold_the_tokens_that_they_get():
+    words = "the dog barked and the other dog slept".split()
+    text = "(a / and :op1 (b / bark-01 :ARG0 (d / dog)) :op2 (s / sleep-01 :ARG0 (d2 / dog)))"
+    graph = entry(" ".join(words), text).graph
+    options, _ = candidates(graph, Words.from_tokens(words))
+    verbs = {graph.labels.index("bark-01"): (2,), graph.labels.index("sleep-01"): (7,)}
+    selection = SpanSelection(graph, options, verbs, len(words))
+    ((one, other),) = selection.twins
+    for node, tokens in ((one, (6,)), (other, (1,))):
+        selection.spans[node] = tokens
+        selection._hold(node, tokens)
+    assert selection._swap(one, other)
+    assert selection.spans == {**verbs, one: (1,), other: (6,)}
+    assert selection.holders == {2: {min(verbs)}, 7: {max(verbs)}, 1: {one}, 6: {other}}
+
+
 @pytest.mark.parametrize("piece", ["s", "www"])
 @pytest.mark.parametrize("token", ["s", "wwx", "b"])
 def test_a_string_of_many_pieces_takes_linear_time(piece, token):
