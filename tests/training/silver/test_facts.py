@@ -142,7 +142,7 @@ def test_edges_of_a_predicate_to_the_same_words_are_left_out():
     assert facts.given is not None and [edge.role for edge in facts.given.edges] == ["ARG2"]
     assert facts.left_out["argument of the same words as another"] == 2
     facts = facts_of(BOYS, [predicate(2, "want.01", ARG0=(0, 1), ARG1=(1, 1), ARG2=(1, 1))], {"want.01"})
-    assert facts.given is None or not facts.given.edges
+    assert facts.given is not None and facts.given.edges == ()
     assert facts.left_out["argument of the same words as another"] == 3
 
 
