@@ -268,7 +268,12 @@ def parse_conllu(lines: Iterable[bytes], path: str | None = None, first: int = 1
 
 
 def decode_line(raw: bytes, path: str | None, number: int) -> str:
-    """Return a line of a text file without its end and without a byte-order mark.
+    """Return a line of a text file without its end and without a byte-order mark. Raises as `decoded` does."""
+    return decoded(raw, path, number).rstrip("\r\n").removeprefix("\ufeff" if number == 1 else "")
+
+
+def decoded(raw: bytes, path: str | None, number: int) -> str:
+    """Return a line of a text file with all its characters.
 
     Raises `InputError` for bytes that are not UTF-8, and for zero bytes.
     """
@@ -279,7 +284,7 @@ def decode_line(raw: bytes, path: str | None, number: int) -> str:
         raise input_error(problem, path, number) from None
     if "\0" in line:
         raise input_error("the line holds a zero byte: is this a text file?", path, number)
-    return line.rstrip("\r\n").removeprefix("\ufeff" if number == 1 else "")
+    return line
 
 
 def _sentence(block: list[str], path: str | None, start: int) -> Sentence:

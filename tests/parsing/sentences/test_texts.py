@@ -1,16 +1,21 @@
 """Sentences that were found in text, as they are parsed and written."""
 
+import json
 import warnings
 
 import pytest
 from hypothesis import given
 
+from tests.text.test_learned_segmentation import SEGMENTER
 from tests.text.test_tokens import TEXTS
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry, parse_bank
 from transition_parser.graphs.conllu import Sentence, parse_conllu
 from transition_parser.parsing.sentences import read_amr_sentences, read_sentences
 from transition_parser.parsing.sentences.objects import sentences_from
+from transition_parser.parsing.sentences.parts import Part, divided, read_part
+from transition_parser.parsing.sentences.rows import Reading
+from transition_parser.text.segmentation import ENGLISH
 
 TEXT = "We can't\nsleep.  Why? (Noise.)\n\nGo now."
 KINDS = pytest.mark.parametrize("kind", [Sentence, AmrEntry])
@@ -109,6 +114,46 @@ def test_a_file_of_raw_text(read, tmp_path):
     found = list(read(path, raw=True))
     assert [sentence.id for sentence in found] == ["1", "2", "3", "4"]
     assert found[-1].forms == ["Go", "now", "."] and found[-1].path == str(path)
+
+
+@READERS
+@pytest.mark.parametrize("segmenter", [ENGLISH, SEGMENTER])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Go on.\r\nStop it.\r\n\r\nWait.",
+        "\ufeffThe boy left.\nGo on.\n",
+        "\ufeff\r\nThe boy left.\r\n",
+        "\r\n\r\nJ.\r\nSmith left etc.\r\nand No.\r\n5 stayed. \r\nGo\r\n",
+        "Go.\rStop.\r\n\x0b\r\nWait.\x85No.\u2028Yes.\n",
+        "Go.\n\n\U0001f600 Stop.\r\n\r\nNo.\r\n",
+    ],
+)
+def test_places_are_those_in_the_file_as_it_is_and_in_the_same_string(read, segmenter, text, tmp_path):
+    kind = Sentence if read is read_sentences else AmrEntry
+    path = tmp_path / "x.txt"
+    path.write_bytes(text.encode())
+    as_text = sentences_from(text, kind, segmenter=segmenter)
+    reading = Reading(raw=True, segmenter=segmenter)
+    in_parts = [
+        item.sentences[0] for part in divided(str(path), kind, reading, 1) for item in read_part(part, kind, reading)
+    ]
+    row = tmp_path / "x.jsonl"
+    row.write_text(json.dumps({"text": text}))
+    (in_row,) = read_part(Part(str(row)), kind, reading._replace(column="text"))
+    for found in (as_text, list(read(path, raw=True, segmenter=segmenter)), in_parts, in_row.sentences):
+        assert [s.spans for s in found] == [s.spans for s in as_text]
+        assert [str(s) for s in found] == [str(s) for s in as_text]
+        for sentence in found:
+            assert [text[start:end] for start, end in sentence.spans] == sentence.forms
+
+
+def test_line_ends_divide_nothing_else_than_line_feeds_do():
+    text = "J.\nSmith left etc.\nand No.\n5 stayed.\nGo"
+    for one, other in zip(
+        sentences_from(text, Sentence), sentences_from(text.replace("\n", "\r\n"), Sentence), strict=True
+    ):
+        assert str(one) == str(other)
 
 
 @READERS

@@ -12,9 +12,9 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from transition_parser.base.errors import input_error, warn
 from transition_parser.graphs.bank import AmrEntry, check_line_ends, parse_bank
-from transition_parser.graphs.conllu import Sentence, decode_line, parse_conllu
+from transition_parser.graphs.conllu import Sentence, decode_line, decoded, parse_conllu
 from transition_parser.parsing.sentences.streams import standard_input
-from transition_parser.parsing.sentences.texts import MORE, OF_TEXT, TextWarnings, on_one_line, rows_of
+from transition_parser.parsing.sentences.texts import MORE, OF_TEXT, TextWarnings, on_one_line, rows_of, without_mark
 from transition_parser.parsing.sentences.tokenised import TokenisedCheck
 from transition_parser.text.lengths import LONGEST
 from transition_parser.text.segmentation import ENGLISH, EnglishRules, Segmenter
@@ -43,14 +43,15 @@ class Start(NamedTuple):
     """The place in a file where some lines begin.
 
     line: number of the first of the lines
-    sentences: number of sentences before the lines
+    sentences, characters: number of sentences, and of characters, before the lines
     """
 
     line: int
     sentences: int
+    characters: int
 
 
-WHOLE = Start(1, 0)
+WHOLE = Start(1, 0, 0)
 
 
 def read_sentences(
@@ -253,6 +254,15 @@ def _amrs_of_lines(
         yield replace(entry, path=name, line=number)
 
 
+def _text_line(raw: bytes, name: str, number: int) -> str:
+    """Return a line of text with all its characters, a blank in place of a byte-order mark at the start of the file.
+
+    Raises `InputError` for bytes that are not UTF-8, and for zero bytes.
+    """
+    line = decoded(raw, name, number)
+    return without_mark(line) if number == 1 else line
+
+
 def _of_paragraphs(
     lines: Iterable[bytes],
     name: str,
@@ -262,10 +272,12 @@ def _of_paragraphs(
     warned: TextWarnings,
     segmenter: Segmenter,
 ) -> Iterator[Any]:
-    decoded = (decode_line(raw, name, number) for number, raw in enumerate(lines, start.line))
+    text = (_text_line(raw, name, number).removesuffix("\n") for number, raw in enumerate(lines, start.line))
     first = start.sentences + 1
-    divided = warned.divided(segmenter.sentences(decoded, longest), name, longest, first)
-    return (replace(sentence, path=name) for sentence in OF_TEXT[kind](divided, first))
+    divided = warned.divided(segmenter.sentences(text, longest), name, longest, first)
+    for sentence in OF_TEXT[kind](divided, first):
+        spans = tuple((begin + start.characters, end + start.characters) for begin, end in sentence.spans)
+        yield replace(sentence, path=name, spans=spans)
 
 
 _READERS: dict[tuple[type, FileLayout], Callable[..., Iterator[Any]]] = {

@@ -9,7 +9,7 @@ from typing import Any, TypeGuard, TypeVar
 from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.parsing.sentences.texts import MORE, NO_TEXT, OF_TEXT, TextWarnings
+from transition_parser.parsing.sentences.texts import MORE, NO_TEXT, OF_TEXT, TextWarnings, without_mark
 from transition_parser.text.columns import UNKNOWN
 from transition_parser.text.lengths import LONGEST, is_longer, length
 from transition_parser.text.segmentation import ENGLISH, Segmenter, TextSentence
@@ -93,7 +93,7 @@ def whole_sentences(
     for number, item in enumerate(given, 1):
         if item is not None and not isinstance(item, str):
             raise InputError(f"sentence {number} is {_shown(item)}, not a string")
-        text = warned.replaced(item or "", f"sentence {number}")
+        text = without_mark(warned.replaced(item or "", f"sentence {number}"))
         found = tuple(segmenter.tokens(text))
         one = TextSentence(text[found[0].start : found[-1].end], found, False, True) if found else None
         divided.append(one)
@@ -161,7 +161,7 @@ def _sentence(item: Any, kind: type[T], number: int) -> T:
 
 
 def _divided(text: str, name: str, longest: int, segmenter: Segmenter, warned: TextWarnings) -> list[TextSentence]:
-    return list(warned.divided(segmenter.sentences(text.split("\n"), longest), name, longest))
+    return list(warned.divided(segmenter.sentences(without_mark(text).split("\n"), longest), name, longest))
 
 
 def _warn_of_words(items: list) -> None:

@@ -32,11 +32,13 @@ class FilePlace(NamedTuple):
     position: number of bytes before the place; in Parquet, number of rows
     line: number of the first line behind the place
     before: number of sentences before the place; in tables, number of rows
+    characters: number of characters before the place; not counted in Parquet
     """
 
     position: int
     line: int
     before: int
+    characters: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def _parquet(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
 
 
 def _start(part: Part) -> Start:
-    return WHOLE if part.begin is None else Start(part.begin.line, part.begin.before)
+    return WHOLE if part.begin is None else Start(part.begin.line, part.begin.before, part.begin.characters)
 
 
 def _lines_of(part: Part, file: BinaryIO) -> Iterator[bytes]:
@@ -174,31 +176,34 @@ class _Block(NamedTuple):
     line: number of the first line
     lines: the decoded lines
     path: the file's name for messages
+    characters: number of characters before the first line
     """
 
     position: int
     line: int
     lines: list[str]
     path: str
+    characters: int
 
 
 def _blocks(file: BinaryIO, name: str, layout: FileLayout, kind: type) -> Iterator[_Block]:
     is_blank = _is_empty if layout is FileLayout.BLOCKS and kind is Sentence else _is_white
-    block = _Block(0, 1, [], name)
-    position = number = 0
+    block = _Block(0, 1, [], name, 0)
+    position = number = characters = 0
     for number, raw in enumerate(file, 1):
         line = decode_line(raw, name, number)
         blank = is_blank(line)
         if not blank:
-            block = block if block.lines else _Block(position, number, [], name)
+            block = block if block.lines else _Block(position, number, [], name, characters)
             block.lines.append(line)
         if block.lines and (blank or layout is FileLayout.LINES):
             yield block
-            block = _Block(0, 1, [], name)
+            block = _Block(0, 1, [], name, 0)
         position += len(raw)
+        characters += len(raw.decode())
     if block.lines:
         yield block
-    yield _Block(position, number + 1, [], name)
+    yield _Block(position, number + 1, [], name, characters)
 
 
 def _places(blocks: Iterable[_Block], weight: Callable[[_Block], int]) -> Iterator[FilePlace]:
@@ -210,9 +215,9 @@ def _places(blocks: Iterable[_Block], weight: Callable[[_Block], int]) -> Iterat
     for block in blocks:
         begin = begin or block
         if not block.lines:
-            yield FilePlace(block.position, block.line, count)
+            yield FilePlace(block.position, block.line, count, block.characters)
         elif sentences := weight(block):
-            yield FilePlace(begin.position, begin.line, count)
+            yield FilePlace(begin.position, begin.line, count, begin.characters)
             count, begin = count + sentences, None
 
 

@@ -112,6 +112,11 @@ def rows_of(tokens: Sequence[Token], space_after: bool = True) -> tuple[Row, ...
     return tuple(rows)
 
 
+def without_mark(line: str) -> str:
+    """Return the first line of a text with a blank in place of a byte-order mark, so that no character moves."""
+    return line.replace("\ufeff", " ", 1) if line.startswith("\ufeff") else line
+
+
 def on_one_line(text: str) -> str:
     """Return the text with one space for each stretch of white space."""
     return " ".join(text.split())
