@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from oracles.amr import Derivation, amr_oracle
 from transition_parser.base.errors import InputError
 from transition_parser.base.process import in_parallel
 from transition_parser.graphs.amr import AmrGraph
@@ -16,6 +15,7 @@ from transition_parser.graphs.amr_matching import TooLargeError
 from transition_parser.graphs.amr_score import Counts, compare_graphs
 from transition_parser.graphs.amr_triples import entry_triples, read_triples
 from transition_parser.graphs.bank import AmrEntry
+from transition_parser.oracles.amr import Derivation, amr_oracle
 from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem

@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from oracles.static import NonProjectiveError, oracle
 from transition_parser.base.errors import input_error
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
+from transition_parser.oracles.static import NonProjectiveError, oracle
 from transition_parser.transitions import Action, Kind, TreeSystem
 
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from oracles.static import NonProjectiveError
 from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.oracles.static import NonProjectiveError
 from transition_parser.transitions import TREE_SYSTEMS, Action, Kind, State, TransitionSystem, TreeSystem
 from transition_parser.transitions.gold import GoldOrder, Items
 from transition_parser.transitions.tree_system import NO_HEAD

@@ -11,15 +11,15 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from oracles.amr_check import Derived, derive
-from preprocess.aligner import aligned, train_table
-from preprocess.banks import derived_alone, nothing_left, read_entries
-from preprocess.propbank import Paths, PropBank, propbank_of_amrs
-from preprocess.splits import by_frequency, data_folder, keep_vectors, source_line, values_of
 from transition_parser.base.errors import InputError
 from transition_parser.base.progress import progress
 from transition_parser.graphs.amr import named
 from transition_parser.graphs.bank import AmrEntry
+from transition_parser.oracles.amr_check import Derived, derive
+from transition_parser.preprocess.aligner import aligned, train_table
+from transition_parser.preprocess.banks import derived_alone, nothing_left, read_entries
+from transition_parser.preprocess.propbank import Paths, PropBank, propbank_of_amrs
+from transition_parser.preprocess.splits import by_frequency, data_folder, keep_vectors, source_line, values_of
 from transition_parser.text.columns import KNOWN, Columns
 from transition_parser.text.frames import packaged
 from transition_parser.text.pieces import Pieces, make_pieces, normalise

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from oracles.amr import check_graph
-from oracles.amr_check import Derived
-from preprocess.aligner import with_sentences
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.graphs.amr_triples import entry_triples
 from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.oracles.amr import check_graph
+from transition_parser.oracles.amr_check import Derived
+from transition_parser.preprocess.aligner import with_sentences
 
 Problems = list[InputError] | None
 

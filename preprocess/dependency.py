@@ -11,12 +11,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from oracles.static import NonProjectiveError, oracle
-from preprocess.propbank import Paths, PropBank
-from preprocess.splits import by_frequency, data_folder, keep_vectors, source_line, values_of
 from transition_parser.base.errors import input_error
 from transition_parser.base.progress import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.oracles.static import NonProjectiveError, oracle
+from transition_parser.preprocess.propbank import Paths, PropBank
+from transition_parser.preprocess.splits import by_frequency, data_folder, keep_vectors, source_line, values_of
 from transition_parser.text.columns import KNOWN, Columns, seen_with_tags, values_of_forms
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.text.predicates import COLUMN as PROPBANK

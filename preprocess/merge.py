@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from preprocess.banks import Problems, check_entry
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.preprocess.banks import Problems, check_entry
 
 SUFFIXES = (".txt", ".amr")
 

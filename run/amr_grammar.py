@@ -37,9 +37,9 @@ from pathlib import Path
 
 import penman
 
-from preprocess.aligner.lexicon import ORDINALS
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import replacing
+from transition_parser.preprocess.aligner.lexicon import ORDINALS
 from transition_parser.text.numbers import UNITS
 from transition_parser.training.silver.exclusion import Excluded, read_texts
 

@@ -14,12 +14,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from oracles.amr_check import derive
-from preprocess.aligner import aligned, train_table
-from preprocess.amr import limits_of
-from preprocess.banks import derived_alone, read_entries
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import new_files
+from transition_parser.oracles.amr_check import derive
+from transition_parser.preprocess.aligner import aligned, train_table
+from transition_parser.preprocess.amr import limits_of
+from transition_parser.preprocess.banks import derived_alone, read_entries
 from transition_parser.storage.exports import read_calibration, read_config, write_config
 from transition_parser.text.frames import packaged
 from transition_parser.transitions.amr import AmrSystem

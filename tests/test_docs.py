@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from oracles.static import oracle
 from tests.conftest import ROOT, SAMPLE
 from transition_parser.cli.main import COMMANDS
 from transition_parser.graphs.conllu import read_conllu
+from transition_parser.oracles.static import oracle
 from transition_parser.transitions import RootRelations, make_system
 
 DOCS = ROOT / "docs"
@@ -125,7 +125,7 @@ def test_references_hold_every_command_and_the_public_api(site):
     for name in (
         "transition_parser.parsing.parser.Parser.load",
         "transition_parser.parsing.parses.Parse",
-        "oracles.static.oracle",
+        "transition_parser.oracles.static.oracle",
     ):
         assert f'id="{name}"' in api
 

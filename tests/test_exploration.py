@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from oracles.static import oracle
 from tests.small_models import MEMORYLESS, TREES, make_batch, make_folder, make_model, make_task, pairs_of, with_words
 from tests.strategies import random_heads
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.modules.contract import ActionScores
+from transition_parser.oracles.static import oracle
 from transition_parser.states.correct import Correct, CorrectActions, GoldTrees
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine

@@ -15,9 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from oracles.amr_check import check_entry
-from oracles.static import NonProjectiveError, oracle
-from preprocess.aligner import align_corpus, with_sentences
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.mutations import mutated_bytes
 from transition_parser.base.errors import InputError
@@ -25,6 +22,9 @@ from transition_parser.cli.main import main
 from transition_parser.graphs.amr_score import smatch_of
 from transition_parser.graphs.bank import AmrEntry, parse_bank, read_bank
 from transition_parser.graphs.conllu import Sentence, parse_conllu, read_conllu
+from transition_parser.oracles.amr_check import check_entry
+from transition_parser.oracles.static import NonProjectiveError, oracle
+from transition_parser.preprocess.aligner import align_corpus, with_sentences
 from transition_parser.transitions import TREE_SYSTEMS, make_system
 
 ROUNDS = [pytest.param(300, id="few"), pytest.param(5_000, id="many", marks=pytest.mark.slow)]

@@ -9,14 +9,16 @@ import sys
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, SAMPLE
 from transition_parser.cli.main import COMMANDS
 
 HEAVY = ("torch", "fairseq", "numpy", "spacy", "matplotlib", "sentencepiece", "tqdm")
 
 ROOMS = (
-    *("transition_parser", "transition_parser.transitions", "oracles", "oracles.check", "oracles.amr_check"),
+    *("transition_parser", "transition_parser.transitions", "transition_parser.oracles"),
     *(
+        "transition_parser.oracles.check",
+        "transition_parser.oracles.amr_check",
         "transition_parser.graphs.bank",
         "transition_parser.graphs.amr_score",
         "transition_parser.graphs.dependency_score",
@@ -97,3 +99,18 @@ def test_parsing_loads_no_fairseq():
 def test_importing_and_parsing_change_no_setting_of_the_process(use):
     before, after = json.loads(fresh(BEFORE_AND_AFTER.format(use=use, settings=SETTINGS)))
     assert after == before
+
+
+def test_a_users_own_modules_are_not_run_in_place_of_ours(tmp_path):
+    """Python looks for modules beside the script first, and with -m in the working folder."""
+    for name in ("oracles", "preprocess", "tests", "run"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('not ours')")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from transition_parser import Parser\nprint(Parser.load('en-ewt').parse('She sleeps.')[0].heads)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    for command in ([script], ["-m", "transition_parser", "oracle", "--system", "arc-hybrid-swap", SAMPLE]):
+        python = [sys.executable, *map(str, command)]
+        done = subprocess.run(python, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr

@@ -3,8 +3,15 @@
 Every node of every graph, constants included, gets at least one token.
 """
 
-from preprocess.aligner.aligner import align_corpus, align_entry, aligned, entry_tokens, train_table, with_sentences
-from preprocess.aligner.em import WordConceptTable
+from transition_parser.preprocess.aligner.aligner import (
+    align_corpus,
+    align_entry,
+    aligned,
+    entry_tokens,
+    train_table,
+    with_sentences,
+)
+from transition_parser.preprocess.aligner.em import WordConceptTable
 
 __all__ = [
     "WordConceptTable",

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from preprocess.aligner.em import Observation, WordConceptTable
-from preprocess.aligner.forced import complete, is_lexical
-from preprocess.aligner.morphology import without_sense
-from preprocess.aligner.rules import Candidate, Names, candidates
-from preprocess.aligner.selection import SpanSelection
-from preprocess.aligner.words import Span, Words, span
 from transition_parser.base.errors import InputError
 from transition_parser.base.process import in_parallel
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry
+from transition_parser.preprocess.aligner.em import Observation, WordConceptTable
+from transition_parser.preprocess.aligner.forced import complete, is_lexical
+from transition_parser.preprocess.aligner.morphology import without_sense
+from transition_parser.preprocess.aligner.rules import Candidate, Names, candidates
+from transition_parser.preprocess.aligner.selection import SpanSelection
+from transition_parser.preprocess.aligner.words import Span, Words, span
 from transition_parser.text.tokens import tokenise
 
 _SURE = 0.7  # EM neither learns from nor changes a node with a candidate of at least this score

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from preprocess.aligner.morphology import without_sense
-from preprocess.aligner.rules import Around
-from preprocess.aligner.tables import CONCEPT_WORDS, NEIGHBOURS, SENTENCE_END
-from preprocess.aligner.words import Span, Words
 from transition_parser.graphs.amr import AmrGraph
+from transition_parser.preprocess.aligner.morphology import without_sense
+from transition_parser.preprocess.aligner.rules import Around
+from transition_parser.preprocess.aligner.tables import CONCEPT_WORDS, NEIGHBOURS, SENTENCE_END
+from transition_parser.preprocess.aligner.words import Span, Words
 
 
 def complete(graph: AmrGraph, words: Words, given: dict[int, Span]) -> list[Span]:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from preprocess.aligner.words import Span
 from transition_parser.graphs.bank import AmrEntry, jamr_lines, metadata_of
 from transition_parser.graphs.penman_reader import PenmanToken, tokens_of
+from transition_parser.preprocess.aligner.words import Span
 
 STYLES = ("isi", "plain", "jamr")
 

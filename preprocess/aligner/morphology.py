@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from preprocess.aligner.lexicon import IRREGULAR_DERIVATIONS, NEGATIVE_PREFIXES, SUFFIXES
+from transition_parser.preprocess.aligner.lexicon import IRREGULAR_DERIVATIONS, NEGATIVE_PREFIXES, SUFFIXES
 
 SAME, SPELLING, IRREGULAR, DERIVED, NEGATED = 1.0, 0.95, 0.85, 0.8, 0.75
 _VARIANTS = (

@@ -6,8 +6,8 @@ import operator
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 
-from preprocess.aligner.lexicon import DEMONYMS
-from preprocess.aligner.words import Span, Words, span
+from transition_parser.preprocess.aligner.lexicon import DEMONYMS
+from transition_parser.preprocess.aligner.words import Span, Words, span
 
 
 def unquoted(label: str) -> str:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from preprocess.aligner.lexicon import MONTHS, NUMBER_WORDS, ORDINALS
-from preprocess.aligner.words import Span, Words, span
+from transition_parser.preprocess.aligner.lexicon import MONTHS, NUMBER_WORDS, ORDINALS
+from transition_parser.preprocess.aligner.words import Span, Words, span
 from transition_parser.text.numbers import HYPHENS, SCALES, UNITS, Part, totals
 
 _DIGITS = re.compile(r"[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?|[-+]?\.\d+")

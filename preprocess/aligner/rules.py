@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from preprocess.aligner.lexicon import AGENT_SUFFIXES
-from preprocess.aligner.morphology import DERIVED, negated, similarity, without_sense
-from preprocess.aligner.names import name_spans, unquoted
-from preprocess.aligner.numbers import date_parts, month, numbers, ordinal, times_of_day
-from preprocess.aligner.tables import CONCEPT_WORDS, CONSTANT_WORDS, NOMINALS, QUESTION_WORDS
-from preprocess.aligner.words import Span, Words, span
 from transition_parser.graphs.amr import AmrGraph, is_number, named
+from transition_parser.preprocess.aligner.lexicon import AGENT_SUFFIXES
+from transition_parser.preprocess.aligner.morphology import DERIVED, negated, similarity, without_sense
+from transition_parser.preprocess.aligner.names import name_spans, unquoted
+from transition_parser.preprocess.aligner.numbers import date_parts, month, numbers, ordinal, times_of_day
+from transition_parser.preprocess.aligner.tables import CONCEPT_WORDS, CONSTANT_WORDS, NOMINALS, QUESTION_WORDS
+from transition_parser.preprocess.aligner.words import Span, Words, span
 
 NOMINAL = 0.55  # the score of a noun made of a verb: `result` for the node `thing` in thing :ARG2-of result-01
 STRONG, WEAK = 0.9, 0.45  # the scores of words before and after `|` in `CONCEPT_WORDS` and `CONSTANT_WORDS`

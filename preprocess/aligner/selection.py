@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from preprocess.aligner.rules import Candidate
-from preprocess.aligner.tables import FIRST_MENTIONED, SHARING
-from preprocess.aligner.words import Span, gap
 from transition_parser.graphs.amr import AmrGraph
+from transition_parser.preprocess.aligner.rules import Candidate
+from transition_parser.preprocess.aligner.tables import FIRST_MENTIONED, SHARING
+from transition_parser.preprocess.aligner.words import Span, gap
 
 _DISTANCE, _PRONOUN_DISTANCE = 0.3, 0.1  # the loss of a candidate that is far from all neighbours
 _FAR = 12  # tokens; larger gaps count as this one

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from preprocess.aligner.tables import FUNCTION_WORDS, PUNCTUATION
+from transition_parser.preprocess.aligner.tables import FUNCTION_WORDS, PUNCTUATION
 from transition_parser.text.lemmas import lemmatise
 
 Span = tuple[int, ...]  # the positions of tokens, ascending and without a gap

@@ -13,9 +13,9 @@ import json
 import time
 from dataclasses import replace
 
-from preprocess.aligner import WordConceptTable, align_corpus, train_table
-from preprocess.aligner.evaluate import Gold, read_gold, score
 from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.preprocess.aligner import WordConceptTable, align_corpus, train_table
+from transition_parser.preprocess.aligner.evaluate import Gold, read_gold, score
 
 
 def entries_of(path: str) -> list[AmrEntry]:

@@ -18,9 +18,9 @@ from common import parser, report
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from oracles.static import oracle
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.oracles.static import oracle
 from transition_parser.states.costs import Costs
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import DependencyMachine

@@ -17,12 +17,12 @@ from collections.abc import Iterator, Sequence
 import torch
 from common import parser
 
-from preprocess.aligner import aligned, train_table
 from transition_parser import Parser
 from transition_parser.graphs.amr_score import compare_graphs
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.gold_facts import WHAT, facts_of, some_of
+from transition_parser.preprocess.aligner import aligned, train_table
 
 
 def entries_of(paths: Sequence[str], most: int) -> Iterator[AmrEntry]:

@@ -15,12 +15,12 @@ from itertools import islice
 
 from common import parser, report
 
-from oracles.amr import amr_oracle
-from oracles.static import NonProjectiveError, oracle
-from preprocess.aligner import aligned, train_table
-from preprocess.banks import read_entries
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
+from transition_parser.oracles.amr import amr_oracle
+from transition_parser.oracles.static import NonProjectiveError, oracle
+from transition_parser.preprocess.aligner import aligned, train_table
+from transition_parser.preprocess.banks import read_entries
 from transition_parser.text.pieces import normalise
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, make_system
 from transition_parser.transitions.amr import AmrSystem

@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from oracles.static import oracle
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.small_models import MODELS, SYSTEMS, encode, make_folder, make_model, make_task, runs_with
 from transition_parser import Parser
@@ -14,6 +13,7 @@ from transition_parser.analysis.traces import MOST_CANDIDATES, Trace, steps_of, 
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.modules.ensemble import Ensemble
+from transition_parser.oracles.static import oracle
 from transition_parser.parsing.formalisms import AMR, TREES
 from transition_parser.parsing.search import search
 from transition_parser.transitions import make_system

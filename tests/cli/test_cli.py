@@ -64,8 +64,8 @@ def test_oracle(tmp_path):
 
 
 def test_oracle_fails_a_check_with_status_1(monkeypatch, capsys):
-    from oracles import check
     from transition_parser.cli.main import main
+    from transition_parser.oracles import check
 
     original = check.oracle
     monkeypatch.setattr(check, "oracle", lambda *args: list(original(*args))[:-1])

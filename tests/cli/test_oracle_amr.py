@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-from oracles import amr_check
-from oracles.amr import Derivation
 from tests.conftest import SAMPLE_AMR, run_here
 from transition_parser.graphs.bank import read_bank
+from transition_parser.oracles import amr_check
+from transition_parser.oracles.amr import Derivation
 from transition_parser.text.frames import packaged
 from transition_parser.transitions import Action, make_system
 

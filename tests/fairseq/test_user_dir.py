@@ -19,8 +19,8 @@ def editable(site: Path) -> None:
     """What pip puts beside fairseq where the package is installed in editable mode; the C libraries are left out."""
     sources, wheels = site.with_name("sources"), site.with_name("wheels")
     wheels.mkdir()
-    for name in ("transition_parser", "oracles", "preprocess"):
-        shutil.copytree(ROOT / name, sources / name, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    ignored = shutil.ignore_patterns("__pycache__", "*.so")
+    shutil.copytree(ROOT / "transition_parser", sources / "transition_parser", ignore=ignored)
     for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, sources)
     run(sys.executable, "-c", BUILD, wheels, cwd=sources, CC="false")

@@ -122,7 +122,7 @@ def scores_of(model, net_input: dict) -> torch.Tensor:
 
 
 def batch_of(resources, count: int = 12) -> dict:
-    from oracles import oracle
+    from transition_parser.oracles import oracle
 
     system, index = resources.parser.transition_system(), resources.target_dictionary.index
     sources, targets = [], []

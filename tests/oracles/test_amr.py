@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles.amr import Derivation, amr_oracle
-from preprocess.aligner import align_corpus
 from tests.amr_walks import FRAMES
 from tests.conftest import SAMPLE_AMR
 from transition_parser.graphs.amr import AmrGraph, Edge, quoted
 from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
+from transition_parser.oracles.amr import Derivation, amr_oracle
+from transition_parser.preprocess.aligner import align_corpus
 from transition_parser.text.frames import packaged
 from transition_parser.transitions import Action
 from transition_parser.transitions.amr import ARCS_IN_A_ROW, AmrSystem

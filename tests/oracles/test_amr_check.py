@@ -4,12 +4,12 @@ from collections import Counter
 
 import pytest
 
-from oracles import amr_check
-from oracles.amr_check import AmrCoverage, check, derive, seen_only
 from tests.amr_walks import FRAMES
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr_score import Counts
 from transition_parser.graphs.bank import AmrEntry, parse_bank
+from transition_parser.oracles import amr_check
+from transition_parser.oracles.amr_check import AmrCoverage, check, derive, seen_only
 from transition_parser.transitions import Action, make_system
 
 SYSTEM = make_system("amr")

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles import costs, oracle
-from oracles.static import NonProjectiveError
 from tests.oracles.brute_force import Graph, all_trees, gold_heads, legal_steps
 from tests.strategies import trees
 from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.oracles import costs, oracle
+from transition_parser.oracles.static import NonProjectiveError
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, Kind, RootRelations, State, TreeSystem, make_system
 
 SWAP_SYSTEMS = [name for name, system in TREE_SYSTEMS.items() if not system.projective_only]

@@ -4,11 +4,11 @@ from unittest import mock
 import pytest
 from hypothesis import given
 
-from oracles.static import NonProjectiveError, oracle
 from tests.graphs.test_dependency import chain, components
 from tests.steps import grows_linearly
 from tests.strategies import trees
 from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.oracles.static import NonProjectiveError, oracle
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, Kind, make_system
 
 SWAP_SYSTEMS = [name for name, system in SYSTEMS.items() if name in TREE_SYSTEMS and not system.projective_only]

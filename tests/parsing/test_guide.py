@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from preprocess.aligner import aligned, train_table
 from tests.conftest import SAMPLE_AMR, without_kernels
 from tests.given_checks import broken
 from tests.simulated_device import DEVICE, SimulatedDevice
@@ -18,6 +17,7 @@ from transition_parser.graphs.amr_identity import canonical
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.parsing.given import Given, GivenEdge, GivenName, GivenNode
 from transition_parser.parsing.gold_facts import WHAT, facts_of, some_of
+from transition_parser.preprocess.aligner import aligned, train_table
 from transition_parser.transitions.amr import AmrSystem
 
 COUNT = 16

@@ -7,18 +7,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preprocess.aligner import align_entry, train_table
-from preprocess.aligner.aligner import MOST
-from preprocess.aligner.forced import _from_neighbours, _last_resort, complete
-from preprocess.aligner.morphology import without_sense
-from preprocess.aligner.names import _beginnings, _in_order, _joined, _letters, _some_strings, name_spans
-from preprocess.aligner.rules import Around, candidates
-from preprocess.aligner.selection import SpanSelection
-from preprocess.aligner.words import Words, span
 from tests.conftest import run_here
 from tests.preprocess.test_aligner import WORDS, entry, graphs
 from tests.steps import grows_linearly
 from transition_parser.base.errors import InputError
+from transition_parser.preprocess.aligner import align_entry, train_table
+from transition_parser.preprocess.aligner.aligner import MOST
+from transition_parser.preprocess.aligner.forced import _from_neighbours, _last_resort, complete
+from transition_parser.preprocess.aligner.morphology import without_sense
+from transition_parser.preprocess.aligner.names import (
+    _beginnings,
+    _in_order,
+    _joined,
+    _letters,
+    _some_strings,
+    name_spans,
+)
+from transition_parser.preprocess.aligner.rules import Around, candidates
+from transition_parser.preprocess.aligner.selection import SpanSelection
+from transition_parser.preprocess.aligner.words import Words, span
 
 PIECES = st.lists(st.sampled_from("a b new york yorker news germany german".split()), min_size=1, max_size=7)
 

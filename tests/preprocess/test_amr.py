@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from preprocess.aligner import aligner
-from preprocess.amr import AmrOptions, preprocess_amr
 from tests.conftest import SAMPLE_AMR, run_here
 from tests.states.test_machine import SPECIAL
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import read_bank
+from transition_parser.preprocess.aligner import aligner
+from transition_parser.preprocess.amr import AmrOptions, preprocess_amr
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 from transition_parser.states.table import ActionTable

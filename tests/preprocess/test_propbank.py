@@ -2,11 +2,11 @@
 
 import pytest
 
-from preprocess.propbank import PropBank, head_of
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.preprocess.propbank import PropBank, head_of
 
 SLEEPS = "# sent_id = sample-01\n3\tsleeps\tsleep.01\tARG0:1-2\tARGM-LOC:4-6\n3\tsleeps\tsleep.02\n\n"
 SELLS = "# sent_id = sample-02\n2\tsells\tsell.01\tARG0:1-1\tARG1:3-4\tV:2-2\tR-ARG0:8-8\n\n"

@@ -7,7 +7,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles import costs, oracle
 from tests.conftest import SAMPLE, both_ways
 from tests.simulated_device import DEVICE, SimulatedDevice
 from tests.states.test_amr_machine import machine_of
@@ -18,6 +17,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import costs_kernels
+from transition_parser.oracles import costs, oracle
 from transition_parser.states.costs import ILLEGAL, Costs
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import DependencyMachine

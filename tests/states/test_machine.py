@@ -8,13 +8,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles import oracle
 from tests.conftest import SAMPLE, both_ways
 from tests.states.indicators import indicators
 from tests.strategies import RELATIONS
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.kernels import machine_kernels
+from transition_parser.oracles import oracle
 from transition_parser.states.batched import unroll
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import DependencyMachine, max_search_actions

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from oracles.amr_check import derive
-from preprocess.aligner import aligned, train_table
 from tests.conftest import SAMPLE_AMR
 from tests.search_limits import why_beyond
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import parse_entry, read_bank
+from transition_parser.oracles.amr_check import derive
+from transition_parser.preprocess.aligner import aligned, train_table
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits, learned
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles.static import oracle
 from tests.strategies import legal_actions, trees
 from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.oracles.static import oracle
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, Action, Kind, make_system
 from transition_parser.transitions.roots import RootRelations
 

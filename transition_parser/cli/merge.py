@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from preprocess.banks import RULE, nothing_left
-from preprocess.merge import bank_files, merge_banks
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output
 from transition_parser.cli.options import add_json, add_skip_bad, print_figures, report_left_out
+from transition_parser.preprocess.banks import RULE, nothing_left
+from transition_parser.preprocess.merge import bank_files, merge_banks
 
 HELP = "join the AMR banks of a folder into one file"
 EXAMPLE = f"""{RULE}

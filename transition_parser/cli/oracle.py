@@ -11,10 +11,6 @@ import argparse
 import contextlib
 from collections import Counter
 
-from oracles.amr_check import AmrCoverage, Checked, check, derive
-from oracles.check import Coverage, run_oracle
-from preprocess.aligner import aligned, train_table
-from preprocess.banks import RULE, Problems, derived_alone, nothing_left, read_entries
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output
 from transition_parser.base.progress import progress
@@ -33,7 +29,11 @@ from transition_parser.cli.options import (
 )
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import read_conllu
+from transition_parser.oracles.amr_check import AmrCoverage, Checked, check, derive
+from transition_parser.oracles.check import Coverage, run_oracle
 from transition_parser.parsing.formalisms import AMR, TREES, formalism_of
+from transition_parser.preprocess.aligner import aligned, train_table
+from transition_parser.preprocess.banks import RULE, Problems, derived_alone, nothing_left, read_entries
 from transition_parser.text.frames import packaged
 from transition_parser.transitions import Action, RootRelations, make_system
 from transition_parser.transitions.amr import AmrSystem

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import argparse
 
-from preprocess.amr import AmrOptions, preprocess_amr
-from preprocess.banks import RULE
-from preprocess.dependency import DependencyOptions, preprocess_dependency
 from transition_parser.cli.columns import add_columns, wanted_columns
 from transition_parser.cli.options import (
     add_frames,
@@ -25,6 +22,9 @@ from transition_parser.cli.options import (
     report_left_out,
 )
 from transition_parser.parsing.formalisms import AMR, TREES
+from transition_parser.preprocess.amr import AmrOptions, preprocess_amr
+from transition_parser.preprocess.banks import RULE
+from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
 
 HELP = "convert corpora to the files that fairseq-preprocess reads"
 EXAMPLE = f"""{RULE}

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from oracles.static import oracle
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import machine_kernels
 from transition_parser.kernels.machine_kernels import LEFT_ARC, RIGHT_ARC, SHIFT, SWAP
 from transition_parser.modules.contract import Hypothesis
+from transition_parser.oracles.static import oracle
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, TreeSystem
 from transition_parser.transitions.arc_hybrid import ArcHybridSwap

@@ -6,10 +6,10 @@ from collections.abc import Collection
 from dataclasses import replace
 from random import Random
 
-from oracles.amr import Derivation
-from oracles.amr_check import derive_entry
 from transition_parser.graphs.amr import AmrGraph, named
 from transition_parser.graphs.bank import AmrEntry
+from transition_parser.oracles.amr import Derivation
+from transition_parser.oracles.amr_check import derive_entry
 from transition_parser.parsing.given import End, Given, GivenEdge, GivenName, GivenNode, Span
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from preprocess.splits import check_undivided
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import held, replacing
 from transition_parser.base.model_files import (
@@ -25,6 +24,7 @@ from transition_parser.base.model_files import (
     shown,
 )
 from transition_parser.parsing.formalisms import Formalism, formalism_of
+from transition_parser.preprocess.splits import check_undivided
 from transition_parser.training.flags import Flag
 
 FILE_NAME = "experiment.json"

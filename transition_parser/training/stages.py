@@ -251,12 +251,12 @@ def _preprocess(experiment: Experiment, splits: dict[str, Sequence[str]], folder
     options = {name: value for name, value in experiment.options.items() if name not in flags}
     options["columns"] = asked_for(experiment.options, experiment.formalism.name)
     if experiment.formalism is AMR:
-        from preprocess.amr import AmrOptions, preprocess_amr
+        from transition_parser.preprocess.amr import AmrOptions, preprocess_amr
 
         del options["system"]
         _counts, problems = preprocess_amr(splits, folder, AmrOptions(**options, processes=processes))
         return [f"left out: {str(problem).partition(chr(10))[0]}" for problem in problems]
-    from preprocess.dependency import DependencyOptions, preprocess_dependency
+    from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
 
     one_each = {split: paths[0] for split, paths in splits.items()}
     counts = preprocess_dependency(one_each, folder, DependencyOptions(**options))

@@ -178,7 +178,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
 
 
 def _gold(sentence: Sentence, system: str, path: str | os.PathLike) -> Gold:
-    from oracles.static import oracle
+    from transition_parser.oracles.static import oracle
 
     tree = sentence.tree()
     machine = make_tree_system(system, roots=RootRelations.from_trees([tree]))
