@@ -68,7 +68,7 @@ def derive(entries: Iterable[AmrEntry], system: AmrSystem, processes: int = 1) -
 def derive_entry(entry: AmrEntry, system: AmrSystem) -> Derived:
     """Return the derivation of one entry, or the reason why there is none.
 
-    There is none for a graph that the machine can't build or that Smatch can't read. The entry needs `# ::tok` and an
+    There is none for a graph that the machine can't build or that can't be written. The entry needs `# ::tok` and an
     alignment of all nodes.
     """
     words = system.read([normalise(form) for form in entry.forms])

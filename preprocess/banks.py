@@ -23,7 +23,6 @@ RULE = """AMR entries that merge, align, oracle and preprocess refuse (the same 
     alignment to a token that the sentence does not have, no graph
   - entries without a sentence (# ::snt or # ::tok)
   - entries with more than 1,000 words, nodes or edges, because the aligner takes no more (merge keeps them)
-  - graphs that Smatch can't read (quotation marks within a string)
   - graphs that the transition system can't build: an edge from a node to itself, or more than four edges between two
     nodes
   - graphs that need more nodes, edges or SWAPs than a sentence of their length may have (merge keeps them, because

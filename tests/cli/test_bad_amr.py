@@ -168,8 +168,6 @@ BAD_ENTRIES = {  # what merge, align, oracle and preprocess refuse, all the same
     "list": ("# ::tok a b c\n# ::alignments 0-1|0.7", "(b / bark-01)"),
     "no_graph": ("# ::tok a b c", ""),
     "no_sentence": ("# ::date 2012-06-07", "(b / bark-01)"),
-    "quoted": ("# ::tok a b c", r'(n / name :op1 "a\"b")'),
-    "quoted_wiki": ("# ::tok a b c", r'(n / name :wiki "a\"b")'),
     "loop": ("# ::tok a b c", "(b / bark-01 :ARG0 b)"),
     "five": ("# ::tok a b c", "(b / bark-01 :a (d / dog) :b d :c d :d d :e d)"),
     "ten_nodes": ("# ::tok a", "(a / and " + " ".join(f":op{i} (x{i} / x)" for i in range(1, 10)) + ")"),

@@ -33,6 +33,19 @@ NAMED = '(c / city :wiki "Paris" :name (n / name :op1 "Paris"))'
         (NAMED, '(c / CITY :name (n / name :op1 "paris"))', 5, 5, 6),  # case makes no difference
         ("(f / five :quant 5)", '(f / five :quant "5")', 3, 3, 3),
         ("(d / dog :mod (b / big))", "(b / big :domain (d / dog))", 3, 4, 4),  # one relation, other TOP
+        # equal triples: each matches once
+        ("(a / go-01 :polarity - :polarity -)", "(a / go-01 :polarity - :polarity -)", 4, 4, 4),
+        ("(a / go-01 :polarity - :polarity -)", "(a / go-01 :polarity -)", 3, 3, 4),
+        ("(a / go-01 :ARG0 (b / boy))", "(a / go-01 :ARG0 (b / boy) :ARG0 b)", 4, 5, 4),
+        ("(a / go-01 :ARG0 (b / boy) :ARG0 b)", "(a / go-01 :ARG0 (b / boy :ARG0-of a) :arg0 b)", 5, 6, 5),
+        ("(a / go-01 :ARG0 a :ARG0 a)", "(a / go-01 :ARG0 a :ARG0 a :ARG0 a)", 4, 5, 4),
+        # strings are compared whole
+        ('(n / name :op1 "Anna")', '(n / name :op1 "Anna Berg")', 2, 3, 3),
+        ('(n / name :op1 "Anna Berg" :op2 "a:(b)/c")', '(n / name :op1 "anna  Berg" :op2 "A:(B)/c")', 3, 4, 4),
+        ('(n / name :op1 "Anna")', '(n / name :op1 "Anna_")', 2, 3, 3),
+        ('(n / name :op1 "917")', '(n / name :op1 "917 703")', 2, 3, 3),
+        (r'(n / name :op1 "a \"b\" c")', r'(n / name :op1 "a \"b\" d")', 2, 3, 3),
+        ('(n / name :op1 "" :op2 "n")', '(m / name :op1 "" :op2 "n")', 4, 4, 4),
     ],
 )
 def test_smatch_by_hand(gold, system, match, system_size, gold_size):
@@ -80,6 +93,7 @@ def test_diff():
         "+ g / go-02",
         "+ g / go-02 :polarity -",
     ]
+    assert triple_diff("(a / b :x 1)", "(a / b :x 1 :x 1)") == ["+ a / b :x 1"]
     missing = ["- g / go-01", "- w / want-01 :ARG1 g / go-01", "- g / go-01 :ARG0 b / boy"]
     assert triple_diff(WANT, "(w / want-01 :ARG0 (b / boy))") == missing
     dog = AmrGraph(("bark-01", "dog"), frozenset(), (Edge(0, "ARG0", 1),))

@@ -5,10 +5,11 @@ their characters, subtypes of relations are ignored). UPOS, lemmas, XPOS and uni
 have them. If the files divide their text differently, the F1 of tokens, sentences and words is printed, too.
 --conll18 prints the table of the official script of the shared task instead, with all its 13 scores.
 
-AMRs (.amr, PENMAN): Smatch, as `smatch.py -f SYSTEM GOLD` counts it but with a fixed seed; the fine-grained scores of
-Damonte et al. 2017; and SemBLEU of the whole file (Song and Gildea 2019). For graphs of more than about 400 nodes each,
-Smatch's hill climbing runs once, without restarts: it starts from equal concepts, and takes the best step for one node
-after the other. Graphs of more than about 10,000 nodes each are refused.
+AMRs (.amr, PENMAN): Smatch, as `smatch.py -f SYSTEM GOLD` (1.0.4) counts it but with a fixed seed, each of several
+equal triples matched only once, and strings compared whole (`"New York"`); the fine-grained scores of Damonte et al.
+2017; and SemBLEU of the whole file (Song and Gildea 2019). For graphs of more than about 400 nodes each, Smatch's hill
+climbing runs once, without restarts: it starts from equal concepts, and takes the best step for one node after the
+other. Graphs of more than about 10,000 nodes each are refused.
 """
 
 from __future__ import annotations

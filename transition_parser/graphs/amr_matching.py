@@ -1,8 +1,9 @@
 """Hill-climbing for the mapping between the nodes of two AMRs under which most triples match.
 
 Source: Cai and Knight 2013, sec. 3. The starts, the steps and the tie-breaking are the same as in the package
-`smatch`, so that the result is the same. Here a table that is updated after each step holds the gains of all steps.
-The package computes each gain anew and copies the mapping each time.
+`smatch`, so that the result is the same for graphs without repeated triples. (A triple matches at most as often as the
+other graph has it. The package matches each repetition with each.) Here a table that is updated after each step holds
+the gains of all steps. The package computes each gain anew and copies the mapping each time.
 """
 
 from __future__ import annotations
@@ -82,8 +83,8 @@ class _Task:
         gold node j; column m stands for no node and is 0
     out, into: (role, gold node) → two arrays: the nodes at the other ends of the node's edges with this role, and their
         counts. The gold node is the source of these edges in `out` and their target in `into`.
-    neighbours: for each system node its relations to other nodes, as (`out` or `into`, role, other node)
-    relations: the relations of the system, without self-loops
+    neighbours: for each system node its relations to other nodes, as (`out` or `into`, role, other node, count)
+    relations, in_gold: the relations of the system and of gold with their counts, without self-loops
     """
 
     def __init__(self, system: Triples, gold: Triples) -> None:
@@ -93,27 +94,31 @@ class _Task:
         nodes_of = _grouped((concept, node) for node, concept in enumerate(gold.concepts))
         for node, concept in enumerate(system.concepts):
             self.alone[node, nodes_of.get(concept, [])] += 1
-        with_attribute = _grouped(((role, value), node) for role, node, value in gold.attributes)
-        for role, node, value in system.attributes:
-            for other in with_attribute.get((role, value), ()):
-                self.alone[node, other] += 1
-        loops = _grouped((role, source) for role, source, target in gold.relations if source == target)
-        for role, source, target in system.relations:
-            if source == target:
-                for other in loops.get(role, ()):
-                    self.alone[source, other] += 1
-        self.relations = [relation for relation in system.relations if relation[1] != relation[2]]
-        self.in_gold = Counter(relation for relation in gold.relations if relation[1] != relation[2])
+        ours, theirs = (
+            Counter([*graph.attributes, *((role, node, None) for role, node, end in graph.relations if node == end)])
+            for graph in (system, gold)
+        )
+        like = _grouped(((role, value), node) for role, node, value in theirs)  # the value of a self-loop is None
+        for (role, node, value), count in ours.items():
+            for other in like.get((role, value), ()):
+                self.alone[node, other] += min(count, theirs[role, other, value])
+        self.relations, self.in_gold = (
+            Counter(relation for relation in graph.relations if relation[1] != relation[2]) for graph in (system, gold)
+        )
         out: dict[tuple[str, int], Counter[int]] = defaultdict(Counter)
         into: dict[tuple[str, int], Counter[int]] = defaultdict(Counter)
         for (role, source, target), count in self.in_gold.items():
             out[role, source][target] += count
             into[role, target][source] += count
         self.out, self.into = _as_arrays(out), _as_arrays(into)
-        self.neighbours: list[list[tuple[dict, str, int]]] = [[] for _ in system.concepts]
-        for role, source, target in self.relations:
-            self.neighbours[source].append((self.out, role, target))
-            self.neighbours[target].append((self.into, role, source))
+        self.neighbours: list[list[tuple[dict, str, int, int]]] = [[] for _ in system.concepts]
+        for (role, source, target), count in self.relations.items():
+            self.neighbours[source].append((self.out, role, target, count))
+            self.neighbours[target].append((self.into, role, source, count))
+
+    def matches(self, role: str, source: int, target: int, count: int) -> int:
+        """Return how often a relation matches that the system has `count` times. The nodes are gold nodes."""
+        return min(count, self.in_gold[role, source, target])
 
     @cached_property
     def above_diagonal(self) -> np.ndarray:
@@ -159,7 +164,10 @@ class _Climb:
         for node, other in enumerate(start):
             if other >= 0:
                 self._map(node, other)
-        relations = sum(task.in_gold[role, self.to[s], self.to[t]] for role, s, t in task.relations)
+        relations = sum(
+            task.matches(role, self.to[source], self.to[target], count)
+            for (role, source, target), count in task.relations.items()
+        )
         self.match = int(task.alone[self.all, self.to].sum()) + relations
 
     def ascend(self) -> None:
@@ -216,8 +224,8 @@ class _Climb:
         """Return the gain of the best swap of the gold nodes of two nodes, and the two nodes."""
         swapped = self.worth[:, self.to] - self.now[:, None]  # (i, k): node i mapped to the gold node of k
         gains = swapped + swapped.T
-        for role, source, target in self.task.relations:
-            gain = self._between(role, source, target)
+        for (role, source, target), count in self.task.relations.items():
+            gain = self._between(role, source, target, count)
             if gain:
                 gains[source, target] += gain
                 gains[target, source] += gain
@@ -228,18 +236,17 @@ class _Climb:
     def _swaps_of(self, node: int) -> np.ndarray:
         """Return (n,): the gain of the swap of a node with each node; 0 for the node itself."""
         gains = self.worth[node, self.to] + self.worth[:, self.to[node]] - self.now - self.now[node]
-        for table, role, other in self.task.neighbours[node]:
-            ends = (node, other) if table is self.task.out else (other, node)
-            gains[other] += self._between(role, *ends)
+        for _table, role, other, count in self.task.neighbours[node]:
+            gains[other] += self._between(role, node, other, count)
         return gains
 
-    def _between(self, role: str, source: int, target: int) -> int:
+    def _between(self, role: str, source: int, target: int, count: int) -> int:
         """Return the correction to the gain of a swap of two nodes for a relation between them.
 
         The gain from `worth` subtracts the relation's match before the swap twice and lacks its match after the swap.
         """
         one, other = self.to[source], self.to[target]
-        return self.task.in_gold[role, one, other] + self.task.in_gold[role, other, one]
+        return self.task.matches(role, one, other, count) + self.task.matches(role, other, one, count)
 
     def _map(self, node: int, other: int) -> None:
         """Map a node to a free node of gold, or to none."""
@@ -249,11 +256,11 @@ class _Climb:
             if end == self.none:
                 continue
             self.free[end] = sign < 0
-            for table, role, neighbour in self.task.neighbours[node]:
+            for table, role, neighbour, count in self.task.neighbours[node]:
                 linked = table.get((role, end))
                 if linked is not None:
                     nodes, counts = linked
-                    self.worth[neighbour, nodes] += sign * counts
+                    self.worth[neighbour, nodes] += sign * np.minimum(count, counts)
                     self.now[neighbour] = self.worth[neighbour, self.to[neighbour]]
 
 

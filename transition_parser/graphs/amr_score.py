@@ -6,6 +6,7 @@ Sources: Cai and Knight 2013; Damonte, Cohen and Satta 2017, sec. 5, with their 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -65,8 +66,10 @@ class Counts:
 def smatch_counts(gold: str, system: str, restarts: int = RESTARTS, seed: int = 0) -> Counts:
     """Return the counts of Smatch for two graphs in PENMAN, alignments ignored.
 
-    The program `smatch.py -f SYSTEM GOLD -r RESTARTS` counts the same, but seeds its random starts from the clock
-    instead of `seed`. Raises `InputError` for a graph that the package `smatch` can't read.
+    The program `smatch.py -f SYSTEM GOLD -r RESTARTS` (1.0.4) counts the same, with three differences. It seeds its
+    random starts from the clock instead of `seed`. It matches each repetition of a triple with each, so that it may
+    find more matches than triples; here each triple matches once. It reads a string up to its first blank, quotation
+    mark or final `_`; here whole strings are compared. Raises `InputError` for a graph that the package can't read.
     """
     return _count(
         read_triples(gold, partial(_of_the, "gold")), read_triples(system, partial(_of_the, "system")), restarts, seed
@@ -103,10 +106,18 @@ def compare_graphs(
     names = [("system", node) if other is None else ("gold", other) for node, other in enumerate(mapping)]
     gold_lines = _lines(theirs, [("gold", node) for node in range(len(theirs.concepts))])
     system_lines = _lines(ours, names)
-    in_gold, in_system = dict(gold_lines), dict(system_lines)
-    missing = [f"- {line}" for key, line in gold_lines if key not in in_system]
-    extra = [f"+ {line}" for key, line in system_lines if key not in in_gold]
+    missing = [f"- {line}" for line in _unmatched(gold_lines, system_lines)]
+    extra = [f"+ {line}" for line in _unmatched(system_lines, gold_lines)]
     return Counts(match, len(ours), len(theirs)), missing + extra
+
+
+def _unmatched(lines: list[tuple[tuple, str]], others: list[tuple[tuple, str]]) -> Iterator[str]:
+    """Yield the texts whose key the other list lacks, or has fewer times."""
+    left = Counter(key for key, _ in others)
+    for key, line in lines:
+        if not left[key]:
+            yield line
+        left[key] -= left[key] > 0
 
 
 def _lines(triples: Triples, names: list[tuple[str, int]]) -> list[tuple[tuple, str]]:
@@ -117,7 +128,7 @@ def _lines(triples: Triples, names: list[tuple[str, int]]) -> list[tuple[tuple, 
         (("instance", names[node], concept), nodes[node]) for node, concept in enumerate(plain.concepts)
     ]
     for (role, node, value), (shown, _, constant) in zip(plain.attributes, triples.attributes, strict=True):
-        lines.append(((role, names[node], value), f"{nodes[node]} :{shown} {constant.removesuffix('_')}"))
+        lines.append(((role, names[node], value), f"{nodes[node]} :{shown} {constant}"))
     for (role, source, target), (shown, _, _) in zip(plain.relations, triples.relations, strict=True):
         lines.append(((role, names[source], names[target]), f"{nodes[source]} :{shown} {nodes[target]}"))
     return lines

@@ -10,16 +10,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from smatch import amr as smatch_amr
-from smatch import normalize
 
 from transition_parser.base.errors import InputError, shortened
-from transition_parser.graphs.amr import AmrGraph, Edge, is_inverse
+from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry
 
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _MARK = re.compile(rf"({_STRING})|(?<=[^\s(])~(?:[a-z]\.?)?\d+(?:,\d+)*(?=[\s()]|$)", re.DOTALL)
 _ROLE = re.compile(rf"({_STRING})|:[a-zA-Z0-9-]*", re.DOTALL)
 _WIKI = re.compile(rf'({_STRING})|\s*:wiki\s+(?:{_STRING}|[^\s()"]+)', re.DOTALL)
+_HIDDEN = re.compile('"?(\x00[0-9]+)["_]?')  # what the package reads, and returns, in place of a string
 _SENSE = re.compile(r"(/\s*[a-zA-Z0-9-]+)-\d+(?=[\s()]|$)")
 
 
@@ -29,7 +29,7 @@ class Triples:
 
     variables: the name of each node
     concepts: the concept of each node
-    attributes: (role, node, constant)
+    attributes: (role, node, constant); a string has its quotation marks
     relations: (role, source node, target node)
     """
 
@@ -46,9 +46,9 @@ class Triples:
         """Return the triples as Smatch compares them: in lower case, and without a difference between 6 and "6"."""
         return Triples(
             self.variables,
-            tuple(map(normalize, self.concepts)),
-            tuple((normalize(role), node, normalize(value)) for role, node, value in self.attributes),
-            tuple((normalize(role), source, target) for role, source, target in self.relations),
+            tuple(map(_normalized, self.concepts)),
+            tuple((role.lower(), node, _normalized(value)) for role, node, value in self.attributes),
+            tuple((role.lower(), source, target) for role, source, target in self.relations),
         )
 
     def distinct(self) -> Triples:
@@ -61,15 +61,32 @@ class Triples:
         )
 
 
+def _normalized(label: str) -> str:
+    return label.lower().removeprefix('"').removesuffix('"')
+
+
 def read_triples(text: str, error: Callable[[str], InputError] = InputError) -> Triples:
     """Return the triples of PENMAN text as the package `smatch` reads them. Alignments are ignored.
 
     The text may have several lines. The package reverses edges with inverse roles or :mod (to :domain). It
-    adds TOP to the first node, and drops a constant after an inverse role or after :mod.
+    adds TOP to the first node, and drops a constant after an inverse role or after :mod. It would read a string up to
+    its first blank or escape, so it gets numbers in place of strings.
 
     error: a function from a message to the exception that is raised for a text that the package can't read
     """
-    line = " ".join(without_alignments(text).split())
+    strings: dict[str, str] = {}
+
+    def hide(match: re.Match) -> str:
+        if not match[1]:
+            return ""
+        hidden = f"\x00{len(strings)}"
+        strings[hidden] = match[1]
+        return f'"{hidden}"'
+
+    def show(label: str) -> str:
+        return _HIDDEN.sub(lambda match: strings.get(match[1], match[0]), label)
+
+    line = " ".join(_MARK.sub(hide, text).split())
     if not line.startswith("("):
         raise error("no graph: write (a / amr-empty) for an empty one")
     with _log() as log:
@@ -79,39 +96,21 @@ def read_triples(text: str, error: Callable[[str], InputError] = InputError) -> 
             if graph:
                 graph.rename_node("")
         except (IndexError, KeyError) as problem:
-            raise error(f"smatch can't read the graph: {shortened(line, 120)}") from problem
+            raise error(f"smatch can't read the graph: {shortened(show(line), 120)}") from problem
     if graph is None:
-        raise error(f"smatch can't read the graph: {shortened(' '.join(log.getvalue().split()), 120)}")
+        raise error(f"smatch can't read the graph: {shortened(show(' '.join(log.getvalue().split())), 120)}")
     _, attributes, relations = graph.get_triples()
     return Triples(
         variables,
-        tuple(graph.node_values),
-        tuple((role, int(node), value) for role, node, value in attributes),
+        tuple(map(show, graph.node_values)),
+        tuple((role, int(node), show(value)) for role, node, value in attributes),
         tuple((role, int(source), int(target)) for role, source, target in relations),
     )
 
 
 def entry_triples(entry: AmrEntry) -> Triples:
-    """Return the triples of an entry's graph, `:wiki` included, as the package `smatch` reads the graph's PENMAN text.
-
-    Raises `InputError` for a graph that `smatch` can't read, or reads as another graph: `smatch` knows no escapes
-    (`\\"`) in strings.
-    """
-    triples = read_triples(entry.amr.to_penman(None, entry.wiki, entry.variables), entry.error)
-    if len(triples) != _size(entry):
-        problem = f"smatch reads {len(triples)} triples, not {_size(entry)}: are there quotation marks within a string?"
-        raise entry.error(problem)
-    return triples
-
-
-def _size(entry: AmrEntry) -> int:
-    """Return the number of triples that Smatch should read from an entry.
-
-    Concepts, edges, wikis and TOP count. Constants after :mod and after inverse roles do not count.
-    """
-    graph = entry.amr
-    dropped = sum(target in graph.constants and (role == "mod" or is_inverse(role)) for _, role, target in graph.edges)
-    return len(graph) - len(graph.constants) + len(graph.edges) - dropped + len(entry.wiki) + 1
+    """Return the triples of an entry's graph, `:wiki` included. Raises `InputError` if the graph can't be written."""
+    return read_triples(entry.amr.to_penman(None, entry.wiki, entry.variables), entry.error)
 
 
 @contextmanager
