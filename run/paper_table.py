@@ -1,7 +1,7 @@
 """The tables of `run/paper.sh` as Markdown, with the paper's figures beside ours.
 
     python run/paper_table.py OUT/PAPER.json ... [--table NAME] [--corpus NAME]
-        [--punct skip | --by length|distance|depth|tag] [--curves FOLDER]
+        [--split dev|test] [--punct skip | --by length|distance|depth|tag] [--curves FOLDER]
 
 There is a table for each table of the paper and each corpus. A row has the paper's figure and our scores, each the mean
 over the seeds ± its standard deviation. Trees: UAS / LAS in percent, without subtypes of relations; AMRs: Smatch. Rows
@@ -102,13 +102,15 @@ def _of_row(runs: Iterable[Run], row: dict[str, Any]) -> list[Run]:
     return [run for run in runs if run["settings"]["row"] == row["name"]]
 
 
-def rows(runs: Sequence[Run], key: str = COUNTED) -> Rows:
+def rows(runs: Sequence[Run], key: str = COUNTED, splits: Sequence[str] = SPLITS) -> Rows:
     """Return the header and the rows of one table and corpus, all rows of the table in its order.
 
     key: `COUNTED` or `SKIPPED`, scores with or without punctuation
+    splits: the splits whose scores the table shows
     """
     table = _table_of(runs)
-    columns = list(dict.fromkeys((split, beam) for run in runs for split, of in run[key].items() for beam in of))
+    scored = ((split, beam) for run in runs for split, of in run[key].items() for beam in of)
+    columns = list(dict.fromkeys(column for column in scored if column[0] in splits))
     columns.sort(key=lambda column: (SPLITS.index(column[0]), size_of(column[1])))
     body = []
     for row in table.rows:
@@ -192,6 +194,7 @@ def main() -> None:
     parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help="results of run/paper.sh")
     parser.add_argument("--table", metavar="NAME", help="this table alone (default: all that were run)")
     parser.add_argument("--corpus", metavar="NAME", help="this corpus alone (default: all)")
+    parser.add_argument("--split", choices=SPLITS[1:], help="the scores of this split alone (default: dev and test)")
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--punct", choices=("count", "skip"), default="count", help="punctuation (default: count)")
     shown.add_argument("--by", choices=PARTS, help="divide the LAS on test by this")
@@ -210,6 +213,7 @@ def write(arguments: argparse.Namespace) -> None:
         with needs_extra("draw", "learning curves"):
             import matplotlib  # noqa: F401
     key = {"count": COUNTED, "skip": SKIPPED}[arguments.punct]
+    splits = [arguments.split] if arguments.split else SPLITS
     wanted = {
         names: runs
         for names, runs in groups(read(arguments.results)).items()
@@ -221,7 +225,7 @@ def write(arguments: argparse.Namespace) -> None:
         needed = DIVIDED if arguments.by else key
         if any(needed not in run for run in runs):
             raise InputError(f"{paper}, table {table}, {data}: has no scores {needed}: those are of trees")
-        found = rows_by(runs, arguments.by) if arguments.by else rows(runs, key)
+        found = rows_by(runs, arguments.by) if arguments.by else rows(runs, key, splits)
         print(f"{paper}, table {table}, {data}:\n\n{markdown(found)}\n")
         if arguments.curves:
             arguments.curves.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,8 @@ as far as the model sees them. The parts of `use_parser` are its structures, whi
 (indicator) for each position in a structure. Δ is the gradient of the log-probability of an action by an indicator,
 times this indicator (Ji et al. 2021, sec. 6). Δ is measured in the model's own parses of the file, so the graphs in the
 file do not matter. For each kind of action and each structure, two means of Δ in nats are printed: "inside", of the
-words in the structure, and "outside", of all other words. A mean above 0 supports the actions that are taken.
+words in the structure, and "outside", of all other words. A mean above 0 supports the actions that are taken. The
+paper's Δ has the opposite sign, because its gradient is of the loss.
 """
 
 from __future__ import annotations

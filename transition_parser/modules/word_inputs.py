@@ -93,7 +93,7 @@ class TagInput(ColumnInput):
         )
         tag_dropout: float = option(
             0.5,
-            "with --tag-loss: share of training sentences whose tags are not read but predicted",
+            "with --tag-loss: share of training sentences whose tags are all read as unknown",
             least=0.0,
             most=1.0,
             since_later=True,
