@@ -1,5 +1,6 @@
 """Files are written whole or not at all, whatever ends the program; a disk that is full is said of the file written."""
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -7,7 +8,9 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -182,6 +185,11 @@ def test_what_stands_stays_until_the_end(tmp_path):
     mask = os.umask(0)
     os.umask(mask)
     assert path.stat().st_mode & 0o777 == 0o666 & ~mask
+    for mode in (0o600, 0o640, 0o664):
+        path.chmod(mode)
+        with replacing(path) as temporary:
+            temporary.write_text("newer")
+        assert path.stat().st_mode & 0o777 == mode
 
 
 def test_a_file_grows_by_one_run_at_a_time(tmp_path):
@@ -235,4 +243,113 @@ def test_what_is_not_a_file(tmp_path):
     with pytest.raises(InputError, match="is not a regular file"), growing("/dev/null"):
         pass
     with replacing("/dev/null") as path:
-        assert path == Path("/dev/null")
+        path.write_bytes(b"nothing")
+    assert not Path("/dev/null").is_file()
+
+
+WRITERS = {
+    "output": "with files.output(sys.argv[1]) as file: file.write('new')",
+    "replacing": "with files.replacing(sys.argv[1]) as path: path.write_text('new')",
+}
+
+
+@pytest.mark.parametrize(
+    "shell, all_",
+    [
+        ("$WRITE /dev/stdout >> all", "first new"),
+        ("(printf 'one '; $WRITE /dev/fd/1; printf ' two') > all", "one new two"),
+        ("$WRITE /proc/self/fd/3 3>> all", "first new"),
+        ("(exec 4>> all; $WRITE /proc/$BASHPID/fd/4)", "first new"),
+        ("ln -s /dev/stdout link; $WRITE link >> all", "first new"),
+        ("$WRITE >(cat >> all; echo > done); while ! test -f done; do :; done", "first new"),
+        ("mkfifo pipe; cat pipe >> all & $WRITE pipe; wait", "first new"),
+        ("$WRITE /dev/stdout | cat >> all", "first new"),
+        ("ln -s all link; $WRITE link", "new"),
+    ],
+)
+@pytest.mark.parametrize("writer", WRITERS)
+def test_what_is_no_regular_file_is_written_as_it_is(writer, shell, all_, tmp_path):
+    (tmp_path / "all").write_text("first ")
+    script = f"import sys\nfrom transition_parser.base import files\n{WRITERS[writer]}\n"
+    (tmp_path / "write.py").write_text(script)
+    command = f"set -e; WRITE='{sys.executable} write.py'; {shell}"
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, env=ENVIRONMENT, check=True, timeout=60)
+    assert (tmp_path / "all").read_text() == all_
+
+
+def test_an_open_file_does_not_grow_step_by_step(tmp_path):
+    with open(tmp_path / "a", "w") as file, pytest.raises(InputError, match="is not a regular file"):
+        growing(f"/dev/fd/{file.fileno()}").__enter__()
+
+
+OLD = {"config": "old", "weights": "old", "lexicon": "old", "notes": "the user's"}
+NEW = {"config": "new", "weights": "new", "columns": "new"}
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+def write(folder: Path, texts: dict[str, str]) -> None:
+    folder.mkdir(exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+
+
+def test_a_folder_is_written_whole_or_not_at_all(tmp_path):
+    """A folder of the user stands where the last of the new files goes."""
+    write(tmp_path, OLD)
+    (tmp_path / "z").mkdir()
+    with pytest.raises(IsADirectoryError, match=r"z'$"), new_files(tmp_path, ["lex*"]) as folder:
+        write(folder, {**NEW, "z": "new"})
+    (tmp_path / "z").rmdir()
+    assert contents(tmp_path) == OLD
+    with new_files(tmp_path, ["lex*"]) as folder:
+        write(folder, NEW)
+    assert contents(tmp_path) == {**NEW, "notes": "the user's"}
+
+
+@contextlib.contextmanager
+def mounted(dest: Path) -> Iterator[None]:
+    """A mount point, itself in a folder that is read only."""
+    dest.mkdir(parents=True)
+    if subprocess.run(["mount", "-t", "tmpfs", "none", dest.parent], capture_output=True).returncode:
+        pytest.skip("only root can mount")
+    try:
+        dest.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "none", dest], check=True)
+        subprocess.run(["mount", "-o", "remount,ro", dest.parent], check=True)
+        yield
+    finally:
+        subprocess.run(["umount", "--recursive", dest.parent], check=True)
+
+
+@contextlib.contextmanager
+def under_a_folder_of_others(dest: Path) -> Iterator[None]:
+    """A folder of the user's own in a folder where the user may not write; root becomes another user."""
+    dest.mkdir(parents=True)
+    user = os.geteuid() or 65534
+    os.chown(dest, user, -1)
+    dest.parent.chmod(0o555)
+    os.seteuid(user)
+    try:
+        yield
+    finally:
+        os.seteuid(os.getuid())
+        dest.parent.chmod(0o755)
+
+
+@pytest.mark.parametrize("place", [mounted, under_a_folder_of_others])
+def test_a_folder_is_written_wherever_it_is(place):
+    with tempfile.TemporaryDirectory() as root:
+        Path(root).chmod(0o755)
+        dest = Path(root, "parent", "dest")
+        with place(dest):
+            write(dest, OLD)
+            with pytest.raises(RuntimeError), new_files(dest, ["lex*"]) as folder:
+                write(folder, NEW)
+                raise RuntimeError
+            assert contents(dest) == OLD
+            with new_files(dest, ["lex*"]) as folder:
+                write(folder, NEW)
+            assert contents(dest) == {**NEW, "notes": "the user's"}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +18,7 @@ from transition_parser.base.errors import InputError, input_error
 
 # errors that only writing raises; they do not name the file
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_OPEN_FILE = re.compile(r"(/dev|/proc/\d+(/task/\d+)?)/fd/\d+")  # an open file of a process
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP})
 
 
@@ -23,23 +26,29 @@ _NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP})
 def replacing(path: str | os.PathLike) -> Iterator[Path]:
     """Give the block a temporary file, which is renamed to `path` when the block ends without an error.
 
-    If `path` is a symbolic link, the file that it points to is replaced. A path that is not a regular file (a pipe,
-    /dev/null) is written directly. Raises `InputError` if `path` is a folder, or if the folder of `path` does not
-    exist.
+    If `path` is a symbolic link, the file that it points to is replaced. A file that exists keeps its access rights. To
+    a pipe, a device or an open file (/dev/stdout) the temporary file is copied. Raises `InputError` if `path` is a
+    folder, or if the folder of `path` does not exist.
     """
+    if special := _special(path):
+        with said_of(path), open(_descriptor(special), "wb") as file, tempfile.TemporaryDirectory() as folder:
+            temporary = Path(folder, Path(path).name)
+            yield temporary
+            with open(temporary, "rb") as written:
+                shutil.copyfileobj(written, file)
+        return
     target = _target(path)
     if target.is_dir():
         raise input_error("is a folder, not a file to write", path)
-    if target.exists() and not target.is_file():
-        with _said_of(path, target):
-            yield target
-        return
     temporary = target.with_name(f".{target.stem}-{secrets.token_hex(6)}{target.suffix}")
-    with _said_of(path, temporary):
+    with said_of(path, temporary):
         try:
             temporary.touch(exist_ok=False)
             yield temporary
-            _make_readable(temporary)
+            if target.exists():
+                shutil.copymode(target, temporary)
+            else:
+                _make_readable(temporary)
             os.replace(temporary, target)
         except BaseException:
             temporary.unlink(missing_ok=True)
@@ -56,13 +65,40 @@ def check_rereadable(path: str | os.PathLike) -> None:
 def output(path: str | None) -> Iterator[TextIO]:
     """Give the block standard output if `path` is None or `-`, else a temporary text file.
 
-    The temporary file is renamed to `path` when the block ends without an error (see `replacing`).
+    The temporary file is renamed to `path` when the block ends without an error (see `replacing`). A pipe, a device or
+    an open file (/dev/stdout) is written as the block goes.
     """
     if path is None or path == "-":
         yield sys.stdout
         return
+    if special := _special(path):
+        with said_of(path), open(_descriptor(special), "w", encoding="utf-8") as file:
+            yield file
+        return
     with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
         yield file
+
+
+def _special(path: str | os.PathLike) -> str | None:
+    """Return the path of an open file (/dev/fd/3 for /dev/stdout), a pipe or a device; None for any other path."""
+    link = os.path.abspath(path)
+    while os.path.exists(path):  # as it does not where links go in circles
+        folder, name = os.path.split(link)
+        link = os.path.join(os.path.realpath(folder), name)
+        if _OPEN_FILE.fullmatch(link):
+            return link
+        if not os.path.islink(link):
+            return None if os.path.isfile(link) or os.path.isdir(link) else link
+        link = os.path.join(os.path.dirname(link), os.readlink(link))
+    return None
+
+
+def _descriptor(special: str) -> int:
+    """Return a new descriptor to write to what `_special` found. An open file goes on where it is."""
+    folder, name = os.path.split(special)
+    if folder in ("/dev/fd", f"/proc/{os.getpid()}/fd"):
+        return os.dup(int(name))
+    return os.open(special, os.O_WRONLY | os.O_APPEND)
 
 
 @contextmanager
@@ -73,11 +109,11 @@ def growing(path: str | os.PathLike) -> Iterator[Path]:
     empty. Raises `InputError` if `path` exists and is not a regular file, if the folder of `path` does not exist, and
     if another run is writing the file.
     """
-    target = _target(path)
-    if target.is_dir() or (target.exists() and not target.is_file()):
+    if os.path.isdir(path) or _special(path):
         raise input_error("is not a regular file: give a regular file, which can be written step by step", path)
+    target = _target(path)
     partial = target.with_name(f"{target.name}.partial")
-    with _said_of(f"{path}.partial", partial), held(partial):
+    with said_of(f"{path}.partial", partial), held(partial):
         try:
             yield partial
         except BaseException:
@@ -135,7 +171,8 @@ def _is_at(descriptor: int, path: str | os.PathLike) -> bool:
 def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Path]:
     """Give the block a temporary folder, whose files move into `dest` when the block ends without an error.
 
-    After an error, `dest` is as it was. Raises `InputError` if `dest` exists and is not a folder.
+    After an error, `dest` is as it was. The temporary folder is in `dest` if that exists, since `dest` may be a mount
+    point, or the user may have no right to write beside it. Raises `InputError` if `dest` exists and is not a folder.
 
     stale: glob patterns of the files in `dest` that are deleted before the new files are moved in
     """
@@ -143,19 +180,24 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
     if dest.exists() and not dest.is_dir():
         raise input_error("is a file, not a folder to write into", dest)
     missing = [folder for folder in dest.parents if not folder.exists()]
-    temporary = dest.with_name(f".{dest.name}-{secrets.token_hex(6)}")
-    with _said_of(dest, temporary):
+    temporary = (dest if dest.exists() else dest.parent) / f".{dest.name}-{secrets.token_hex(6)}"
+    with said_of(dest, temporary):
         try:
             dest.parent.mkdir(parents=True, exist_ok=True)
             temporary.mkdir()
             yield temporary
-            _move_into(dest, temporary, stale)
+            for file in temporary.iterdir():
+                _make_readable(file)
+            if dest.exists():
+                _move_into(dest, temporary, stale)
+            else:
+                temporary.rename(dest)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             for folder in missing:
                 _remove_empty(folder)
             raise
-        shutil.rmtree(temporary)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 @contextmanager
@@ -206,7 +248,7 @@ def _target(path: str | os.PathLike) -> Path:
 
 
 @contextmanager
-def _said_of(path: str | os.PathLike, temporary: Path) -> Iterator[None]:
+def said_of(path: str | os.PathLike, temporary: Path | None = None) -> Iterator[None]:
     """Replace the file name in each `OSError` of the block by `path`, the name that the user knows.
 
     This concerns errors that name `temporary` or a file in it, and errors in `NO_ROOM` that name no file.
@@ -217,19 +259,32 @@ def _said_of(path: str | os.PathLike, temporary: Path) -> Iterator[None]:
         name = error.filename
         if name is None and error.errno in NO_ROOM:
             raise OSError(error.errno, error.strerror, str(path)) from error
-        if isinstance(name, str | os.PathLike) and Path(name).is_relative_to(temporary):
+        if temporary and isinstance(name, str | os.PathLike) and Path(name).is_relative_to(temporary):
             raise OSError(error.errno, error.strerror, str(Path(path, Path(name).relative_to(temporary)))) from error
         raise
 
 
 def _move_into(dest: Path, temporary: Path, stale: Iterable[str]) -> None:
-    dest.mkdir(exist_ok=True)
-    for pattern in stale:
-        for old in dest.glob(pattern):
-            old.unlink()
-    for file in sorted(temporary.iterdir()):
-        _make_readable(file)
-        os.replace(file, dest / file.name)
+    """Move the files of `temporary` into `dest`, and the files that they replace, and stale ones, into `temporary`.
+
+    After an error all files are back where they were.
+    """
+    new = sorted(temporary.iterdir())
+    old = {*(dest / file.name for file in new), *(file for pattern in stale for file in dest.glob(pattern))}
+    before = temporary / "before"  # no new file has this name
+    before.mkdir()
+    moves = [(file, before / file.name) for file in sorted(old) if os.path.lexists(file) and not file.is_dir()]
+    moves += [(file, dest / file.name) for file in new]
+    done = []
+    try:
+        for source, target in moves:
+            done.append((source, target))
+            source.rename(target)
+    except BaseException:
+        for source, target in reversed(done):
+            if not os.path.lexists(source):
+                target.rename(source)
+        raise
 
 
 def _remove_empty(folder: Path) -> None:
