@@ -134,6 +134,33 @@ def test_standard_output_can_be_full(command):
     assert done.stderr == f"transition-parser: error: {name}: No space left on device\n"
 
 
+CLOSED = "transition-parser: error: standard output: Bad file descriptor\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("oracle", SAMPLE, "--system", "arc-hybrid-swap"),
+        ("align", SAMPLE_AMR, "-"),
+        ("--version",),
+    ],
+    ids=lambda command: command[0],
+)
+@pytest.mark.parametrize("closed, status, said", [("2>&-", 0, ""), (">&-", 2, CLOSED)])
+def test_streams_can_be_closed(command, closed, status, said):
+    shell = ["sh", "-c", f'"$@" {closed}', "sh", *program(*command)]
+    done = subprocess.run(shell, env=ENVIRONMENT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (status, said) and bool(done.stdout) == (closed == "2>&-")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+@pytest.mark.parametrize("command", ["parse", "nothing…"])
+def test_streams_of_any_encoding_take_help_and_errors(command, encoding):
+    streams = {**ENVIRONMENT, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(program(command, "--help"), env=streams, capture_output=True, text=True)
+    assert (done.returncode, "Traceback" in done.stderr) == (2 if command == "nothing…" else 0, False), done.stderr
+
+
 def no_space() -> OSError:
     return OSError(errno.ENOSPC, "No space left on device")
 

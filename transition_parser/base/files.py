@@ -16,8 +16,8 @@ from typing import TextIO
 
 from transition_parser.base.errors import InputError, input_error
 
-# errors that only writing raises; they do not name the file
-NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+# errors that only writing raises; they do not name the file. EBADF: standard output is closed
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF})
 _OPEN_FILE = re.compile(r"(/dev|/proc/\d+(/task/\d+)?)/fd/\d+")  # an open file of a process
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP})
 

@@ -72,6 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Bad input is reported as one line on standard error and status 2.
     """
     let_idle_threads_sleep()
+    _prepare_streams()
     for talkative in ("fairseq", "matplotlib"):  # fairseq makes all loggers print debug messages
         logging.getLogger(talkative).setLevel(logging.WARNING)
     argv = sys.argv[1:] if argv is None else argv
@@ -79,11 +80,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if named in RENAMED:
         argv, named = _with_present_name(argv, named), RENAMED[named]
     argv, passed_on = _divided(argv) if named in PASS_ON else (argv, [])
-    arguments = build_parser([named] if named in COMMANDS else COMMANDS).parse_args(argv)
-    arguments.passed_on = passed_on
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
     try:
+        arguments = _parsed(build_parser([named] if named in COMMANDS else COMMANDS), argv)
+        arguments.passed_on = passed_on
         with signals_as_exits(), warnings_as_lines():
             status = arguments.run(arguments)
             sys.stdout.flush()
@@ -103,6 +102,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception:  # a bug of this program; status 1 would mean a failed check
         traceback.print_exc()
         return 70
+
+
+def _prepare_streams() -> None:
+    """Let standard output take all characters, and open it and standard error where they are closed (`>&-`, `2>&-`).
+
+    What is written to closed standard error is lost. What is written to closed standard output is an error, as it is
+    for other programs, but the next file that is opened does not become standard output.
+    """
+    for number, name, mode in ((1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, mode), number)
+            setattr(sys, name, os.fdopen(number, "w", encoding="utf-8", errors="backslashreplace"))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+
+
+def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str]) -> argparse.Namespace:
+    try:
+        return parser.parse_args(argv)
+    finally:
+        sys.stdout.flush()  # --help ends the program, and may have nowhere to go
 
 
 def _with_present_name(argv: Sequence[str], old: str) -> list[str]:
