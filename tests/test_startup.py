@@ -9,9 +9,10 @@ import sys
 
 import pytest
 
-from tests.conftest import ROOT, SAMPLE
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
 from transition_parser.cli.main import COMMANDS
 
+PROGRAM = ("-m", "transition_parser")
 HEAVY = ("torch", "fairseq", "numpy", "spacy", "matplotlib", "sentencepiece", "tqdm")
 
 ROOMS = (
@@ -103,12 +104,16 @@ def test_importing_and_parsing_change_no_setting_of_the_process(use):
 
 def test_a_users_own_modules_are_not_run_in_place_of_ours(tmp_path):
     """Python looks for modules beside the script first, and with -m in the working folder."""
-    for name in ("oracles", "preprocess"):
+    for name in ("oracles", "preprocess", "amr", "smatch"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('not ours')")
     script = tmp_path / "script.py"
     script.write_text("from transition_parser import Parser\nprint(Parser.load('en-ewt').parse('He ran.'))")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    for command in ([script], ["-m", "transition_parser", "oracle", "--system", "arc-hybrid-swap", SAMPLE]):
+    for command in (
+        [script],
+        [*PROGRAM, "oracle", "--system", "arc-hybrid-swap", SAMPLE],
+        [*PROGRAM, "score", SAMPLE_AMR, SAMPLE_AMR],
+    ):
         python = [sys.executable, *map(str, command)]
         done = subprocess.run(python, cwd=tmp_path, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

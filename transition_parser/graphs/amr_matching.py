@@ -11,12 +11,10 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-import smatch
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr_triples import Triples
@@ -278,11 +276,28 @@ def _start_of_equal_concepts(system: Triples, gold: Triples) -> list[int]:
 def _starts(task: _Task, system: Triples, gold: Triples, restarts: int, seed: int) -> Iterator[list[int]]:
     """Yield the mappings from which `smatch` starts, with -1 for nodes that are mapped to none."""
     candidates = _candidates(task)
-    ours, theirs = ([("instance", "", concept) for concept in triples.concepts] for triples in (system, gold))
-    with _seeded(seed):
-        yield smatch.smart_init_mapping(candidates, ours, theirs)
-        for _ in range(restarts):
-            yield smatch.random_init_mapping(candidates)
+    chance = random.Random(seed)
+    start, taken = [-1] * len(candidates), set()
+    for node, nodes in enumerate(candidates):
+        equal = (one for one in nodes if gold.concepts[one] == system.concepts[node] and one not in taken)
+        start[node] = next(equal, -1)
+        taken.add(start[node])
+    yield _filled(start, candidates, chance)
+    for _ in range(restarts):
+        yield _filled([-1] * len(candidates), candidates, chance)
+
+
+def _filled(start: list[int], candidates: Sequence[set[int]], chance: random.Random) -> list[int]:
+    """Return a start in which each node that has none yet has a candidate that is free, if there is one."""
+    taken = set(start)
+    for node, nodes in enumerate(candidates):
+        left = list(nodes) if start[node] == -1 else []
+        while left and start[node] == -1:
+            drawn = left.pop(chance.randint(0, len(left) - 1))
+            if drawn not in taken:
+                start[node] = drawn
+                taken.add(drawn)
+    return start
 
 
 def _candidates(task: _Task) -> list[set[int]]:
@@ -305,27 +320,3 @@ def _candidates(task: _Task) -> list[set[int]]:
             candidates[source].add(one)
             candidates[target].add(other)
     return candidates
-
-
-class _Seeded(random.Random):
-    """A source of random numbers that ignores a call of `seed` without a number.
-
-    The package `smatch` calls `seed()` before each start, which would seed the source from the clock.
-    """
-
-    def seed(self, a: Any = None, version: int = 2) -> None:
-        if a is not None:
-            super().seed(a, version)
-
-
-@contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    """Let the package `smatch` draw random numbers from `seed` in the block.
-
-    The package draws from the name `random` of its module, so this function replaces the object of this name.
-    """
-    before, smatch.random = smatch.random, _Seeded(seed)
-    try:
-        yield
-    finally:
-        smatch.random = before

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-
-from smatch import amr as smatch_amr
+from functools import cache
+from importlib import metadata
+from typing import Any
 
 from transition_parser.base.errors import InputError, shortened
 from transition_parser.graphs.amr import AmrGraph, Edge
@@ -89,9 +91,10 @@ def read_triples(text: str, error: Callable[[str], InputError] = InputError) -> 
     line = " ".join(_MARK.sub(hide, text).split())
     if not line.startswith("("):
         raise error("no graph: write (a / amr-empty) for an empty one")
-    with _log() as log:
+    reader = _smatch_amr()
+    with _log(reader) as log:
         try:
-            graph = smatch_amr.AMR.parse_AMR_line(line)
+            graph = reader.AMR.parse_AMR_line(line)
             variables = tuple(graph.nodes) if graph else ()
             if graph:
                 graph.rename_node("")
@@ -113,14 +116,24 @@ def entry_triples(entry: AmrEntry) -> Triples:
     return read_triples(entry.amr.to_penman(None, entry.wiki, entry.variables), entry.error)
 
 
+@cache
+def _smatch_amr() -> Any:
+    """Return the module `amr` of the package `smatch`. A plain import could find an `amr.py` of the user's own."""
+    spec = importlib.util.spec_from_file_location("smatch_amr", metadata.distribution("smatch").locate_file("amr.py"))
+    assert spec is not None and spec.loader is not None  # the name ends in .py
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @contextmanager
-def _log() -> Iterator[io.StringIO]:
+def _log(reader: Any) -> Iterator[io.StringIO]:
     """Yield a buffer that takes the messages that the reader of `smatch` would print on standard error."""
-    before, smatch_amr.ERROR_LOG = smatch_amr.ERROR_LOG, io.StringIO()
+    before, reader.ERROR_LOG = reader.ERROR_LOG, io.StringIO()
     try:
-        yield smatch_amr.ERROR_LOG
+        yield reader.ERROR_LOG
     finally:
-        smatch_amr.ERROR_LOG = before
+        reader.ERROR_LOG = before
 
 
 def without_alignments(text: str) -> str:
