@@ -31,7 +31,10 @@ def test_sentences_and_what_is_between_them_make_the_text(text):
 @pytest.mark.parametrize("between", [" ", "\n"])
 @pytest.mark.parametrize("stretch", [1, 50, 1000])
 def test_long_paragraphs_are_divided_as_short_ones_are(stretch, between, monkeypatch):
-    text = between.join(str(sentence.comment("text")) for sentence in read_conllu(SAMPLE))
+    some = [str(sentence.comment("text")) for sentence in read_conllu(SAMPLE)]
+    text = between.join(
+        [*some, "It is 5. in. or 6 in. of it, he said. p. 7 and p. 8 say so, in Salem, Ore. and Del. or so."]
+    )
     whole = list(segmented(text))
     assert len(whole) > 10
     monkeypatch.setattr(segmentation, "_STRETCH", stretch)
@@ -113,6 +116,7 @@ def test_sentences_without_white_space_between_them():
 
 def test_line_breaks():
     assert sentences("One sentence\nin two lines. Another\n\none") == ["One sentence\nin two lines.", "Another", "one"]
+    assert sentences("Take\na. 3 eggs\nb. 5 figs\nC. salt") == ["Take", "a. 3 eggs", "b. 5 figs", "C. salt"]
     assert sentences("Bring\n- bread\n* salt\n1. tea\nb) milk") == ["Bring", "- bread", "* salt", "1. tea", "b) milk"]
     assert sentences("One.\r\n\r\nTwo") == ["One.", "Two"]
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from transition_parser.text.abbreviations import CONTEXT, TITLES
 from transition_parser.text.lengths import LONG_WORD, LONGEST, places_to_divide, with_short_tokens
 from transition_parser.text.paragraphs import stretches
 from transition_parser.text.tokens import EMOTICON, Token, tokens
@@ -90,10 +91,13 @@ def segmented_lines(lines: Iterable[str], longest: int = LONGEST) -> Iterator[Te
     A paragraph is divided when the blank line behind it has been read. A long paragraph is divided earlier, in
     stretches.
     """
-    opens, rest = True, ""  # rest: the end of the stretch, from the start of a sentence whose end is not yet known
+    # rest: the end of the stretch, from the start of a sentence whose end is not yet known, and the `context` before it
+    opens, rest, context = True, "", 0
     for start, stretch, is_end in stretches(lines, _STRETCH):
         start, text = start - len(rest), rest + stretch
-        in_text = tokens(text) if len(text) <= longest * LONG_WORD else with_short_tokens(tokens(text), longest)
+        in_text = tokens(text, context)
+        if len(text) > longest * LONG_WORD:
+            in_text = with_short_tokens(in_text, longest)
         found = [Token(start + token.start, token.words) for token in in_text]
         first = 0
         for end, goes_on in _borders(found, text, start, is_end, longest):
@@ -102,7 +106,9 @@ def segmented_lines(lines: Iterable[str], longest: int = LONGEST) -> Iterator[Te
             attached = end < len(found) and found[end].start == some[-1].end
             yield TextSentence(written, some, opens, not attached, goes_on)
             opens, first = False, end
-        opens, rest = opens or is_end, text[found[first].start - start :] if first < len(found) else ""
+        begins = found[first].start - start if first < len(found) else len(text)
+        context = 0 if is_end else min(begins, CONTEXT)
+        opens, rest = opens or is_end, "" if is_end else text[begins - context :]
 
 
 def _borders(tokens: Sequence[Token], text: str, start: int, is_end: bool, longest: int) -> Iterator[tuple[int, bool]]:
@@ -123,6 +129,7 @@ def _borders(tokens: Sequence[Token], text: str, start: int, is_end: bool, longe
 
 
 _FINAL = re.compile(r"[.!?]+|…")
+_NOT_FIRST = re.compile(r"[,;:]")
 _ELLIPSIS = re.compile(r"\.\.+|…")
 _CLOSING = re.compile(r"[)\]}\"”’»']|''|’’")
 _EMOTICON = re.compile(EMOTICON)
@@ -134,7 +141,7 @@ _HALF_OF_DAY = re.compile(r"[AaPp][Mm]")
 _TIME_ZONE = re.compile(r"[CEMP][DS]T|GMT|UTC|Central|Eastern|Mountain|Pacific")
 _BULLET = re.compile(r"[-*•·–]")
 _ITEM_NUMBER = re.compile(r"\d{1,3}|[A-Za-z]")
-_TITLE = re.compile(r"(Mr|Mrs|Ms|Dr|Prof|Rev|Hon|St|Mt|Ft|Gen|Col|Lt|Capt|Sgt|Gov|Sen|Reps?|Pres|No|vs|[A-Z])\.")
+_TITLE = re.compile(rf"({'|'.join(TITLES.split())}|[A-Z])\.")
 # Words that open a sentence after an abbreviation, because names seldom begin with them
 _OPENING = frozenset(
     "The A An This That These Those It He She We They I You In On At If But And When While As There What Who How Why "
@@ -165,14 +172,19 @@ def _opens(tokens: Sequence[Token], i: int, first: int, space: str) -> bool:
     before, after = tokens[i - 1].form, tokens[i].form
     if "\n" in space and (_BULLET.fullmatch(after) or _is_item_number(tokens, i)):
         return True
-    if _FINAL.fullmatch(after) or _EMOTICON.fullmatch(after) or (not space and _CLOSING.fullmatch(after)):
+    if (
+        _FINAL.fullmatch(after)
+        or _NOT_FIRST.fullmatch(after)
+        or _EMOTICON.fullmatch(after)
+        or (not space and _CLOSING.fullmatch(after))
+    ):
         return False
     last = _before_closing(tokens, i - 1, first)
     if _FINAL.fullmatch(tokens[last].form):
         return _opens_after_mark(tokens, i, last, first, space)
     if last < i - 1 and _EMOTICON.fullmatch(before):
         return not after[0].islower()
-    if before.endswith("."):
+    if before[-1] in ".!?":
         return after in _OPENING and not _TITLE.fullmatch(before)
     return _opens_beside(tokens, i)
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from transition_parser.text.abbreviations import PATTERN as ABBREVIATION
+
 if TYPE_CHECKING:
     from spacy.tokenizer import Tokenizer
 
@@ -51,15 +53,11 @@ class Token(NamedTuple):
 
 # Prefixes that a hyphen does not separate from the word after them
 PREFIXES = "e non pre anti mid re post co over pro multi ex sub semi neo socio counter intra un ultra inter mis micro"
-# Abbreviations, without the period that is a part of them
-ABBREVIATIONS = (
-    "Mr Mrs Ms Dr Prof Rev Hon Sr Jr St Mt Ft Gen Col Lt Capt Cpl Sgt Maj Cmdr Adm Gov Sen Rep Reps Pres Supt "
-    "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thu Thur Thurs Fri Inc Co Corp Ltd Bros "
-    "Ave Blvd Rd Dept Univ Assn Attn Fig Vol Vols Sec Ext ext Esq vs eg ie al cf approx est Ph Sc"
-)
 EMOTICON = r"[<>]?[:;=][-o']?[)(\]\[DPpOo/\\|*]{1,9}+|<3|[xX]D"
 SHORTENED = "w/out w/o w/ b/c b/t l/c i/c"
-SUFFIXES = "com net org edu gov mil info biz uk ca au de nz doc docx xls xlsx ppt pdf txt zip htm html jpg jpeg gif png"
+SUFFIXES = (
+    "com net org edu gov mil info biz uk ca au de nz doc docx xls xlsx ppt pdf txt zip htm html jpg jpeg gif png js"
+)
 # Two words written as one → the length of the first word
 CONTRACTIONS = {
     "cannot": 3, "gonna": 3, "wanna": 3, "gotta": 3, "outta": 3, "lemme": 3, "gimme": 3, "dont": 2, "doesnt": 4,
@@ -80,13 +78,13 @@ _MARKS = r"[\u0300-\u036f\u200d\u20e3\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e002
 _PATTERNS = {
     "URL": r"""(?:https?://|ftp://|www\.)(?:\.\.\.|[^\s<>"(),;!?.:'’\]]++|[(),;!?.:'’](?=[^\s<>"(),;!?.:'’\]]))++""",
     "e-mail address": r"[\w.+-]{1,64}+@\w[\w-]{0,63}+(?:\.\w[\w-]{0,63}+){1,8}",
-    "host or file": r"\w[\w-]{0,63}+(?:\.\w[\w-]{0,63}+){0,8}?"
+    "host or file": rf"(?<![\w.])\.(?:{_any(SUFFIXES)}|NET)\b|"
+    r"\w[\w-]{0,63}+(?:\.\w[\w-]{0,63}+){0,8}?"
     rf"\.(?i:{_any(SUFFIXES)})\b(?:/[\w./-]{{0,200}}(?<=[\w/]))?",
     "news group": r"\w{2,64}+(?:\.\w{2,64}+){2,9}",
     "emoticon": rf"(?:{EMOTICON})(?!\w)",
     "U.S.": rf"(?:{_LETTER}\.){{2,10}}+",
-    "Mr.": rf"(?:{_any(ABBREVIATIONS)})\.(?!\w)|No\.(?=\r?\s?\d)|etc\.(?=\r?\s[a-z]|[,;)])",
-    "initial": r"[A-Z]\.(?=\r?\s[A-Z])",
+    "Mr.": ABBREVIATION,
     "w/o": rf"(?i:{_any(SHORTENED)})(?!\w)",
     "telephone number": r"(?:(?:\d{1,2}-)?\d{3}-\d{3}|\d{3,5})-\d{4}(?![\w-])",
     "date": r"\d{1,2}/\d{1,2}/\d{2,4}(?!\w)|\d{1,2}/\d\d(?![\w/])|'\d0s\b|'\d\d\b",
@@ -102,13 +100,15 @@ _TOKEN = re.compile("|".join(_PATTERNS.values()))
 _CLITIC = re.compile(r"(?i:n['’]t|['’`](?:s|re|ve|ll|d|m)|(?<=s)['’])$")
 
 
-def tokens(text: str) -> Iterator[Token]:
+def tokens(text: str, start: int = 0) -> Iterator[Token]:
     """Yield the tokens of a text in order. All characters outside the tokens are white space.
+
+    start: the position of the first character to read; the characters before it are context
 
     >>> [token.words for token in tokens("Don't follow-up...")]
     [('Do', "n't"), ('follow',), ('-',), ('up',), ('...',)]
     """
-    for match in _TOKEN.finditer(text):
+    for match in _TOKEN.finditer(text, start):
         yield Token(match.start(), tuple(_words(match[0])))
 
 
