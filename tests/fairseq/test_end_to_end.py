@@ -67,6 +67,17 @@ def test_architectures_and_options_train(data_folder, tmp_path, options):
     assert logged(done, "valid_las")
 
 
+def test_sentences_longer_than_a_batch_are_batches_of_their_own(data_folder, tmp_path):
+    """None is left out of training or validation."""
+    sizes = [len(line.split()) + 1 for line in (data_folder / "train.act").read_text(encoding="utf-8").splitlines()]
+    assert sum(size > 10 for size in sizes) > 10
+    options = ("--max-tokens", "10", "--max-epoch", "1", "--validate-interval", "1", "--no-save")
+    done = train(data_folder, tmp_path, *options, updates=10**6)
+    (epoch,) = logged(done, "train_wpb")
+    assert float(epoch["train_wpb"]) * float(epoch["train_num_updates"]) == pytest.approx(sum(sizes), rel=0.01)
+    assert logged(done, "valid_las") and "skipped" not in done.stdout + done.stderr
+
+
 def test_other_ways_to_train(data_folder, tmp_path):
     done = train(
         data_folder, tmp_path, "--no-save", "--train-precision", "bf16", "--subword-regularization", "0.1",

@@ -268,15 +268,19 @@ class TransitionDataset(FairseqDataset):
         return order[np.argsort(self.num_tokens_vec(order), kind="mergesort")]
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
-        """Return fairseq's batches, and one more batch with the sentences that fairseq leaves out.
+        """Return fairseq's batches, which hold all sentences. Raises `InputError` if there are none.
 
-        fairseq leaves out the last batch if its size is no multiple of `required_batch_size_multiple`. The longest
-        sentences would then never be trained on, validated or parsed. Raises `InputError` if `indices` is empty.
+        A sentence of more than `max_tokens` tokens, which fairseq refuses, is a batch of its own. fairseq leaves out
+        the last batch if its size is no multiple of `required_batch_size_multiple`; here it is one more batch.
         """
         if not len(indices):
-            hint = f": raise --max-tokens, which is {max_tokens}" if max_tokens else ""
-            raise InputError(f"no sentence fits into a batch{hint}")
-        batches = list(super().batch_by_size(indices, max_tokens, max_sentences, required_batch_size_multiple))
+            raise InputError("the data hold no sentences")
+        sizes = np.minimum(self.num_tokens_vec(indices), max_tokens or np.inf).astype(np.int64)
+        batches = list(
+            data_utils.batch_by_size(
+                indices, self.num_tokens, sizes, max_tokens, max_sentences, required_batch_size_multiple
+            )
+        )
         rest = np.asarray(indices)[sum(map(len, batches)) :]
         return [*batches, rest] if len(rest) else batches
 
@@ -287,10 +291,8 @@ class TransitionDataset(FairseqDataset):
         return source.sizes if target is None else np.stack([source.sizes, target.sizes], 1)
 
     def filter_indices_by_size(self, indices, max_sizes):
-        """Return the indices of sentences that are no longer than `max_sizes`, and the other indices."""
-        source, target = self.sentences.source, self.sentences.target
-        sizes = source.sizes, None if target is None else target.sizes
-        return data_utils.filter_paired_dataset_indices_by_size(*sizes, indices, max_sizes)
+        """Return all indices, and an empty list: fairseq would leave out sentences longer than `--max-tokens`."""
+        return indices, []
 
     @property
     def supports_prefetch(self) -> bool:

@@ -72,13 +72,8 @@ class TwoCorpora(FairseqDataset):
         return [*first, *(np.asarray(batch) + len(self.corpora[0]) for batch in second)]
 
     def filter_indices_by_size(self, indices, max_sizes):
-        """Return the indices of sentences that are no longer than `max_sizes`, and the other indices."""
-        kept = [
-            corpus.filter_indices_by_size(some, max_sizes)
-            for corpus, some in zip(self.corpora, self._split(indices), strict=True)
-        ]
-        ignored = [*kept[0][1], *(index + len(self.corpora[0]) for index in kept[1][1])]
-        return self._joined(kept[0][0], kept[1][0]), ignored
+        """Return all indices, and an empty list, as `TransitionDataset` does."""
+        return indices, []
 
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch of both corpora."""
