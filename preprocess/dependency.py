@@ -1,6 +1,7 @@
 """The preparation of treebanks for training.
 
-It writes `{train,valid,test}.{src,act}`, `spm.model`, `parser.json` and `words.txt`.
+It writes `{train,valid,test}.{src,act}`, `spm.model`, `parser.json` and `words.txt`, and `valid.conllu` for sentences
+that are held out.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from transition_parser.base.errors import input_error
 from transition_parser.base.progress import progress
@@ -24,6 +26,9 @@ from transition_parser.text.word_list import save_words
 from transition_parser.transitions import RootRelations, make_system
 from transition_parser.transitions.config import ParserConfig
 
+HELD_OUT = 10  # sentences whose number is a multiple of this are held out
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class DependencyOptions:
@@ -37,6 +42,7 @@ class DependencyOptions:
     columns: names of `text.columns.KNOWN`, which are written as `{train,valid,test}.{column}`, too
     vectors: a text file of word vectors, for models that read them; the vectors of the words of the corpus are kept
     propbank: files of PropBank's annotation of sentences of the treebanks, for models that learn it
+    holds_out: True to hold out some of the training sentences as `valid`, see `hold_out`
     """
 
     system: str
@@ -47,6 +53,7 @@ class DependencyOptions:
     vectors: str | os.PathLike | None = None
     pieces_from: str | os.PathLike | None = None
     propbank: Paths = ()
+    holds_out: bool = False
 
 
 def preprocess_dependency(
@@ -59,7 +66,11 @@ def preprocess_dependency(
     """
     make_system(options.system)
     treebanks = {split: _read(path) for split, path in splits.items()}
+    if options.holds_out:
+        treebanks["train"], treebanks["valid"] = hold_out(treebanks["train"])
     train = treebanks["train"]
+    if all(len(sentence.forms) == 1 for sentence in train):
+        raise input_error("each sentence is one word: a parser learns from sentences of two or more", splits["train"])
     propbank = PropBank.read(options.propbank, splits.values()) if options.propbank else None
     if propbank is not None:
         propbank.check((sentence.forms for sentence in train), splits["train"])
@@ -74,6 +85,8 @@ def preprocess_dependency(
         columns = Columns(values, values_of_forms(train, options.columns), seen_with_tags(train, values))
         if columns.values:
             columns.save(folder)
+        if options.holds_out:
+            Path(folder, "valid.conllu").write_text("".join(map(str, treebanks["valid"])), encoding="utf-8")
         return {
             split: _write_split(folder, split, sentences, pieces, config, columns, propbank, options)
             for split, sentences in treebanks.items()
@@ -85,6 +98,12 @@ def _read(path: str | os.PathLike) -> list[Sentence]:
     if not sentences:
         raise input_error("the file holds no sentences", path)
     return sentences
+
+
+def hold_out(sentences: Sequence[T]) -> tuple[list[T], list[T]]:
+    """Divide sentences: return all but every tenth, and every tenth."""
+    kept = [sentence for number, sentence in enumerate(sentences, 1) if number % HELD_OUT]
+    return kept, list(sentences[HELD_OUT - 1 :: HELD_OUT])
 
 
 def _config(train: list[Sentence], words: Sequence[str], options: DependencyOptions) -> ParserConfig:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from transition_parser.text.learned_segmentation import LearnedSegmenter
-from transition_parser.training.segmenter import SegmenterOptions, train_segmenter
+from transition_parser.training.segmenter import SegmenterOptions, train_segmenter, written_sentences
 
 # sentences end with ;; and `du` is `de le`, which English rules do not know
 _BLOCKS = (
@@ -24,7 +24,7 @@ def write_treebank(path: Path, repeat: int = 20) -> Path:
 
 def tiny_segmenter(folder: Path) -> LearnedSegmenter:
     """Return a segmenter of the invented language."""
-    return train_segmenter([write_treebank(folder / "tiny.conllu")], options=TINY)
+    return train_segmenter(written_sentences([write_treebank(folder / "tiny.conllu")]), options=TINY)
 
 
 def _block(lines: str) -> str:

@@ -42,9 +42,10 @@ def test_a_treebank_is_learned_and_training_is_repeatable(tmp_path):
 def test_the_dropout_and_the_epoch_that_are_best_on_dev_are_kept(tmp_path):
     path, reports = write_treebank(tmp_path / "t.conllu"), []
     options = SegmenterOptions(epochs=4, size=4, layers=1, rate=0.1, dropouts=(0.9, 0.0))
-    segmenter = train_segmenter([path], [path], options, lambda *told: reports.append(told))
+    known = written_sentences([path])
+    segmenter = train_segmenter(known, known, options, lambda *told: reports.append(told))
     assert [told[:2] for told in reports] == [(dropout, epoch) for dropout in (0.9, 0.0) for epoch in (1, 2, 3, 4)]
-    kept = segmentation_scores(segmenter, written_sentences([path]))
+    kept = segmentation_scores(segmenter, known)
     best = {dropout: max(sum(scores) for told, _, scores in reports if told == dropout) for dropout in (0.9, 0.0)}
     assert best[0.0] > best[0.9] + 10
     assert sum(kept) == pytest.approx(best[0.0], abs=5)  # half precision may move a few
@@ -56,7 +57,7 @@ def test_a_connector_between_letters_ends_no_token(tmp_path):
     path.write_text(path.read_text(encoding="utf-8") + f"1\t_{REST}\n2\tchat{REST}\n\n" * 20, encoding="utf-8")
     found = {}
     for share in (0.0, 0.05):
-        segmenter = train_segmenter([path], options=replace(TINY, connected=share))
+        segmenter = train_segmenter(written_sentences([path]), options=replace(TINY, connected=share))
         found[share] = [token.form for token in segmenter.tokens("_ le ch_at")]
     assert found[0.05] == ["_", "le", "ch_at"] != found[0.0]
 
@@ -64,7 +65,7 @@ def test_a_connector_between_letters_ends_no_token(tmp_path):
 def test_without_sentences_there_is_nothing_to_learn(tmp_path):
     (tmp_path / "empty.conllu").write_text("")
     with pytest.raises(InputError, match="no training sentences"):
-        train_segmenter([tmp_path / "empty.conllu"])
+        train_segmenter(written_sentences([tmp_path / "empty.conllu"]))
 
 
 def test_written_sentences_are_those_of_the_file(tmp_path):

@@ -11,12 +11,13 @@ from tests.training.test_train import state
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import raw_text, read_conllu
+from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
 from transition_parser.storage.cards import read_card
 from transition_parser.training import checks
 from transition_parser.training.evaluation import untagged
 from transition_parser.training.flags import read_flags
 from transition_parser.training.recipes import RECIPES, config_for
-from transition_parser.training.treebanks import Treebank, hold_out
+from transition_parser.training.treebanks import Treebank
 
 README = "# Summary\n\n=== Machine-readable metadata ====\nLicense: CC BY-SA 4.0\nContributors: Doe, Jane; Roe, Jim\n"
 SMALL = ("--word-width", "32", "--scan-width", "16", "--spa-width", "32", "--mlp-width", "32", "--warmup-epochs", "1")
@@ -86,7 +87,12 @@ def test_without_tags_and_lemmas_nothing_is_predicted(treebank, tmp_path, monkey
     bare = (str(untagged(sentence)) for sentence in read_conllu(SAMPLE) if "_" not in sentence.forms)
     (treebank / "train.conllu").write_text("".join(bare), encoding="utf-8")
     run_here(*command, status=2)
-    assert seen[0] - seen[1] == {"--tag-loss"} and seen[1] < seen[0]
+    assert seen[0] - seen[1] == {"--tag-loss", "--tags-read-words"} and seen[1] < seen[0]
+    run_here(*command, "--config", "ewt-minilm-frozen", status=2)
+    run_here(
+        "train", "ud-spa-dp-small", *("--train", treebank / "train.conllu", "--dev", SAMPLE), *command[2:], status=2
+    )
+    assert all("--tag-loss" not in flags for flags in seen[2:]) and len(seen) == 4
 
 
 def test_files_of_a_treebank_are_found(treebank):
@@ -117,7 +123,7 @@ def test_parts_of_a_split_are_refused(treebank):
 def test_too_few_sentences_are_not_held_out(treebank):
     blocks = SAMPLE.read_text(encoding="utf-8").split("\n\n")
     (treebank / "train.conllu").write_text("\n\n".join(blocks[:9]) + "\n\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"has only 9 sentences, too few .*dev\.conllu"):
+    with pytest.raises(InputError, match=r"has fewer than 10 sentences, too few .*dev\.conllu"):
         assert Treebank.of_folder(treebank).size
 
 
@@ -140,12 +146,39 @@ def test_the_licence_is_read_where_the_readme_states_none(treebank, text, licens
 
 
 def test_no_sentence_is_lost_or_doubled_by_holding_out(tmp_path):
-    train, dev = tmp_path / "train.conllu", tmp_path / "dev.conllu"
-    hold_out(SAMPLE, train, dev)
+    options = DependencyOptions("arc-hybrid-swap", 400, holds_out=True)
+    counts = preprocess_dependency({"train": SAMPLE}, tmp_path / "data", options)
     blocks = SAMPLE.read_text(encoding="utf-8").strip().split("\n\n")
-    held = dev.read_text(encoding="utf-8").strip().split("\n\n")
-    kept = train.read_text(encoding="utf-8").strip().split("\n\n")
-    assert held == blocks[9::10] and sorted(held + kept) == sorted(blocks)
+    held = (tmp_path / "data" / "valid.conllu").read_text(encoding="utf-8").strip().split("\n\n")
+    assert held == blocks[9::10] and counts["valid"]["sentences"] == len(held)
+    assert counts["train"]["sentences"] + len(held) == len(blocks)
+
+
+HEAD = "1\tthe\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tdog\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+ONE = "1\tdog\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+CROSSING = (
+    "1\ta\t_\t_\t_\t_\t3\tx\t_\t_\n2\tb\t_\t_\t_\t_\t4\tx\t_\t_\n"
+    "3\tc\t_\t_\t_\t_\t4\tx\t_\t_\n4\td\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "problem"),
+    [
+        (ONE * 30, (), "train.conllu: each sentence is one word"),
+        (HEAD * 29 + CROSSING, ("--system", "arc-hybrid", "--nonprojective", "error"), "train.conllu:88: "),
+        (HEAD * 30 + CROSSING, ("--system", "arc-hybrid", "--nonprojective", "error"), "train.conllu:91: "),
+        (HEAD * 30 + ONE.replace("dog", "\u3000"), (), "train.conllu:91: a token is white space"),
+        (HEAD * 9, (), "train.conllu: has fewer than 10 sentences, too few"),
+    ],
+)
+def test_errors_name_the_treebanks_file_and_line_before_anything_is_trained(tmp_path, text, options, problem):
+    folder = tmp_path / "tb"
+    folder.mkdir()
+    (folder / "train.conllu").write_text(text, encoding="utf-8")
+    done = run_here("train", folder, "-o", tmp_path / "out", "--pieces", "270", *options, status=2)
+    assert f"{folder}/{problem}" in done.stderr.splitlines()[-1]
+    assert "training:" not in done.stderr and "epoch" not in done.stderr
 
 
 def test_configs_fit_sizes():

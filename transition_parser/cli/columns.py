@@ -12,6 +12,7 @@ from transition_parser.text.columns import KNOWN, asked_for, present
 
 ALL_COLUMNS = "all_columns"
 PREDICTED_BY = "--tag-loss"
+OF_PREDICTIONS = (PREDICTED_BY, "--tags-read-words")  # the flags of models that predict columns
 
 
 def add_columns(parser: argparse.ArgumentParser, formalism: Formalism) -> None:

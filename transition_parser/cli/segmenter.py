@@ -59,8 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
     options = SegmenterOptions(arguments.epochs, seed=arguments.seed)
-    segmenter = train_segmenter(arguments.train, arguments.dev, options)
+    train, dev = written_sentences(arguments.train), written_sentences(arguments.dev)
+    segmenter = train_segmenter(train, dev, options)
     save_segmenter(segmenter, arguments.output)
-    scores = segmentation_scores(segmenter, written_sentences(arguments.dev))
+    scores = segmentation_scores(segmenter, dev)
     print_figures({name: round(value, 2) for name, value in scores._asdict().items()}, arguments.json)
     return 0

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.cli.columns import PREDICTED_BY, columns_to_train
+from transition_parser.cli.columns import OF_PREDICTIONS, columns_to_train
 from transition_parser.cli.options import (
     add_bits,
     add_json,
@@ -224,8 +224,9 @@ def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any
     if several and formalism is TREES:
         raise InputError(f"--{several[0]} takes one CoNLL-U file")
     options = _data_options(arguments, formalism, {flag.name for flag in flags})
-    if treebank is not None and not any(options[KNOWN[name].flag] for name in predicted()):
-        flags = [flag for flag in flags if flag.name != PREDICTED_BY]
+    tagged = any(options.get(KNOWN[name].flag) for name in predicted())
+    if formalism is TREES and not tagged and all(flag.name != "--auxiliary-data" for flag in flags):
+        flags = [flag for flag in flags if flag.name not in OF_PREDICTIONS]
     settings = {"bits": arguments.bits, "beam": arguments.beam}
     if arguments.segmenter or (arguments.segmenter is None and treebank is not None):
         if formalism is not TREES:

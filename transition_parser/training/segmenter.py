@@ -76,30 +76,27 @@ Report = Callable[[float, int, SegmentationScores], None]
 
 
 def train_segmenter(
-    train: Paths,
-    dev: Paths = (),
+    train: Sequence[WrittenSentence],
+    dev: Sequence[WrittenSentence] = (),
     options: SegmenterOptions = SegmenterOptions(),
     report: Report | None = None,
 ) -> LearnedSegmenter:
     """Return a segmenter that divides text as a treebank does.
 
     The dropout and the epoch with the best sum of the F1 scores on `dev` are kept; without `dev`, the first dropout and
-    the last epoch. The same files, options and number of threads give the same segmenter.
+    the last epoch. The same sentences, options and number of threads give the same segmenter.
 
-    train, dev: CoNLL-U files
     report: function that is called after each epoch with the dropout, the epoch's number and its scores on dev
 
-    Raises `InputError` where there are no sentences to learn from, and for malformed files.
+    Raises `InputError` where there are no sentences to learn from.
     """
-    sentences = written_sentences(train)
-    if not sentences:
+    if not train:
         raise InputError("there are no training sentences")
-    held_out = written_sentences(dev)
     found = []
-    for dropout in options.dropouts if held_out else options.dropouts[:1]:
+    for dropout in options.dropouts if dev else options.dropouts[:1]:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(options.seed)
-            found.append(_trained(sentences, held_out, options, dropout, report))
+            found.append(_trained(train, dev, options, dropout, report))
     return max(found, key=itemgetter(0))[1]
 
 

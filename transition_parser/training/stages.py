@@ -28,7 +28,7 @@ from transition_parser.training.flags import arguments_of
 from transition_parser.training.model_card import write_model_card
 from transition_parser.training.programs import run_fairseq
 from transition_parser.training.selection import select
-from transition_parser.training.treebanks import Treebank, hold_out
+from transition_parser.training.treebanks import Treebank
 
 SPLITS = {"train": "train", "dev": "valid", "test": "test"}  # our name of a split → fairseq's name
 # flags that `train` sets, so that configs may not set them
@@ -124,20 +124,25 @@ class Stages:
         experiment = self.experiment
         folder = _fresh(experiment.dest / ".data")
         splits = {SPLITS[split]: paths for split, paths in experiment.files.items()}
-        if experiment.holds_out:
-            splits |= _held_out(experiment, folder)
         for line in _preprocess(experiment, splits, folder, self.processes):
             self.say(line)
         prefixes = {"train": "--trainpref", "valid": "--validpref", "test": "--testpref"}
-        arguments = [part for split in splits for part in (prefixes[split], str(folder / split))]
+        written = [SPLITS[split] for split in experiment.splits]
+        arguments = [part for split in written for part in (prefixes[split], str(folder / split))]
         languages = ("--source-lang", "src", "--target-lang", "act", "--destdir", str(folder))
         run_fairseq("preprocess", [*arguments, *languages], experiment.dest / PREPARE_LOG, self.lock)
         os.replace(folder, experiment.data)
 
     def _train_segmenter(self) -> None:
         """Write a segmenter into the folder of the data, from which the export of a checkpoint copies it."""
+        from transition_parser.preprocess.dependency import hold_out
         from transition_parser.storage.segmenters import save_segmenter
-        from transition_parser.training.segmenter import SegmentationScores, SegmenterOptions, train_segmenter
+        from transition_parser.training.segmenter import (
+            SegmentationScores,
+            SegmenterOptions,
+            train_segmenter,
+            written_sentences,
+        )
 
         def report(dropout: float, epoch: int, scores: SegmentationScores) -> None:
             if epoch % _SAID_EPOCHS == 0:
@@ -145,11 +150,11 @@ class Stages:
                 self.say(f"epoch {epoch} of the segmenter with dropout {dropout:g}  dev {shown}")
 
         experiment = self.experiment
-        train, dev = (experiment.files.get(split) for split in ("train", "dev"))
+        train, dev = (written_sentences(experiment.files.get(split, ())) for split in ("train", "dev"))
         if experiment.holds_out:
-            train, dev = ([str(path)] for path in _held_out_files(experiment, experiment.data).values())
+            train, dev = hold_out(train)
         options = SegmenterOptions(epochs=experiment.settings.get("segmenter_epochs"))
-        save_segmenter(train_segmenter(train or (), dev or (), options, report), experiment.data)
+        save_segmenter(train_segmenter(train, dev, options, report), experiment.data)
 
     def _train(self, history: Path) -> None:
         experiment = self.experiment
@@ -209,19 +214,6 @@ def _best(epochs: Sequence[Mapping[str, float]], experiment: Experiment) -> str:
     return f" (best {experiment.metric.upper()} {score:g}, epoch {epoch})"
 
 
-def _held_out(experiment: Experiment, folder: Path) -> dict[str, Sequence[str]]:
-    """Write training data and held-out dev data into `folder`, and return fairseq's name of the split → files."""
-    folder.mkdir()
-    files = _held_out_files(experiment, folder)
-    hold_out(experiment.files["train"][0], *files.values())
-    return {name: [str(path)] for name, path in files.items()}
-
-
-def _held_out_files(experiment: Experiment, folder: Path) -> dict[str, Path]:
-    names = (SPLITS["train"], SPLITS["dev"])
-    return {name: folder / f"{name}{experiment.formalism.suffix}" for name in names}
-
-
 def mend_checkpoints(folder: Path, say: Callable[[str], None]) -> None:
     """Remove checkpoints that a run did not finish writing.
 
@@ -259,7 +251,7 @@ def _preprocess(experiment: Experiment, splits: dict[str, Sequence[str]], folder
     from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
 
     one_each = {split: paths[0] for split, paths in splits.items()}
-    counts = preprocess_dependency(one_each, folder, DependencyOptions(**options))
+    counts = preprocess_dependency(one_each, folder, DependencyOptions(**options, holds_out=experiment.holds_out))
     skipped = {split: n["skipped"] for split, n in counts.items() if n["skipped"]}
     return [f"left out: {n} trees of {split} that the system can't build" for split, n in skipped.items()]
 

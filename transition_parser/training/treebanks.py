@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 
 from transition_parser.base.errors import input_error
 from transition_parser.base.model_files import read_text
 from transition_parser.base.progress import progress
-from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.graphs.conllu import read_conllu
+from transition_parser.preprocess.dependency import HELD_OUT
 
-HELD_OUT = 10  # without dev data, sentences whose number is a multiple of this are held out
 LICENSES = ("LICENSE*", "LICENCE*", "COPYING*")  # patterns of the files of a licence
 _OFFICIAL = re.compile(r"([a-z]{2,3})_[a-z0-9]+-ud-train")  # Universal Dependencies: language_treebank-ud-split
 _FACT = re.compile(r"^\s*(License|Contributors)\s*:\s*(\S.*?)\s*$", re.MULTILINE)
@@ -72,7 +71,7 @@ class Treebank:
         lengths = [len(sentence.forms) for sentence in progress(read_conllu(path), "reading the treebank")]
         if self.holds_out and len(lengths) < HELD_OUT:
             raise input_error(
-                f"has only {len(lengths)} sentences, too few to hold some out: put dev.conllu beside it", path
+                f"has fewer than {HELD_OUT} sentences, too few to hold some out: put dev.conllu beside it", path
             )
         return len(lengths), sum(lengths)
 
@@ -118,18 +117,6 @@ class Treebank:
         if "Contributors" in self.facts:
             parts.append(f"Contributors: {self.facts['Contributors']}.")
         return " ".join(parts)
-
-
-def hold_out(path: str | os.PathLike, train: Path, dev: Path) -> None:
-    """Divide a treebank: every tenth sentence goes into the file `dev`, all others into the file `train`."""
-    sentences = list(read_conllu(path))
-    _write(train, (sentence for number, sentence in enumerate(sentences, 1) if number % HELD_OUT))
-    _write(dev, islice(sentences, HELD_OUT - 1, None, HELD_OUT))
-
-
-def _write(path: Path, sentences: Iterable[Sentence]) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.writelines(map(str, sentences))
 
 
 def _file_of(folder: Path, split: str) -> Path | None:
