@@ -21,11 +21,11 @@ SYNTAX = {  # errors of penman: the line, and a caret below the place
 BROKEN = {
     "undefined variable": (
         HEAD + "(b / bark-01 :ARG0 d)\n",
-        ":6: sentence b: the variable d (:ARG0 of b) is not defined",
+        ":8: sentence b: the variable d (:ARG0 of b) is not defined",
     ),
     "duplicate variable": (
         HEAD + "(b / bark-01 :ARG0 (b / bird))\n",
-        ":6: sentence b: the variable b is defined twice",
+        ":8: sentence b: the variable b is defined twice",
     ),
     "alignment": (
         HEAD + "(b / bark-01~3)\n",

@@ -349,7 +349,15 @@ def test_caret_is_below_the_place():
     ],
 )
 def test_broken_graph(graph, said):
-    assert problem(f"{DOG}\n# ::id x\n{graph}\n").startswith(f"bank.amr:6: sentence x: {said}")
+    assert problem(f"{DOG}\n# ::id x\n{graph}\n").startswith(f"bank.amr:7: sentence x: {said}")
+
+
+@pytest.mark.parametrize(
+    "wrong", [":ARG1 d", ":ARG1 (b / boy)", ":ARG1 (d)", ":ARG1 ()", ":wiki - :wiki -", ": 5", ":x"]
+)
+def test_an_error_of_meaning_names_its_line_in_the_graph(wrong):
+    said = problem(f"{DOG}\n# ::id x\n(b / bark-01\n  :ARG0 (c / cat)\n  {wrong}\n  :polarity -)\n")
+    assert said.startswith("bank.amr:9: sentence x: ")
 
 
 def test_blank_line_missing_between_entries():

@@ -119,7 +119,9 @@ def entry_triples(entry: AmrEntry) -> Triples:
 @cache
 def _smatch_amr() -> Any:
     """Return the module `amr` of the package `smatch`. A plain import could find an `amr.py` of the user's own."""
-    spec = importlib.util.spec_from_file_location("smatch_amr", metadata.distribution("smatch").locate_file("amr.py"))
+    spec = importlib.util.spec_from_file_location(
+        "smatch_amr", str(metadata.distribution("smatch").locate_file("amr.py"))
+    )
     assert spec is not None and spec.loader is not None  # the name ends in .py
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

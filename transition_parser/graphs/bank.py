@@ -313,9 +313,9 @@ def _fields(comment: str) -> list[tuple[str, str]]:
 
 
 def _located(entry: AmrEntry, error: PenmanError, lines: list[tuple[int, str]]) -> InputError:
-    if error.row is None:
-        return entry.error(error.problem)
     number, line = lines[error.row]
+    if error.column is None:
+        return input_error(error.problem, entry.path, number, entry.id)
     return _error_at(entry, error.problem, number, line, error.column)
 
 

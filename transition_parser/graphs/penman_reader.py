@@ -57,10 +57,10 @@ class PenmanToken(NamedTuple):
 class PenmanError(ValueError):
     """An error in text that is not PENMAN, or not AMR.
 
-    row, column: the position of the error, from 0; the row is None for an error of the graph as a whole
+    row, column: the position of the error, from 0; the column is None for an error about the meaning
     """
 
-    def __init__(self, problem: str, row: int | None = None, column: int = 0) -> None:
+    def __init__(self, problem: str, row: int, column: int | None = None) -> None:
         super().__init__(problem)
         self.problem, self.row, self.column = problem, row, column
 
@@ -101,6 +101,7 @@ class _Mention(NamedTuple):
     variable: str | None  # None for a mention that is a symbol alone
     tokens: tuple[int, ...]
     path: str
+    row: int
 
 
 class _Link(NamedTuple):
@@ -118,6 +119,7 @@ class _Reader:
         self.tokens = tokens_of(lines)
         self.end = (len(lines) - 1, len(lines[-1])) if lines else (0, 0)
         self.token: PenmanToken | None = next(self.tokens, None)
+        self.row = 0  # of the last token that was read
         self.mentions: list[_Mention] = []
         self.branches: list[_Link] = []
         self.defined: dict[str, int] = {}  # variable → mention
@@ -144,18 +146,18 @@ class _Reader:
             self._fail(f"the graph is nested more than {MAX_DEPTH} levels deep")
         self._expect("LPAREN", what="an opening parenthesis")
         if self._is("RPAREN"):
-            raise PenmanError("a node without a variable")
+            raise PenmanError("a node without a variable", self.row)
         variable = self._expect("SYMBOL", what="a variable").text
         if variable in self.defined:
-            raise PenmanError(f"the variable {shortened(variable)} is defined twice")
+            raise PenmanError(f"the variable {shortened(variable)} is defined twice", self.row)
         concept = self._accept("SYMBOL", "STRING") if self._accept("SLASH") else None
         if concept is None:
             if self.token is not None and self.token.kind not in ("ROLE", "RPAREN"):
                 self._fail("a concept is expected here")
-            raise PenmanError(f"the variable {variable} has no concept: write ({variable} / concept)")
+            raise PenmanError(f"the variable {variable} has no concept: write ({variable} / concept)", self.row)
         self.defined[variable] = len(self.mentions)
         self.open.append((len(self.mentions), 0))
-        self.mentions.append(_Mention(concept.text, variable, self._alignment(), path))
+        self.mentions.append(_Mention(concept.text, variable, self._alignment(), path, self.row))
 
     def _branch(self) -> None:
         """Read `:role target`."""
@@ -165,9 +167,9 @@ class _Reader:
         self.open[-1] = (node, count + 1)
         variable, path = self.mentions[node].variable, f"{self.mentions[node].path}.{count + 1}"
         if _INVERSE_OF_NOTHING.fullmatch(role):
-            raise PenmanError(f"a role of {variable} has no name: write :name, such as :ARG0")
+            raise PenmanError(f"a role of {variable} has no name: write :name, such as :ARG0", self.row)
         if self._is("ROLE", "RPAREN"):
-            raise PenmanError(f":{role} of {variable} has no value")
+            raise PenmanError(f":{role} of {variable} has no value", self.row)
         if self._is("LPAREN"):
             self.branches.append(_Link(node, role, len(self.mentions)))
             self._node(path)
@@ -176,9 +178,9 @@ class _Reader:
         tokens = self._alignment()
         if role != "wiki":
             self.branches.append(_Link(node, role, len(self.mentions)))
-            self.mentions.append(_Mention(target, None, tokens, path))
+            self.mentions.append(_Mention(target, None, tokens, path, self.row))
         elif node in self.wiki:
-            raise PenmanError(f"{variable} has two :wiki: only one is allowed")
+            raise PenmanError(f"{variable} has two :wiki: only one is allowed", self.row)
         else:
             self.wiki[node] = target
 
@@ -201,12 +203,14 @@ class _Reader:
         number = {mention: node for node, mention in enumerate(nodes)}
         edges: dict[Edge, None] = {}
         for source, role, target in self.branches:
-            label, variable, _, _ = self.mentions[target]
-            whole = self.defined.get(label) if variable is None else target
+            mention = self.mentions[target]
+            label = mention.label
+            whole = self.defined.get(label) if mention.variable is None else target
             if whole is not None:
                 edges[edge_of(number[source], role, number[whole])] = None
             elif looks_like_a_variable(label):
-                raise PenmanError(f"the variable {label} (:{role} of {self.mentions[source].variable}) is not defined")
+                problem = f"the variable {label} (:{role} of {self.mentions[source].variable}) is not defined"
+                raise PenmanError(problem, mention.row)
             else:
                 edges[Edge(number[source], role, number[target])] = None
         kept = [self.mentions[i] for i in nodes]
@@ -230,7 +234,7 @@ class _Reader:
         token = self.token
         if token is None or token.kind not in kinds:
             return None
-        self.token = next(self.tokens, None)
+        self.token, self.row = next(self.tokens, None), token.row
         return token
 
     def _expect(self, *kinds: str, what: str) -> PenmanToken:
