@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy import displacy
 from spacy.tokens import Doc, Span, Token
+from spacy.training import Example
 from spacy.vocab import Vocab
 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_code, run_here
@@ -141,6 +142,24 @@ def test_sentences_that_a_document_has_are_kept(trees):
     is_valid(document)
 
 
+@pytest.mark.parametrize("starts", [{}, {3: False}, {3: False, 4: True}, {6: False}, {6: None, 2: True}, {9: True}])
+def test_sentence_starts_that_a_component_sets_for_some_tokens(trees, amrs, starts):
+    """The segmenter decides on all others: on tokens 4 and 8 of 'He left. Then; no. She ran. Go'."""
+    for nlp in (trees, amrs):
+        document = nlp.make_doc("He left. Then; no. She ran. Go")
+        for token, value in starts.items():
+            document[token].is_sent_start = value
+        nlp.get_pipe(nlp.pipe_names[0])(document)
+        expected = {0, 3, 7, 10} - {i for i, value in starts.items() if value is False}
+        assert {span.start for span in document.sents} == expected | {i for i, value in starts.items() if value}
+
+
+def test_sentences_do_not_start_inside_tokens(trees):
+    words = ["Ask", "Stop.Go", "now", ".", "We", "left", "."]
+    document = trees(Doc(trees.vocab, words=words, spaces=[True, True, False, True, True, False, False]))
+    assert [span.start for span in document.sents] == [0, 4]
+
+
 def test_tags_and_lemmas_that_a_document_has_are_kept(trees):
     words, pos = ["Dogs", "bark"], ["X", ""]
     plain = trees(of_words(trees, words))
@@ -203,11 +222,14 @@ WORDS = st.sampled_from(["She", "sells", "sea", "shells", ".", "Why", "?", "don'
 def test_documents_of_any_tokens_are_valid(trees, given_words, with_sentences):
     words, spaces, starts = (list(column) for column in zip(*given_words)) if given_words else ([], [], [])
     document = Doc(trees.vocab, words=words, spaces=spaces, sent_starts=starts if with_sentences else None)
-    had = [span.start for span in document.sents] if words and document.has_annotation("SENT_START") else None
+    had = [token.is_sent_start for token in document]
     trees(document)
     is_valid(document)
-    if had is not None:
-        assert [span.start for span in document.sents] == had
+    assert all(
+        token.is_sent_start == value
+        for token, value in zip(document, had, strict=True)
+        if value is not None and token.i
+    )
     assert sum(map(len, document._.tree)) == sum(1 for word in words if word.strip())
 
 
@@ -246,6 +268,29 @@ def test_alignments_to_tokens_follow_merged_tokens(amrs):
         retokenizer.merge(document[:2])
     assert document[0].text == "The boy" and document[0]._.amr_nodes == [node]
     assert document[0:1]._.amr == sentence._.amr
+
+
+def test_amrs_follow_copied_parts_and_joined_documents(amrs):
+    document = amrs("  The boy wants to sleep. It rained.\nShe left.")
+    graphs = [span._.amr.graph for span in document.sents]
+    second, third = list(document.sents)[1:]
+    part = document[second.start : third.end].as_doc(copy_user_data=True)
+    assert part._.to_amr() == document._.to_amr()[1:] == document[second.start : third.end]._.to_amr()
+    assert second[:1]._.to_amr() == document._.to_amr()[1:2]
+    assert document[second.start + 1 : third.end].as_doc(copy_user_data=True)._.to_amr() == document._.to_amr()[2:]
+    joined = Doc.from_docs([part, amrs(""), document, second.as_doc(copy_user_data=True)])
+    assert [span._.amr.graph for span in joined.sents] == [*graphs[1:], *graphs, graphs[1]]
+    tokens = [[token.text for of_node in span._.amr_tokens for token in of_node] for span in joined.sents]
+    assert tokens == [[t.text for of in s._.amr_tokens for t in of] for s in (second, third, *document.sents, second)]
+    assert len(amrs(joined)._.to_amr()) == 6  # nothing is left of the earlier run
+
+
+def test_evaluation_by_the_scorer_of_spacy(trees):
+    gold = trees("She sells shells. It rained.")
+    scores = trees.evaluate([Example(trees.make_doc(gold.text), gold)])
+    assert scores["dep_uas"] == scores["dep_las"] == scores["sents_f"] == 1
+    gold[0].dep_ = "obj"
+    assert trees.evaluate([Example(trees.make_doc(gold.text), gold)])["dep_las"] < 1
 
 
 def test_both_components_in_one_pipeline():

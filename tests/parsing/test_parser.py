@@ -269,6 +269,8 @@ def test_sentences_to_text():
         assert [entry.forms for entry in again] == [["She", "ran", ".", "He", "slept", "."], ["Do", "n't", "go", "!"]]
         assert [str(entry) for entry in again] == found
         assert "Don't go!\n" in found[1]
+        bare = parser.parse_sents(texts, add_metadata=False)
+        assert bare == ["".join(t for t in text.splitlines(True) if t[0] != "#") for text in found] and bare != found
 
 
 @pytest.mark.parametrize(

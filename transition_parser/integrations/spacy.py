@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import srsly
 from spacy.language import Language
 from spacy.pipeline import Pipe
+from spacy.pipeline.dep_parser import parser_score
 from spacy.tokens import Doc, Span, Token
 from spacy.util import minibatch
 
@@ -131,12 +132,13 @@ class _Component(Pipe):
 class TreeComponent(_Component):
     """The component that writes dependency trees into documents.
 
-    It sets `head`, `dep` and `is_sent_start` of tokens. It sets `pos`, `lemma`, `tag` and `morph` of tokens that have
-    none, if the model predicts them. It also provides `token._.arc_score`, `span._.tree` and `doc._.tree`;
-    `doc.noun_chunks` works on its trees.
+    It sets `head` and `dep` of tokens, and `is_sent_start` where it is None. It sets `pos`, `lemma`, `tag` and `morph`
+    of tokens that have none, if the model predicts them. It also provides `token._.arc_score`, `span._.tree` and
+    `doc._.tree`; `doc.noun_chunks` works on its trees. `nlp.evaluate` scores it as spaCy's own parser.
     """
 
     formalism = TREES
+    scorer = staticmethod(parser_score)  # for `nlp.evaluate`
 
     def __init__(self, name: str, model: PipelineModel) -> None:
         super().__init__(name, model)
@@ -155,8 +157,8 @@ class TreeComponent(_Component):
 class AmrComponent(_Component):
     """The component that writes AMRs into documents.
 
-    It provides `doc._.to_amr()`, `span._.amr`, `span._.amr_tokens` and `token._.amr_nodes`. It sets `is_sent_start` of
-    tokens if the document has no sentences.
+    It provides `doc._.to_amr()`, `span._.to_amr()`, `span._.amr`, `span._.amr_tokens` and `token._.amr_nodes`. It sets
+    `is_sent_start` of tokens where it is None.
     """
 
     formalism = AMR
@@ -164,6 +166,7 @@ class AmrComponent(_Component):
     def __init__(self, name: str, model: PipelineModel) -> None:
         super().__init__(name, model)
         _extend(Doc, "to_amr", method=documents.to_amr)
+        _extend(Span, "to_amr", method=documents.to_amr)
         _extend(Span, "amr", getter=documents.amr_of)
         _extend(Span, "amr_tokens", getter=documents.amr_tokens_of)
         _extend(Token, "amr_nodes", getter=documents.amr_nodes_of)

@@ -20,7 +20,7 @@ from transition_parser.text.segmentation import ENGLISH, Segmenter
 
 SPACE_RELATION, SPACE_POS, SPACE_TAG = "dep", "SPACE", "_SP"  # for white space, as in spaCy's own pipelines
 _COLUMNS = {"POS": "upos", "LEMMA": "lemma", "TAG": "xpos", "MORPH": "feats"}  # attribute of spaCy → field of `Row`
-AMRS = "transition_amr"  # key in `user_data`
+AMRS = "transition_amr"  # the name in keys of `user_data`
 
 
 class DocSentence(NamedTuple):
@@ -36,36 +36,29 @@ class DocSentence(NamedTuple):
 
 
 def sentences_of(document: Doc, segmenter: Segmenter = ENGLISH) -> list[DocSentence]:
-    """Return the sentences of a document; a document without sentence boundaries is divided by the segmenter.
+    """Return the sentences of a document.
 
-    A token belongs to the sentence that contains its first character. White space between sentences belongs to the
-    sentence before it.
+    A sentence starts at a token whose `is_sent_start` is True and never where it is False. The segmenter decides on
+    tokens where it is None. White space between sentences then belongs to the sentence before it.
     """
     if not len(document):
         return []
     strings = document.vocab.strings
     is_space = [not strings[form].strip() for form in document.to_array("ORTH").tolist()]
-    starts = (
-        [span.start for span in document.sents]
-        if document.has_annotation("SENT_START")
-        else _starts(document, segmenter)
-    )
+    given = document.to_array("SENT_START").astype(np.int64)  # 1: True, -1: False, 0: None
+    found = _starts(document, segmenter) if (given[1:] == 0).any() else set()
+    starts = [i for i, value in enumerate(given.tolist()) if i == 0 or value == 1 or (value == 0 and i in found)]
     return [
         DocSentence(start, end, [i for i in range(start, end) if not is_space[i]])
         for start, end in zip(starts, [*starts[1:], len(document)], strict=True)
     ]
 
 
-def _starts(document: Doc, segmenter: Segmenter) -> list[int]:
-    starts = [0]
-    tokens = [(token.idx, token.i) for token in document if token.text.strip()]
-    place = 0
-    for sentence in list(segmenter.sentences(document.text.split("\n")))[1:]:
-        while place < len(tokens) and tokens[place][0] < sentence.start:
-            place += 1
-        if place < len(tokens) and tokens[place][1] > starts[-1] and place:
-            starts.append(tokens[place][1])
-    return starts
+def _starts(document: Doc, segmenter: Segmenter) -> set[int]:
+    """Return the tokens that begin where a sentence after the first one does; a start inside a token is ignored."""
+    sentences = list(segmenter.sentences(document.text.split("\n")))[1:]
+    token_at = {token.idx + len(token.text) - len(token.text.lstrip()): token.i for token in document}
+    return {token_at[sentence.start] for sentence in sentences if sentence.start in token_at}
 
 
 # --- trees --------------------------------------------------------------------------------------------
@@ -191,27 +184,40 @@ def _amr_words(document: Doc, sentence: DocSentence) -> Iterator[tuple[str, Toke
 
 
 def set_amrs(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[AmrParse | None]) -> None:
-    """Keep the AMRs of a document in its `user_data`, and set sentence starts if the document has none.
+    """Keep the AMRs of a document in its `user_data`, and set its sentence starts.
 
-    The AMRs are kept as plain data that spaCy can save: texts and character offsets.
+    The AMRs are plain data, which spaCy can save, and have keys like attributes of spans. When spaCy copies or joins
+    documents, it moves the character offsets in these keys.
     """
-    if not document.has_annotation("SENT_START"):
-        set_sentence_starts(document, [sentence.start for sentence in sentences])
-    document.user_data[AMRS] = [
-        {
-            "start": document[sentence.start].idx,
-            "end": document[sentence.end - 1].idx + len(document[sentence.end - 1].text),
-            "amr": str(parse.annotated()),
-            "words": [token.idx for _, token in _amr_words(document, sentence)],
-        }
-        for sentence, parse in zip(sentences, parses, strict=True)
-        if parse is not None
+    set_sentence_starts(document, [sentence.start for sentence in sentences])
+    for start, end, _ in _kept_amrs(document):
+        del document.user_data["._.", AMRS, start, end]
+    for sentence, parse in zip(sentences, parses, strict=True):
+        if parse is not None:
+            span = document[sentence.start : sentence.end]
+            words = [token.idx - span.start_char for _, token in _amr_words(document, sentence)]
+            kept = {"amr": str(parse.annotated()), "words": words}
+            document.user_data["._.", AMRS, span.start_char, span.end_char] = kept
+
+
+def _kept_amrs(document: Doc) -> list[tuple[int, int, dict]]:
+    """Return the AMRs of whole sentences of a document: start and end of the sentence, and what is kept of it."""
+    keys = [key for key in document.user_data if isinstance(key, tuple) and key[:2] == ("._.", AMRS)]
+    inside = [key for key in keys if key[2] >= 0 and key[3] <= len(document.text)]  # a copied part has others, too
+    return [(*key[2:], document.user_data[key]) for key in inside]
+
+
+def to_amr(part: Doc | Span) -> list[str]:
+    """Return the AMR of each sentence with words that overlaps a document or span.
+
+    An AMR is PENMAN with comments, and a blank line after it.
+    """
+    start, end = (part.start_char, part.end_char) if isinstance(part, Span) else (0, len(part.text))
+    return [
+        kept["amr"]
+        for first, last, kept in _kept_amrs(part.doc if isinstance(part, Span) else part)
+        if first < end and start < last
     ]
-
-
-def to_amr(document: Doc) -> list[str]:
-    """Return the AMR of each sentence that has words: PENMAN with comments, and a blank line after it."""
-    return [kept["amr"] for kept in document.user_data.get(AMRS, ())]
 
 
 def amr_of(span: Span) -> AmrEntry | None:
@@ -219,16 +225,17 @@ def amr_of(span: Span) -> AmrEntry | None:
 
     The alignments of the AMR are indices of the words of the sentence; `amr_tokens_of` returns the aligned tokens.
     """
-    kept = _kept(span)
-    return None if kept is None else parse_entry(kept["amr"].strip().split("\n"))
+    found = _kept(span)
+    return None if found is None else parse_entry(found[1]["amr"].strip().split("\n"))
 
 
 def amr_tokens_of(span: Span) -> list[tuple[Token, ...]]:
     """Return the aligned tokens of each node of the AMR that `amr_of` returns."""
-    entry, kept = amr_of(span), _kept(span)
-    if entry is None or kept is None:
+    entry, found = amr_of(span), _kept(span)
+    if entry is None or found is None:
         return []
-    tokens = [_token_at(span.doc, place) for place in kept["words"]]
+    start, kept = found
+    tokens = [_token_at(span.doc, start + place) for place in kept["words"]]
     of_nodes = []
     for words in entry.alignments:
         of_node = {tokens[word].i: tokens[word] for word in words}
@@ -242,9 +249,12 @@ def amr_nodes_of(token: Token) -> list[int]:
     return [node for node, tokens in enumerate(amr_tokens_of(span)) if token in tokens]
 
 
-def _kept(span: Span) -> dict | None:
-    every = span.doc.user_data.get(AMRS, ())
-    return next((kept for kept in every if kept["start"] <= span.start_char and span.end_char <= kept["end"]), None)
+def _kept(span: Span) -> tuple[int, dict] | None:
+    """Return the start of the sentence that contains a span and has an AMR, and what is kept of it."""
+    every = _kept_amrs(span.doc)
+    return next(
+        ((start, kept) for start, end, kept in every if start <= span.start_char and span.end_char <= end), None
+    )
 
 
 def _token_at(document: Doc, place: int) -> Token:

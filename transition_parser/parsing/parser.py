@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 import math
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -309,11 +310,13 @@ class Parser(Generic[P_co]):
         sentences = sentences_from(text, self.formalism.sentence, self.longest, self.resources.segmenter)
         return list(self.parse_stream(sentences, given=given))
 
-    def parse_sents(self, sentences: Iterable[str | None]) -> list[str]:
+    def parse_sents(self, sentences: Iterable[str | None], add_metadata: bool = True) -> list[str]:
         """Return the parse of each sentence as text, as amrlib's `parse_sents` does.
 
         An AMR is written in PENMAN with comments, a tree in CoNLL-U. A blank line ends each parse, so that the joined
         strings are a file.
+
+        add_metadata: False leaves the comments out
 
         A string is one sentence: it is divided into tokens but, unlike in `parse`, never into sentences. The parse of a
         string without words, and of None, is an empty string. U+FFFD replaces characters as in `stream`. Raises
@@ -321,7 +324,8 @@ class Parser(Generic[P_co]):
         """
         given = whole_sentences(sentences, self.formalism.sentence, self.longest, self.resources.segmenter)
         parses = self.parse_stream(one for one in given if one is not None)
-        return ["" if one is None else str(next(parses).annotated()) for one in given]
+        found = ["" if one is None else str(next(parses).annotated()) for one in given]
+        return found if add_metadata else [re.sub("^#.*\n", "", text, flags=re.MULTILINE) for text in found]
 
     def stream(self, texts: Iterable[str | None], chunk: int | None = None) -> Iterator[list[P_co]]:
         """Yield, for each text in order, the list of its parses: the list that `parse` of this text alone returns.
