@@ -9,7 +9,7 @@ from functools import partial
 from transition_parser.base.errors import InputError
 from transition_parser.base.process import in_parallel
 from transition_parser.graphs.amr import AmrGraph
-from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.bank import AmrEntry, split_tokens
 from transition_parser.preprocess.aligner.em import Observation, WordConceptTable
 from transition_parser.preprocess.aligner.forced import complete, is_lexical
 from transition_parser.preprocess.aligner.morphology import without_sense
@@ -28,10 +28,10 @@ MOST = 1_000  # words, nodes or edges; entries with more are refused; open corpo
 def entry_tokens(entry: AmrEntry) -> list[str]:
     """Return the tokens to which the numbers in alignments refer: `# ::tok`, or else the tokens of the sentence.
 
-    The sentence of an entry with alignments is split at white space, because the numbers refer to such tokens. Other
+    The sentence of an entry with alignments is split at blanks, because the numbers refer to such tokens. Other
     sentences are split by spaCy's rules for English. Raises `InputError` for an entry without `# ::snt` and `# ::tok`.
     """
-    return entry.tokens or (entry.text.split() if any(entry.alignments) else tokenise(entry.text))
+    return entry.tokens or (split_tokens(entry.text) if any(entry.alignments) else tokenise(entry.text))
 
 
 def with_sentences(bank: Iterable[AmrEntry], problems: list[InputError] | None) -> list[AmrEntry]:

@@ -230,6 +230,7 @@ def test_a_tree_as_a_dictionary():
     assert found == parse.to_dict()
     assert {**found, "words": found["words"][:2]} == {
         "id": "a",
+        "line": 1,
         "text": "Don't go!",
         "words": [
             {"form": "Do", "lemma": "do", "upos": "AUX", "xpos": "VBP", "feats": "Mood=Imp"}

@@ -38,7 +38,9 @@ FACTS has one JSON object a line, for one sentence:
 
 Words count from 0, and a span is [first word, last word]. Without ids the facts are in the order of the sentences.
 
-Several inputs are written one after another, or with -o DIR/ to one file each. For JSONL and Parquet, --column names
+Several inputs are written one after another, or with -o DIR/ to one file each. One after another, sentences of a text
+a.txt have the ids a-1, a-2, …, and # newdoc id = a opens its trees; ids in CoNLL-U and AMR banks change in the same way
+if several inputs have them. For JSONL and Parquet, --column names
 the column of the texts (or lists of words). All rows are written in the format of the input, with an additional column
 of parses.
 """
@@ -373,11 +375,13 @@ def _is_finished(arguments: argparse.Namespace) -> bool:
 
 def _parts(job: Job, arguments: argparse.Namespace) -> list[Part]:
     """Return the inputs that this process parses into one file, or the parts of them that belong to `--shard`."""
+    from transition_parser.parsing.sentences.inputs import documents
     from transition_parser.parsing.sentences.parts import Part, shard
 
-    if arguments.shard is None:
-        return [Part(path) for path in arguments.input]
-    return shard(arguments.input, job.parser.formalism.sentence, job.reading, *arguments.shard)
+    inputs = arguments.input, job.parser.formalism.sentence, job.reading
+    if arguments.shard is not None:
+        return shard(*inputs, *arguments.shard)
+    return [Part(path, document=document) for path, document in zip(arguments.input, documents(*inputs), strict=True)]
 
 
 def _each(job: Job, arguments: argparse.Namespace) -> None:

@@ -17,7 +17,7 @@ from matplotlib.textpath import text_to_path
 
 from transition_parser.drawing.derivations import drawable, missing_glyphs, save
 from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.bank import AmrEntry, split_tokens
 
 _CONCEPT, _CONSTANT, _EDGE, _REENTRANT, _WORD = "#1b6ca8", "#3a7d44", "#444444", "#a4343a", "#c4c4c4"
 _SIZES = {"concept": 10, "constant": 9, "role": 8, "word": 10}  # points
@@ -87,7 +87,7 @@ def draw_amr(entry: AmrEntry, file: str | os.PathLike | BinaryIO) -> None:
 
 def _figure(entry: AmrEntry) -> Figure:
     graph = _with_wiki(entry)
-    words = entry.tokens or entry.metadata.get("snt", "").split()
+    words = entry.tokens or split_tokens(entry.metadata.get("snt", ""))
     aligned = entry.alignments if words else ()
     alignments = [*aligned, *[()] * (len(graph) - len(aligned))]
     tree = _breadth_first(graph, alignments)

@@ -22,9 +22,19 @@ TEXT_KEYS = ("snt", "tok")
 EXAMPLE = "example"  # the key of sentences chosen as examples; its value is what they show, such as a roleset
 AGREEMENT = "agreement"  # the key of silver AMRs; its value is the mean Smatch of the parse with other parses
 
-_KEY = re.compile(r"(?:^|\s)::([\w-]+)(?:\s+|$)")
+_BLANKS = " \t"  # between tokens and keys; other white space, such as a no-break space, is a part of tokens
+_KEY = re.compile(r"(?:^|[ \t])::([\w-]+)(?:[ \t]+|$)")
 _ALTERNATIVE = re.compile(r"(?!1/)\d+/\d+")
 _AROUND = 60  # how many characters of a line a message shows on each side of the error
+
+
+def split_tokens(text: str) -> list[str]:
+    """Return the tokens of a text with blanks, tabs or line ends between them, such as the value of `# ::tok`.
+
+    >>> split_tokens("10\u2007000 men")
+    ['10\u2007000', 'men']
+    """
+    return [token for token in re.split(r"[ \t\r\n]+", text) if token]
 
 
 @dataclass(frozen=True)
@@ -62,8 +72,9 @@ class AmrEntry:
         if not words:
             raise input_error("the sentence has no words")
         for number, form in enumerate(words, 1):
-            if form.split() != [form]:
-                raise input_error(f"word {number} is {form!r}: words must not be empty or contain white space")
+            if split_tokens(form) != [form]:
+                problem = "words must not be empty or contain blanks, tabs or line breaks"
+                raise input_error(f"word {number} is {form!r}: {problem}")
         metadata = dict(metadata or {})
         metadata.setdefault("snt", " ".join(words))
         return cls({**metadata, "tok": " ".join(words)})
@@ -92,15 +103,14 @@ class AmrEntry:
     def text(self) -> str:
         """The value of `# ::snt`, or else of `# ::tok`. Raises `InputError` for an entry that has neither."""
         for key in TEXT_KEYS:
-            if self.metadata.get(key, "").strip():
+            if self.metadata.get(key, "").strip(_BLANKS):
                 return self.metadata[key]
         raise self.error("the entry has no sentence: add `# ::snt` or `# ::tok`")
 
     @property
     def tokens(self) -> list[str] | None:
         """The words of `# ::tok`, None for an entry without them."""
-        tok = self.metadata.get("tok", "").split()
-        return tok or None
+        return split_tokens(self.metadata.get("tok", "")) or None
 
     @property
     def forms(self) -> list[str]:
@@ -265,7 +275,7 @@ def _aligned(entry: AmrEntry) -> AmrEntry:
 
     Raises `InputError` for alignments that can't be read, or that name a node or a token that does not exist.
     """
-    words = len(entry.tokens or entry.metadata.get("snt", "").split())
+    words = len(entry.tokens or split_tokens(entry.metadata.get("snt", "")))
     try:
         if "alignments" in entry.metadata and not any(entry.alignments):
             entry = entry.with_alignments(read_alignments(entry.metadata["alignments"], entry.paths, words))
@@ -299,7 +309,7 @@ def metadata_of(comments: Iterable[str], path: str | None = None, start: int | N
 
 def _fields(comment: str) -> list[tuple[str, str]]:
     """Return the (key, value) pairs of `# ::id x ::date y`. The value of ::snt and ::tok is the whole rest."""
-    text = comment.strip().lstrip("#").strip()
+    text = comment.strip(_BLANKS).lstrip("#").strip(_BLANKS)
     keys = list(_KEY.finditer(text))
     if not keys or keys[0].start() != 0:
         return []
@@ -307,8 +317,8 @@ def _fields(comment: str) -> list[tuple[str, str]]:
     fields: list[tuple[str, str]] = []
     for match, end in zip(keys, ends, strict=True):
         if match[1] in TEXT_KEYS:
-            return [*fields, (match[1], text[match.end() :].strip())]
-        fields.append((match[1], text[match.end() : end].strip()))
+            return [*fields, (match[1], text[match.end() :].strip(_BLANKS))]
+        fields.append((match[1], text[match.end() : end].strip(_BLANKS)))
     return fields
 
 

@@ -25,6 +25,7 @@ from transition_parser.base.errors import InputError, input_error, missing_extra
 from transition_parser.base.files import folder, replacing
 from transition_parser.base.process import keep_few_kernels, keep_freed_memory
 from transition_parser.base.progress import progress
+from transition_parser.parsing.sentences.inputs import documents
 from transition_parser.parsing.sentences.parts import Part, divided
 from transition_parser.parsing.sentences.rows import table_of
 
@@ -201,7 +202,8 @@ def _divided(job: Job, paths: Sequence[str], actors: int, size: int | None) -> t
         # one pass counts and a second one divides; both keep only the borders of parts in memory
         counts = [part.count or 0 for path in paths for part in divided(path, kind, job.reading, MOST)]
         size = min(max(math.ceil(sum(counts) / (actors * _PARTS_EACH)), LEAST), MOST)
-    return [part for path in paths for part in divided(path, kind, job.reading, size)], size
+    named = zip(paths, documents(paths, kind, job.reading), strict=True)
+    return [part for path, document in named for part in divided(path, kind, job.reading, size, document)], size
 
 
 def _manifest(job: Job, paths: Sequence[str], parts: Sequence[Part], size: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc, Span, Token
 
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.bank import AmrEntry, parse_entry
+from transition_parser.graphs.bank import AmrEntry, parse_entry, split_tokens
 from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.documents import NO_VALUE, set_sentence_starts, value_of
@@ -172,14 +172,14 @@ def trees_of(document: Doc) -> list[DependencyTree]:
 
 
 def amr_sentence(document: Doc, sentence: DocSentence, number: int) -> AmrEntry:
-    """Return an entry without a graph for a sentence; a token that contains white space becomes several words."""
+    """Return an entry without a graph for a sentence; a token that contains blanks becomes several words."""
     text = on_one_line(document[sentence.start : sentence.end].text)
     return AmrEntry.from_words([word for word, _ in _amr_words(document, sentence)], {"id": str(number), "snt": text})
 
 
 def _amr_words(document: Doc, sentence: DocSentence) -> Iterator[tuple[str, Token]]:
     for i in sentence.words:
-        for word in document[i].text.split():
+        for word in split_tokens(document[i].text):
             yield word, document[i]
 
 

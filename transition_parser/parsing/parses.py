@@ -168,6 +168,7 @@ class Parse(SentenceParse):
         """Return the parse as strings, numbers, lists and dictionaries alone, which JSON can hold.
 
         - `id`, `text`: of the sentence, None where it has none
+        - `line`: the line of the file where the sentence begins, None where it is not known
         - `words`: of each word `form`, `lemma`, `upos`, `xpos` and `feats` (None where unknown), `head` (counted from
           1; 0: the root), `relation`, `score` (see `arc_scores`), and `start` and `end`, its place in the text that
           was parsed (None where it is not known)
@@ -184,6 +185,7 @@ class Parse(SentenceParse):
         ranges = [(row.form, *row.span) for row in sentence.rows if row.is_range]
         return {
             "id": sentence.id,
+            "line": sentence.line,
             "text": sentence.comment("text"),
             "words": _with_places(words, sentence.spans),
             "multiword_tokens": [{"form": form, "first": first, "last": last} for form, first, last in ranges],
@@ -311,7 +313,7 @@ class AmrParse(SentenceParse):
     def to_dict(self) -> dict[str, Any]:
         """Return the parse as strings, numbers, lists and dictionaries alone, which JSON can hold.
 
-        - `id`, `text`: of the sentence, None where it has none
+        - `id`, `line`, `text`: as for a tree
         - `words`: of each word `form`, and `start` and `end`, its place in the text that was parsed (None where it is
           not known)
         - `penman`: the graph in PENMAN, with `:wiki`
@@ -344,6 +346,7 @@ class AmrParse(SentenceParse):
         edges = zip(graph.edges, edge_scores, strict=True)
         return {
             "id": entry.id,
+            "line": entry.line,
             "text": entry.metadata.get("snt"),
             "words": _with_places([{"form": form} for form in entry.forms], entry.spans),
             "penman": self.to_penman(),

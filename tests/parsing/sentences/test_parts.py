@@ -10,6 +10,8 @@ from tests.text.test_learned_segmentation import SEGMENTER
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
+from transition_parser.parsing.sentences.files import EmptyLine
+from transition_parser.parsing.sentences.inputs import documents
 from transition_parser.parsing.sentences.parts import Part, divided, places, read_part, shard
 from transition_parser.parsing.sentences.rows import Reading
 
@@ -42,7 +44,8 @@ def plain(item) -> tuple:
 
 
 def read(parts, kind, reading) -> list[tuple]:
-    return [plain(item) for part in parts for item in read_part(part, kind, reading)]
+    items = (item for part in parts for item in read_part(part, kind, reading))
+    return [plain(item) for item in items if not isinstance(item.kept, EmptyLine)]
 
 
 def written(name, tmp_path) -> tuple:
@@ -75,7 +78,8 @@ def test_all_parts_are_the_file(name, size, tmp_path):
 def test_all_shards_are_the_files(name, of, tmp_path):
     path, kind, reading = written(name, tmp_path)
     other, *_ = written(name, tmp_path / "..")
-    whole = read([Part(path), Part(other)], kind, reading)
+    one, two = documents([path, other], kind, reading)
+    whole = read([Part(path, document=one), Part(other, document=two)], kind, reading)
     shards = [shard([path, other], kind, reading, number, of) for number in range(1, of + 1)]
     assert all(shards)
     assert [item for parts in shards for item in read(parts, kind, reading)] == whole
@@ -83,6 +87,16 @@ def test_all_shards_are_the_files(name, of, tmp_path):
     sizes = [len(read(parts, kind, reading)) for parts in shards]
     if is_cut_at_sentences(name):
         assert sum(sizes) == units and max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize("of", [1, 2, 5])
+@pytest.mark.parametrize("name", ["trees.txt", "not tokenised.txt", "amrs.txt"])
+def test_each_line_is_in_one_shard(name, of, tmp_path):
+    path, kind, reading = written(name, tmp_path)
+    shards = [shard([path], kind, reading, number, of) for number in range(1, of + 1)]
+    items = [item for parts in shards for part in parts for item in read_part(part, kind, reading)]
+    assert [item.sentences[0].line if item.sentences else item.kept.line for item in items] == [*range(1, 13)]
+    assert [item.sentences[0].id for item in items if item.sentences] == ["1", "2", "3", "4", "5"]
 
 
 @pytest.mark.parametrize("name", ["conllu", "trees.txt", "raw.amrs.txt", "jsonl"])

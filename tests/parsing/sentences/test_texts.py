@@ -9,10 +9,10 @@ from hypothesis import given
 from tests.text.test_learned_segmentation import SEGMENTER
 from tests.text.test_tokens import TEXTS
 from transition_parser.base.errors import InputError, ParserWarning
-from transition_parser.graphs.bank import AmrEntry, parse_bank
+from transition_parser.graphs.bank import AmrEntry, parse_bank, read_bank
 from transition_parser.graphs.conllu import Sentence, parse_conllu
 from transition_parser.parsing.sentences import read_amr_sentences, read_sentences
-from transition_parser.parsing.sentences.objects import sentences_from
+from transition_parser.parsing.sentences.objects import sentences_from, sentences_of_texts
 from transition_parser.parsing.sentences.parts import Part, divided, read_part
 from transition_parser.parsing.sentences.rows import Reading
 from transition_parser.text.segmentation import ENGLISH
@@ -222,6 +222,77 @@ def test_raw_text_that_looks_tokenised_is_named_once(read, text, warns, tmp_path
     assert said == {key: int(warns and key == "{}") for key in said}
 
 
+ROW = "1 The the DET DT Definite=Def 2 det _ _"
+CONLLU = f"# sent_id = a\n{ROW}\n2 boy boy NOUN NN _ 0 root _ _\n\n"
+BANK = "# ::id a ::date b\n# ::snt The boy\n(b / boy)\n\n"
+MARKUP = {
+    "CoNLL-U": [CONLLU, CONLLU.replace(" ", "\t"), "\t".join(ROW.split()[:8])],
+    "an AMR bank": [BANK, f"# AMR\n\n{BANK}"],
+}
+NO_MARKUP = [
+    "1 The cat sat on the 5 mats of gold\n",
+    "# ::notes\n(a / b)\n",
+    "# ::id card\nShow it.\n",
+    "1\tGo\n",
+    "a\tb\n",
+]
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("looks_like", "text"),
+    [*((what, text) for what, texts in MARKUP.items() for text in texts), *((None, text) for text in NO_MARKUP)],
+)
+def test_markup_that_is_read_as_text_is_named_once(kind, looks_like, text, tmp_path):
+    read = read_sentences if kind is Sentence else read_amr_sentences
+    (tmp_path / "x.jsonl").write_text(json.dumps({"x": text * 2}) + "\n")
+    (tmp_path / "x.txt").write_text(text * 2)
+    lines = (text * 2).splitlines(keepends=True)
+    is_markup = (looks_like is not None and "\t" in text) or looks_like == "an AMR bank"
+    ways = {
+        "string": lambda: sentences_from(text * 2, kind),
+        "lines": lambda: sentences_from(lines, kind),
+        "each": lambda: list(sentences_of_texts(iter(lines), kind)),
+        "row": lambda: list(read_part(Part(str(tmp_path / "x.jsonl")), kind, Reading(column="x"))),
+        "tokens": lambda: list(read(tmp_path / "x.txt", True)),
+        "raw": lambda: list(read(tmp_path / "x.txt", raw=True)),
+        **({} if is_markup else {"file": lambda: list(read(tmp_path / "x.txt"))}),
+    }
+    for way, take in ways.items():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            take()
+        said = [str(one.message) for one in caught if "looks like" in str(one.message)]
+        assert len(said) == (looks_like is not None and way != "raw"), (way, said)
+        assert all(f"looks like {looks_like}, but is read as text" in one and "Parser.read" in one for one in said)
+
+
+@READERS
+@pytest.mark.parametrize("text", [*NO_MARKUP, "# Title\n\nGo on.\n", "a\tb\tc\td\te\tf\tg\th\ti\n"])
+def test_text_is_not_taken_for_markup(read, text, tmp_path):
+    (tmp_path / "x.txt").write_text(text)
+    for options in ({}, {"tokenised": True}, {"tokenised": False}, {"raw": True}):
+        forms = [form for sentence in read(tmp_path / "x.txt", **options) for form in sentence.forms]
+        assert "".join(forms) == "".join(text.split()), options
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x.conllu", "x.amr"])
+@READERS
+def test_what_the_user_says_of_a_file_wins(read, name, tmp_path):
+    for text in (CONLLU.replace(" ", "\t"), BANK):
+        (tmp_path / name).write_text(text)
+        lines = [line for line in text.split("\n") if line]
+        with pytest.warns(ParserWarning, match="looks like"):
+            assert [s.forms for s in read(tmp_path / name, tokenised=True)] == [line.split() for line in lines]
+
+
+@pytest.mark.parametrize(("read", "text"), [(read_sentences, BANK), (read_amr_sentences, CONLLU.replace(" ", "\t"))])
+def test_a_file_of_other_graphs_is_refused_with_the_option_that_reads_it(read, text, tmp_path):
+    (tmp_path / "x.txt").write_text(text)
+    with pytest.raises(InputError, match=r"x.txt: the file is .*--raw, in Python raw=True"):
+        list(read(tmp_path / "x.txt"))
+
+
 def test_raw_text_may_look_like_anything(tmp_path):
     (tmp_path / "x.txt").write_text("# ::id a\n\n# Go.\tNow\n")
     assert len(list(read_sentences(tmp_path / "x.txt", raw=True))) == 3
@@ -231,7 +302,35 @@ def test_one_sentence_a_line_has_ranges_too(tmp_path):
     (tmp_path / "x.txt").write_text("Don't go. Stop.\n")
     (sentence,) = read_sentences(tmp_path / "x.txt", tokenised=False)
     assert sentence.forms == ["Do", "n't", "go", ".", "Stop", "."]
-    assert sentence.rows[0][:2] == ("1-2", "Don't") and sentence.comments == ("# text = Don't go. Stop.",)
+    assert sentence.rows[0][:2] == ("1-2", "Don't")
+    assert sentence.comments == ("# sent_id = 1", "# line = 1", "# text = Don't go. Stop.")
+
+
+@READERS
+@pytest.mark.parametrize("tokenised", [True, False])
+def test_lines_have_ids_numbers_and_places(read, tokenised, tmp_path):
+    text = "\ufeff\r\nGo on .\r\n \t\r\n\nDon't\tstop .\n\nNo"
+    (tmp_path / "x.txt").write_bytes(text.encode())
+    found = list(read(tmp_path / "x.txt", tokenised))
+    assert [(s.id, s.line) for s in found] == [("1", 2), ("2", 5), ("3", 7)]
+    assert all(f"line = {s.line}" in str(s) or s.metadata["line"] == str(s.line) for s in found)
+    for sentence in found:
+        assert [text[start:end] for start, end in sentence.spans] == sentence.forms
+
+
+@READERS
+@pytest.mark.parametrize("blank", "\u00a0\u2003\u3000\u0085\u2028\x0b\x1c")
+def test_tokens_are_divided_at_blanks_and_tabs_alone(read, blank, tmp_path):
+    path, tokens = tmp_path / "x.txt", [f"10{blank}000", "men", blank, "go", f"{blank}now", "."]
+    path.write_bytes((" \t".join(tokens) + "\n").encode())
+    (sentence,) = read(path, tokenised=True)
+    assert sentence.forms == tokens and sentence.text == " ".join(tokens)
+    if read is read_amr_sentences:
+        bank = tmp_path / "x.amr"
+        bank.write_text(f"# ::id a ::snt x\n# ::tok {' '.join(tokens)}\n(g / go-01~e.3)\n", newline="")
+        for entry in (*read(bank), *read_bank(bank)):
+            assert entry.forms == tokens
+        assert sentences_from([["a", tokens[0]]], AmrEntry)[0].forms == ["a", tokens[0]]
 
 
 def test_the_error_of_a_long_text_is_short():

@@ -12,6 +12,7 @@ from transition_parser.parsing.bulk.outputs import JSON_SUFFIX, Output, output_t
 from transition_parser.parsing.bulk.resume import read_json, resumed
 from transition_parser.parsing.given import GivenFacts
 from transition_parser.parsing.parser import CHUNK, AnyParse, Parser
+from transition_parser.parsing.sentences.files import EmptyLine
 from transition_parser.parsing.sentences.parts import Part, read_part
 from transition_parser.parsing.sentences.rows import Item, Reading
 from transition_parser.parsing.sentences.streams import as_they_come, in_weighed_chunks, may_pause
@@ -82,7 +83,10 @@ class Job:
             sentences = [sentence for item in chunk for sentence in item.sentences]
             parses = iter([*self.parser.parse_chunks([sentences], self.given)])
             for item in chunk:
-                yield item, [self._written(parse) for parse in islice(parses, len(item.sentences))]
+                if self.as_json and isinstance(item.kept, EmptyLine):
+                    yield item, [self.parser.formalism.json_of_nothing(item.kept.line)]
+                else:
+                    yield item, [self._written(parse) for parse in islice(parses, len(item.sentences))]
 
     def _written(self, parse: AnyParse) -> str:
         """Return a parse with its alternatives, as text."""

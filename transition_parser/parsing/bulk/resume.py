@@ -59,6 +59,9 @@ class _Finished(NamedTuple):
     is_alternative: bool = False  # always False: alternatives are on the line of their sentence
 
 
+_NOTHING = _Finished(None, [])  # the row of a line without a sentence
+
+
 def read_json(path: Path) -> Iterator[_Finished]:
     """Yield the sentences of a file of JSON lines that a job wrote. Raises `InputError` for anything else."""
     for number, line in enumerate(_lines(path), 1):
@@ -78,6 +81,8 @@ def _pass_by(
     anything but the parses of the first items, or holds parses in another format.
     """
     in_blocks = table is None and not as_json
+    if in_blocks:
+        items = (item for item in items if item.sentences)
     with open(partial, "r+b") as file:
         if in_blocks:
             _check_format(file, partial)
@@ -105,7 +110,7 @@ def _lines(partial: Path) -> Iterator[str]:
 
 
 def _check_sentence(number: int, done: Any, item: Item | None, partial: Path) -> None:
-    sentence = None if item is None else item.sentences[0]
+    sentence = None if item is None else item.sentences[0] if item.sentences else _NOTHING
     if sentence is None or (sentence.id, sentence.forms) != (done.id, done.forms):
         here = "ends before it" if sentence is None else f"has {_name(sentence)} there"
         raise input_error(f"its sentence {number} is {_name(done)}, but the input {here}: {_MEND}", partial)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from transition_parser.base.errors import InputError, input_error, needs_extra
 from transition_parser.graphs.amr import AmrGraph
-from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
 from transition_parser.parsing.parses import AmrParse, replay_amr, replay_given
 from transition_parser.parsing.sentences import read_amr_sentences
@@ -37,6 +37,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     name, files, suffix = "AMRs", "AMR", ".amr"
     systems, default_system = (AmrSystem.name,), AmrSystem.name
     sentence = AmrEntry
+    no_graph: ClassVar = {"penman": None, "nodes": [], "edges": [], "top": None, "triples": []}
     annotations = ("scores", "actions", "alignment_markers", "wiki")
     confidences = AmrSystem.confidences
     grows = ("nodes", "edges")
@@ -137,7 +138,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         The keys are `nodes` (the label of each, True where it is a constant, and its words), `edges` (source, role and
         target), `top`, and the keys of all formalisms. Each value of `:wiki` is a node, too.
         """
-        graph, words = sentence.amr, sentence.tokens or sentence.text.split()
+        graph, words = sentence.amr, sentence.tokens or split_tokens(sentence.text)
         aligned = [*sentence.alignments, *[()] * (len(graph) - len(sentence.alignments))]
         labels = zip(graph.labels, aligned, strict=True)
         nodes = [[label, node in graph.constants, list(tokens)] for node, (label, tokens) in enumerate(labels)]

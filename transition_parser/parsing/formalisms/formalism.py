@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -73,6 +74,7 @@ class Formalism(ABC, Generic[E, P, G]):
     systems: the transition systems that build such graphs
     default_system: the transition system that is used where none is named
     sentence: the class of its sentences
+    no_graph: the entries of a parse in JSON that describe the graph, for a sentence without one
     annotations: the names of the options of `annotated`, the method of its parses
     confidences: the names of the fields of its parses that are confidences
     lenpen: the default of `lenpen` for search with a beam, see `search`
@@ -87,6 +89,7 @@ class Formalism(ABC, Generic[E, P, G]):
     systems: ClassVar[tuple[str, ...]]
     default_system: ClassVar[str]
     sentence: ClassVar[type]
+    no_graph: ClassVar[Mapping[str, Any]]
     annotations: ClassVar[tuple[str, ...]]
     confidences: ClassVar[tuple[str, ...]]
     lenpen: ClassVar[float]
@@ -178,6 +181,11 @@ class Formalism(ABC, Generic[E, P, G]):
         """
 
     # --- plain data, for JSON ---------------------------------------------------------------
+
+    def json_of_nothing(self, line: int) -> str:
+        """Return the row that `parse --json` writes for a line without a sentence."""
+        row = {"id": None, "line": line, "text": "", "words": [], **self.no_graph, "score": None, "probability": None}
+        return json.dumps(row) + "\n"
 
     @abstractmethod
     def as_data(self, sentence: E) -> dict[str, Any]:

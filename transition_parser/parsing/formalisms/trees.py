@@ -44,6 +44,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     name, files, suffix = "trees", "CoNLL-U", ".conllu"
     systems, default_system = tuple(sorted(TREE_SYSTEMS)), "arc-hybrid-swap"
     sentence = Sentence
+    no_graph: ClassVar = {"multiword_tokens": []}
     annotations = ("scores", "actions")
     confidences = TreeSystem.confidences
     lenpen = 1.0

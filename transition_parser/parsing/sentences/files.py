@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+import re
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from transition_parser.base.errors import input_error, warn
 from transition_parser.graphs.bank import AmrEntry, check_line_ends, parse_bank
-from transition_parser.graphs.conllu import Sentence, decode_line, decoded, parse_conllu
+from transition_parser.graphs.conllu import COLUMNS, Sentence, decoded, parse_conllu
 from transition_parser.parsing.sentences.streams import standard_input
-from transition_parser.parsing.sentences.texts import MORE, OF_TEXT, TextWarnings, on_one_line, rows_of, without_mark
+from transition_parser.parsing.sentences.texts import (
+    MORE,
+    OF_TEXT,
+    TextWarnings,
+    on_one_line,
+    sentence_of_line,
+    without_mark,
+)
 from transition_parser.parsing.sentences.tokenised import TokenisedCheck
-from transition_parser.text.lengths import LONGEST
+from transition_parser.text.lengths import LONGEST, is_longer
 from transition_parser.text.segmentation import ENGLISH, EnglishRules, Segmenter
-from transition_parser.text.tokens import tokenise
+from transition_parser.text.tokens import Token, tokenise, tokens_of_spacy
 
 T = TypeVar("T", Sentence, AmrEntry)
 Kind = type[Sentence] | type[AmrEntry]
 
-_BANK_COMMENT = b"# ::"
+_BANK_COMMENT = re.compile(rb"(?:\xef\xbb\xbf)?# ::(?:id|snt|tok)\s")
+_NO_BLANKS = re.compile(r"[^ \t]+")
+_TEXT = "text (--raw, in Python raw=True, reads any file as text)"
 
 
 class FileLayout(Enum):
@@ -54,6 +65,15 @@ class Start(NamedTuple):
 WHOLE = Start(1, 0, 0)
 
 
+class EmptyLine(NamedTuple):
+    """A line without a sentence, where each line is to be one.
+
+    line: the number of the line
+    """
+
+    line: int
+
+
 def read_sentences(
     path: str | os.PathLike,
     tokenised: bool | None = None,
@@ -63,12 +83,12 @@ def read_sentences(
 ) -> Iterator[Sentence]:
     """Yield the sentences of a file, `-` for standard input, as they are read.
 
-    A file is CoNLL-U where its first line that is no comment holds a tab, or where its name ends in `.conllu`. Any
+    A file is CoNLL-U where its first line that is no comment has ten columns, or where its name ends in `.conllu`. Any
     other file is text. Text without sentences gives a `ParserWarning`; CoNLL-U without sentences is an `InputError`.
 
-    tokenised: None (default): text holds any number of sentences, and its paragraphs end at blank lines; True:
-        each line that is not blank is one sentence, with white space between its tokens; False: each line that is not
-        blank is one sentence, whose tokens the segmenter finds
+    tokenised: None (default): text holds any number of sentences, and its paragraphs end at blank lines; True: the file
+        is text, and each line that is not blank is one sentence, with blanks or tabs between its tokens; False: the
+        same, but the segmenter finds the tokens. The comment `# line` has the number of the line.
     raw: True to read the file as text with `tokenised` None, whatever it looks like
     longest: maximum length of a sentence; a longer sentence of raw text is divided, with a warning; see `text.lengths`
     segmenter: divides text into sentences and tokens, by default by rules for English
@@ -85,9 +105,10 @@ def read_amr_sentences(
 ) -> Iterator[AmrEntry]:
     """Yield the sentences of a file, `-` for standard input, each as an entry with `# ::tok` and `# ::id`.
 
-    A file is an AMR bank where it opens with a comment `# ::…`, or where its name ends in `.amr`. The graphs of a bank
-    are not read; the tokens are `# ::tok` where given, else they are found by spaCy's rules for English. Any other file
-    is text, and the number of a sentence is its id.
+    A file is an AMR bank where it opens with comments that have an id, a sentence or tokens (`# ::id`, `# ::snt`,
+    `# ::tok`) and a graph or a blank line behind them, or where its name ends in `.amr`. The graphs of
+    a bank are not read; the tokens are `# ::tok` where given, else they are found by spaCy's rules for English. Any
+    other file is text, and the number of a sentence is its id.
 
     tokenised: as in `read_sentences`, but tokens that are not given are found by spaCy's rules for English
     raw, longest: as in `read_sentences`
@@ -105,9 +126,11 @@ def _read(
         if layout is FileLayout.PARAGRAPHS and not raw and isinstance(segmenter, EnglishRules):
             lines = TokenisedCheck().passing(lines)
         empty = True
-        for sentence in sentences_of(lines, name, kind, layout, tokenised, longest=longest, segmenter=segmenter):
-            empty = False
-            yield sentence
+        warned = TextWarnings(of_markup=not raw)
+        for sentence in sentences_of(lines, name, kind, layout, tokenised, WHOLE, longest, warned, segmenter):
+            if not isinstance(sentence, EmptyLine):
+                empty = False
+                yield sentence
         if empty:
             no_sentences(name, layout)
 
@@ -132,15 +155,16 @@ def head_and_layout(
 
     Raises `InputError` for a file of graphs of another kind than the model's.
     """
-    if raw:
-        return [], FileLayout.PARAGRAPHS
+    if raw or tokenised is not None:
+        return [], layout_of_text(tokenised, raw)
     head = _head(lines)
-    if kind is Sentence and _is_bank(head, name):
-        raise input_error("the file is an AMR bank, but the model parses into trees: give CoNLL-U or text", name)
-    if kind is AmrEntry and _is_conllu(head, name):
-        raise input_error("the file is CoNLL-U, but the model parses into AMRs: give an AMR bank or text", name)
-    in_blocks = _is_conllu(head, name) if kind is Sentence else _is_bank(head, name)
-    return head, FileLayout.BLOCKS if in_blocks else layout_of_text(tokenised, raw)
+    shown = [line.removeprefix(BOM_UTF8) for line in head]
+    is_bank, is_conllu = _is_bank(shown, name), _is_conllu(shown, name)
+    if kind is Sentence and is_bank:
+        raise input_error(f"the file is an AMR bank, but the model parses into trees: give CoNLL-U or {_TEXT}", name)
+    if kind is AmrEntry and is_conllu:
+        raise input_error(f"the file is CoNLL-U, but the model parses into AMRs: give an AMR bank or {_TEXT}", name)
+    return head, FileLayout.BLOCKS if is_bank or is_conllu else FileLayout.PARAGRAPHS
 
 
 def layout_of_text(tokenised: bool | None, raw: bool) -> FileLayout:
@@ -154,37 +178,37 @@ def sentences_of(
     kind: Kind,
     layout: FileLayout,
     tokenised: bool | None,
-    start: Start = WHOLE,
-    longest: int = LONGEST,
-    warned: TextWarnings | None = None,
-    segmenter: Segmenter = ENGLISH,
+    start: Start,
+    longest: int,
+    warned: TextWarnings,
+    segmenter: Segmenter,
 ) -> Iterator[Any]:
-    """Return an iterator over the sentences of some lines.
+    """Return an iterator over the sentences of some lines; with the layout LINES, some items are an `EmptyLine`.
 
-    tokenised: True where white space divides the tokens of a line, for the layout LINES
+    tokenised: True where blanks divide the tokens of a line, for the layout LINES
     start: the place in their file where the lines begin
     longest: see `read_sentences`
-    warned: the warnings about the whole file, if the file has several texts and the lines are one of them
+    warned: the warnings about the whole file
     segmenter: see `read_sentences`
     """
     if layout is FileLayout.PARAGRAPHS:
-        return _of_paragraphs(lines, name, kind, start, longest, warned or TextWarnings(), segmenter)
-    if layout is FileLayout.LINES and kind is Sentence:
-        return _trees_of_lines(lines, name, None if tokenised else segmenter, start, longest)
-    return _READERS[kind, layout](lines, name, bool(tokenised), start, longest)
+        return _of_paragraphs(lines, name, kind, start, longest, warned, segmenter)
+    if layout is FileLayout.LINES:
+        return _of_lines(lines, name, kind, bool(tokenised), start, longest, warned, segmenter)
+    return parse_conllu(lines, name, start.line) if kind is Sentence else _of_bank(lines, name, start)
 
 
 def _head(lines: Iterator[bytes]) -> list[bytes]:
+    """Return the lines up to the first one that is neither blank nor a comment, or the end of an entry of a bank."""
     head: list[bytes] = []
     of_bank = False
     for line in lines:
-        line = line if head else line.removeprefix(b"\xef\xbb\xbf")
         head.append(line)
-        of_bank |= line.startswith(_BANK_COMMENT)
+        of_bank |= _BANK_COMMENT.match(line) is not None
         if not line.strip():
             if of_bank:  # an entry without a graph, behind which a pipe may pause
                 break
-        elif not line.startswith(b"#"):
+        elif not line.removeprefix(BOM_UTF8).startswith(b"#"):
             break
     return head
 
@@ -201,65 +225,67 @@ def no_sentences(name: str, layout: FileLayout) -> None:
 
 
 def _is_bank(head: list[bytes], name: str) -> bool:
-    return name.endswith(".amr") or any(line.startswith(_BANK_COMMENT) for line in head)
+    """Return True for comments with an id, a sentence or tokens, and a graph behind them; the graph may be missing."""
+    if name.endswith(".amr"):
+        return True
+    last = head[-1].lstrip() if head else b""
+    return any(map(_BANK_COMMENT.match, head)) and (not last or last.startswith((b"#", b"(")))
 
 
 def _is_conllu(head: list[bytes], name: str) -> bool:
-    return name.endswith(".conllu") or bool(head and b"\t" in head[-1] and not head[-1].startswith(b"#"))
+    return name.endswith(".conllu") or bool(head and head[-1].count(b"\t") == len(COLUMNS) - 1 and head[-1][:1] != b"#")
 
 
-def _conllu(lines: Iterable[bytes], name: str, _tokenised: bool, start: Start, _longest: int) -> Iterator[Sentence]:
-    return parse_conllu(lines, name, start.line)
-
-
-def _trees_of_lines(
-    lines: Iterable[bytes], name: str, segmenter: Segmenter | None, start: Start, longest: int
-) -> Iterator[Sentence]:
-    """Yield a sentence for each line. Without a segmenter white space divides the tokens."""
-    for _number, line in _lines(lines, name, start, longest):
-        comments = (f"# text = {on_one_line(line)}",)
-        if segmenter is None:
-            yield Sentence.from_words(line.split(), comments)
-        else:
-            yield Sentence(rows_of([*segmenter.tokens(line)]), comments)
-
-
-def _lines(lines: Iterable[bytes], name: str, start: Start, longest: int) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank, with their numbers.
-
-    Raises `InputError` for a line of more words than `longest`, and for a carriage return inside a line.
-    """
-    for number, raw in enumerate(lines, start.line):
-        line = decode_line(raw, name, number)
-        check_line_ends([line], name, number)
-        if len(line) > longest and len(line.split(None, longest)) > longest:  # a full split may fill the memory
-            problem = f"the sentence of this line has more than {longest} words: divide it, or allow it with {MORE}"
-            raise input_error(problem, name, number)
-        if line.strip():
-            yield number, line
-
-
-def _bank(lines: Iterable[bytes], name: str, _tokenised: bool, start: Start, _longest: int) -> Iterator[AmrEntry]:
+def _of_bank(lines: Iterable[bytes], name: str, start: Start) -> Iterator[AmrEntry]:
     for entry in parse_bank(lines, name, graphs=False, first=start.line):
         words = entry.tokens or tokenise(entry.text)
         yield replace(entry, metadata={**entry.metadata, "tok": " ".join(words)})
 
 
-def _amrs_of_lines(
-    lines: Iterable[bytes], name: str, tokenised: bool, start: Start, longest: int
-) -> Iterator[AmrEntry]:
-    for count, (number, line) in enumerate(_lines(lines, name, start, longest), start.sentences + 1):
-        words = line.split() if tokenised else tokenise(line)
-        entry = AmrEntry.from_words(words, {"id": str(count), "snt": on_one_line(line)})
-        yield replace(entry, path=name, line=number)
+def _of_lines(
+    lines: Iterable[bytes],
+    name: str,
+    kind: Kind,
+    tokenised: bool,
+    start: Start,
+    longest: int,
+    warned: TextWarnings,
+    segmenter: Segmenter,
+) -> Iterator[Any]:
+    """Yield a sentence for each line, an `EmptyLine` for a line without tokens.
+
+    Raises `InputError` for a sentence that is longer than `longest`, and for a carriage return inside a line.
+    """
+    count, place = start.sentences, start.characters
+    divide = _tokens_between_blanks if tokenised else segmenter.tokens if kind is Sentence else tokens_of_spacy
+    for number, raw in enumerate(lines, start.line):
+        written = _text_line(raw, name, number, warned)
+        line = written.rstrip("\r\n")
+        check_line_ends([line], name, number)
+        found = islice(divide(line), longest + 1) if line.strip() else ()  # all tokens may fill the memory
+        tokens = [Token(place + token.start, *token[1:]) for token in found]
+        if is_longer([word for token in tokens for word in token.words], longest):
+            problem = f"the sentence of this line has more than {longest} words: divide it, or allow it with {MORE}"
+            raise input_error(problem, name, number)
+        count += bool(tokens)
+        text = " ".join(token.form for token in tokens) if tokenised else on_one_line(line)
+        yield sentence_of_line(tokens, text, kind, count, name, number) if tokens else EmptyLine(number)
+        place += len(written)
 
 
-def _text_line(raw: bytes, name: str, number: int) -> str:
+def _tokens_between_blanks(line: str) -> Iterator[Token]:
+    return (Token(match.start(), (match[0],)) for match in _NO_BLANKS.finditer(line))
+
+
+def _text_line(raw: bytes, name: str, number: int, warned: TextWarnings) -> str:
     """Return a line of text with all its characters, a blank in place of a byte-order mark at the start of the file.
+
+    warned: warns of lines that look like markup
 
     Raises `InputError` for bytes that are not UTF-8, and for zero bytes.
     """
     line = decoded(raw, name, number)
+    warned.markup(line, name)
     return without_mark(line) if number == 1 else line
 
 
@@ -272,16 +298,9 @@ def _of_paragraphs(
     warned: TextWarnings,
     segmenter: Segmenter,
 ) -> Iterator[Any]:
-    text = (_text_line(raw, name, number).removesuffix("\n") for number, raw in enumerate(lines, start.line))
+    text = (_text_line(raw, name, number, warned).removesuffix("\n") for number, raw in enumerate(lines, start.line))
     first = start.sentences + 1
     divided = warned.divided(segmenter.sentences(text, longest), name, longest, first)
     for sentence in OF_TEXT[kind](divided, first):
         spans = tuple((begin + start.characters, end + start.characters) for begin, end in sentence.spans)
         yield replace(sentence, path=name, spans=spans)
-
-
-_READERS: dict[tuple[type, FileLayout], Callable[..., Iterator[Any]]] = {
-    (Sentence, FileLayout.BLOCKS): _conllu,
-    (AmrEntry, FileLayout.BLOCKS): _bank,
-    (AmrEntry, FileLayout.LINES): _amrs_of_lines,
-}

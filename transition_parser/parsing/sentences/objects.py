@@ -161,6 +161,7 @@ def _sentence(item: Any, kind: type[T], number: int) -> T:
 
 
 def _divided(text: str, name: str, longest: int, segmenter: Segmenter, warned: TextWarnings) -> list[TextSentence]:
+    warned.markup(text, name)
     return list(warned.divided(segmenter.sentences(without_mark(text).split("\n"), longest), name, longest))
 
 

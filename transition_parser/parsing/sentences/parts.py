@@ -12,6 +12,7 @@ from transition_parser.graphs.bank import AmrEntry, is_header, metadata_of
 from transition_parser.graphs.conllu import Sentence, decode_line
 from transition_parser.parsing.sentences.files import (
     WHOLE,
+    EmptyLine,
     FileLayout,
     Kind,
     Start,
@@ -20,8 +21,10 @@ from transition_parser.parsing.sentences.files import (
     opened,
     sentences_of,
 )
+from transition_parser.parsing.sentences.inputs import Document, documents
 from transition_parser.parsing.sentences.rows import Item, Reading, TableFormat, items_of_rows, read_jsonl, table_of
 from transition_parser.parsing.sentences.streams import may_pause
+from transition_parser.parsing.sentences.texts import TextWarnings
 from transition_parser.parsing.sentences.tokenised import TokenisedCheck
 from transition_parser.text.segmentation import EnglishRules
 
@@ -43,11 +46,15 @@ class FilePlace(NamedTuple):
 
 @dataclass(frozen=True)
 class Part:
-    """The content of a file between two places. Without places, it is the whole file, which may then be a pipe."""
+    """The content of a file between two places. Without places, it is the whole file, which may then be a pipe.
+
+    document: the name of the file among several files that are parsed into one output
+    """
 
     path: str
     begin: FilePlace | None = None
     end: FilePlace | None = None
+    document: Document | None = None
 
     @property
     def count(self) -> int | None:
@@ -76,9 +83,15 @@ def read_part(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
             lines = TokenisedCheck().passing(lines)
         empty = part.begin is None
         tokenised, longest, segmenter = reading.tokenised, reading.longest, reading.segmenter
-        start = _start(part)
-        for sentence in sentences_of(lines, name, kind, layout, tokenised, start, longest, None, segmenter):
-            empty = False
+        start, warned = _start(part), TextWarnings(of_markup=not reading.raw)
+        opens = not start.sentences
+        for sentence in sentences_of(lines, name, kind, layout, tokenised, start, longest, warned, segmenter):
+            if isinstance(sentence, EmptyLine):
+                yield Item([], sentence)
+                continue
+            if part.document is not None:
+                sentence = part.document.placed(sentence, opens)
+            opens = empty = False
             yield Item([sentence])
         if empty:
             no_sentences(name, layout)
@@ -130,7 +143,7 @@ def places(path: str, kind: Kind, reading: Reading) -> Iterator[FilePlace]:
             no_sentences(name, layout)
 
 
-def divided(path: str, kind: Kind, reading: Reading, size: int) -> list[Part]:
+def divided(path: str, kind: Kind, reading: Reading, size: int, document: Document | None = None) -> list[Part]:
     """Return the parts of a file, each of `size` sentences or rows.
 
     A part of raw text may have more sentences, because it ends with a whole paragraph. The last part has the sentences
@@ -142,7 +155,7 @@ def divided(path: str, kind: Kind, reading: Reading, size: int) -> list[Part]:
             cuts.append(place)
     if place.before > cuts[-1].before or len(cuts) == 1:
         cuts.append(place)
-    return [Part(path, begin, end) for begin, end in pairwise(cuts)]
+    return [Part(path, begin, end, document) for begin, end in pairwise(cuts)]
 
 
 def shard(paths: Sequence[str], kind: Kind, reading: Reading, number: int, of: int) -> list[Part]:
@@ -158,12 +171,12 @@ def shard(paths: Sequence[str], kind: Kind, reading: Reading, number: int, of: i
     sizes = [sum(1 for _ in places(path, kind, reading)) - 1 for path in paths]
     first, end = (sum(sizes) * k // of for k in (number - 1, number))
     parts = []
-    for path, size in zip(paths, sizes, strict=True):
+    for path, size, document in zip(paths, sizes, documents(paths, kind, reading), strict=True):
         low, high = max(first, 0), min(end, size)
         if low < high:
             wanted = {low, high}
             begin, last = (place for i, place in enumerate(places(path, kind, reading)) if i in wanted)
-            parts.append(Part(path, begin, last))
+            parts.append(Part(path, begin, last, document))
         first, end = first - size, end - size
     nowhere = next(places(paths[0], kind, reading))
     return parts or [Part(paths[0], nowhere, nowhere)]
@@ -193,7 +206,7 @@ def _blocks(file: BinaryIO, name: str, layout: FileLayout, kind: type) -> Iterat
     for number, raw in enumerate(file, 1):
         line = decode_line(raw, name, number)
         blank = is_blank(line)
-        if not blank:
+        if not blank or layout is FileLayout.LINES:
             block = block if block.lines else _Block(position, number, [], name, characters)
             block.lines.append(line)
         if block.lines and (blank or layout is FileLayout.LINES):
@@ -236,7 +249,8 @@ def _entries(block: _Block) -> int:
 
 
 def _one(block: _Block) -> int:
-    return 1
+    """Return 0 for a blank line, else 1."""
+    return int(any(map(str.strip, block.lines)))
 
 
 _WEIGHTS: dict[tuple[type, FileLayout], Callable[[_Block], int]] = {

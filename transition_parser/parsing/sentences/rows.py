@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.graphs.conllu import decode_line
-from transition_parser.parsing.sentences.files import WHOLE, Kind, layout_of_text, sentences_of
+from transition_parser.parsing.sentences.files import WHOLE, EmptyLine, Kind, layout_of_text, sentences_of
 from transition_parser.parsing.sentences.objects import too_long
 from transition_parser.parsing.sentences.texts import TextWarnings
 from transition_parser.parsing.sentences.tokenised import TokenisedCheck
@@ -68,10 +68,10 @@ class TableRow(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A unit of parsing and writing: a sentence, or a row of a table.
+    """A unit of parsing and writing: a sentence, an empty line in place of a sentence, or a row of a table.
 
     sentences: one sentence of a file of sentences, or any number of sentences of a row
-    kept: `TableRow.kept` of a row; None for a sentence of a file of sentences
+    kept: `TableRow.kept` of a row; the `EmptyLine`, if it is one; None for a sentence of a file of sentences
     """
 
     sentences: list
@@ -98,7 +98,7 @@ def items_of_rows(rows: Iterable[TableRow], kind: Kind, reading: Reading) -> Ite
     with a warning. A text that is null or blank has no sentences. A list of strings is the words of one sentence.
     Raises `InputError` for anything else, and for a list of words that is too long.
     """
-    warned = TextWarnings()
+    warned = TextWarnings(of_markup=not reading.raw)
     checked = reading.tokenised is None and not reading.raw and isinstance(reading.segmenter, EnglishRules)
     check = TokenisedCheck() if checked else None
     for row in rows:
@@ -117,7 +117,8 @@ def _sentences(row: TableRow, kind: Kind, reading: Reading, warned: TextWarnings
         layout = layout_of_text(reading.tokenised, reading.raw)
         lines = (line.encode() for line in warned.replaced(value, row.name).split("\n"))
         tokenised, segmenter = reading.tokenised, reading.segmenter
-        return list(sentences_of(lines, row.name, kind, layout, tokenised, WHOLE, reading.longest, warned, segmenter))
+        found = sentences_of(lines, row.name, kind, layout, tokenised, WHOLE, reading.longest, warned, segmenter)
+        return [sentence for sentence in found if not isinstance(sentence, EmptyLine)]
     if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):
         if is_longer(value, reading.longest):
             raise row.error(f"the list of words {too_long(value, reading.longest)}")

@@ -41,8 +41,31 @@ def amrs_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[
         yield replace(entry, spans=_spans(tokens))
 
 
+def sentence_of_line(
+    tokens: Sequence[Token], text: str, kind: type, number: int, path: str, line: int
+) -> Sentence | AmrEntry:
+    """Return the sentence that a line of a file holds, a `kind`.
+
+    number: the number of the sentence
+    line: the number of the line
+    """
+    if kind is Sentence:
+        comments = (f"# sent_id = {number}", f"# line = {line}", f"# text = {text}")
+        return Sentence(rows_of(tokens), comments, path, line, _spans(tokens))
+    metadata = {"id": str(number), "line": str(line), "snt": text}
+    entry = AmrEntry.from_words([token.form for token in tokens], metadata)
+    return replace(entry, path=path, line=line, spans=_spans(tokens))
+
+
 # characters that no UTF-8 file of text holds: zero bytes and halves of surrogate pairs
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
+
+_LOOKED_AT = 20  # number of texts or lines in which markup is looked for
+_CHARACTERS_LOOKED_AT = 5_000  # of each text
+_MARKUP = {
+    "CoNLL-U": re.compile(r"^1(?:-\d+)?(?:\t[^\t\n]+){6,}|^1(?:-\d+)?(?: +\S+){2} +(?:[A-Z]+|_)(?: +\S+){6}", re.M),
+    "an AMR bank": re.compile(r"^# ::(?:id|snt|tok) .*\n(?:#.*\n)*\s*\(\S+ /", re.M),
+}
 
 MORE = "--longest N (in Python longest=N), which takes more memory and time"
 
@@ -54,10 +77,32 @@ OF_TEXT: dict[type, Callable[..., Iterator[Any]]] = {
 
 
 class TextWarnings:
-    """Warnings about the texts of one call or one file. Each kind of warning is given once, for the first text."""
+    """Warnings about the texts of one call or one file. Each kind of warning is given once, for the first text.
 
-    def __init__(self) -> None:
+    of_markup: True to warn of markup that is read as text
+    """
+
+    def __init__(self, of_markup: bool = True) -> None:
         self._replaced = self._divided = False
+        self._unseen = _LOOKED_AT if of_markup else 0
+        self._seen = ""
+
+    def markup(self, text: str, name: str) -> None:
+        """Look at the next text or line, and warn if the first ones look like CoNLL-U or an AMR bank.
+
+        name: name of the text for the message
+        """
+        if not self._unseen:
+            return
+        self._unseen -= 1
+        self._seen += text[:_CHARACTERS_LOOKED_AT].rstrip("\n") + "\n"
+        looks_like = next((what for what, form in _MARKUP.items() if form.search(self._seen)), None)
+        if looks_like is not None:
+            self._unseen = 0
+            warn(
+                f"{name}: looks like {looks_like}, but is read as text: give the name of such a file to Parser.read "
+                "(CoNLL-U has tabs between its columns), or raw=True (--raw) to read it as text without this warning"
+            )
 
     def replaced(self, text: str, name: str) -> str:
         """Return the text with U+FFFD for each character that no file of text holds, and warn of the first text.
