@@ -93,28 +93,6 @@ def test_each_line_has_a_row(model, option, tmp_path):
     assert re.findall(r"^# (?:::)?line (?:= )?(\d+)$", written, re.MULTILINE) == ["2", "5"]
 
 
-@pytest.mark.parametrize("option", ["--tokens", "--tokenize"])
-@pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
-def test_each_line_has_a_row(model, option, tmp_path):
-    path, out, text = tmp_path / "a.txt", tmp_path / "out.jsonl", "\nGo on .\r\n \n\nStop\n\n"
-    path.write_bytes(text.encode())
-    arguments = ("parse", model, path, option, "--json", *SAME)
-    whole = run_here(*arguments).stdout
-    rows = objects(whole)
-    assert [(row["line"], row["id"], len(row["words"])) for row in rows] == [
-        (1, None, 0), (2, "1", 3), (3, None, 0), (4, None, 0), (5, "2", 1), (6, None, 0),
-    ]  # fmt: skip
-    assert all(row.keys() == rows[0].keys() for row in rows)
-    assert all(text[word["start"] : word["end"]] == word["form"] for row in rows for word in row["words"])
-    shards = [run_here(*arguments, "--shard", f"{i}/2").stdout for i in (1, 2)]
-    assert objects("".join(shards)) == rows
-    (tmp_path / "out.jsonl.partial").write_text("".join(whole.splitlines(keepends=True)[:3]))
-    run_here(*arguments, "-o", out, "--resume")
-    assert objects(out.read_text()) == rows
-    written = run_here("parse", model, path, option, *SAME).stdout
-    assert re.findall(r"^# (?:::)?line (?:= )?(\d+)$", written, re.MULTILINE) == ["2", "5"]
-
-
 def test_wiki_is_left_out_on_request():
     with_wiki = run_here("parse", "en-amr", "-", "--json", *SAME, stdin="She lives in New York .\n").stdout
     without = run_here("parse", "en-amr", "-", "--json", "--no-wiki", *SAME, stdin="She lives in New York .\n").stdout

@@ -2,7 +2,9 @@
 
 import json
 import os
+import pickle
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -62,6 +64,29 @@ def test_a_name_of_the_package_stays_its_own(model, monkeypatch, name):
     monkeypatch.setenv(VARIABLE, str(other.parent))
     assert model_path(name).parent == PRETRAINED
     assert [card.name for card in known_models()][-1] == str(other)
+
+
+def test_a_folder_that_is_no_model_does_not_hide_a_model_of_its_name(model, monkeypatch, tmp_path):
+    monkeypatch.setenv(VARIABLE, str(model.parent))
+    work = tmp_path / "work"
+    for name in ("en", "amr", "en-ewt", "mine", "unknown"):
+        (work / name).mkdir(parents=True)
+        (work / name / "train.conllu").touch()
+    monkeypatch.chdir(work)
+    assert {model_path(name).parent for name in ("en", "amr", "en-ewt")} == {PRETRAINED}
+    assert model_path("mine") == model and model_path("unknown") == Path("unknown")
+    assert pickle.loads(pickle.dumps(Parser.load("en-ewt"))).parse("Go.")
+    assert run_here("parse", "en-fast", "-", stdin="Go.").stdout
+    for name in ("./en", "./mine", "en/", str(work / "en")):
+        assert model_path(name) == Path(name)
+        with pytest.raises(InputError, match=r"en|mine/config.json"):
+            Parser.load(name)
+    (work / "amr").rename(work / "treebank")
+    (work / "amr").write_text("(a / amr)")
+    assert model_path("amr").parent == PRETRAINED and model_path("./amr") == Path("amr")
+    shutil.rmtree(work / "en")
+    shutil.copytree(model, work / "en")
+    assert model_path("en") == Path("en")
 
 
 def test_a_link_has_the_name_of_the_link(model, monkeypatch, tmp_path):

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast, overload
 
 import torch
@@ -60,7 +61,7 @@ from transition_parser.parsing.sentences.objects import (
 )
 from transition_parser.parsing.sentences.streams import ErrorAtEnd, in_chunks, in_weighed_chunks
 from transition_parser.storage.cards import AmrModel, TreeModel
-from transition_parser.storage.checkpoints import load_model
+from transition_parser.storage.checkpoints import load_model, model_path
 from transition_parser.text.columns import DOMAIN, UPOS, Annotations
 from transition_parser.text.lengths import LONGEST
 from transition_parser.text.pieces import normalise
@@ -675,4 +676,4 @@ def _told_of_large_weights() -> Iterator[None]:
 
 
 def _from_anywhere(path: str | os.PathLike) -> str | os.PathLike:
-    return os.path.abspath(path) if os.path.exists(path) else path
+    return os.path.abspath(path) if os.path.exists(path) and model_path(path) == Path(path) else path

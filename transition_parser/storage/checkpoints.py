@@ -64,7 +64,7 @@ def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
 
 
 def model_path(model: str | os.PathLike) -> Path:
-    """Return the path where `load_model` reads a model: the folder of a named model, or the argument itself.
+    """Return the path where `load_model` reads a model: the folder of a named model, or else `Path(model)`.
 
     Raises `InputError` for a model that several installed packages contain, or whose package is damaged.
     """
@@ -82,9 +82,12 @@ def system_of_folder(model: str | os.PathLike) -> str | None:
 
 
 def _located(model: str | os.PathLike) -> tuple[Path, InstalledModel | None]:
-    """Return the path of a model, and its `InstalledModel`, or None if no installed package holds the model."""
+    """Return the path of a model, and its `InstalledModel`, or None if no installed package holds the model.
+
+    A file or folder of the name of a model is the model only if it is one itself; `./en` is always the folder.
+    """
     path = Path(model)
-    if os.path.lexists(path) or path.name != str(path):
+    if os.path.dirname(model) or (path / CONFIG).is_file() or zipfile.is_zipfile(path):
         return path, None
     name = next((name for name in BEST.get(path.name, ()) if _why_not_here(name) is None), path.name)
     named = named_models()
