@@ -294,7 +294,7 @@ class Parser(Generic[P_co]):
         - a string: a text. The segmenter of the model (without one, rules for English) divides it into sentences and
           tokens. Each sentence gives one parse, an empty text gives none. `parse.sentence.spans` has the positions of
           the words in the text.
-        - a list of strings: always a list of texts, whatever the strings hold; None stands for an empty text. U+FFFD
+        - a list of strings: always a list of texts, whatever the strings hold; None and NaN are empty texts. U+FFFD
           replaces zero bytes and halves of surrogate pairs, with a warning. `stream` returns the parses of each text
           separately.
         - a list of lists of strings: sentences, each the list of its words
@@ -331,7 +331,7 @@ class Parser(Generic[P_co]):
     def stream(self, texts: Iterable[str | None], chunk: int | None = None) -> Iterator[list[P_co]]:
         """Yield, for each text in order, the list of its parses: the list that `parse` of this text alone returns.
 
-        A list has one parse for each sentence, and is empty for an empty text and for None. U+FFFD replaces zero bytes
+        A list has one parse for each sentence, and is empty for an empty text, None and NaN. U+FFFD replaces zero bytes
         and halves of surrogate pairs, with a warning that names the first text with one.
 
         texts: any iterable, generators included, of strings; each string is a text, as `parse` takes it. Texts are read

@@ -1,9 +1,12 @@
 """What `Parser.parse` takes, without a model."""
 
 import dataclasses
+import json
+import math
 import warnings
 from types import MappingProxyType
 
+import numpy as np
 import pytest
 
 from transition_parser.base.errors import InputError, ParserWarning
@@ -15,7 +18,10 @@ from transition_parser.parsing.sentences.objects import (
     sentences_of_texts,
     whole_sentences,
 )
+from transition_parser.parsing.sentences.parts import Part, read_part
+from transition_parser.parsing.sentences.rows import Reading
 
+NAType = type("NAType", (), {"__bool__": None})  # as the class of pandas.NA, whose truth value is an error
 KINDS = pytest.mark.parametrize("kind", [Sentence, AmrEntry])
 DOGS, CATS = ["Dogs", "bark", "."], ["Cats", "sleep", "."]
 
@@ -39,6 +45,8 @@ DOGS, CATS = ["Dogs", "bark", "."], ["Cats", "sleep", "."]
         ([""], []),
         (["", "Dogs bark.", " ", "Stop"], [DOGS, ["Stop"]]),
         ([None, "Dogs bark.", None, "Stop"], [DOGS, ["Stop"]]),
+        ([math.nan, "Dogs bark.", NAType(), np.float64("nan"), "Stop"], [DOGS, ["Stop"]]),
+        ([math.nan], []),
         ([None], []),
     ],
     ids=repr,
@@ -125,6 +133,25 @@ def test_the_sentences_of_each_text(kind):
         [["Wait", "."]],
     ]
     assert [[sentence.id for sentence in some] for some in found] == [["1", "2"], [], [], ["1"]]
+
+
+@KINDS
+@pytest.mark.parametrize("missing", [None, math.nan, np.float64("nan"), NAType(), ""])
+def test_a_missing_text_is_an_empty_text_everywhere(kind, missing, tmp_path):
+    texts = [missing, "Go.", missing]
+    assert [len(some) for some in sentences_of_texts(texts, kind)] == [0, 1, 0]
+    assert [one and one.forms for one in whole_sentences(texts, kind)] == [None, ["Go", "."], None]
+    if missing is None or isinstance(missing, float):
+        path = tmp_path / "x.jsonl"
+        path.write_text("".join(json.dumps({"x": text}) + "\n" for text in texts))
+        items = list(read_part(Part(str(path)), kind, Reading(column="x")))
+        assert [len(item.sentences) for item in items] == [0, 1, 0]
+
+
+@KINDS
+def test_numbers_are_no_texts(kind):
+    with pytest.raises(InputError, match=r"item 2 is 1\.5, not a string"):
+        sentences_from(["Go.", 1.5], kind)
 
 
 @KINDS

@@ -9,7 +9,7 @@ from typing import Any, TypeGuard, TypeVar
 from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.parsing.sentences.texts import MORE, NO_TEXT, OF_TEXT, TextWarnings, without_mark
+from transition_parser.parsing.sentences.texts import MORE, NO_TEXT, OF_TEXT, TextWarnings, is_missing, without_mark
 from transition_parser.text.columns import UNKNOWN
 from transition_parser.text.lengths import LONGEST, is_longer, length
 from transition_parser.text.segmentation import ENGLISH, Segmenter, TextSentence
@@ -21,7 +21,7 @@ def sentences_from(given: Any, kind: type[T], longest: int = LONGEST, segmenter:
     """Return the sentences that an object stands for, each a `kind`.
 
     - a string is a text, which is divided into sentences and tokens here; an empty one has no sentences
-    - a list of strings is a list of texts, whatever they hold; None stands for an empty text
+    - a list of strings is a list of texts, whatever they hold; None and NaN stand for an empty text
     - a list of lists of strings is a list of sentences, each the list of its words
     - a list of `kind` is taken as it is; it may be mixed with lists of words
 
@@ -41,7 +41,7 @@ def sentences_from(given: Any, kind: type[T], longest: int = LONGEST, segmenter:
     if not _is_list(given):
         raise InputError(f"{_shown(given)} can't be parsed: {_accepted(kind)}")
     items = list(given)
-    if items and isinstance(next((item for item in items if item is not None), ""), str):
+    if items and isinstance(next((item for item in items if not is_missing(item)), ""), str):
         _warn_of_words(items)
         return list(OF_TEXT[kind](chain.from_iterable(_divided_texts(items, longest, segmenter))))
     return [_sentence(item, kind, number) for number, item in enumerate(items, 1)]
@@ -52,7 +52,7 @@ def sentences_of_texts(
 ) -> Iterator[list[T]]:
     """Return an iterator that yields for each text of an iterable the list of its sentences.
 
-    The sentences are numbered from 1 on in each text. An empty text, or None, has no sentences. U+FFFD replaces
+    The sentences are numbered from 1 on in each text. An empty text, None or NaN has no sentences. U+FFFD replaces
     characters that no file of text holds (`NO_TEXT`), with a warning.
 
     longest, segmenter: see `sentences_from`
@@ -67,6 +67,7 @@ def sentences_of_texts(
 def _divided_texts(texts: Iterable, longest: int, segmenter: Segmenter) -> Iterator[list[TextSentence]]:
     warned = TextWarnings()
     for number, text in enumerate(texts, 1):
+        text = None if is_missing(text) else text
         if text is not None and not isinstance(text, str):
             raise InputError(f"item {number} is {_shown(text)}, not a string: a list of texts holds only strings")
         name = f"text {number}"
@@ -78,8 +79,8 @@ def whole_sentences(
 ) -> list[T | None]:
     """Return each text of a list as one sentence of the class `kind`, divided into tokens but never into sentences.
 
-    None stands for a text without words. U+FFFD replaces characters that no file of text holds (`NO_TEXT`), with a
-    warning.
+    None and NaN stand for a text without words. U+FFFD replaces characters that no file of text holds (`NO_TEXT`), with
+    a warning.
 
     longest: maximum length of a sentence
     segmenter: divides texts into tokens, by default by rules for English
@@ -91,6 +92,7 @@ def whole_sentences(
     warned = TextWarnings()
     divided: list[TextSentence | None] = []
     for number, item in enumerate(given, 1):
+        item = None if is_missing(item) else item
         if item is not None and not isinstance(item, str):
             raise InputError(f"sentence {number} is {_shown(item)}, not a string")
         text = without_mark(warned.replaced(item or "", f"sentence {number}"))

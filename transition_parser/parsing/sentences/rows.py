@@ -12,7 +12,7 @@ from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.graphs.conllu import decode_line
 from transition_parser.parsing.sentences.files import WHOLE, EmptyLine, Kind, layout_of_text, sentences_of
 from transition_parser.parsing.sentences.objects import too_long
-from transition_parser.parsing.sentences.texts import TextWarnings
+from transition_parser.parsing.sentences.texts import TextWarnings, is_missing
 from transition_parser.parsing.sentences.tokenised import TokenisedCheck
 from transition_parser.text.lengths import LONGEST, is_longer
 from transition_parser.text.segmentation import ENGLISH, EnglishRules, Segmenter
@@ -111,7 +111,7 @@ def items_of_rows(rows: Iterable[TableRow], kind: Kind, reading: Reading) -> Ite
 
 def _sentences(row: TableRow, kind: Kind, reading: Reading, warned: TextWarnings) -> list:
     value = row.value
-    if value is None:
+    if is_missing(value):
         return []
     if isinstance(value, str):
         layout = layout_of_text(reading.tokenised, reading.raw)

@@ -162,6 +162,11 @@ def without_mark(line: str) -> str:
     return line.replace("\ufeff", " ", 1) if line.startswith("\ufeff") else line
 
 
+def is_missing(text: object) -> bool:
+    """Return True for None, and for NaN and `pandas.NA`, which stand for it in columns of pandas."""
+    return text is None or (isinstance(text, float) and text != text) or type(text).__name__ == "NAType"
+
+
 def on_one_line(text: str) -> str:
     """Return the text with one space for each stretch of white space."""
     return " ".join(text.split())
