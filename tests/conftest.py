@@ -19,6 +19,7 @@ import pytest
 from hypothesis import settings
 
 from tests.programs import PARSING, TRAINING, Programs
+from transition_parser.base.process import limit_instructions
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "tests" / "data" / "sample.conllu"
@@ -26,6 +27,7 @@ SAMPLE_AMR = ROOT / "tests" / "data" / "sample.amr"
 DATA_VARIABLE = "TRANSITION_PARSER_DATA"
 
 OF_PROGRAMS = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}  # in their environment
+limit_instructions()  # before torch is imported
 ENVIRONMENT = {**os.environ, **OF_PROGRAMS}
 PROGRAMS = Programs(ENVIRONMENT, (*PARSING, *TRAINING))
 

@@ -23,8 +23,8 @@ from peers import LABELS, Forked, peers
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
+from transition_parser.base.machine import has_fast_bf16
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.parsing.formalisms import TREES
 from transition_parser.parsing.preparation import PRECISIONS
 

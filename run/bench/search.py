@@ -23,9 +23,9 @@ from common import FAIRSEQ, LANGUAGES, OPTIMISER, OURS, parser, report, run
 from torch import Tensor
 
 from transition_parser import Parser
+from transition_parser.base.machine import has_fast_bf16
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.modules import contract
-from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.states.machine import DependencyMachine, make_machine
 
 

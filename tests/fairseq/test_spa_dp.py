@@ -14,7 +14,6 @@ from tests.fairseq.any_model import TASK
 from transition_parser import Parser
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import attachment_scores
-from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
@@ -88,23 +87,17 @@ def test_what_graphs_have_no_actions_for_is_said(data_folder, checkpoint):
         assert problem in done.stderr.splitlines()[-1]
 
 
-# PyTorch has no LSTM in bf16 for processors that do not compute in it
-PRECISION = "bf16" if has_fast_bf16(torch.device("cpu")) else "fp32"
-
-
 @pytest.mark.parametrize(
     "options", [("--spa", "none"), ("--spa", "vanilla"), ("--spa", "tob", "--word-dropout", "0.1")]
 )
 def test_variants_train(data_folder, tmp_path, options):
-    done = train(
-        data_folder, tmp_path, "spa_dp_small", *options, "--train-precision", PRECISION, "--no-save", updates=2
-    )
+    done = train(data_folder, tmp_path, "spa_dp_small", *options, "--train-precision", "bf16", "--no-save", updates=2)
     assert '"valid_las"' in done.stdout + done.stderr
 
 
 def test_heads_by_a_hidden_layer_and_tags_train(data_folder, tmp_path):
     train(data_folder, tmp_path, "spa_dp_graph_small", "--head-score", "concat", "--read-tags", "--tag-loss", "0.5",
-          "--train-precision", PRECISION, "--softmax-over", "all", updates=3)  # fmt: skip
+          "--train-precision", "bf16", "--softmax-over", "all", updates=3)  # fmt: skip
     parse = Parser.load(tmp_path / "checkpoint_last.pt", precision="fp32").parse(SENTENCES)[0]
     assert parse.tree.why_invalid() is None
 

@@ -18,7 +18,7 @@ def lanes(request):
     if request.param > library.lanes():
         pytest.skip(f"this processor has no vectors of {request.param} numbers")
     most = ctypes.c_int.in_dll(library, "most_lanes")
-    most.value = request.param
+    before, most.value = most.value, request.param
     assert library.lanes() == request.param
     yield request.param
-    most.value = 0
+    most.value = before

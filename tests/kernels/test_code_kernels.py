@@ -9,6 +9,7 @@ from transition_parser.base.errors import NotFiniteError
 from transition_parser.kernels import code_kernels
 from transition_parser.kernels.code_kernels import CodedProduct, CodedStack, CodedWeights, coded_layers, quantise_rows
 from transition_parser.models.graph2graph.layers import Layer, Sizes, Transformer, Visible, Windows
+from transition_parser.modules import packing
 from transition_parser.modules.packing import quantise
 
 DIM, INNER, HEADS = 64, 192, 2
@@ -236,3 +237,10 @@ def test_sizes_that_do_not_fit(dim, inner, heads):
     if dim % heads == 0:
         with pytest.raises(ValueError, match="not supported"):
             stack_of(layers_of(1, dim, inner, heads), heads)
+
+
+def test_a_processor_without_products_of_codes(monkeypatch):
+    for module in (code_kernels, packing):
+        monkeypatch.setattr(module, "has_codes", lambda: False)
+    with pytest.raises(ValueError, match="not supported by this processor"):
+        stack_of(layers_of(1))

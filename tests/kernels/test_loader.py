@@ -9,7 +9,7 @@ import warnings
 import pytest
 import torch
 
-from tests.conftest import ROOT, SAMPLE, run_here
+from tests.conftest import ENVIRONMENT, ROOT, SAMPLE, run_here
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.kernels import (
     amr_machine_kernels,
@@ -20,6 +20,7 @@ from transition_parser.kernels import (
     machine_kernels,
     search_kernels,
 )
+from transition_parser.kernels.code_kernels import has_codes
 
 KERNELS = (
     search_kernels,
@@ -61,6 +62,26 @@ def test_the_variable_switches_kernels_off(fresh, monkeypatch, recwarn):
 def test_the_variable_switches_kernels_on(fresh, monkeypatch, recwarn):
     monkeypatch.setenv("TRANSITION_PARSER_KERNELS", "1")
     assert loaded() == [True] * len(KERNELS) and not recwarn
+
+
+@pytest.mark.skipif(search_kernels.library() is None, reason="there are no kernels here")
+def test_a_variable_leaves_newer_instructions_unused(fresh, monkeypatch):
+    monkeypatch.setenv("TRANSITION_PARSER_CPU", "avx2")
+    assert search_kernels.library().lanes() <= 8 and not has_codes()
+
+
+def test_the_command_line_leaves_newer_instructions_unused():
+    """Those of PyTorch and its libraries, too; settings that the user made stay."""
+    code = """
+import os
+from transition_parser.cli.main import main
+assert main(["models"]) == 0
+import torch
+assert torch.backends.cpu.get_cpu_capability() != "AVX512" and not torch.ops.mkldnn._is_mkldnn_bf16_supported()
+assert os.environ["MKL_ENABLE_INSTRUCTIONS"] == "SSE4_2"
+"""
+    limits = {"TRANSITION_PARSER_CPU": "avx2", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"}
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, env=ENVIRONMENT | limits, capture_output=True)
 
 
 @pytest.mark.parametrize("value", ["", "off", "2", "true"])
@@ -115,10 +136,11 @@ def test_the_command_line_says_it_in_one_line(missing, monkeypatch, tmp_path):
 
 
 @pytest.mark.usefixtures("fresh")
-def test_the_command_line_refuses_other_values(monkeypatch, tmp_path):
-    monkeypatch.setenv("TRANSITION_PARSER_KERNELS", "no")
+@pytest.mark.parametrize("variable", ["TRANSITION_PARSER_KERNELS", "TRANSITION_PARSER_CPU"])
+def test_the_command_line_refuses_other_values(monkeypatch, tmp_path, variable):
+    monkeypatch.setenv(variable, "no")
     done = run_here("parse", "en-ewt", SAMPLE, "-o", tmp_path / "parsed", status=2)
-    assert done.stderr.count("\n") == 1 and "TRANSITION_PARSER_KERNELS is 'no'" in done.stderr
+    assert done.stderr.count("\n") == 1 and f"{variable} is 'no'" in done.stderr
     assert not list(tmp_path.iterdir())
 
 

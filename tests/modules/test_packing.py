@@ -4,11 +4,12 @@ import pytest
 import torch
 from torch import nn
 
+from transition_parser.base.machine import has_fast_bf16
 from transition_parser.kernels.code_kernels import has_codes
 from transition_parser.modules import packing
 from transition_parser.modules.layers import FeedForward
 from transition_parser.modules.linear import keep_weight, padded
-from transition_parser.modules.packing import _PackedLinear, _with_rows_behind, has_fast_bf16, pack, quantise
+from transition_parser.modules.packing import _PackedLinear, _with_rows_behind, pack, quantise
 
 
 def test_padding_leaves_few_numbers_of_rows():

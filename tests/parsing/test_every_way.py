@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 from argparse import Namespace
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -218,6 +219,19 @@ def test_search(case_of, system, kind, move, beam):
 def gradients(model: TrainingModel) -> torch.Tensor:
     """All of them, one after the other."""
     return torch.cat([parameter.grad.detach().cpu().float().flatten() for parameter in model.parameters()])
+
+
+@pytest.mark.parametrize(("system", "kind"), [case for case in EACH_CASE if case[0] in ("arc-hybrid-swap", "amr")])
+def test_every_precision(case_of, system, kind):
+    """Also on a processor that has none of bf16 and int8: training and parsing then emulate them."""
+    case = case_of(system, kind)
+    task = make_task(case.task.cfg.data, train_precision="bf16")
+    half, full = (_update(t, copy.deepcopy(case.model), case.batch, 1).item() for t in (task, case.task))
+    assert half == pytest.approx(full, rel=0.05)
+    sentences = [["Dogs", "bark", "."], ["Stop", "!"]]
+    for precision in ("fp32", "bf16", "int8"):
+        parses = Parser(case.model.plain, task.resources, precision=precision).parse(sentences)
+        assert all(math.isfinite(parse.score) for parse in parses) and len(parses) == 2
 
 
 @pytest.mark.parametrize("system", ["arc-hybrid-swap", "amr"])

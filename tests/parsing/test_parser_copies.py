@@ -14,7 +14,7 @@ import torch
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.modules.packing import has_fast_bf16
+from transition_parser.base.machine import has_fast_bf16
 from transition_parser.storage.checkpoints import load_model
 
 PATHS = {"en-ewt": SAMPLE, "en-amr": SAMPLE_AMR}

@@ -18,6 +18,10 @@ from transition_parser.base.errors import InputError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+CPU_VARIABLE = "TRANSITION_PARSER_CPU"
+# how PyTorch, oneDNN and MKL are told to use no instructions that are newer than AVX2
+_AVX2_ALONE = {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
+
 
 def keep_freed_memory() -> None:
     """Tell glibc to keep the memory of freed tensors for later tensors.
@@ -48,6 +52,27 @@ def keep_few_kernels() -> None:
     over 1 GB. A limit that the user has set stays. The call has no effect after oneDNN's first computation.
     """
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
+
+
+def avx2_alone() -> bool:
+    """Return True if TRANSITION_PARSER_CPU is avx2: a newer processor then counts as one that has AVX2 alone.
+
+    Raises `InputError` if the variable has another value.
+    """
+    value = os.environ.get(CPU_VARIABLE)
+    if value not in (None, "avx2"):
+        raise InputError(f"{CPU_VARIABLE} is {value!r}: set it to avx2 (no newer instructions), or unset it")
+    return value is not None
+
+
+def limit_instructions() -> None:
+    """Let PyTorch and its libraries compute as `avx2_alone` says; our own kernels do so by themselves.
+
+    Settings that the user has made stay. The call has no effect after the first computation.
+    """
+    if avx2_alone():
+        for name, value in _AVX2_ALONE.items():
+            os.environ.setdefault(name, value)
 
 
 def let_idle_threads_sleep() -> None:

@@ -14,7 +14,7 @@ from importlib import import_module
 from transition_parser import __version__
 from transition_parser.base.errors import InputError
 from transition_parser.base.files import NO_ROOM
-from transition_parser.base.process import let_idle_threads_sleep
+from transition_parser.base.process import let_idle_threads_sleep, limit_instructions
 from transition_parser.cli.contexts import signals_as_exits, warnings_as_lines
 
 # the subcommands, each a module of this folder
@@ -83,6 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = _parsed(build_parser([named] if named in COMMANDS else COMMANDS), argv)
         arguments.passed_on = passed_on
+        limit_instructions()
         with signals_as_exits(), warnings_as_lines():
             status = arguments.run(arguments)
             sys.stdout.flush()

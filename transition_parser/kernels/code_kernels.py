@@ -162,6 +162,8 @@ class CodedStack:
     """
 
     def __init__(self, layers: Sequence[CodedLayer], heads: int) -> None:
+        if not has_codes():
+            raise ValueError("layers whose weights are codes: not supported by this processor")
         self.dim, self.inner = layers[0].output.inputs, layers[0].inner.outputs
         self.heads, self.layers = heads, len(layers)
         if not supports(self.dim, self.inner, heads):

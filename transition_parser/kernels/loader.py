@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from transition_parser.base.errors import InputError, ParserWarning
+from transition_parser.base.process import avx2_alone
 
 VARIABLE = "TRANSITION_PARSER_KERNELS"
 LIBRARIES = ("search", "machine", "amr_machine", "legality", "costs", "amr_search")
+_LANES_OF_AVX2 = 8  # how many floats a vector of AVX2 has
 FOLDER = Path(__file__).parent  # the folder into which the set-up puts the libraries
 
 # ctypes types of arguments and results; PROBLEM is a result: NULL, or a message about wrong arguments
@@ -64,6 +66,8 @@ def load_library(name: str, functions: Mapping[str, Signature]) -> ctypes.CDLL |
         for function, (result, arguments) in functions.items():
             getattr(library, function).restype = result
             getattr(library, function).argtypes = arguments
+        if name == "search":  # the only library that is compiled for several kinds of processors
+            ctypes.c_int.in_dll(library, "most_lanes").value = _LANES_OF_AVX2 if avx2_alone() else 0
     except (OSError, AttributeError) as error:  # the library was compiled for another machine or from other sources
         _warn_of_broken(name, str(error))
         return None

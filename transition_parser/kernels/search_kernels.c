@@ -312,7 +312,7 @@ static const char *items_of_row(const Indicated *in, int64_t row, int64_t head, 
     return NULL;
 }
 
-int most_lanes = 0; /* the largest number of lanes of vectors, for tests; 0 for no limit but the processor's */
+int most_lanes = 0; /* the largest number of lanes of vectors, set from Python; 0 for no limit but the processor's */
 
 /* The processor features of each variant, listed once: the variant is compiled for these features, and it is used if
    the processor has them. */

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
+from transition_parser.base.machine import has_fast_bf16
 from transition_parser.data.vector_store import VectorStore
-from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.modules.pretrained import PieceIds, PretrainedWords
 
 _WORDS = 2000  # the most words, padding included, that the encoder reads at once

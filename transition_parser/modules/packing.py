@@ -174,18 +174,3 @@ def _with_rows_behind(x: Tensor) -> Tensor:
         if end <= x.untyped_storage().nbytes():
             return x.as_strided((size, *x.shape[1:]), x.stride())
     return padded(x)
-
-
-def has_amx() -> bool:
-    """Return True if the CPU multiplies matrices in tiles (Intel's AMX)."""
-    return bool(torch.cpu._is_amx_tile_supported())
-
-
-def has_fast_bf16(device: torch.device) -> bool:
-    """Return True if the device multiplies bf16 matrices natively; elsewhere bf16 is emulated, and slow."""
-    if device.type == "cpu":
-        return bool(torch.cpu._is_avx512_bf16_supported()) or has_amx()
-    if device.type != "cuda":
-        return False
-    with torch.cuda.device(device):
-        return torch.cuda.is_bf16_supported(including_emulation=False)

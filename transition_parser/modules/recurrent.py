@@ -5,12 +5,28 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from transition_parser.base.machine import has_fast_bf16
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut, ReadingSettings, WordReader
 from transition_parser.modules.layers import gather_rows
 from transition_parser.modules.words import WordTensors
 
-CELLS = {"gru": nn.GRU, "lstm": nn.LSTM}
+
+class LSTM(nn.LSTM):
+    """PyTorch's LSTM, computed in fp32 if autocast asks for bf16 on a CPU without native bf16.
+
+    PyTorch has no LSTM for autocast to bf16 on such a CPU.
+    """
+
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Return the outputs, and the memory after the last step; see `torch.nn.LSTM`."""
+        if input.device.type == "cpu" and torch.is_autocast_enabled("cpu") and not has_fast_bf16(input.device):
+            with torch.autocast("cpu", enabled=False):
+                return super().forward(input.float(), hx)
+        return super().forward(input, hx)
+
+
+CELLS = {"gru": nn.GRU, "lstm": LSTM}
 
 
 class RecurrentEncoder(WordReader):

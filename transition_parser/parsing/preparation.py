@@ -9,9 +9,10 @@ from typing import Any
 import torch
 
 from transition_parser.base.errors import InputError
+from transition_parser.base.machine import has_amx, has_fast_bf16
 from transition_parser.kernels.code_kernels import has_codes
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.packing import has_amx, has_fast_bf16, pack, quantise
+from transition_parser.modules.packing import pack, quantise
 
 PRECISIONS = ("fp32", "bf16", "int8")
 TRAIN_AGAIN = "its training has diverged: take an earlier checkpoint, or train again with a lower learning rate"

@@ -20,7 +20,8 @@ from omegaconf import II
 from transition_parser import criterions, schedulers  # noqa: F401  (registers them)
 from transition_parser.base.compat import let_idle_threads_sleep_soon
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.process import keep_freed_memory
+from transition_parser.base.machine import has_fast_bf16
+from transition_parser.base.process import keep_freed_memory, limit_instructions
 from transition_parser.data.dataset import ReadWords, Sentences, Side, TransitionDataset, WordData
 from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.data.two_corpora import TwoCorpora
@@ -28,7 +29,6 @@ from transition_parser.data.vocabulary import SPECIAL, Vocabulary
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.frame_heads import FrameHeads
 from transition_parser.modules.kept_vectors import keep_vectors
-from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.modules.tagging import TagHeads, check_tagged, train_only
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.words import PRETRAINED, WordInputs
@@ -185,6 +185,7 @@ class TransitionParsingTask(FairseqTask):
     @classmethod
     def setup_task(cls, cfg: TransitionParsingConfig, **kwargs) -> "TransitionParsingTask":
         """Return the task with the dictionaries, `spm.model` and `parser.json` of the folder `cfg.data`."""
+        limit_instructions()
         keep_freed_memory()
         let_idle_threads_sleep_soon()
         return cls(cfg, Resources.load(str(cfg.data)))

@@ -15,6 +15,7 @@ from transition_parser.models.graph2graph.options import StateTransformerOptions
 from transition_parser.modules.kinds import Kinds
 from transition_parser.modules.layers import gather_rows
 from transition_parser.modules.linear import linear
+from transition_parser.modules.recurrent import LSTM
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
 
@@ -128,7 +129,7 @@ class History(nn.Module):
         self.of_relation = nn.Embedding(len(table.relations), self.width)
         self.register_buffer("kind", kinds.kind.clone(), persistent=False)
         self.register_buffer("relation", torch.from_numpy(table.relation).long(), persistent=False)
-        self.lstm = nn.LSTM(self.width, self.width, options.history_layers, batch_first=True)
+        self.lstm = LSTM(self.width, self.width, options.history_layers, batch_first=True)
 
     def forward(self, tokens: Tensor, memory: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple]:
         """Return the LSTM's output (B, T, width), and its memory after the last step.
