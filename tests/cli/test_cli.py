@@ -85,7 +85,11 @@ def test_score_of_itself():
 
 
 def test_official_scores_as_a_table_and_as_data():
-    printed = run_here("score", SAMPLE, SAMPLE, "--conll18").stdout.splitlines()
+    *printed, last = run_here("score", SAMPLE, SAMPLE, "--conll18").stdout.splitlines()
+    assert last == "As in the official script all 433 words count; gold has fewer with xpos 73, ufeats 0"
+    plain = run_here("score", SAMPLE, SAMPLE).stdout.splitlines()
+    assert "xpos            100.0  (73 of 433 words have it in gold)" in plain
+    assert plain[-1] == "not scored, because gold has none: ufeats"
     assert (
         printed[0].split(" | ")[0].strip() == "Metric"
         and printed[-1].split() == "BLEX | 100.00 | 100.00 | 100.00 | 100.00".split()
@@ -101,6 +105,7 @@ def test_score_of_raw_text(tmp_path):
     assert figures("score", gold, system) == {
         "tokens_f1": 100.0, "sentences_f1": 0.0, "words_f1": 100.0,
         "uas": 50.0, "las": 50.0, "clas": 50.0, "label_accuracy": 50.0, "words": 2,
+        "annotated_words": {"upos": 0, "lemmas": 0, "xpos": 0, "ufeats": 0},
     }  # fmt: skip
     assert "sentences_f1" not in figures("score", gold, gold)
     system.write_text("1\tGone\t_\t_\t_\t_\t0\troot\t_\t_\n\n")

@@ -268,5 +268,35 @@ def test_tags_and_lemmas_are_scored_where_both_files_have_them():
 
     gold = tagged(("NOUN", "a"), ("VERB", "_"))
     scores = Comparison(gold, tagged(("NOUN", "b"), ("ADJ", "b"))).scores()
-    assert (scores["upos"].f1, scores["lemmas"].f1) == (50.0, 50.0)  # a gold lemma that is not given fits any
+    assert (scores["upos"].f1, scores["lemmas"].f1) == (50.0, 0.0)  # one gold word has a lemma
+    assert scores["lemmas"] == Score(1, 1, 0)
     assert not {"upos", "lemmas"} & Comparison(gold, tagged(("_", "_"), ("_", "_"))).scores().keys()
+
+
+@pytest.mark.parametrize(
+    ("gold", "system", "score", "annotated"),
+    [
+        ("NN _ NN", "NN NN VB", Score(2, 2, 1), 2),
+        ("_ _ _", "NN NN VB", None, 0),
+        ("NN NN NN", "_ _ _", None, 3),
+        ("NN _ _", "_ NN _", Score(1, 1, 0), 1),
+    ],
+)
+def test_columns_count_for_the_words_that_have_them_in_gold(gold, system, score, annotated):
+    def tagged(tags):
+        rows = (Row(str(i), "a", tag, tag, tag, head=str(i - 1), deprel="x") for i, tag in enumerate(tags.split(), 1))
+        return [Sentence(tuple(rows))]
+
+    comparison = Comparison(tagged(gold), tagged(system))
+    for name in ("upos", "lemmas", "xpos"):
+        assert comparison.scores().get(name) == score and comparison.annotated()[name] == annotated
+
+
+def test_features_count_for_all_words_unless_gold_has_none():
+    def featured(*feats):
+        return [Sentence(tuple(Row(str(i), "a", feats=f, head=str(i - 1), deprel="x") for i, f in enumerate(feats, 1)))]
+
+    comparison = Comparison(featured("Case=Nom", "_"), featured("Case=Nom", "Case=Nom"))
+    assert comparison.scores()["ufeats"] == Score(2, 2, 1) and comparison.annotated()["ufeats"] == 2
+    comparison = Comparison(featured("_", "_"), featured("Case=Nom", "_"))
+    assert "ufeats" not in comparison.scores() and comparison.annotated()["ufeats"] == 0

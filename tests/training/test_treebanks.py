@@ -10,6 +10,7 @@ from tests.conftest import SAMPLE, run_here
 from tests.training.test_train import state
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
+from transition_parser.cli.train import _lines
 from transition_parser.graphs.conllu import raw_text, read_conllu
 from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
 from transition_parser.storage.cards import read_card
@@ -42,10 +43,12 @@ def test_a_treebank_is_trained_on_in_one_command(treebank, tmp_path):
     assert "training the segmenter" in done.stderr
     for dropout in ("0.1", "0.3"):
         assert f"epoch 10 of the segmenter with dropout {dropout}  dev sentences" in done.stderr
-    head, *rows = [re.split(r"  +", line.strip()) for line in done.stdout.splitlines()[:-1]]
+    *lines, left_out, _model = done.stdout.splitlines()
+    assert left_out == "left out: UFeats, AllTags, MLAS (gold has no ufeats)"
+    head, *rows = [re.split(r"  +", line.strip()) for line in lines]
     assert head == ["F1", "dev, beam 1", "dev, raw text"]
     table = {row[0]: [*map(float, row[1:])] for row in rows}
-    assert len(table) == 13 and table["Tokens"][0] == table["Words"][0] == 100 > table["Words"][1]
+    assert len(table) == 10 and table["Tokens"][0] == table["Words"][0] == 100 > table["Words"][1]
     model = tmp_path / "out" / "model"
     card, text = read_card(model), (model / "README.md").read_text(encoding="utf-8")
     assert (card.language, card.license) == ("en", "CC BY-SA 4.0") and "UD_English-Tiny" in card.description
@@ -152,6 +155,12 @@ def test_no_sentence_is_lost_or_doubled_by_holding_out(tmp_path):
     held = (tmp_path / "data" / "valid.conllu").read_text(encoding="utf-8").strip().split("\n\n")
     assert held == blocks[9::10] and counts["valid"]["sentences"] == len(held)
     assert counts["train"]["sentences"] + len(held) == len(blocks)
+
+
+def test_scores_of_some_words_say_so():
+    scores = {"las": 90.0, "xpos": 80.0, "words": 9, "annotated_words": {"xpos": 3, "ufeats": 0}}
+    lines = _lines({"epochs": 2, "averaged": 1, "dev": {"beam 1": scores}})
+    assert lines[-1] == "dev, beam 1: las 90.00, xpos 80.00 (3 of 9 words)"
 
 
 HEAD = "1\tthe\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tdog\t_\t_\t_\t_\t0\troot\t_\t_\n\n"

@@ -57,6 +57,7 @@ EXAMPLE = """example:
   transition-parser parse fr-sequoia/model letter.conllu"""
 
 
+_COUNTS = ("words", "sentences", "annotated_words")  # figures that are no scores
 TENSORBOARD = "--tensorboard-logdir"
 _LATER = ("propbank", "propbank_trees")  # options that older experiments lack; they are stored only if given
 
@@ -286,19 +287,37 @@ def _lines(figures: dict[str, Any]) -> list[str]:
     lines = [*_compared(figures), f"epochs: {figures['epochs']}, checkpoints averaged: {figures['averaged']}"]
     for split in ("dev", "test"):
         for beam, scores in figures.get(split, {}).items():
-            shown = (f"{name} {_shown(value)}" for name, value in scores.items() if name not in ("words", "sentences"))
+            partly = {
+                name: f" ({count} of {scores['words']} words)"
+                for name, count in scores.get("annotated_words", {}).items()
+            }
+            shown = (
+                f"{name} {_shown(value)}{partly.get(name, '')}" for name, value in scores.items() if name not in _COUNTS
+            )
             lines.append(f"{split}, {beam}: {', '.join(shown)}")
     return lines
 
 
 def _table(figures: dict[str, Any]) -> list[str]:
-    """Return the scores of CoNLL 2018 as a table: a column for each split and beam, and for raw text."""
+    """Return the scores of CoNLL 2018 as a table: a column for each split and beam, and for raw text.
+
+    Scores of columns that gold lacks are left out.
+    """
+    from transition_parser.graphs import conll18
+
     columns = {f"{split}, {beam}": of for split in ("dev", "test") for beam, of in figures.get(split, {}).items()}
     columns |= {f"{split}, raw text": of for split, of in figures.get("raw_text", {}).items()}
     tables = [scores["conll18"] for scores in columns.values()]
-    rows = [["F1", *columns], *([name, *(f"{one[name]['f1']:.2f}" for one in tables)] for name in tables[0])]
+    annotated = [scores.get("annotated_words", {}) for scores in columns.values()]
+    lacking = [name for name in annotated[0] if all(one.get(name) == 0 for one in annotated)]
+    left_out = [name for name in tables[0] if {*lacking} & {*conll18.COLUMNS_OF.get(name, ())}]
+    shown = [name for name in tables[0] if name not in left_out]
+    rows = [["F1", *columns], *([name, *(f"{one[name]['f1']:.2f}" for one in tables)] for name in shown)]
     first, *others = (max(map(len, cells)) for cells in zip(*rows, strict=True))
-    return ["  ".join([f"{row[0]:<{first}}", *map(str.rjust, row[1:], others)]) for row in rows]
+    lines = ["  ".join([f"{row[0]:<{first}}", *map(str.rjust, row[1:], others)]) for row in rows]
+    if left_out:
+        lines.append(f"left out: {', '.join(left_out)} (gold has no {', '.join(lacking)})")
+    return lines
 
 
 def _compared(figures: dict[str, Any]) -> list[str]:

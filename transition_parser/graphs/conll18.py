@@ -6,7 +6,7 @@ Source: Zeman et al. 2018, sec. 5; https://universaldependencies.org/conll18/eva
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from transition_parser.graphs.dependency_score import CONTENT_RELATIONS, Comparison, Score
@@ -85,6 +85,16 @@ _OF_ALL_WORDS: Mapping[str, Key] = {
     "Lemmas": lambda word, side: side.lemma(word),
     "UAS": lambda word, side: side.gold_of(word.parent),
     "LAS": _arc,
+}
+# score → the names in `Comparison.annotated` of the columns that it compares
+COLUMNS_OF: Mapping[str, Sequence[str]] = {
+    "UPOS": ["upos"],
+    "XPOS": ["xpos"],
+    "UFeats": ["ufeats"],
+    "AllTags": ["upos", "xpos", "ufeats"],
+    "Lemmas": ["lemmas"],
+    "MLAS": ["upos", "ufeats"],
+    "BLEX": ["lemmas"],
 }
 _OF_CONTENT_WORDS: Mapping[str, Key] = {
     "CLAS": _arc,

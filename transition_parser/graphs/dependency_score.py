@@ -12,6 +12,8 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
 from typing import Literal
 
 from transition_parser.base.errors import input_error
@@ -26,6 +28,7 @@ _NONE = "_"
 _ROOT = "root"
 _DISTANCES = {"1": 1, "2": 2, "3-6": 6, "7-14": 14, "15 or more": math.inf}  # name → largest distance in words
 _DEPTHS = {**{str(depth): depth for depth in range(1, 7)}, "7 or more": math.inf}  # name → largest depth in arcs
+COLUMNS = {"upos": "upos", "lemmas": "lemma", "xpos": "xpos", "ufeats": "feats"}  # score → column
 PTB_PUNCTUATION = frozenset(["``", "''", ":", ",", "."])  # XPOS tags
 
 
@@ -116,8 +119,8 @@ class Comparison:
     def scores(self) -> dict[str, Score]:
         """Return UAS, LAS, CLAS (content words only) and label accuracy.
 
-        Scores of UPOS, lemmas, XPOS and universal features follow if both files have them. `conll18` has all scores of
-        the shared task.
+        Scores of UPOS, lemmas, XPOS and universal features follow if both files have them. They count the words for
+        which gold has the column, see `annotated`. `conll18` has all scores of the shared task, which count all words.
         """
 
         def content(word: AlignedWord) -> bool:
@@ -132,18 +135,41 @@ class Comparison:
             "clas": self._score(self.arc_right, content),
             "label_accuracy": self._score(label),
         }
-        if self._both_have("upos"):
-            scores["upos"] = self._score(lambda pair: pair[0].upos == pair[1].upos)
-        if self._both_have("lemma"):  # any lemma is right for a gold word without a lemma
-            scores["lemmas"] = self._score(lambda pair: pair[0].lemma in (_NONE, pair[1].lemma))
-        if self._both_have("xpos"):
-            scores["xpos"] = self._score(lambda pair: pair[0].xpos == pair[1].xpos)
-        if self._both_have("feats"):
-            scores["ufeats"] = self._score(lambda pair: pair[0].universal_features == pair[1].universal_features)
+        for name, column in COLUMNS.items():
+            if all(any(getattr(word, column) != _NONE for word in words) for words in (self.gold, self.system)):
+                scores[name] = self._column_score(column)
         return scores
 
-    def _both_have(self, column: str) -> bool:
-        return all(any(getattr(word, column) != _NONE for word in words) for words in (self.gold, self.system))
+    def _column_score(self, column: str) -> Score:
+        value = attrgetter("universal_features" if column == "feats" else column)
+
+        def right(pair: Pair) -> bool:
+            return value(pair[0]) == value(pair[1])
+
+        def counted(word: AlignedWord) -> bool:
+            return any(self._has(gold, column) for gold in self._gold_words(word))
+
+        return self._score(right, counted)
+
+    def annotated(self) -> dict[str, int]:
+        """Return for `upos`, `lemmas`, `xpos` and `ufeats` how many gold words have the column.
+
+        All words have features if one of them has, because `_` also means that a word has no features.
+        """
+        return {
+            name: sum(self.counts(word) and self._has(word, column) for word in self.gold)
+            for name, column in COLUMNS.items()
+        }
+
+    @cached_property
+    def _has_features(self) -> bool:
+        return any(word.feats != _NONE for word in self.gold)
+
+    def _has(self, word: AlignedWord, column: str) -> bool:
+        """Return True if a gold word has the column; `_` is the lemma of the word `_`."""
+        if column == "feats":
+            return self._has_features
+        return getattr(word, column) != _NONE or (column == "lemma" and word.form == _NONE)
 
     @property
     def same_segmentation(self) -> bool:

@@ -107,14 +107,25 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         scores = comparison.scores()
         segmentation = {} if comparison.same_segmentation else comparison.segmentation()
         figures: dict[str, Any] = {name: round(score.f1, 2) for name, score in {**segmentation, **scores}.items()}
-        figures["words"] = scores["uas"].gold
+        figures["words"] = words = scores["uas"].gold
+        annotated = {name: count for name, count in comparison.annotated().items() if count < words}
         width = max(map(len, figures))
-        text = "\n".join(f"{name:<{width}}  {value}" for name, value in figures.items())
+        partly = {name: f"  ({count} of {words} words have it in gold)" for name, count in annotated.items()}
+        lines = [f"{name:<{width}}  {value}{partly.get(name, '')}" for name, value in figures.items()]
+        lacking = [name for name, count in annotated.items() if not count]
+        if lacking:
+            lines.append(f"not scored, because gold has none: {', '.join(lacking)}")
+        text = "\n".join(lines)
+        if annotated:
+            figures["annotated_words"] = annotated
         if given.get("conll18"):
             from transition_parser.graphs import conll18
 
             official = conll18.conll18(comparison)
             figures["conll18"], text = conll18.as_data(official), conll18.table(official)
+            if annotated:
+                of_all = ", ".join(f"{name} {count}" for name, count in annotated.items())
+                text += f"\nAs in the official script all {words} words count; gold has fewer with {of_all}"
         for name in BREAKDOWNS:
             if given.get(name):
                 table = getattr(comparison, name)()
