@@ -151,6 +151,9 @@ def test_an_empty_text_has_no_sentences(client, parsers, model, empty):
 
 def test_other_bad_requests(client):
     assert client.post("/api/parse", content=b"{").status_code == 422
+    for headers in ({}, {"Content-Type": "application/x-www-form-urlencoded"}):
+        answer = client.post("/api/parse", content=b'{"model": "en-ewt", "text": "x"}', headers=headers)
+        assert answer.status_code == 422 and "with the header Content-Type: application/json" in answer.json()["error"]
     assert "Method Not Allowed" in client.get("/api/parse").json()["error"]
     assert "Not Found" in client.get("/nothing").json()["error"]
     answer = ask(client, "derivation", model="en-ewt", text="Stop!", sentence=1)

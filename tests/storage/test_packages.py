@@ -142,6 +142,7 @@ def test_the_same_model_gives_the_same_wheel(wheel, model, tmp_path):
         (["--name", "fr", "--version", "one"], "'one' is not a version"),
         (["--name", "fr", "--version", "1", "--as", "a b"], "--as 'a b' is not a name"),
         (["--name", "transition-parser", "--version", "1"], "is this program itself"),
+        *(([f"--name={name}", "--version", "1"], "is no model") for name in ("torch", "NumPy", "typing_extensions")),
         (["--name", "transition-parser-en", "--version", "1"], "en is the name of a model of transition-parser itself"),
         (["--name", "fr", "--version", "1", "--as", "EN-EWT"], "en-ewt is the name of a model of transition-parser"),
     ],

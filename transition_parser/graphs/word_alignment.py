@@ -131,11 +131,22 @@ def check_same_text(gold: TextFile, system: TextFile) -> None:
     )
     path, line, name = gold.place(first)
     where = f" ({path}:{line}{f', sentence {name}' if name else ''})" if path else ""
-    problem = (
-        f"the texts differ from character {first} on (spaces not counted): gold{where} has "
-        f"{gold.text[first : first + 20]!r}, the system has {system.text[first : first + 20]!r}"
-    )
+    ours, theirs = gold.text[first : first + 20], system.text[first : first + 20]
+    problem = f"the texts differ from character {first} on (spaces not counted): gold{where} has "
+    if _composed(ours)[:1] == _composed(theirs)[:1]:
+        problem += f"{_codes(ours)}, the system has {_codes(theirs)}, other Unicode forms of {_composed(ours)!r}: "
+        problem += "write both files in the same form, such as NFC"
+    else:
+        problem += f"{ours!r}, the system has {theirs!r}"
     raise input_error(problem, *system.place(first))
+
+
+def _composed(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def _codes(text: str) -> str:
+    return " ".join(f"U+{ord(character):04X}" for character in text[:3])
 
 
 def align(gold: Sequence[AlignedWord], system: Sequence[AlignedWord]) -> list[Pair]:

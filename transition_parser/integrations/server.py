@@ -415,7 +415,9 @@ def _answer_errors(app: FastAPI) -> None:
         return refusal(error.status_code, f"{request.method} {request.url.path}: {error.detail}")
 
     @app.exception_handler(RequestValidationError)
-    async def _form(_request: Request, error: RequestValidationError) -> JSONResponse:
+    async def _form(request: Request, error: RequestValidationError) -> JSONResponse:
+        if "json" not in request.headers.get("content-type", ""):
+            return refusal(422, "send JSON, with the header Content-Type: application/json")
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"] if part != "body")
         return refusal(422, f"{where}: {first['msg']}" if where else str(first["msg"]))

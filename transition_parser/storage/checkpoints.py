@@ -191,6 +191,8 @@ def _check_archive(path: Path) -> None:
         with zipfile.ZipFile(path) as archive:
             if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
                 raise input_error("the file is not a checkpoint: checkpoints are not compressed", path)
+            if len(set(archive.namelist())) < len(archive.namelist()):
+                raise input_error("the file is not a checkpoint: it holds parts of the same name", path)
             damaged = archive.testzip()
     except OSError as error:
         raise input_error(error.strerror or type(error).__name__, path) from None

@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipInfo
@@ -63,6 +64,11 @@ class ModelPackage:
         short = _normal(model, "--as") if model is not None else normal.removeprefix(PREFIX)
         if normal == PREFIX.rstrip("-"):
             raise InputError(f"--name {name} is this program itself: give a name such as {PREFIX}fr")
+        if _is_other_package(normal):
+            raise InputError(
+                f"--name {name} is the name of an installed package that is no model, and that pip would replace: give "
+                f"a name such as {PREFIX}{normal}"
+            )
         if short in OWN_NAMES:
             raise InputError(
                 f"{short} is the name of a model of transition-parser itself, which no package can replace: give "
@@ -121,6 +127,14 @@ class _DatedWheel(WheelFile):
             entry.compress_type = ZIP_DEFLATED
             entry.external_attr = (stat.S_IFREG | 0o644) << 16
         super().writestr(entry, data, compress_type)
+
+
+def _is_other_package(name: str) -> bool:
+    """Return True for an installed package that brings no model."""
+    try:
+        return not distribution(name).entry_points.select(group=GROUP)
+    except PackageNotFoundError:
+        return False
 
 
 def _normal(name: str, option: str) -> str:

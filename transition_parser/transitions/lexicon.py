@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.base.model_files import (
     OBJECT,
     TEXTS,
@@ -111,7 +111,7 @@ def _limits(values: dict, path: Path) -> SearchLimits:
     try:
         return SearchLimits.from_json(values)
     except ValueError as error:
-        raise input_error(f"limits: {error}", path) from None
+        raise input_error(f"limits: {shortened(str(error), 160)}", path) from None
 
 
 def _actions(span: str, tokens: object, path: Path) -> tuple[Action, ...]:
