@@ -122,6 +122,16 @@ def test_a_full_disk_is_said_of_the_output(folder, command):
     assert done.stderr.endswith("File too large\n") and done.stderr.count("\n") == 1
 
 
+def test_a_full_disk_of_a_training_is_said_of_its_folder(folder):
+    (folder / "in" / "train.conllu").write_text(SAMPLE.read_text())
+    (folder / "in" / "dev.conllu").write_text(SAMPLE.read_text())
+    done = subprocess.run(
+        program("train", folder / "in", "-o", folder / "out" / "x"), env=ENVIRONMENT, capture_output=True, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (6000, resource.RLIM_INFINITY)),
+    )  # fmt: skip
+    assert done.returncode == 2 and f"error: {folder / 'out' / 'x'}" in done.stderr and "File too" in done.stderr
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
 @pytest.mark.parametrize(
     "command", [("score", SAMPLE, SAMPLE), ("align", SAMPLE_AMR, "-"), ("align", SAMPLE_AMR, "/dev/full")]

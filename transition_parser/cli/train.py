@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.files import said_of
 from transition_parser.cli.columns import OF_PREDICTIONS, columns_to_train
 from transition_parser.cli.options import (
     add_bits,
@@ -143,7 +144,7 @@ def run(arguments: argparse.Namespace) -> int:
     treebank = _treebank(arguments)
     experiment = _experiment(arguments, treebank)
     new = not experiment.dest.exists()
-    with locked(experiment.dest) as lock:
+    with locked(experiment.dest) as lock, said_of(experiment.dest):
         before = experiment.begin()
         if before:
             print(f"training goes on; the model so far is kept in {before}", file=sys.stderr)

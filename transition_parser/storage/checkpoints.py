@@ -194,6 +194,8 @@ def _check_archive(path: Path) -> None:
             if len(set(archive.namelist())) < len(archive.namelist()):
                 raise input_error("the file is not a checkpoint: it holds parts of the same name", path)
             damaged = archive.testzip()
+    except InputError:
+        raise
     except OSError as error:
         raise input_error(error.strerror or type(error).__name__, path) from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError):
