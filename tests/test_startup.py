@@ -91,9 +91,10 @@ def test_help_of_parse_loads_nothing_heavy():
     assert imported(HELP.format(command="parse")) == set()
 
 
-def test_parsing_loads_no_fairseq():
-    used = "from transition_parser import Parser\nParser.load('en-ewt').parse('She sleeps.')"
-    assert imported(used) & {"torch", "fairseq", "matplotlib"} == {"torch"}
+@pytest.mark.parametrize("model", ["en-ewt", "amr"])
+def test_parsing_loads_neither_fairseq_nor_spacy(model):
+    used = f"from transition_parser import Parser\nParser.load('{model}').parse('She sleeps.')"
+    assert imported(used) & {"torch", "fairseq", "matplotlib", "spacy"} == {"torch"}
 
 
 @pytest.mark.parametrize("use", ["", "Parser.load('en-ewt').parse('She sleeps.')"])

@@ -16,7 +16,7 @@ from transition_parser.preprocess.aligner.morphology import without_sense
 from transition_parser.preprocess.aligner.rules import Candidate, Names, candidates
 from transition_parser.preprocess.aligner.selection import SpanSelection
 from transition_parser.preprocess.aligner.words import Span, Words, span
-from transition_parser.text.tokens import tokenise
+from transition_parser.text.spacy_tokens import tokenise
 
 _SURE = 0.7  # EM neither learns from nor changes a node with a candidate of at least this score
 _TAKEN_WEIGHT, _FUNCTION_WEIGHT = 0.15, 0.3

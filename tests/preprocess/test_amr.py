@@ -17,7 +17,7 @@ from transition_parser.states.machine import make_machine
 from transition_parser.states.table import ActionTable
 from transition_parser.text.frames import packaged
 from transition_parser.text.pieces import Pieces, normalise
-from transition_parser.text.tokens import tokenise
+from transition_parser.text.spacy_tokens import tokenise
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
 

@@ -1,8 +1,8 @@
 """The sentences of text in any language, found by a network that was trained on a treebank.
 
-The network labels characters (`text.boundaries`). It reads a limited number of characters on each side of each
-character, so reading a long text in stretches does not change the result. A run of white space counts as one blank, and
-a paragraph ends at a blank line, where a sentence always ends.
+The network labels the characters of the shown text (`text.clusters`, `text.boundaries`). It reads a limited number of
+characters on each side of each character, so reading a long text in stretches does not change the result. A run of
+white space counts as one blank, and a paragraph ends at a blank line, where a sentence always ends.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from transition_parser.text.boundaries import Boundary, Unit, Units
+from transition_parser.text.clusters import Clusters
 from transition_parser.text.lengths import LONG_WORD, LONGEST, length
 from transition_parser.text.multiwords import MultiWords
 from transition_parser.text.paragraphs import stretches
-from transition_parser.text.segmentation import TextSentence
+from transition_parser.text.segmentation import ShownLines, TextSentence
 from transition_parser.text.tokens import Token
 
 STRETCH = 1 << 14  # the approximate number of characters that are labelled at once
@@ -55,24 +56,38 @@ class LearnedSegmenter:
         lines: the lines of the text, without line ends
         longest: the maximum length of a sentence in words (`text.lengths`); a longer sentence is divided
         """
+        shown = ShownLines(lines)
         paragraph = None
-        for start, stretch, is_end in stretches(lines, STRETCH):
+        for start, stretch, is_end in stretches(shown, STRETCH):
             paragraph = paragraph or _Paragraph(self, start, longest)
-            yield from paragraph.read(stretch, is_end)
+            for sentence in map(shown.written, paragraph.read(stretch, is_end)):
+                yield sentence._replace(tokens=tuple(map(self._with_words, sentence.tokens)))
             paragraph = None if is_end else paragraph
 
     def tokens(self, text: str) -> Iterator[Token]:
         """Yield the tokens of a text that is one sentence."""
-        labels, units = _Labels(self.labeller), Units(0, self.holds_blanks, LONGEST * LONG_WORD)
-        for first in range(0, len(text), STRETCH):
-            stretch = text[first : first + STRETCH]
-            yield from map(self.token, units.read(*labels.read(stretch, first + STRETCH >= len(text))))
-        yield from map(self.token, units.rest())
+        clusters = Clusters.of(text)
+        for unit in self._units(clusters.shown):
+            yield self._with_words(token_of(unit).in_text(clusters))
 
-    def token(self, unit: Unit) -> Token:
-        """Return the token of a unit, with its syntactic words."""
-        words = self.multiwords.words(unit.form) if unit.label & Boundary.SEVERAL else (unit.form,)
-        return Token(unit.start, words, None if "".join(words) == unit.form else unit.form)
+    def _units(self, shown: str) -> Iterator[Unit]:
+        labels, units = _Labels(self.labeller), Units(0, self.holds_blanks, LONGEST * LONG_WORD)
+        for first in range(0, len(shown), STRETCH):
+            stretch = shown[first : first + STRETCH]
+            yield from units.read(*labels.read(stretch, first + STRETCH >= len(shown)))
+        yield from units.rest()
+
+    def _with_words(self, token: Token) -> Token:
+        """Return a token with its syntactic words, if `token_of` left them out."""
+        if token.words:
+            return token
+        words = self.multiwords.words(token.form)
+        return Token(token.start, words, None if "".join(words) == token.form else token.form)
+
+
+def token_of(unit: Unit) -> Token:
+    """Return the token of a unit. It has no words if it has several, because the shown form may not tell them."""
+    return Token(unit.start, (), unit.form) if unit.label & Boundary.SEVERAL else Token(unit.start, (unit.form,))
 
 
 class _Paragraph:
@@ -98,8 +113,8 @@ class _Paragraph:
                 yield self._sentence(True)
 
     def _add(self, unit: Unit) -> Iterator[TextSentence]:
-        token = self._segmenter.token(unit)
-        more = length(token.words)
+        token = token_of(unit)
+        more = length(token.words or self._segmenter.multiwords.words(unit.form))
         if self._tokens and (self._ended or self._length + more > self._longest):
             yield self._sentence(bool(unit.space), not self._ended)
         self._text += (unit.space, unit.form) if self._tokens else (unit.form,)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
 from functools import lru_cache
 
+from transition_parser.text.clusters import without_hidden
+
 NO_LEMMA = "_"
 _CASES: Mapping[str, Callable[[str], str]] = {"l": str.lower, "k": str, "t": str.capitalize}
 _RULE = re.compile(r"([lkt])(\d{1,4})\+([^|]*)\|(\d{1,4})\+(.*)")
@@ -21,11 +23,13 @@ def rule_of(form: str, lemma: str) -> str:
 
     The rule `l1+ab|2+c` replaces the first letter by `ab` and the last 2 letters by `c`. Its `l` puts the other letters
     in lower case (`t`: capitalised, `k`: unchanged). If form and lemma share nothing, the rule is `=` and the lemma.
-    The rule is `_` if the lemma is unknown (`_`), is empty or has white space in it.
+    The rule is `_` if the lemma is unknown (`_`), is empty or has white space in it. Characters that do not show count
+    neither in the form nor in the lemma.
 
     >>> rule_of("Dogs", "dog"), rule_of("is", "be"), rule_of("Paris", "Paris")
     ('l0+|1+', '=be', 'k0+|0+')
     """
+    form, lemma = without_hidden(form), without_hidden(lemma)
     if lemma == NO_LEMMA != form or len(lemma.split()) != 1:
         return NO_LEMMA
     match = SequenceMatcher(None, form.lower(), lemma.lower(), autojunk=False).find_longest_match()
@@ -39,18 +43,19 @@ def rule_of(form: str, lemma: str) -> str:
 
 
 def lemma_of(form: str, rule: str) -> str:
-    """Return the lemma that the rule makes of a form.
+    """Return the lemma that the rule makes of a form, without characters that do not show (`_` if none is left).
 
     Return the form itself where the form is too short, or the rule is not valid.
     """
+    form = without_hidden(form) or NO_LEMMA
     if rule.startswith("=") and len(rule) > 1:
-        return rule[1:]
+        return without_hidden(rule[1:]) or NO_LEMMA
     parsed = _parsed(rule)
     if parsed is None:
         return form
     case, before, prefix, behind, suffix = parsed
     kept = form[before : len(form) - behind] if before + behind < len(form) else ""
-    return prefix + case(kept) + suffix if kept else form
+    return without_hidden(prefix + case(kept) + suffix) if kept else form
 
 
 @lru_cache(maxsize=1 << 12)  # because a model has some hundreds of rules, and one of them is applied to each word

@@ -13,6 +13,8 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
+from transition_parser.text.clusters import without_hidden
+
 # Lemmas for forms to which the lookup table gives the lemma of a rare reading, or a lemma that is no AMR concept
 OVERRIDES: Mapping[str, str] = {
     "n't": "not", "n’t": "not", "ca": "can", "wo": "will", "sha": "shall", "cannot": "can",
@@ -38,6 +40,7 @@ def lemmatise(words: Sequence[str]) -> list[str]:
 
 @lru_cache(maxsize=1 << 17)
 def _lemma(word: str) -> str:
+    word = without_hidden(word) or "_"
     form = word.lower()
     if form in OVERRIDES:
         return OVERRIDES[form]

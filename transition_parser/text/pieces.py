@@ -14,6 +14,7 @@ import sentencepiece
 from transition_parser.base.errors import input_error
 from transition_parser.base.model_files import read_bytes
 from transition_parser.text.bpe_dropout import BpeDropout
+from transition_parser.text.clusters import without_hidden
 
 FILE_NAME = "spm.model"
 OPEN = "▁"
@@ -22,12 +23,14 @@ _SPACE = re.compile(r"\s")
 
 
 def normalise(word: str) -> str:
-    """Return the word as the network sees it: without white space and `▁`, which would look like borders of words.
+    """Return the word as the network sees it.
+
+    It has no white space and no `▁`, which would look like borders of words, and no characters that do not show.
 
     >>> normalise("1 000")
     '1␣000'
     """
-    return _SPACE.sub("␣", word).replace(OPEN, "_")
+    return _SPACE.sub("␣", without_hidden(word) or " ").replace(OPEN, "_")
 
 
 class Pieces:

@@ -9,13 +9,16 @@ found on the training texts of English-EWT: weblogs, news groups, e-mails, revie
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, takewhile
 from typing import NamedTuple, Protocol
 
 from transition_parser.text.abbreviations import CONTEXT, TITLES
+from transition_parser.text.clusters import Clusters
 from transition_parser.text.lengths import LONG_WORD, LONGEST, places_to_divide, with_short_tokens
 from transition_parser.text.paragraphs import stretches
-from transition_parser.text.tokens import EMOTICON, Token, tokens
+from transition_parser.text.tokens import EMOTICON, Token, tokens, tokens_of_shown
 
 _STRETCH = 1 << 18  # the approximate number of characters that are segmented at once
 _UNSURE = 8  # the next characters may change this many tokens at the end of a stretch, and sentence ends there
@@ -41,6 +44,64 @@ class TextSentence(NamedTuple):
     def start(self) -> int:
         """The position of the sentence in the whole text."""
         return self.tokens[0].start
+
+    @property
+    def spaces(self) -> list[bool]:
+        """For each token True where white space follows."""
+        ends = (self.text[a.end - self.start : b.start - self.start] for a, b in pairwise(self.tokens))
+        return [*(any(map(str.isspace, between)) for between in ends), self.space_after]
+
+    @property
+    def line(self) -> str:
+        """The tokens with a space where white space is between them; characters that do not show are left out there."""
+        parts = (token.form + " " * space for token, space in zip(self.tokens, self.spaces, strict=True))
+        return "".join(parts).removesuffix(" ")
+
+
+class _Line(NamedTuple):
+    """A line of a text with its clusters, and its position in the shown text and in the text."""
+
+    start_shown: int
+    start: int
+    clusters: Clusters
+
+
+class ShownLines:
+    """The lines of a text as segmenters read them (`Clusters.shown`). `written` leads back to the text.
+
+    lines: the lines of the text, without line ends
+    """
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._unread = lines
+        self._lines: deque[_Line] = deque()
+
+    def __iter__(self) -> Iterator[str]:
+        start_shown = start = 0
+        for line in self._unread:
+            clusters = Clusters.of(line)
+            self._lines.append(_Line(start_shown, start, clusters))
+            yield clusters.shown
+            start_shown, start = start_shown + len(clusters.shown) + 1, start + len(line) + 1
+
+    def written(self, sentence: TextSentence) -> TextSentence:
+        """Return a sentence of the shown lines as a sentence of the text. Sentences must come in order."""
+        end = sentence.tokens[-1].end
+        while len(self._lines) > 1 and self._lines[1].start_shown <= sentence.start:
+            self._lines.popleft()
+        lines = [*takewhile(lambda line: line.start_shown < end, self._lines)]
+        if lines[0].start == lines[0].start_shown and all(line.clusters.is_plain for line in lines):
+            return sentence
+        tokens, place = [], 0
+        for token in sentence.tokens:
+            while place + 1 < len(lines) and lines[place + 1].start_shown <= token.start:
+                place += 1
+            line = lines[place]
+            found = token._replace(start=token.start - line.start_shown).in_text(line.clusters)
+            tokens.append(found._replace(start=found.start + line.start))
+        text = "\n".join(line.clusters.written for line in lines)
+        text = text[tokens[0].start - lines[0].start : tokens[-1].end - lines[0].start]
+        return sentence._replace(text=text, tokens=tuple(tokens))
 
 
 class Segmenter(Protocol):
@@ -72,6 +133,12 @@ class EnglishRules:
 ENGLISH = EnglishRules()
 
 
+def one_sentence(tokens: Iterable[Token], text: str) -> TextSentence | None:
+    """Return the tokens of a text as one sentence, None if there are none."""
+    found = tuple(tokens)
+    return TextSentence(text[found[0].start : found[-1].end], found, False, True) if found else None
+
+
 def segmented(text: str, longest: int = LONGEST) -> Iterator[TextSentence]:
     """Yield the sentences of a text in order. All characters between sentences are white space.
 
@@ -91,11 +158,17 @@ def segmented_lines(lines: Iterable[str], longest: int = LONGEST) -> Iterator[Te
     A paragraph is divided when the blank line behind it has been read. A long paragraph is divided earlier, in
     stretches.
     """
+    shown = ShownLines(lines)
+    return map(shown.written, _segmented_shown(shown, longest))
+
+
+def _segmented_shown(lines: Iterable[str], longest: int) -> Iterator[TextSentence]:
+    """Yield the sentences of lines in which each character is a cluster that shows (`text.clusters`)."""
     # rest: the end of the stretch, from the start of a sentence whose end is not yet known, and the `context` before it
     opens, rest, context = True, "", 0
     for start, stretch, is_end in stretches(lines, _STRETCH):
         start, text = start - len(rest), rest + stretch
-        in_text = tokens(text, context)
+        in_text = tokens_of_shown(text, context)
         if len(text) > longest * LONG_WORD:
             in_text = with_short_tokens(in_text, longest)
         found = [Token(start + token.start, token.words) for token in in_text]

@@ -1,7 +1,7 @@
 """The tokens of English text, with their positions in the text.
 
 `tokens` divides text as UD English does: `don't` is one token of two syntactic words, `follow-up` is three tokens.
-Tree parsers are trained on these words. `tokens_of_spacy` follows spaCy's rules, for AMR parsing of plain text.
+Tree parsers are trained on these words; AMR parsers have those of `text.spacy_tokens`.
 Source: https://universaldependencies.org/u/overview/tokenization.html
 """
 
@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import pairwise
+from typing import NamedTuple
 
 from transition_parser.text.abbreviations import PATTERN as ABBREVIATION
-
-if TYPE_CHECKING:
-    from spacy.tokenizer import Tokenizer
+from transition_parser.text.clusters import Clusters
 
 Span = tuple[int, int]  # start and end (exclusive), counted in characters
 
@@ -50,6 +48,19 @@ class Token(NamedTuple):
         ends = [self.start + sum(map(len, self.words[: i + 1])) for i in range(len(self.words))]
         return list(zip([self.start, *ends], ends))
 
+    def in_text(self, clusters: Clusters) -> Token:
+        """Return a token of `clusters.shown` as a token of the text.
+
+        Characters inside the token that do not show belong to the word before them.
+        """
+        if clusters.is_plain:
+            return self
+        start, end = clusters.starts[self.start], clusters.ends[self.end - 1]
+        if self.written is not None:
+            return self._replace(start=start, written=clusters.written[start:end])
+        places = [*(clusters.starts[first] for first, _ in self.spans), end]
+        return Token(start, tuple(clusters.written[a:b] for a, b in pairwise(places)))
+
 
 # Prefixes that a hyphen does not separate from the word after them
 PREFIXES = "e non pre anti mid re post co over pro multi ex sub semi neo socio counter intra un ultra inter mis micro"
@@ -64,6 +75,13 @@ CONTRACTIONS = {
     "didnt": 3, "cant": 2, "wont": 2, "isnt": 2, "wasnt": 3, "wouldnt": 5, "couldnt": 5, "shouldnt": 6, "havent": 4,
     "hasnt": 3, "hadnt": 3, "arent": 3, "werent": 4, "im": 1, "ive": 1, "thats": 4, "whats": 4, "youre": 3, "theyre": 4,
 }  # fmt: skip
+# Words after which `cant` and `wont` are no contractions: `the cant of thieves`, `as he was wont to do`
+_BEFORE_NOUNS = frozenset("a an the his her its our their my your is was were are be been am".split())
+
+
+def is_noun(form: str, before: str) -> bool:
+    """Return True for `cant` and `wont` if the word before shows that they are no contractions."""
+    return form in ("cant", "wont") and before.lower() in _BEFORE_NOUNS
 
 
 def _any(words: str) -> str:
@@ -71,8 +89,6 @@ def _any(words: str) -> str:
 
 
 _LETTER = r"[^\W\d_]"
-# Characters that belong to the character before them: accents, joiners and modifiers of emoji
-_MARKS = r"[\u0300-\u036f\u200d\u20e3\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
 # The patterns of tokens, in order of priority. The last one matches any character that is not white space. Repetitions
 # are bounded or possessive (`++`), so that matching takes linear time.
 _PATTERNS = {
@@ -91,25 +107,35 @@ _PATTERNS = {
     "number": r"\d++(?:[.,:]\d++)*+(?:(?i:st|nd|rd|th|s)\b)?",
     "e-mail": rf"(?i:{_any(PREFIXES)})-{_LETTER}++",
     "R&D": r"[A-Z]{1,3}&[A-Z]{1,3}\b",
-    "word": rf"{_LETTER}(?:[^\W_]|{_MARKS}|_(?=[^\W_]))*+"
+    "word": rf"{_LETTER}(?:[^\W_]|_(?=[^\W_]))*+"
     rf"(?:['’`]{_LETTER}++|(?<=s)['’](?!\w))?(?:['’](?i:ve|re|s|d)\b)?",
     "marks": r"[!?.]++|''|’’|‘’|``|([*=_~#<>$+^-])\1*+",
-    "other character": rf"\S(?:{_MARKS}|(?<=\u200d)\S)*+",
+    "other character": r"\S",
 }
 _TOKEN = re.compile("|".join(_PATTERNS.values()))
 _CLITIC = re.compile(r"(?i:n['’]t|['’`](?:s|re|ve|ll|d|m)|(?<=s)['’])$")
 
 
-def tokens(text: str, start: int = 0) -> Iterator[Token]:
-    """Yield the tokens of a text in order. All characters outside the tokens are white space.
-
-    start: the position of the first character to read; the characters before it are context
+def tokens(text: str) -> Iterator[Token]:
+    """Yield the tokens of a text in order. Characters outside the tokens are white space or do not show.
 
     >>> [token.words for token in tokens("Don't follow-up...")]
     [('Do', "n't"), ('follow',), ('-',), ('up',), ('...',)]
     """
+    clusters = Clusters.of(text)
+    return (token.in_text(clusters) for token in tokens_of_shown(clusters.shown))
+
+
+def tokens_of_shown(text: str, start: int = 0) -> Iterator[Token]:
+    """Yield the tokens of a text in which each character is a cluster that shows (`text.clusters`).
+
+    start: the position of the first character to read; the characters before it are context
+    """
+    before = ""
     for match in _TOKEN.finditer(text, start):
-        yield Token(match.start(), tuple(_words(match[0])))
+        form = match[0]
+        yield Token(match.start(), (form,) if is_noun(form, before) else tuple(_words(form)))
+        before = form
 
 
 def _words(form: str) -> list[str]:
@@ -122,30 +148,3 @@ def _words(form: str) -> list[str]:
         words.insert(0, clitic[0])
         form = form[: clitic.start()]
     return [form, *words]
-
-
-def tokens_of_spacy(text: str) -> Iterator[Token]:
-    """Yield the tokens of a text by spaCy's rules for English (no model, no download). Each token is one word.
-
-    >>> [token.form for token in tokens_of_spacy("She didn't go.")]
-    ['She', 'did', "n't", 'go', '.']
-    """
-    divide = _spacy_tokenizer()
-    for part in _PART.finditer(text):
-        for token in divide(part[0]):
-            yield Token(part.start() + token.idx, (token.text,))
-
-
-def tokenise(text: str) -> list[str]:
-    """Return the words of a text by spaCy's rules for English."""
-    return [token.form for token in tokens_of_spacy(text)]
-
-
-_PART = re.compile(r"\S{1,500}")  # bounded: spaCy's time is quadratic in the length of a match
-
-
-@lru_cache(maxsize=1)
-def _spacy_tokenizer() -> Tokenizer:
-    import spacy  # imported late: the import is slow, and only AMR parsing needs spaCy
-
-    return spacy.blank("en").tokenizer

@@ -23,6 +23,7 @@ from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.modules.boundary_labeller import BoundaryNetwork, NetworkLabeller, flags_of
 from transition_parser.text.boundaries import WrittenSentence, WrittenToken, labelled
 from transition_parser.text.characters import EDGE, UNKNOWN, Characters, categories
+from transition_parser.text.clusters import Clusters
 from transition_parser.text.learned_segmentation import LearnedSegmenter
 from transition_parser.text.multiwords import MultiWords
 from transition_parser.text.tokens import Token
@@ -108,9 +109,10 @@ def _trained(
     report: Report | None,
 ) -> tuple[float, LearnedSegmenter]:
     """Train with one dropout. Return the best sum of F1 on dev (−1 without dev data) and that epoch's segmenter."""
-    known = Characters.of_texts(_text(sentence) for sentence in sentences)
+    shown = [*filter(None, map(_shown, sentences))]
+    known = Characters.of_texts(map(_text, shown))
     network = BoundaryNetwork(len(known), options.size, options.layers, dropout)
-    corpus = _Corpus(sentences, known, network.context, options)
+    corpus = _Corpus(shown, known, network.context, options)
     mean = AveragedModel(network, multi_avg_fn=partial(_update_mean, options.decay))
     segmenter = LearnedSegmenter(NetworkLabeller(mean.module, known), _multiwords(sentences), _holds_blanks(sentences))
     epochs = options.epochs or min(max(_CHARACTERS_SEEN // corpus.size, _EPOCHS[0]), _EPOCHS[1])
@@ -238,6 +240,13 @@ def _part(sentence: WrittenSentence, known: Characters) -> tuple[Tensor, ...]:
     flags = torch.zeros(len(text), 3)
     flags[counts] = flags_of(labels)
     return torch.tensor(known.ids(text)), torch.tensor(categories(text)), flags, counts.float()
+
+
+def _shown(sentence: WrittenSentence) -> WrittenSentence | None:
+    """Return a sentence with the shown forms that the network reads (`text.clusters`), None where nothing shows."""
+    shown = (token._replace(form=Clusters.of(token.form).shown) for token in sentence.tokens)
+    tokens = tuple(token for token in shown if token.form.strip())
+    return sentence._replace(tokens=tokens) if tokens else None
 
 
 def _text(sentence: WrittenSentence) -> str:

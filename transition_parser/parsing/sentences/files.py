@@ -20,14 +20,14 @@ from transition_parser.parsing.sentences.texts import (
     MORE,
     OF_TEXT,
     TextWarnings,
-    on_one_line,
     sentence_of_line,
     without_mark,
 )
 from transition_parser.parsing.sentences.tokenised import TokenisedCheck
 from transition_parser.text.lengths import LONGEST, is_longer
-from transition_parser.text.segmentation import ENGLISH, EnglishRules, Segmenter
-from transition_parser.text.tokens import Token, tokenise, tokens_of_spacy
+from transition_parser.text.segmentation import ENGLISH, EnglishRules, Segmenter, one_sentence
+from transition_parser.text.spacy_tokens import tokenise, tokens_of_spacy
+from transition_parser.text.tokens import Token
 
 T = TypeVar("T", Sentence, AmrEntry)
 Kind = type[Sentence] | type[AmrEntry]
@@ -263,13 +263,12 @@ def _of_lines(
         line = written.rstrip("\r\n")
         check_line_ends([line], name, number)
         found = islice(divide(line), longest + 1) if line.strip() else ()  # all tokens may fill the memory
-        tokens = [Token(place + token.start, *token[1:]) for token in found]
-        if is_longer([word for token in tokens for word in token.words], longest):
+        sentence = one_sentence(found, line)
+        if sentence and is_longer([word for token in sentence.tokens for word in token.words], longest):
             problem = f"the sentence of this line has more than {longest} words: divide it, or allow it with {MORE}"
             raise input_error(problem, name, number)
-        count += bool(tokens)
-        text = " ".join(token.form for token in tokens) if tokenised else on_one_line(line)
-        yield sentence_of_line(tokens, text, kind, count, name, number) if tokens else EmptyLine(number)
+        count += sentence is not None
+        yield sentence_of_line(sentence, kind, count, name, number, place) if sentence else EmptyLine(number)
         place += len(written)
 
 

@@ -12,7 +12,7 @@ from transition_parser.graphs.conllu import Sentence
 from transition_parser.parsing.sentences.texts import MORE, NO_TEXT, OF_TEXT, TextWarnings, is_missing, without_mark
 from transition_parser.text.columns import UNKNOWN
 from transition_parser.text.lengths import LONGEST, is_longer, length
-from transition_parser.text.segmentation import ENGLISH, Segmenter, TextSentence
+from transition_parser.text.segmentation import ENGLISH, Segmenter, TextSentence, one_sentence
 
 T = TypeVar("T", Sentence, AmrEntry)
 
@@ -96,9 +96,7 @@ def whole_sentences(
         if item is not None and not isinstance(item, str):
             raise InputError(f"sentence {number} is {_shown(item)}, not a string")
         text = without_mark(warned.replaced(item or "", f"sentence {number}"))
-        found = tuple(segmenter.tokens(text))
-        one = TextSentence(text[found[0].start : found[-1].end], found, False, True) if found else None
-        divided.append(one)
+        divided.append(one_sentence(segmenter.tokens(text), text))
     sentences = OF_TEXT[kind](one for one in divided if one is not None)
     whole = [None if one is None else next(sentences) for one in divided]
     for number, sentence in enumerate(whole, 1):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,8 @@ from transition_parser.base.errors import warn
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.text.segmentation import TextSentence
-from transition_parser.text.tokens import Span, Token, tokens_of_spacy
+from transition_parser.text.spacy_tokens import tokens_of_spacy
+from transition_parser.text.tokens import Span, Token
 
 
 def trees_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[Sentence]:
@@ -23,8 +24,8 @@ def trees_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator
     """
     for number, sentence in enumerate(sentences, first):
         paragraph = ["# newpar"] * sentence.opens_paragraph
-        comments = (*paragraph, f"# sent_id = {number}", f"# text = {on_one_line(sentence.text)}")
-        yield Sentence(rows_of(sentence.tokens, sentence.space_after), comments, spans=_spans(sentence.tokens))
+        comments = (*paragraph, f"# sent_id = {number}", f"# text = {sentence.line}")
+        yield Sentence(rows_of(sentence), comments, spans=_spans(sentence.tokens))
 
 
 def amrs_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[AmrEntry]:
@@ -36,25 +37,27 @@ def amrs_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[
     """
     for number, sentence in enumerate(sentences, first):
         tokens = [Token(sentence.start + token.start, token.words) for token in tokens_of_spacy(sentence.text)]
-        metadata = {"id": str(number), "snt": on_one_line(sentence.text)}
+        metadata = {"id": str(number), "snt": sentence.line}
         entry = AmrEntry.from_words([token.form for token in tokens], metadata)
         yield replace(entry, spans=_spans(tokens))
 
 
 def sentence_of_line(
-    tokens: Sequence[Token], text: str, kind: type, number: int, path: str, line: int
+    sentence: TextSentence, kind: type, number: int, path: str, line: int, place: int
 ) -> Sentence | AmrEntry:
     """Return the sentence that a line of a file holds, a `kind`.
 
     number: the number of the sentence
     line: the number of the line
+    place: the position of the line in the file
     """
+    spans = tuple((start + place, end + place) for start, end in _spans(sentence.tokens))
     if kind is Sentence:
-        comments = (f"# sent_id = {number}", f"# line = {line}", f"# text = {text}")
-        return Sentence(rows_of(tokens), comments, path, line, _spans(tokens))
-    metadata = {"id": str(number), "line": str(line), "snt": text}
-    entry = AmrEntry.from_words([token.form for token in tokens], metadata)
-    return replace(entry, path=path, line=line, spans=_spans(tokens))
+        comments = (f"# sent_id = {number}", f"# line = {line}", f"# text = {sentence.line}")
+        return Sentence(rows_of(sentence), comments, path, line, spans)
+    metadata = {"id": str(number), "line": str(line), "snt": sentence.line}
+    entry = AmrEntry.from_words([token.form for token in sentence.tokens], metadata)
+    return replace(entry, path=path, line=line, spans=spans)
 
 
 # characters that no UTF-8 file of text holds: zero bytes and halves of surrogate pairs
@@ -136,18 +139,15 @@ class TextWarnings:
             yield sentence
 
 
-def rows_of(tokens: Sequence[Token], space_after: bool = True) -> tuple[Row, ...]:
+def rows_of(sentence: TextSentence) -> tuple[Row, ...]:
     """Return the rows of a sentence.
 
     A token of several words has a range row (`1-2`), and `SpaceAfter=No` marks a token without white space behind it.
-
-    space_after: False where no white space follows the sentence
     """
     rows: list[Row] = []
     number = 0
-    for i, token in enumerate(tokens):
-        attached = token.end == tokens[i + 1].start if i + 1 < len(tokens) else not space_after
-        misc = "SpaceAfter=No" if attached else "_"
+    for token, space in zip(sentence.tokens, sentence.spaces, strict=True):
+        misc = "_" if space else "SpaceAfter=No"
         last = number + len(token.words)
         if len(token.words) > 1:
             rows.append(Row(f"{number + 1}-{last}", token.form, misc=misc))

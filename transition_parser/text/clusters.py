@@ -1,0 +1,90 @@
+"""The grapheme clusters of a text, and the characters that do not show.
+
+A cluster is what a reader takes for one character: a letter with its accents, a flag, a family of emoji. Characters
+that do not show are soft hyphens, joiners, marks of direction, byte order marks and others. Segmenters read `shown`, a
+text with one character for each cluster that shows. So no token begins inside a cluster, and what does not show belongs
+to no token unless it is inside one.
+Source: Unicode Annexes 29 (clusters) and 44 (Default_Ignorable_Code_Point).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import regex
+
+_HIDDEN = regex.compile(r"[\p{Cf}\p{Default_Ignorable_Code_Point}]+")
+# A text without such characters has only clusters of one character, and all of them show.
+_SPECIAL = regex.compile(
+    r"[\p{Cf}\p{Default_Ignorable_Code_Point}\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}\p{GCB=Prepend}"
+    r"\p{GCB=Regional_Indicator}\p{GCB=L}\p{GCB=V}\p{GCB=T}]"
+)
+_CLUSTER = regex.compile(r"\r|\X")
+_BLANK = re.compile(r"\s")  # of `re`, as everywhere: `regex` has another opinion of U+001C to U+001F
+_PICTURE = regex.compile(r"[\p{Extended_Pictographic}\p{Regional_Indicator}\u20e3]")  # U+20E3 encloses a key
+_END = regex.compile(r"[\p{Cf}\ufe0e\ufe0f]+$")  # the variation selectors of other characters choose another glyph
+_SYMBOL = "\u263a"  # stands for a cluster that is a picture
+
+
+def without_hidden(text: str) -> str:
+    """Return the text without the characters that do not show.
+
+    >>> without_hidden("exam\\u00adple")
+    'example'
+    """
+    return text if text.isascii() else _HIDDEN.sub("", text)
+
+
+class Clusters(NamedTuple):
+    """The clusters of a text that show.
+
+    written: the text
+    shown: one character for each cluster that shows; white space is kept
+    starts, ends: the position of each such cluster in `written`, and the position behind it
+    """
+
+    written: str
+    shown: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    @classmethod
+    def of(cls, text: str) -> Clusters:
+        """Divide a text.
+
+        >>> Clusters.of("\\u200be\\u0301a").shown
+        'éa'
+        """
+        if text.isascii() or not _SPECIAL.search(text):
+            return cls(text, text, range(len(text)), range(1, len(text) + 1))
+        shown, starts, ends = [], [], []
+        for match in _CLUSTER.finditer(text):
+            character, size = _shown(match[0])
+            if character:
+                shown.append(character)
+                starts.append(match.start())
+                ends.append(match.start() + size)
+        return cls(text, "".join(shown), starts, ends)
+
+    @property
+    def is_plain(self) -> bool:
+        """True where `shown` is the text."""
+        return self.shown is self.written
+
+
+def _shown(cluster: str) -> tuple[str, int]:
+    """Return the character that stands for a cluster, empty if it does not show, and the size of the cluster.
+
+    The size is without what does not show at the end, except in pictures.
+    """
+    if len(cluster) == 1:
+        return ("" if _HIDDEN.match(cluster) else cluster), 1
+    if blank := _BLANK.search(cluster):
+        return blank[0], len(cluster)
+    if _PICTURE.search(cluster):
+        return _SYMBOL, len(cluster)
+    visible = unicodedata.normalize("NFC", _HIDDEN.sub("", cluster))
+    return visible[:1], len(_END.sub("", cluster))
