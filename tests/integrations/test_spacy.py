@@ -486,3 +486,10 @@ def test_what_is_shown_of_attributes():
     assert not any(nlp.analyze_pipes()["problems"].values())
     assert Doc.has_extension("tree") and Span.has_extension("amr")
     assert isinstance(nlp("She ran.")._.tree[0], DependencyTree)
+
+
+def test_tokens_that_do_not_show_are_no_words(trees):
+    document = trees(Doc(trees.vocab, words=["\u200b", "Bob", "\ufeff", "left", ".", "\u00ad", "She", "ran", "."]))
+    plain = trees(Doc(trees.vocab, words=["Bob", "left", ".", "She", "ran", "."]))
+    assert [str(tree) for tree in document._.tree] == [str(tree) for tree in plain._.tree]
+    assert [token.dep_ for token in document if token.text in "\u200b\ufeff\u00ad"] == ["dep"] * 3

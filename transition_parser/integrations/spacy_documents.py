@@ -16,6 +16,7 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.documents import NO_VALUE, set_sentence_starts, value_of
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.sentences.texts import on_one_line
+from transition_parser.text.clusters import shows
 from transition_parser.text.segmentation import ENGLISH, Segmenter
 
 SPACE_RELATION, SPACE_POS, SPACE_TAG = "dep", "SPACE", "_SP"  # for white space, as in spaCy's own pipelines
@@ -44,7 +45,7 @@ def sentences_of(document: Doc, segmenter: Segmenter = ENGLISH) -> list[DocSente
     if not len(document):
         return []
     strings = document.vocab.strings
-    is_space = [not strings[form].strip() for form in document.to_array("ORTH").tolist()]
+    is_space = [not shows(strings[form]) for form in document.to_array("ORTH").tolist()]
     given = document.to_array("SENT_START").astype(np.int64)  # 1: True, -1: False, 0: None
     found = _starts(document, segmenter) if (given[1:] == 0).any() else set()
     starts = [i for i, value in enumerate(given.tolist()) if i == 0 or value == 1 or (value == 0 and i in found)]
@@ -153,7 +154,7 @@ def tree_of(span: Span) -> DependencyTree:
 
     Raises `InputError` for a span that is not a sentence with words.
     """
-    words = [token for token in span if token.text.strip()]
+    words = [token for token in span if shows(token.text)]
     number = {token.i: k for k, token in enumerate(words, 1)}
     heads = [0 if token.head.i == token.i else number.get(token.head.i, -1) for token in words]
     tree = DependencyTree(tuple(heads), tuple(token.dep_ for token in words))
@@ -165,7 +166,7 @@ def tree_of(span: Span) -> DependencyTree:
 
 def trees_of(document: Doc) -> list[DependencyTree]:
     """Return the tree of each sentence that has words."""
-    return [tree_of(span) for span in document.sents if span.text.strip()]
+    return [tree_of(span) for span in document.sents if shows(span.text)]
 
 
 # --- AMRs ---------------------------------------------------------------------------------------------

@@ -38,6 +38,11 @@ def without_hidden(text: str) -> str:
     return text if text.isascii() else _HIDDEN.sub("", text)
 
 
+def shows(text: str) -> bool:
+    """Return True where a text has more than white space and characters that do not show."""
+    return bool(Clusters.of(text).shown.strip())
+
+
 class Clusters(NamedTuple):
     """The clusters of a text that show.
 
