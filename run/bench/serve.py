@@ -4,6 +4,8 @@
 - half-sent: `--half` clients have sent half of their headers, or the headers and a part of the body, and wait
 - long: `--long` clients have each sent a text of about `--words` words
 - left: `--left` clients have each sent a text of this length, and have closed the connection
+- one derivation, derivations: one client, and `--tracing` clients, have asked for the derivations of 400 words
+- pipelined: `--pipelined` clients have each sent 2,000 requests for the page, and read no answer
 
 The report also has the server's output on standard error after its address. Sentences come from the sample treebank of
 the tests. Ends with an error where the answer to the two words is not a parse.
@@ -21,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -65,10 +67,11 @@ def _address(process: subprocess.Popen, log: Path) -> tuple[str, int]:
     raise SystemExit(log.read_text(encoding="utf-8"))
 
 
-def request(model: str, text: str) -> bytes:
-    """Return the bytes of a request for the parses of a text."""
-    body = json.dumps({"model": Path(model).name, "text": text}).encode()
-    head = "POST /api/parse HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
+def request(model: str, text: str, path: str = "parse") -> bytes:
+    """Return the bytes of a request for the parses of a text, or for the `derivation` of the words of a text."""
+    words = {"text": text} if path == "parse" else {"sentences": [text.split()]}
+    body = json.dumps({"model": Path(model).name, **words}).encode()
+    head = f"POST /api/{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
@@ -111,15 +114,20 @@ def behind_long(address: tuple[str, int], arguments, text: str) -> tuple[float, 
         return seconds, Counter(other.result()[0] for other in others)
 
 
-def behind_left(address: tuple[str, int], arguments, text: str) -> float:
-    """Return the seconds until two words are parsed behind long texts of clients that have closed the connection."""
-    some = [socket.create_connection(address, PATIENCE) for _ in range(arguments.left)]
+def behind(address: tuple[str, int], arguments, clients: int, sent: bytes, leave: bool = False) -> float:
+    """Return the seconds until two words are parsed behind clients that read no answer.
+
+    leave: the clients close their connections first
+    """
+    some = [socket.create_connection(address, PATIENCE) for _ in range(clients)]
     for one in some:
-        one.sendall(request(arguments.model, text))
+        one.setblocking(False)
+        one.send(sent)
     time.sleep(arguments.wait)
+    seconds = 0.0 if leave else good(address, arguments.model)
     for one in some:
         one.close()
-    return good(address, arguments.model)
+    return good(address, arguments.model) if leave else seconds
 
 
 def long_text(words: int) -> str:
@@ -141,12 +149,15 @@ def main() -> None:
     options.add_argument("--half", type=int, default=320)
     options.add_argument("--long", type=int, default=30)
     options.add_argument("--left", type=int, default=200)
+    options.add_argument("--tracing", type=int, default=10)
+    options.add_argument("--pipelined", type=int, default=1100)
     options.add_argument("--words", type=int, default=1900, help="number of words in a long text")
     options.add_argument("--wait", type=float, default=0.5, help="seconds between the other clients and the request")
     options.add_argument("--files", type=int, help="the most files that the server may open (default: as here)")
     arguments = options.parse_args()
     text = long_text(arguments.words)
-    seconds: dict[str, list[float]] = {name: [] for name in ("alone", "half-sent", "long", "left")}
+    derivation = request(arguments.model, " ".join(text.split()[:400]), "derivation")
+    seconds: dict[str, list[float]] = defaultdict(list)
     statuses: Counter = Counter()
     with serving(arguments) as (address, log):
         good(address, arguments.model)
@@ -156,7 +167,11 @@ def main() -> None:
             found, others = behind_long(address, arguments, text)
             seconds["long"].append(found)
             statuses += others
-            seconds["left"].append(behind_left(address, arguments, text))
+            seconds["left"].append(behind(address, arguments, arguments.left, request(arguments.model, text), True))
+            for name, clients in (("one derivation", 1), ("derivations", arguments.tracing)):
+                seconds[name].append(behind(address, arguments, clients, derivation))
+            page = 2000 * b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            seconds["pipelined"].append(behind(address, arguments, arguments.pipelined, page))
         lines = log.read_text(encoding="utf-8").splitlines()
     report("serve, seconds", arguments, seconds, "alone", of_long_texts=dict(statuses), stderr=lines[1:])
 

@@ -138,7 +138,7 @@ def test_steps_of_a_tree_whose_arcs_cross(system):
     tree = DependencyTree(heads, tuple("root" if head == 0 else f"r{head}" for head in heads))
     words = "A hearing is scheduled on the issue today".split()
     machine = make_system(system)
-    steps = steps_of(TREES, machine, words, list(oracle(machine, words, tree)))
+    steps = list(steps_of(TREES, machine, words, list(oracle(machine, words, tree))))
     arcs = [arc for step in steps for arc in step.configuration["arcs"]]
     assert sorted((word + 1, (head + 1) % 9) for head, word, _ in arcs) == list(enumerate(heads, 1))
     assert any(step.action == "SWAP" for step in steps) and steps[-1].action is None

@@ -6,13 +6,14 @@ The probabilities in the trace of a model are the ones by which search ranked it
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from transition_parser.modules.contract import ActionScores, Decoder, Hypothesis
+from transition_parser.modules.contract import ActionScores, Decoder
 from transition_parser.modules.inspection import Inspectable
 from transition_parser.parsing.formalisms import Formalism
 from transition_parser.parsing.parser import AnySentence, Parser
@@ -102,23 +103,21 @@ class Trace:
 
 def steps_of(
     formalism: Formalism, system: TransitionSystem, words: Sequence[str], actions: Sequence[Action]
-) -> list[Step]:
-    """Return the steps of a derivation, one more than its actions.
+) -> Iterator[Step]:
+    """Yield the steps of a derivation, one more than its actions.
 
     words: the normalised words
     """
     state = system.initial(system.read(words))
-    steps: list[Step] = []
     known: dict[str, set] = {name: set() for name in formalism.grows}
     for action in (*actions, None):
         configuration = formalism.configuration(state)
         for name, before in known.items():
             configuration[name] = [item for item in configuration[name] if item not in before]
             before.update(configuration[name])
-        steps.append(Step(None if action is None else str(action), configuration))
+        yield Step(None if action is None else str(action), configuration)
         if action is not None:
             state = system.apply(state, action)
-    return steps
 
 
 def trace_gold(formalism: Formalism, sentence: Any, system: TransitionSystem, actions: Sequence[Action]) -> Trace:
@@ -135,28 +134,34 @@ def trace_gold(formalism: Formalism, sentence: Any, system: TransitionSystem, ac
 # --- derivations of a model ------------------------------------------------------------------
 
 
-def trace(parser: Parser, sentences: Sequence[AnySentence], nbest: int | None = None) -> list[Trace]:
+def trace(
+    parser: Parser,
+    sentences: Sequence[AnySentence],
+    nbest: int | None = None,
+    pause: Callable[[], None] = lambda: None,
+) -> list[Trace]:
     """Parse sentences with the beam of the parser, and return the trace of each.
 
     nbest: upper limit of the derivations of a sentence; by default the whole beam
+    pause: called after each step; it may wait, or raise an error to end the work
 
     Raises `InputError` as `Parser.parse` does.
     """
-    return [_traced(parser, sentence, number, nbest) for number, sentence in enumerate(sentences, 1)]
+    return [_traced(parser, sentence, number, nbest, pause) for number, sentence in enumerate(sentences, 1)]
 
 
-def _traced(parser: Parser, sentence: AnySentence, number: int, nbest: int | None) -> Trace:
+def _traced(parser: Parser, sentence: AnySentence, number: int, nbest: int | None, pause: Callable[[], None]) -> Trace:
     """Return the trace of one sentence.
 
     Sentences are traced one at a time, because the records of all hypotheses of a batch may take much memory.
     """
     formalism, table = parser.formalism, parser.resources.table
-    recorder = _Recorder(parser.model.decoder)
+    recorder = _Recorder(parser.model.decoder, pause)
     found = parser.parse_observed(sentence, recorder, nbest, number)
     words = [normalise(form) for form in sentence.forms]
     derivations = []
     for hypothesis, parse in found:
-        steps = recorder.filled(steps_of(formalism, table.system, words, parse.actions), hypothesis)
+        steps = recorder.filled(steps_of(formalism, table.system, words, parse.actions), hypothesis.tokens)
         total = sum(hypothesis.step_scores)
         derivations.append(TracedDerivation(formalism.parse_as_data(parse), tuple(steps), hypothesis.score, total))
     return Trace(formalism.name, parser.resources.parser.system, tuple(sentence.forms), tuple(derivations))
@@ -212,8 +217,8 @@ class _Recorder:
     empty sequence has place 0.
     """
 
-    def __init__(self, decoder: Decoder) -> None:
-        self.decoder, self.table = decoder, decoder.table
+    def __init__(self, decoder: Decoder, pause: Callable[[], None]) -> None:
+        self.decoder, self.table, self.pause = decoder, decoder.table, pause
         self.places: dict[tuple[int, int], int] = {}  # (place, next action) → place
         self.of_rows: list[int] = []  # the place of each row of search
         self.choices: dict[int, _Choice] = {}
@@ -223,6 +228,7 @@ class _Recorder:
         words = self.decoder.visible_words(observed.machine.observe()) if isinstance(self.decoder, Inspectable) else {}
         seen = {name: values.cpu().numpy() for name, values in words.items()}
         self._remember(observed.alive.tolist(), observed.scores, seen)
+        self.pause()
 
     def _moved(self, observed: Observed) -> list[int]:
         """Return the place of each row after the row's last action."""
@@ -243,14 +249,13 @@ class _Recorder:
                 values = {name: of_rows[row] for name, of_rows in seen.items()}
                 self.choices[place] = _Choice(tokens, log_probs[row, tokens], legal[row, tokens], values)
 
-    def filled(self, steps: Sequence[Step], hypothesis: Hypothesis) -> Sequence[Step]:
-        """Return the steps of a hypothesis with the competing actions; unchanged if no step of search was observed."""
-        if not self.choices:
-            return steps
-        return [*self._filled(steps, hypothesis.tokens), steps[-1]]
+    def filled(self, steps: Iterable[Step], tokens: Sequence[int]) -> Iterator[Step]:
+        """Yield the steps of a hypothesis with the competing actions; unchanged if no step of search was observed.
 
-    def _filled(self, steps: Sequence[Step], tokens: Sequence[int]) -> Iterator[Step]:
+        tokens: the actions of the hypothesis, one fewer than steps
+        """
         place = 0
-        for step, token in zip(steps, tokens, strict=False):
-            yield self.choices[place].step(step, token, self.table)
+        for step, token in zip_longest(steps, tokens if self.choices else ()):
+            self.pause()
+            yield step if token is None else self.choices[place].step(step, token, self.table)
             place = self.places.get((place, token), -1)  # −1 after the last action, whose place is not recorded

@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve until it is interrupted."""
     with needs_extra("serve", "pages and the API"):
         import fastapi  # noqa: F401
-        import uvicorn  # noqa: F401
+        import granian  # noqa: F401
     from transition_parser.base.process import keep_few_kernels, keep_freed_memory
     from transition_parser.integrations.listening import bound_socket, serve
     from transition_parser.integrations.server import make_app

@@ -1,78 +1,66 @@
-"""A queue that parses sentences of simultaneous requests together, in turns, on one thread.
+"""A bounded queue of requests, whose sentences are parsed in slices of about `SECONDS`, on two threads.
 
-A request is cut between its sentences, so that a short request overtakes the rest of a long one. Requests are served
-in the order in which they would end if all waiting requests shared the parser equally, word by word. No request ends
-much later than under equal sharing, and most end sooner. A batch takes about `SECONDS` on any model and machine.
-
-Source: Friedman and Henderson 2003, Fairness and efficiency in web server protocols (the fair sojourn protocol).
+Requests that one slice can answer have a thread of their own, in the order of their arrival. Longer requests share the
+other thread in turns, a slice each. So two words do not wait for two thousand, nor the other way round. The times of
+slices are estimated from the lengths of sentences and from the times of earlier slices.
 """
 
 from __future__ import annotations
 
+import json
 import time
-from bisect import insort
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from threading import Condition, Thread
+from itertools import accumulate
+from threading import Condition, Event, Thread
 from typing import Any
 
-from transition_parser.analysis.traces import trace
+from transition_parser.analysis.traces import Trace, trace
 from transition_parser.parsing.parser import Parser
 
-SECONDS = 0.4  # time of a batch; a new request waits for the rest of the current batch and joins the next
-_FEW_WORDS = 256  # every batch may have this many words, even on a slow machine
+SECONDS = 0.2
+PARSE, TRACE = "parse", "trace"
+_FIRST_RATES = {PARSE: 0.001, TRACE: 0.01}  # seconds for each unit of `_cost`, before a slice has been measured
+_QUICK, _LONG = 0, 1
+
+Pause = Callable[[], None]  # called often by long work: lets short requests go first, or raises `NobodyWaitsError`
+Work = Callable[[Sequence[Any], Pause], Sequence[Any]]
 
 
 class BusyError(Exception):
     """The error of a full queue: too many requests are waiting already."""
 
 
+class NobodyWaitsError(Exception):
+    """The error that ends work whose results nobody wants any more."""
+
+
 @dataclass(eq=False)
 class QueuedJob:
     """The sentences of one request.
 
-    key: the model and the kind of work; jobs with equal keys are done together
-    sentences: one or more sentences to work on
-    turn: virtual time (see `_Shares`) at which the job would end under equal sharing; the lowest turn is served next
-    taken: number of sentences that have been put into batches
+    key: the model and the kind of work; jobs with equal keys may be done together
     results: the results of the finished sentences, in order
-    done: the future of all results
     """
 
     key: tuple[str, str]
     sentences: Sequence[Any]
-    turn: float = 0.0
-    taken: int = 0
     results: list[Any] = field(default_factory=list)
     done: Future = field(default_factory=Future)
 
     @property
-    def next_words(self) -> int:
-        """The number of words of the next sentence."""
-        return len(self.sentences[self.taken].forms)
-
-    @property
-    def words_left(self) -> int:
-        """The number of words of all sentences that have not been taken."""
-        return sum(len(sentence.forms) for sentence in self.sentences[self.taken :])
-
-    def take(self) -> Any:
-        """Return the next sentence, and count it as taken."""
-        self.taken += 1
-        return self.sentences[self.taken - 1]
-
-    @property
-    def waits(self) -> bool:
-        """True if sentences are left and somebody still wants their results."""
-        return self.taken < len(self.sentences) and not self.done.done()
+    def rest(self) -> Sequence[Any]:
+        """The sentences that have no result."""
+        return self.sentences[len(self.results) :]
 
     def add(self, results: Sequence[Any]) -> None:
-        """Append the results of the sentences taken last, and finish the job if it now has all results."""
+        """Append the results of the next sentences, and finish the job if it now has all."""
         self.results += results
-        if len(self.results) == len(self.sentences) and self.done.set_running_or_notify_cancel():
+        if not self.rest and self.done.set_running_or_notify_cancel():
             self.done.set_result(self.results)
 
     def fail(self, error: BaseException) -> None:
@@ -81,196 +69,192 @@ class QueuedJob:
             self.done.set_exception(error)
 
 
-Batch = list[tuple[QueuedJob, list[Any]]]  # pairs of a job and its sentences in the batch
-
-
-class _Shares:
-    """A simulated parser that all requests share equally; it determines the turns of the jobs.
-
-    now: virtual time; it grows by the words that the parser would process for each unfinished job
-    """
-
-    def __init__(self) -> None:
-        self.now = 0.0
-        self._jobs: list[QueuedJob] = []  # the jobs that the simulation has not finished, in the order of their turns
-
-    def add(self, job: QueuedJob) -> None:
-        """Set the turn of a new job."""
-        job.turn = self.now + job.words_left
-        insort(self._jobs, job, key=_turn)
-
-    def pass_on(self, words: float) -> None:
-        """Share `words` words of work equally among the unfinished jobs; cancelled jobs get nothing."""
-        self._jobs = [job for job in self._jobs if not job.done.cancelled()]
-        while words > 0 and self._jobs:
-            each = words / len(self._jobs)
-            ends = self._jobs[0].turn - self.now
-            if each < ends:
-                self.now += each
-                return
-            self.now = self._jobs[0].turn
-            words -= ends * len(self._jobs)
-            del self._jobs[0]
+Slice = list[tuple[QueuedJob, Sequence[Any]]]  # pairs of a job and its sentences in the slice
 
 
 class Batches:
-    """The parsing thread and its queue.
-
-    The results of a job depend neither on other jobs nor on how the job is divided into batches.
+    """The queue and its two threads. The graphs of a job depend neither on other jobs nor on its slices.
 
     work: key, as in `QueuedJob` → function that returns one result for each sentence
-    most_words: largest number of words of a batch; a longer sentence is a batch by itself
     most_waiting: largest number of jobs in the queue; further jobs are refused
-    seconds: intended time of a batch; after a slower batch, the next one with the same key has fewer words
     """
 
-    def __init__(
-        self,
-        work: dict[tuple[str, str], Callable[[Sequence], Sequence]],
-        most_words: int,
-        most_waiting: int,
-        seconds: float = SECONDS,
-    ) -> None:
-        self._work, self._most_words, self._most_waiting, self._seconds = work, most_words, most_waiting, seconds
-        self._limits = dict.fromkeys(work, min(most_words, _FEW_WORDS))
-        self._waiting: list[QueuedJob] = []
-        self._shares = _Shares()
+    def __init__(self, work: dict[tuple[str, str], Work], most_waiting: int) -> None:
+        self._work, self._most_waiting = work, most_waiting
+        self._rates = {key: _FIRST_RATES[key[1]] for key in work}
+        self._waiting: tuple[list[QueuedJob], list[QueuedJob]] = [], []
         self._changed = Condition()
+        self._quick_idle = Event()
         self._closed = False
-        self._thread = Thread(target=self._run, name="parsing")
-        self._thread.start()
+        self._threads = [Thread(target=self._run, args=(lane,), name="parsing") for lane in (_QUICK, _LONG)]
+        for thread in self._threads:
+            thread.start()
 
     def submit(self, key: tuple[str, str], sentences: Sequence[Any]) -> Future:
         """Queue one or more sentences, and return the future of their results.
 
-        After the future is cancelled, no further sentence is begun. Raises `BusyError` for a full or closed queue.
+        After the future is cancelled, no further slice is begun. Raises `BusyError` for a full or closed queue.
         """
         job = QueuedJob(key, sentences)
         with self._changed:
-            self._waiting = [one for one in self._waiting if one.waits]
-            if self._closed or len(self._waiting) >= self._most_waiting:
+            self._forget_finished()
+            if self._closed or sum(map(len, self._waiting)) >= self._most_waiting:
                 raise BusyError
-            self._shares.add(job)
-            self._waiting.append(job)
-            self._changed.notify()
+            if sum(map(_cost, sentences)) <= self._budget(key):
+                self._waiting[_QUICK].append(job)
+                self._quick_idle.clear()
+            else:
+                self._waiting[_LONG].insert(0, job)  # a new request has its first slice at once
+            self._changed.notify_all()
         return job.done
 
     def close(self) -> None:
-        """Finish the batch that is being parsed, and cancel all waiting jobs."""
+        """Finish the slices that are being parsed, and cancel all waiting jobs."""
         with self._changed:
             self._closed = True
-            while self._waiting:
-                self._waiting.pop().done.cancel()
-            self._changed.notify()
-        self._thread.join()
+            for job in (*self._waiting[_QUICK], *self._waiting[_LONG]):
+                job.done.cancel()
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
 
-    def _run(self) -> None:
-        while batch := self._next():
-            begin = time.perf_counter()
+    def _run(self, lane: int) -> None:
+        while batch := self._next(lane):
+            pause = self._pause_of(batch, lane)
             try:
-                self._do(batch)
-            except BaseException as error:  # running each job alone shows which one fails
-                if len(batch) == 1:
-                    batch[0][0].fail(error)
-                    continue
+                self._do(batch, pause)
+            except BaseException as error:  # whoever waits gets the error; doing each job alone shows whose it is
                 for one in batch:
-                    self._do_alone(one)
-            self._adapt(batch, time.perf_counter() - begin)
+                    if len(batch) == 1:
+                        one[0].fail(error)
+                    else:
+                        self._do_alone(one, pause)
+            with self._changed:
+                self._waiting[lane].extend(job for job, _ in batch if not job.done.done())
+            with suppress(NobodyWaitsError):
+                pause()
 
-    def _do_alone(self, one: tuple[QueuedJob, list[Any]]) -> None:
+    def _do_alone(self, one: tuple[QueuedJob, Sequence[Any]], pause: Pause) -> None:
         try:
-            self._do([one])
-        except BaseException as error:  # whoever waits for the job gets the error
+            self._do([one], pause)
+        except BaseException as error:  # whoever waits for the job gets it
             one[0].fail(error)
 
-    def _do(self, batch: Batch) -> None:
-        results = iter(self._work[batch[0][0].key]([sentence for _, sentences in batch for sentence in sentences]))
-        each = [[next(results) for _ in sentences] for _, sentences in batch]
-        for (job, _), its in zip(batch, each, strict=True):
-            job.add(its)
+    def _do(self, batch: Slice, pause: Pause) -> None:
+        # the time of this thread's own work, whatever else the processor does
+        begin, key = time.thread_time(), batch[0][0].key
+        sentences = [sentence for _, some in batch for sentence in some]
+        results = iter(self._work[key](sentences, pause))
+        measured = (time.thread_time() - begin) / sum(map(_cost, sentences))
+        self._rates[key] = (self._rates[key] + min(measured, 3 * self._rates[key])) / 2  # at most doubles
+        for job, some in batch:
+            job.add([next(results) for _ in some])
 
-    def _adapt(self, batch: Batch, took: float) -> None:
-        """Set the number of words of the next batch with the same key.
-
-        A batch that took too long may lower the limit, though not below `_FEW_WORDS`. A fast batch that was more than
-        half full raises the limit, at most to twice its value.
-        """
-        key, words = batch[0][0].key, _words(batch)
-        if took > self._seconds:
-            most = max(min(_FEW_WORDS, self._most_words), int(words * self._seconds / took))
-            self._limits[key] = min(most, self._limits[key])  # a long sentence may be a batch beyond the limit
-        elif 2 * words > self._limits[key]:
-            self._limits[key] = min(self._most_words, int(self._limits[key] * min(2.0, self._seconds / took)))
-
-    def _next(self) -> Batch:
-        """Wait for work and return the next batch; return an empty list after `close`."""
-        batch: Batch = []
+    def _next(self, lane: int) -> Slice:
+        """Wait for work and return the next slice; return an empty list after `close`."""
         with self._changed:
-            while not batch:
-                self._changed.wait_for(lambda: self._closed or any(job.waits for job in self._waiting))
-                if self._closed:
-                    return []
-                self._waiting = [job for job in self._waiting if job.waits]
-                batch = self._batch()  # empty if all jobs have just been cancelled
+            self._forget_finished()
+            while not self._waiting[lane] and not self._closed:
+                if lane == _QUICK:  # `submit` clears it
+                    self._quick_idle.set()
+                self._changed.wait()
+                self._forget_finished()
+            return [] if self._closed else self._taken(self._waiting[lane])
+
+    def _taken(self, jobs: list[QueuedJob]) -> Slice:
+        """Remove from `jobs` what fits into a slice: sentences of the first job, and further jobs that fit whole."""
+        batch: Slice = []
+        budget = self._budget(jobs[0].key)
+        for job in [job for job in jobs if job.key == jobs[0].key]:
+            costs = list(accumulate(map(_cost, job.rest)))
+            count = bisect_right(costs, budget)
+            if batch and count < len(costs):
+                break
+            count = max(count, 1)
+            batch.append((job, job.rest[:count]))
+            jobs.remove(job)
+            budget -= costs[count - 1]
         return batch
 
-    def _batch(self) -> Batch:
-        """Return the next sentence in turn, with further sentences of the same key; empty if no job waits."""
-        if not self._waiting:
-            return []
-        key = min(self._waiting, key=_turn).key
-        return self._taken([job for job in self._waiting if job.key == key], self._limits[key])
+    def _budget(self, key: tuple[str, str]) -> float:
+        """Return the cost of the sentences that are parsed in one slice."""
+        return SECONDS / self._rates[key]
 
-    def _taken(self, jobs: list[QueuedJob], most_words: int) -> Batch:
-        """Take at least one sentence, in the order of turns, up to `most_words` words in all.
+    def _forget_finished(self) -> None:
+        for jobs in self._waiting:
+            jobs[:] = [job for job in jobs if not job.done.done()]
 
-        A job that does not fit into the batch whole is begun only if it is first: it would hold up the others.
+    def _pause_of(self, batch: Slice, lane: int) -> Pause:
+        """Return the function that work calls between its steps.
+
+        The thread of long requests waits while there are short ones, but not longer than it has worked since it last
+        waited.
         """
-        found: dict[QueuedJob, list[Any]] = {}
-        words = 0
-        for job in sorted(jobs, key=_turn):
-            if found and words + job.words_left > most_words:
-                break
-            while job.waits and (not found or words + job.next_words <= most_words):
-                words += job.next_words
-                found.setdefault(job, []).append(job.take())
-        self._shares.pass_on(words)
-        return list(found.items())
+        resumed = time.perf_counter()
+
+        def pause() -> None:
+            nonlocal resumed
+            if self._closed or all(job.done.cancelled() for job, _ in batch):
+                raise NobodyWaitsError
+            if lane == _LONG:
+                self._quick_idle.wait(time.perf_counter() - resumed)
+                resumed = time.perf_counter()
+
+        return pause
 
 
-def _turn(job: QueuedJob) -> float:
-    return job.turn
+def _cost(sentence: Any) -> float:
+    """Return the time of a sentence, in units that take about equally long for all lengths."""
+    words = len(sentence.forms)
+    return 8 + words + words * words / 300
 
 
-def _words(batch: Batch) -> int:
-    return sum(len(sentence.forms) for _, sentences in batch for sentence in sentences)
-
-
-PARSE, TRACE = "parse", "trace"
-
-
-def work_of(parsers: dict[str, Parser]) -> dict[tuple[str, str], Callable[[Sequence], Sequence]]:
+def work_of(parsers: dict[str, Parser]) -> dict[tuple[str, str], Work]:
     """Return key → function that parses sentences, or traces derivations, with one of the models; see `Batches`."""
-    work: dict[tuple[str, str], Callable[[Sequence], Sequence]] = {}
+    work: dict[tuple[str, str], Work] = {}
     for name, parser in parsers.items():
         work[name, PARSE] = partial(_parses, parser)
         work[name, TRACE] = partial(_traces, parser)
     return work
 
 
-def _parses(parser: Parser, sentences: Sequence[Any]) -> list[dict[str, Any]]:
+def _parses(parser: Parser, sentences: Sequence[Any], pause: Pause) -> list[dict[str, Any]]:
     parses = parser.parse_stream(sentences)
     return [{**parser.formalism.parse_as_data(parse), "score": parse.score} for parse in parses]
 
 
-def _traces(parser: Parser, sentences: Sequence[Any]) -> list[dict[str, Any]]:
-    return [one.as_data() for one in trace(parser, sentences)]
+def _traces(parser: Parser, sentences: Sequence[Any], pause: Pause) -> list[list[str]]:
+    return [list(_json_of(one, pause)) for one in trace(parser, sentences, pause=pause)]
+
+
+def _json_of(found: Trace, pause: Pause) -> Iterator[str]:
+    """Yield the JSON of a trace in pieces: to write it all at once would hold up the other threads."""
+    data = found.as_data()
+    begin, end = _around(data, "derivations")
+    yield begin
+    for number, derivation in enumerate(data["derivations"]):
+        before, after = _around(derivation, "steps")
+        yield ("," if number else "") + before
+        for place, step in enumerate(derivation["steps"]):
+            pause()
+            yield ("," if place else "") + _json(step)
+        yield after
+    yield end
+
+
+def _around(data: dict[str, Any], name: str) -> tuple[str, str]:
+    """Return the JSON before and after the items of the list `name`."""
+    before, list_, after = _json({**data, name: []}).partition(f'"{name}":[]')
+    return before + list_[:-1], list_[-1] + after
+
+
+_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 @contextmanager
-def batches(parsers: dict[str, Parser], most_words: int, most_waiting: int) -> Iterator[Batches]:
+def batches(parsers: dict[str, Parser], most_waiting: int) -> Iterator[Batches]:
     """Yield the queue of `parsers`, and close it when the block ends."""
-    found = Batches(work_of(parsers), most_words, most_waiting)
+    found = Batches(work_of(parsers), most_waiting)
     try:
         yield found
     finally:

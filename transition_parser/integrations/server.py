@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
@@ -20,14 +20,16 @@ from starlette.middleware.gzip import GZipMiddleware
 from transition_parser import __version__
 from transition_parser.base.errors import InputError
 from transition_parser.integrations.batching import PARSE, TRACE, Batches, BusyError, batches
-from transition_parser.integrations.guards import HeadAsGet, Hosts, WholeRequests, refusal
+from transition_parser.integrations.guards import Guard, refusal
 from transition_parser.integrations.page import page, policy
 from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.sentences.objects import sentences_from
 
+Answer = TypeVar("Answer")
 _BYTES_A_CHARACTER = 12  # the most bytes of a character in JSON: a surrogate pair as \uXXXX\uXXXX
 _AROUND = 4096  # bytes that a request may have besides the text
 _FEW_CHARACTERS = 1000  # so short a text is divided as fast as a thread is started
+_PIECES = 64  # steps of a derivation that are sent at once
 
 
 @dataclass(frozen=True)
@@ -243,16 +245,12 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 
 class _Service:
-    """The answers to requests.
-
-    The thread of queue `work` parses. A second thread divides long texts into sentences, one text at a time, so that
-    neither the event loop nor short texts wait for long texts.
-    """
+    """The answers to requests."""
 
     def __init__(self, parsers: dict[str, Parser], limits: Limits, descriptions: Mapping[str, str | None]) -> None:
         self.parsers, self.limits, self.descriptions = parsers, limits, descriptions
         self.work: Batches | None = None
-        self.divider = ThreadPoolExecutor(1, "dividing")
+        self.divider = ThreadPoolExecutor(1, "dividing")  # divides texts into sentences, one text at a time
 
     def models(self) -> Models:
         models = [
@@ -271,11 +269,12 @@ class _Service:
     async def parse(self, asked: Text) -> dict[str, Any]:
         parser = self._parser(asked)
         sentences = await self._divided(parser, asked)
-        found = await self._done(asked.model, PARSE, sentences)
+        found = await self._done((asked.model, PARSE), sentences)
         system = parser.resources.parser.system
         return {"model": asked.model, "formalism": parser.formalism.name, "system": system, "sentences": found}
 
-    async def derivation(self, asked: SentenceOfText) -> dict[str, Any]:
+    async def derivation(self, asked: SentenceOfText) -> list[str]:
+        """Return the JSON of the derivations, in pieces."""
         parser = self._parser(asked)
         sentences = await self._divided(parser, asked)
         if asked.sentence >= len(sentences):
@@ -283,7 +282,7 @@ class _Service:
         words, most = len(sentences[asked.sentence].forms), self.limits.steps_of
         if words > most:
             raise RequestError(413, f"the sentence has {words:,} words: derivations are shown of up to {most:,} words")
-        (found,) = await self._done(asked.model, TRACE, [sentences[asked.sentence]])
+        (found,) = await self._done((asked.model, TRACE), [sentences[asked.sentence]])
         return found
 
     def _parser(self, asked: Text) -> Parser:
@@ -304,10 +303,7 @@ class _Service:
 
     def _sentences(self, parser: Parser, given: str | list[list[str]]) -> list[Any]:
         most = self.limits
-        try:
-            sentences = sentences_from(given, parser.formalism.sentence, segmenter=parser.resources.segmenter)
-        except InputError as error:
-            raise RequestError(400, str(error)) from None
+        sentences = sentences_from(given, parser.formalism.sentence, segmenter=parser.resources.segmenter)
         words = sum(len(sentence.forms) for sentence in sentences)
         if words > most.words:
             raise RequestError(413, f"{words:,} words, {most.words:,} are allowed: send them in parts")
@@ -316,19 +312,35 @@ class _Service:
             raise RequestError(413, f"a sentence has {longest:,} words, {most.sentence:,} are allowed: divide it")
         return sentences
 
-    async def _done(self, model: str, what: str, sentences: list[Any]) -> list[dict[str, Any]]:
+    async def _done(self, key: tuple[str, str], sentences: list[Any]) -> list[Any]:
         assert self.work is not None, "the app has not started"
-        if not sentences:  # the queue takes no job without sentences
-            return []
+        # the queue takes no job without sentences
+        return await asyncio.wrap_future(self.work.submit(key, sentences)) if sentences else []
+
+    async def in_time(self, request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
+        """Return what `work` returns; it ends once the client has left or the time is over."""
+        found, left = asyncio.ensure_future(work), asyncio.ensure_future(_left(request))
         try:
-            future = self.work.submit((model, what), sentences)
-            return await asyncio.wait_for(asyncio.wrap_future(future), self.limits.seconds)
-        except BusyError:
-            raise RequestError(503, "too many requests are waiting: try again later") from None
-        except TimeoutError:
-            raise RequestError(504, f"not parsed within {self.limits.seconds:g} seconds: send less at once") from None
-        except InputError as error:
-            raise RequestError(400, str(error)) from None
+            await asyncio.wait([found, left], timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED)
+            if not found.done():
+                raise RequestError(504, f"not parsed within {self.limits.seconds:g} seconds: send less at once")
+            return found.result()
+        finally:
+            left.cancel()
+            found.cancel()
+
+
+async def _left(request: Request) -> None:
+    """Return once the client has left."""
+    while (await request.receive())["type"] != "http.disconnect":
+        continue
+
+
+async def _in_chunks(pieces: Sequence[str]) -> AsyncIterator[bytes]:
+    """Yield the bytes of a long answer, with room for other requests in between."""
+    for begin in range(0, len(pieces), _PIECES):
+        yield "".join(pieces[begin : begin + _PIECES]).encode()
+        await asyncio.sleep(0)
 
 
 def make_app(
@@ -337,12 +349,10 @@ def make_app(
     allowed_hosts: Sequence[str] = ("*",),
     descriptions: Mapping[str, str | None] = MappingProxyType({}),
 ) -> FastAPI:
-    """Return the web application that parses with some models.
-
-    The app parses in a separate thread, which runs from the app's start-up to its shutdown.
+    """Return the web application that parses with some models, in threads that run from its start-up to its shutdown.
 
     parsers: name of a model → its parser
-    allowed_hosts: see `Hosts`; by default any host
+    allowed_hosts: see `Guard`; by default any host
     descriptions: name of a model → its purpose, shown to users who choose a model
     """
     service = _Service(parsers, limits or Limits(), descriptions)
@@ -350,7 +360,7 @@ def make_app(
 
     @asynccontextmanager
     async def alive(_app: FastAPI) -> AsyncIterator[None]:
-        with batches(parsers, 2 * most.words, most.waiting) as service.work:
+        with batches(parsers, most.waiting) as service.work:
             yield
         service.divider.shutdown(cancel_futures=True)
 
@@ -364,19 +374,19 @@ def make_app(
         redoc_url=None,
     )
     _answer_errors(app)
-    app.add_middleware(GZipMiddleware, minimum_size=4096)
+    app.add_middleware(GZipMiddleware, minimum_size=4096, compresslevel=1)
     longest = _AROUND + _BYTES_A_CHARACTER * most.characters
-    app.add_middleware(WholeRequests, most=longest, seconds=most.reading)
-    app.add_middleware(Hosts, allowed=allowed_hosts)
-    app.add_middleware(HeadAsGet)  # the outermost middleware
+    app.add_middleware(Guard, hosts=allowed_hosts, most=longest, seconds=most.reading)
     safe = {"Content-Security-Policy": f"{policy(connects=True)}; frame-ancestors 'none'"}
     safe |= {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache"}
     text = page()
 
+    @app.head("/", include_in_schema=False)
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
     async def _page() -> HTMLResponse:
         return HTMLResponse(text, headers=safe)
 
+    @app.head("/api/models", include_in_schema=False)
     @app.get("/api/models", operation_id="models", summary="The models, and what a request may have")
     async def _models() -> Models:
         return service.models()
@@ -388,8 +398,8 @@ def make_app(
         summary="The best graph of each sentence",
         responses={**ERRORS, 200: {"model": Parses}},
     )
-    async def _parse(asked: Text) -> JSONResponse:
-        return JSONResponse(await service.parse(asked))
+    async def _parse(asked: Text, request: Request) -> JSONResponse:
+        return JSONResponse(await service.in_time(request, service.parse(asked)))
 
     @app.post(
         "/api/derivation",
@@ -397,8 +407,9 @@ def make_app(
         summary="How the graph of a sentence was found, and the other hypotheses",
         responses={**ERRORS, 200: {"model": TraceOfSentence}},
     )
-    async def _derivation(asked: SentenceOfText) -> JSONResponse:
-        return JSONResponse(await service.derivation(asked))
+    async def _derivation(asked: SentenceOfText, request: Request) -> StreamingResponse:
+        found = await service.in_time(request, service.derivation(asked))
+        return StreamingResponse(_in_chunks(found), media_type="application/json")
 
     return app
 
@@ -409,6 +420,14 @@ def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(RequestError)
     async def _ours(_request: Request, error: RequestError) -> JSONResponse:
         return refusal(error.status, error.problem)
+
+    @app.exception_handler(InputError)
+    async def _input(_request: Request, error: InputError) -> JSONResponse:
+        return refusal(400, str(error))
+
+    @app.exception_handler(BusyError)
+    async def _busy(_request: Request, _error: BusyError) -> JSONResponse:
+        return refusal(503, "too many requests are waiting: try again later")
 
     @app.exception_handler(HTTPException)
     async def _http(request: Request, error: HTTPException) -> JSONResponse:
