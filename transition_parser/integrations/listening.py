@@ -7,6 +7,7 @@ import errno
 import signal
 import socket
 import sys
+from typing import Any
 
 from fastapi import FastAPI
 from granian.constants import HTTPModes, Interfaces
@@ -48,12 +49,13 @@ def bound_socket(host: str, port: int) -> socket.socket:
 class _Server(Server):
     """granian's server on a socket that listens already."""
 
-    def __init__(self, bound: socket.socket, app: FastAPI, **settings: object) -> None:
+    def __init__(self, bound: socket.socket, app: FastAPI, **settings: Any) -> None:
         super().__init__(app, **settings)
         self._bound = bound
 
     def _init_shared_socket(self) -> None:
-        self._shd = SocketHolder(self._bound.dup().detach(), False, _QUEUE)  # which closes it
+        # it closes the copy; granian's stubs lack its arguments
+        self._shd = SocketHolder(self._bound.dup().detach(), False, _QUEUE)  # type: ignore[call-arg,assignment]
 
 
 def make_server(app: FastAPI, bound: socket.socket, log: bool, seconds: float, connections: int) -> _Server:
@@ -64,7 +66,8 @@ def make_server(app: FastAPI, bound: socket.socket, log: bool, seconds: float, c
     bound.setblocking(False)
     if hasattr(socket, "TCP_USER_TIMEOUT"):  # on Linux; accepted connections inherit it
         bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * seconds))
-    on_stderr = {name: {**one, "stream": "ext://sys.stderr"} for name, one in LOGGING_CONFIG["handlers"].items()}
+    defaults: dict[str, Any] = LOGGING_CONFIG
+    on_stderr = {name: {**one, "stream": "ext://sys.stderr"} for name, one in defaults["handlers"].items()}
     return _Server(
         bound,
         app,
