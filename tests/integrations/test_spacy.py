@@ -493,3 +493,8 @@ def test_tokens_that_do_not_show_are_no_words(trees):
     plain = trees(Doc(trees.vocab, words=["Bob", "left", ".", "She", "ran", "."]))
     assert [str(tree) for tree in document._.tree] == [str(tree) for tree in plain._.tree]
     assert [token.dep_ for token in document if token.text in "\u200b\ufeff\u00ad"] == ["dep"] * 3
+
+
+def test_a_sentence_starts_at_a_token_with_what_does_not_show_before_it(trees):
+    document = trees.make_doc("He left. \u200bShe ran.")
+    assert [span.text for span in trees(document).sents] == ["He left.", "\u200bShe ran."]

@@ -16,7 +16,7 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.documents import NO_VALUE, set_sentence_starts, value_of
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.sentences.texts import on_one_line
-from transition_parser.text.clusters import shows
+from transition_parser.text.clusters import shows, space_before
 from transition_parser.text.segmentation import ENGLISH, Segmenter
 
 SPACE_RELATION, SPACE_POS, SPACE_TAG = "dep", "SPACE", "_SP"  # for white space, as in spaCy's own pipelines
@@ -58,7 +58,7 @@ def sentences_of(document: Doc, segmenter: Segmenter = ENGLISH) -> list[DocSente
 def _starts(document: Doc, segmenter: Segmenter) -> set[int]:
     """Return the tokens that begin where a sentence after the first one does; a start inside a token is ignored."""
     sentences = list(segmenter.sentences(document.text.split("\n")))[1:]
-    token_at = {token.idx + len(token.text) - len(token.text.lstrip()): token.i for token in document}
+    token_at = {token.idx + space_before(token.text): token.i for token in document}
     return {token_at[sentence.start] for sentence in sentences if sentence.start in token_at}
 
 

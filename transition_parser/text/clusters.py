@@ -43,6 +43,12 @@ def shows(text: str) -> bool:
     return bool(Clusters.of(text).shown.strip())
 
 
+def space_before(text: str) -> int:
+    """Return the number of characters of a text before the first cluster that shows and is no white space."""
+    clusters = Clusters.of(text)
+    return next((start for start, shown in zip(clusters.starts, clusters.shown) if not shown.isspace()), len(text))
+
+
 class Clusters(NamedTuple):
     """The clusters of a text that show.
 
