@@ -122,7 +122,7 @@ BAD = [
     (422, "text: Input should be a valid string", {"model": "en-ewt", "text": 3}),
     (400, "zero byte", {"model": "en-ewt", "text": "a\0b"}),
     (400, "it has no words", {"model": "en-ewt", "sentences": [["a"], []]}),
-    (400, "white space", {"model": "en-amr", "sentences": [["a b"]]}),
+    (400, "blanks, tabs or line breaks", {"model": "en-amr", "sentences": [["a b"]]}),
     (413, "4,001 characters, 4,000 are allowed", {"model": "en-ewt", "text": "x" * 4001}),
     (413, "4,200 characters, 4,000 are allowed", {"model": "en-ewt", "sentences": [["x" * 20] * 200]}),
     (413, "401 words, 400 are allowed", {"model": "en-ewt", "text": "a " * 401}),
