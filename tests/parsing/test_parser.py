@@ -3,6 +3,7 @@
 import math
 import statistics
 import sys
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,12 +13,13 @@ import torch
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.small_models import encode
 from transition_parser import Parser
-from transition_parser.base.errors import InputError
+from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.base.machine import has_fast_bf16
 from transition_parser.graphs.bank import parse_bank
 from transition_parser.graphs.conllu import parse_conllu, read_conllu
 from transition_parser.kernels.code_kernels import has_codes
 from transition_parser.modules import packing
+from transition_parser.modules.contract import ParserModel
 from transition_parser.parsing import batches, preparation
 from transition_parser.parsing import parser as parser_module
 from transition_parser.parsing.search import search
@@ -258,6 +260,16 @@ def test_a_single_batch_is_parsed_in_the_calling_thread(checkpoint, monkeypatch)
     assert not pools
     assert [parse.actions for parse in parser.parse(sentences)] == alone
     assert pools == [(2,)]
+
+
+@pytest.mark.parametrize("options", [{"beam": 4}, {"nbest": 3}, {"beam": 2, "nbest": 2}])
+def test_a_model_without_a_beam_says_so(options, monkeypatch):
+    monkeypatch.setattr(ParserModel, "searches_directly", True)
+    with pytest.warns(ParserWarning, match="en-fast: the model finds .* without a beam: beam and nbest do nothing"):
+        Parser.load("en-fast", **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Parser.load("en-fast")
 
 
 def test_sentences_to_text():

@@ -234,9 +234,9 @@ def test_a_tree_as_a_dictionary():
         "text": "Don't go!",
         "words": [
             {"form": "Do", "lemma": "do", "upos": "AUX", "xpos": "VBP", "feats": "Mood=Imp"}
-            | {"head": 3, "relation": "aux", "score": 0.5, "start": None, "end": None},
+            | {"head": 3, "relation": "aux", "score": 0.5, "start": 0, "end": 2},
             {"form": "n't", "lemma": "not", "upos": "PART", "xpos": None, "feats": None}
-            | {"head": 3, "relation": "advmod", "score": 1.0, "start": None, "end": None},
+            | {"head": 3, "relation": "advmod", "score": 1.0, "start": 2, "end": 5},
         ],
         "multiword_tokens": [{"form": "Don't", "first": 1, "last": 2}],
         "score": -0.5,
@@ -265,9 +265,16 @@ def test_an_amr_as_a_dictionary():
 def test_triples_are_the_ones_that_penman_reads():
     found = parse_of("She likes New York", DERIVATION, wiki=WIKI).to_dict()
     read = penman.decode(found["penman"])
-    assert {*map(tuple, found["triples"])} == {*read.triples} and found["triples"][0][0] == read.top
+    assert {(a, f":{role}", b) for a, role, b in found["triples"]} == {*read.triples} and found["triples"][0][
+        0
+    ] == read.top
     assert found["nodes"][found["top"]]["variable"] == read.top
     assert {node["variable"] for node in found["nodes"]} - {None} == read.variables()
+
+
+def test_roles_have_one_name():
+    found = parse_of("She likes New York", DERIVATION).to_dict()
+    assert {edge["role"] for edge in found["edges"]} == {role for _, role, _ in found["triples"]} - {"instance"}
 
 
 def test_triples_of_sample_graphs_are_the_ones_that_penman_reads():

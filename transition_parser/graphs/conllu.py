@@ -21,6 +21,7 @@ COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DE
 MAY_HOLD_SPACES = ("FORM", "LEMMA", "MISC")
 
 
+_GLOBAL_COLUMNS = re.compile(r"#\s*global\.columns\s*=(.*)")  # opens a file of CoNLL-U Plus
 _OPENS = re.compile(r"#\s*new(doc|par)\b")
 _ALTERNATIVE = re.compile(r"# nbest = (?!1/)\d+/\d+")
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
@@ -130,6 +131,28 @@ class Sentence:
         `SpaceAfter=No`.
         """
         return self.comment("text") or "".join(_tokens_with_spaces(self.rows)).strip(" ")
+
+    def places_in_text(self) -> tuple[tuple[int, int], ...]:
+        """Return start and end of each word in `# text`, () if that comment is missing or the tokens do not spell it.
+
+        Words that do not spell their multi-word token (`du`: `de`, `le`) have the place of the token.
+        """
+        text, here, last = self.comment("text") or "", 0, 0
+        places: list[tuple[int, int]] = []
+        for row in self.rows:
+            if not row.is_range and (not row.is_word or int(row.id) <= last):
+                continue
+            start = text.find(row.form, here)
+            if start < 0 or text[here:start].strip():
+                return ()
+            here = start + len(row.form)
+            first, last = row.span if row.is_range else (int(row.id), int(row.id))
+            words = self.forms[first - 1 : last]
+            for word in words:
+                size = len(word) if "".join(words) == row.form else 0
+                places.append((start, start + size if size else here))
+                start += size
+        return tuple(places)
 
     @property
     def is_alternative(self) -> bool:
@@ -251,20 +274,42 @@ def read_conllu(path: str | os.PathLike) -> Iterator[Sentence]:
 def parse_conllu(lines: Iterable[bytes], path: str | None = None, first: int = 1) -> Iterator[Sentence]:
     """Yield the sentences of an iterable of UTF-8 encoded lines. Raises `InputError` for a malformed sentence.
 
+    Of CoNLL-U Plus (`# global.columns = …`) the columns that CoNLL-U has are read; missing columns have no values.
+
     first: the number of the first line
     """
     block: list[str] = []
+    columns: Sequence[str] = COLUMNS
     start = first
     for number, raw in enumerate(lines, first):
         line = decode_line(raw, path, number)
+        plus = _GLOBAL_COLUMNS.fullmatch(line)
+        if plus and plus[1].split() != [*COLUMNS]:
+            columns = plus[1].split()
+            if not {"ID", "FORM"} <= {*columns}:
+                raise input_error("global.columns must name ID and FORM", path, number)
+            start = start if block else number + 1
+            continue
         if line:
-            block.append(line)
+            block.append(
+                line if line.startswith("#") or columns == COLUMNS else _ten_columns(line, columns, path, number)
+            )
             continue
         if block:
             yield _sentence(block, path, start)
         block, start = [], number + 1
     if block:
         yield _sentence(block, path, start)
+
+
+def _ten_columns(line: str, columns: Sequence[str], path: str | None, number: int) -> str:
+    cells = line.split("\t")
+    if len(cells) != len(columns):
+        raise input_error(
+            f"{len(cells)} columns separated by tabs, but global.columns names {len(columns)}", path, number
+        )
+    values = dict(zip(columns, cells, strict=True))
+    return "\t".join(values.get(name, "_") for name in COLUMNS)
 
 
 def decode_line(raw: bytes, path: str | None, number: int) -> str:

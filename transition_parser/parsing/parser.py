@@ -23,7 +23,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack
 
 import torch
 
-from transition_parser.base.errors import InputError, NotFiniteError, input_error
+from transition_parser.base.errors import InputError, NotFiniteError, input_error, warn
 from transition_parser.base.process import give_back_freed_memory
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import AmrEntry
@@ -256,6 +256,8 @@ class Parser(Generic[P_co]):
         }  # fmt: skip
         loaded, resources = load_model(model)
         _check_kind(model, resources, kind)
+        if loaded.searches_directly and not others and max(beam, nbest) > 1:
+            warn(f"{model}: the model finds the best tree of a sentence without a beam: beam and nbest do nothing")
         paths, members = (model, *others), [(loaded, resources), *map(load_model, others)]
         if others and _all_score_actions_of(resources, members):
             return cls(Ensemble([member for member, _ in members]), resources, beam, paths=paths, **options)

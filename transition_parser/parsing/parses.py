@@ -171,7 +171,7 @@ class Parse(SentenceParse):
         - `line`: the line of the file where the sentence begins, None where it is not known
         - `words`: of each word `form`, `lemma`, `upos`, `xpos` and `feats` (None where unknown), `head` (counted from
           1; 0: the root), `relation`, `score` (see `arc_scores`), and `start` and `end`, its place in the text that
-          was parsed (None where it is not known)
+          was parsed, for CoNLL-U in `text` (None where it is not known)
         - `multiword_tokens`: of each token of several words `form`, `first` and `last` (words, counted from 1)
         - `score`, `probability`, `actions`: see `Parse`; each action as it is written
         - `alternatives`: where alternatives were asked for, a dictionary of each, the best first
@@ -187,7 +187,7 @@ class Parse(SentenceParse):
             "id": sentence.id,
             "line": sentence.line,
             "text": sentence.comment("text"),
-            "words": _with_places(words, sentence.spans),
+            "words": _with_places(words, sentence.spans or sentence.places_in_text()),
             "multiword_tokens": [{"form": form, "first": first, "last": last} for form, first, last in ranges],
             **_derivation(self),
         }
@@ -323,7 +323,8 @@ class AmrParse(SentenceParse):
         - `edges`: of each edge `source` and `target` (nodes counted from 0), `role` (without colon;
           inverse only if the target is a constant), and `score` (see `edge_scores`; None where it is not known)
         - `top`: the node that PENMAN writes first
-        - `triples`: the graph as the package `penman` has it, `["w", ":ARG0", "b"]`, the concept of the top first
+        - `triples`: the graph as the package `penman` has it, but roles without colon as in `edges`
+          (`["w", "ARG0", "b"]`), the concept of the top first
         - `score`, `probability`, `actions`, `alternatives`: as in `Parse.to_dict`
 
         Raises `InputError` for a graph that is nested too deeply for PENMAN.
@@ -353,7 +354,7 @@ class AmrParse(SentenceParse):
             "nodes": nodes,
             "edges": [{**edge._asdict(), "score": score} for edge, score in edges],
             "top": graph.top,
-            "triples": [list(triple) for triple in graph.triples(self.wiki)],
+            "triples": [[source, role[1:], target] for source, role, target in graph.triples(self.wiki)],
             **_derivation(self),
         }
 

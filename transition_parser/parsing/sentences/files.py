@@ -233,7 +233,9 @@ def _is_bank(head: list[bytes], name: str) -> bool:
 
 
 def _is_conllu(head: list[bytes], name: str) -> bool:
-    return name.endswith(".conllu") or bool(head and head[-1].count(b"\t") == len(COLUMNS) - 1 and head[-1][:1] != b"#")
+    if name.endswith(".conllu") or (head and head[0].startswith(b"# global.columns")):
+        return True
+    return bool(head and head[-1].count(b"\t") == len(COLUMNS) - 1 and head[-1][:1] != b"#")
 
 
 def _of_bank(lines: Iterable[bytes], name: str, start: Start) -> Iterator[AmrEntry]:

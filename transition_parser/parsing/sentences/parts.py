@@ -85,6 +85,8 @@ def read_part(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
         tokenised, longest, segmenter = reading.tokenised, reading.longest, reading.segmenter
         start, warned = _start(part), TextWarnings(of_markup=not reading.raw)
         opens = not start.sentences
+        if start.line > 1 and head and head[0].startswith(b"# global.columns"):  # of CoNLL-U Plus: each part needs it
+            lines, start = chain(head[:1], lines), start._replace(line=start.line - 1)
         for sentence in sentences_of(lines, name, kind, layout, tokenised, start, longest, warned, segmenter):
             if isinstance(sentence, EmptyLine):
                 yield Item([], sentence)
