@@ -11,6 +11,7 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.conftest import OF_PROGRAMS, SAMPLE, SAMPLE_AMR, run, run_here
@@ -52,8 +53,7 @@ def started(command: list, number: signal.Signals, line_begins: str) -> tuple[in
         for line in running.stderr:
             errors.append(line)
             if line.startswith(line_begins):
-                found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(running.pid)], capture_output=True, text=True)
-                children = [*map(int, found.stdout.split())]
+                children = [child.pid for child in psutil.Process(running.pid).children()]
                 running.send_signal(number)
     return running.returncode, "".join(errors), children
 
