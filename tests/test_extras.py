@@ -66,8 +66,8 @@ def test_other_commands_need_no_extra(command, tmp_path):
 
 @pytest.mark.parametrize(
     "command",
-    [("draw", SAMPLE), ("draw", SAMPLE_AMR), ("ablation", "en-ewt", SAMPLE)],
-    ids=["tree", "amr", "ablation"],
+    [("draw", SAMPLE), ("draw", SAMPLE_AMR)],
+    ids=["tree", "amr"],
 )
 def test_pictures_say_which_extra_they_need(command, tmp_path):
     said = without_extras(*command, "-o", tmp_path / "picture.svg", status=2).stderr

@@ -61,7 +61,6 @@ def test_the_source_distribution_holds_what_building_testing_and_training_need(s
             "Dockerfile",
             ".dockerignore",
             "docs/architectures.md",
-            "docs/pictures/ablation-use.svg",
         ),
         *("run/setup.sh", "run/constraints.txt", "run/bench/all.sh", "tests/conftest.py", "tests/data/sample.amr"),
     ]

@@ -31,11 +31,6 @@ def test_help(command):
     assert command == "" or "example:" in done.stdout
 
 
-def test_the_old_name_of_a_command_works_with_a_warning():
-    old, new = (run_here(name, "en-ewt", "no/such.conllu", status=2).stderr for name in ("importance", "ablation"))
-    assert old == f"transition-parser: warning: `importance` is now called `ablation`\n{new}" and "no/such" in new
-
-
 def test_the_installed_program():
     assert run("transition-parser", "--version").stdout.strip() == __version__
 

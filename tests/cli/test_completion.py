@@ -25,7 +25,7 @@ def completed(*words: str) -> list[str]:
 
 
 def test_commands_options_systems_models_and_configs_are_completed():
-    assert completed("abl") == ["ablation"]
+    assert completed("calib") == ["calibrate"]
     assert set(COMMANDS) <= set(completed(""))
     assert "en-ewt-minilm" in completed("parse", "en-")
     assert {"arc-eager", "arc-hybrid-swap"} <= set(completed("oracle", "--system", "arc-"))

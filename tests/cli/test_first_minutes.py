@@ -146,7 +146,6 @@ def test_a_string_is_no_stream_of_texts(parser):
         ("parse", "en-ewt", "README.md", "{}", "-o", "out/"),
         ("parse", "en-ewt", "{}", "--column", "text"),
         ("draw", "{}", "--model", "en-ewt", "-o", "x.html"),
-        ("ablation", "en-ewt", "{}"),
     ],
 )
 def test_a_missing_file_is_refused_before_a_model_is_loaded(tmp_path, command):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from tests.fairseq import any_model
 from transition_parser import Parser
-from transition_parser.analysis.deltas import ALL, delta_scores
 
 SIZES = ("--encoder-embed-dim", "64", "--encoder-ffn-embed-dim", "64", "--use-width", "64", "--mlp-width", "64",
          "--action-width", "16", "--marker-width", "16", "--relation-width", "16")  # fmt: skip
@@ -47,21 +45,6 @@ def test_other_precisions_find_about_the_same(checkpoint, precision):
 
 def test_a_sentence_does_not_depend_on_its_batch(checkpoint):
     any_model.check_batches(checkpoint)
-
-
-def test_delta_scores_of_the_command(checkpoint, tmp_path):
-    """In fp32 unless asked otherwise: as data, as a picture, and line by line."""
-    picture = tmp_path / "delta.svg"
-    done = run_here("ablation", checkpoint, SAMPLE, "--scores", "delta", "--json", "-o", picture)
-    decisions, delta = delta_scores(Parser.load(checkpoint, precision="fp32"), SAMPLE)
-    assert json.loads(done.stdout) == {"decisions": decisions, "delta": delta}
-    assert ">stack, inside<" in picture.read_text(encoding="utf-8")
-    lines = run_here("ablation", checkpoint, SAMPLE, "--scores", "delta").stdout.splitlines()
-    assert [line.split("  ")[0].strip() for line in lines] == [f"{kind} ({n})" for kind, n in decisions.items()]
-    assert f"  buffer {delta[ALL]['buffer']['inside']:.4f} " in lines[0]
-    for options, problem in ((("--precision", "int8"), "not int8"), (("--punct", "skip"), "not for --scores delta")):
-        done = run_here("ablation", checkpoint, SAMPLE, "--scores", "delta", *options, status=2)
-        assert problem in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 def test_copies_parse_as_one(checkpoint):

@@ -138,15 +138,13 @@ def test_convolutions_are_computed_with_codes(amr_parser):
 
 
 @pytest.mark.parametrize(
-    "why", ["large beam", "two sentences", "hidden state", "emulated int8", "training", "small vocabulary", "SHIFTs"]
+    "why", ["large beam", "two sentences", "emulated int8", "training", "small vocabulary", "SHIFTs"]
 )
 def test_amrs_are_searched_step_by_step_where_the_kernel_cannot_follow(amr_parser, monkeypatch, why):
     if why == "emulated int8":
         monkeypatch.setattr(packing, "has_codes", lambda: False)
     parser = amr_parser("shift words" if why == "SHIFTs" else "state", "int8" if why == "emulated int8" else "fp32")
     model = parser.model.train(why == "training")
-    if why == "hidden state":
-        model.decoder.hidden = ("stack",)
     if why == "small vocabulary":
         monkeypatch.setattr(decoder, "LARGE_VOCABULARY", 10**6)
     encoded = encode(parser, [["The", "dog"]] * (2 if why == "two sentences" else 1))

@@ -682,23 +682,6 @@ def test_all_shifts_have_one_score_so_that_all_actions_can_not_compete(task, bat
         criterion(make_model("sentence", task.resources), batch)
 
 
-def test_the_history_can_be_hidden(task, batch):
-    model = make_model("state graph", task.resources).eval()
-    decoder = model.plain.decoder
-    assert decoder.state_parts == ["stack", "buffer", "head", "relation", "actions"]
-    with torch.no_grad():
-        encoder_out, states = read(model, batch["net_input"])
-        actions = batch["net_input"]["prev_output_tokens"]
-        seen = decoder.scores(actions, encoder_out, states)
-        decoder.hide(["actions"])
-        hidden = decoder.scores(actions, encoder_out, states)
-        assert (seen - hidden)[:, 0].isfinite().all() and not torch.allclose(seen, hidden)
-        decoder.history.of_kind.weight.normal_()
-        assert torch.equal(decoder.scores(actions, encoder_out, states), hidden)
-        decoder.hide([])
-        assert not torch.equal(decoder.scores(actions, encoder_out, states), hidden)
-
-
 def test_a_state_does_not_depend_on_its_batch(task, batch):
     for kind in ("sentence", *GRAPH_MODELS, "composed"):
         model = make_model(kind, task.resources).eval()

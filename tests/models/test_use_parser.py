@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from types import SimpleNamespace
 
@@ -356,40 +355,6 @@ def test_greedy_search_takes_the_best_kind_and_then_its_best_label(case_of, syst
                 assert hypothesis.step_scores[t] == pytest.approx(float(scores[0, t, token]), abs=1e-4)
             differs += token != max(there, key=lambda o: float(scores[0, t, o]))
     assert differs > 0  # or this says nothing
-
-
-# --- structures that are not seen -----------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", STRUCTURES)
-@torch.no_grad()
-def test_structures_can_be_left_out_of_a_trained_model(case_of, name):
-    """Their heads read zeros, in teacher forcing and in search; all are seen again after that."""
-    _, batch, plain = case_of("arc-hybrid-swap", "structures")
-    plain = plain.float()
-    decoder, actions = plain.decoder, batch["net_input"]["prev_output_tokens"]
-    encoder_out = plain.encode(batch["net_input"])
-    states = decoder.states(actions, encoder_out)
-    whole = decoder.scores(actions, encoder_out, states)
-    decoder.hide([name])
-    part = decoder.scores(actions, encoder_out, states)
-    without = copy.deepcopy(plain)  # the same with weights that are 0
-    without.decoder.hide([])
-    for layer in without.decoder.layers:
-        group = layer.heads[ACTIONS if name == ACTIONS else WORDS]
-        heads = [i for i, other in enumerate(layer.structures.of_head) if other == name]
-        first = 0 if name == ACTIONS else layer.structures.heads[ACTIONS]
-        for head in heads:
-            start = (len(group.structure) + head - first) * layer.head_width
-            group.key_value.weight[start : start + layer.head_width] = 0.0
-    assert not torch.allclose(whole, part, atol=1e-3)
-    assert torch.allclose(part, without.decoder.scores(actions, encoder_out, states), atol=1e-5)
-    found, wanted = ([h.tokens for (h,) in search(model, encoder_out)] for model in (plain, without))
-    assert found == wanted
-    decoder.hide([])
-    assert torch.equal(decoder.scores(actions, encoder_out, states), whole)
-    with pytest.raises(ValueError, match="no part 'queue': actions, stack, buffer, arcs, relations"):
-        decoder.hide(["queue"])
 
 
 def test_what_each_system_needs(case_of):

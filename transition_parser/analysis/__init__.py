@@ -1,1 +1,1 @@
-"""Floor 6 (see CONTRIBUTING.md): derivations step by step, ablation of the parser state, Δ scores, and confidence."""
+"""Floor 6 (see CONTRIBUTING.md): derivations step by step, and confidence."""

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from transition_parser.modules.contract import ActionScores, Decoder
-from transition_parser.modules.inspection import Inspectable
 from transition_parser.parsing.formalisms import Formalism
 from transition_parser.parsing.parser import AnySentence, Parser
 from transition_parser.parsing.search import Observed
@@ -47,7 +46,7 @@ class Step:
     log_probability: log-probability of the action; None if actions are not scored
     candidates: the most probable actions, best first; the taken action is always among them
     others, rest: number and total probability of the other competing actions
-    seen: view of the words, such as `stack` (`Inspectable.visible_words`) → (position, value) of each word that the
+    seen: view of the words, such as `stack` (`Decoder.visible_words`) → (position, value) of each word that the
         network sees in this view; positions count from 0, and the root is behind the last word
     """
 
@@ -173,7 +172,7 @@ class _Choice(NamedTuple):
     tokens: (K,) int; the ids of the competing actions
     log_probs: (K,) float
     legal: (K,) bool; see `CompetingAction.legal`
-    seen: view of the words (`Inspectable.visible_words`) → (P,); a value for each of P words, 0 if not seen
+    seen: view of the words (`Decoder.visible_words`) → (P,); a value for each of P words, 0 if not seen
     """
 
     tokens: np.ndarray
@@ -225,7 +224,7 @@ class _Recorder:
 
     def __call__(self, observed: Observed) -> None:
         self.of_rows = self._moved(observed)
-        words = self.decoder.visible_words(observed.machine.observe()) if isinstance(self.decoder, Inspectable) else {}
+        words = self.decoder.visible_words(observed.machine.observe())
         seen = {name: values.cpu().numpy() for name, values in words.items()}
         self._remember(observed.alive.tolist(), observed.scores, seen)
         self.pause()

@@ -35,10 +35,8 @@ COMMANDS = (
     "package",
     "calibrate",
     "segmenter",
-    "ablation",
     "completion",
 )
-RENAMED = {"importance": "ablation"}  # old name of a command → new name; old names work for one release, with a warning
 PASS_ON = ("train",)  # the commands that pass the arguments after -- to another program
 
 
@@ -77,8 +75,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         logging.getLogger(talkative).setLevel(logging.WARNING)
     argv = sys.argv[1:] if argv is None else argv
     named = next((argument for argument in argv if not argument.startswith("-")), None)
-    if named in RENAMED:
-        argv, named = _with_present_name(argv, named), RENAMED[named]
     argv, passed_on = _divided(argv) if named in PASS_ON else (argv, [])
     try:
         arguments = _parsed(build_parser([named] if named in COMMANDS else COMMANDS), argv)
@@ -124,13 +120,6 @@ def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str]) -> argparse.Na
         return parser.parse_args(argv)
     finally:
         sys.stdout.flush()  # --help ends the program, and may have nowhere to go
-
-
-def _with_present_name(argv: Sequence[str], old: str) -> list[str]:
-    """Return the arguments with the present name of a command that was called by its old name, and print a warning."""
-    print(f"transition-parser: warning: `{old}` is now called `{RENAMED[old]}`", file=sys.stderr)
-    place = argv.index(old)
-    return [*argv[:place], RENAMED[old], *argv[place + 1 :]]
 
 
 def _divided(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

@@ -25,7 +25,7 @@ from transition_parser.modules.words import TAGS, InputReader, WordTensors
 from transition_parser.states.batched import unroll
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import Machine, make_machine
-from transition_parser.states.states import States
+from transition_parser.states.states import FIELDS, States
 from transition_parser.states.table import ActionTable
 
 # prefix of weight names in a checkpoint: such weights belong to a second model, trained along with this one
@@ -228,6 +228,13 @@ class Decoder(nn.Module):
         # the machine's action at step t is the token that the decoder reads at t + 1
         following = torch.cat([actions[:, 1:], actions[:, :1]], 1)
         return unroll(self.machine(encoder_out), following)
+
+    def visible_words(self, states: States) -> dict[str, Tensor]:
+        """Return what the decoder sees of the words, for display: name → (…, P) over P positions, 0 for unseen words.
+
+        By default these are the fields of `States` that are present. The dimensions … are those of `states`.
+        """
+        return {name: value for name, value in states.tensors().items() if name in FIELDS}
 
 
 class StateDecoder(Decoder, ABC):

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from transition_parser.base.errors import InputError
 from transition_parser.modules.contract import ActionScores, ParserModel, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.tagging import TagHeads
 from transition_parser.modules.word_input import NO_ANNOTATIONS
 from transition_parser.modules.words import InputReader
@@ -88,7 +87,7 @@ class EnsembleSearch(SearchState):
         return rows
 
 
-class EnsembleDecoder(Inspectable, StateDecoder):
+class EnsembleDecoder(StateDecoder):
     """A decoder whose scores are the means of the members' log-probabilities."""
 
     def __init__(self, members: Sequence[StateDecoder]) -> None:

@@ -103,7 +103,7 @@ class AmrMachine(BatchedMachine):
 
     def rows_for_kernel(self) -> InitialRows | None:
         """Return the rows for a kernel that searches whole derivations; None where the kernel cannot follow them."""
-        if self._setting is None or self.limits is None or self.hidden:
+        if self._setting is None or self.limits is None:
             return None
         return InitialRows(self._setting, self.numbers, self.nodes, self.named, self._columns, self._context)
 

@@ -21,8 +21,6 @@ class BatchedMachine(ABC):
     top_ranks: the highest rank in `stack_ranks` that the two words (in AMR, nodes) on top of the stack have
     width: P, the number of words of the longest sentence plus one
     needs: names of the fields of `States` that `observe` returns; their history is recorded from the first action on
-    hidden: names of fields that `observe` returns as zeros, as if no word had ever been there; the change of a
-        network's predictions shows how much the network relies on these fields
     """
 
     per_sentence: ClassVar[Sequence[str]] = ()
@@ -30,7 +28,6 @@ class BatchedMachine(ABC):
     top_ranks: ClassVar[int] = 2
     table: DeviceTable
     width: int
-    hidden: Collection[str] = ()
 
     def __init__(self, needs: Collection[str] = ()) -> None:
         self.needs = frozenset(needs)
@@ -63,7 +60,6 @@ class BatchedMachine(ABC):
                 values[name] = torch.where(last >= 0, self.steps - last, 0)
         if self.needs.intersection(TREE):
             values |= {name: value for name, value in zip(TREE, self.tree(), strict=True) if name in self.needs}
-        values |= {name: torch.zeros_like(values[name]) for name in self.hidden if name in values}
         return States(self.legal_columns(), self.context(), **values)
 
     # --- legality ---------------------------------------------------------------------------

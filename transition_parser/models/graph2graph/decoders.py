@@ -6,7 +6,6 @@ Source: Mohammadshahi and Henderson 2020, secs. 3 and 4, appendix G
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import torch
@@ -28,7 +27,6 @@ from transition_parser.models.graph2graph.root import with_root_at_bottom
 from transition_parser.modules.arcs import places
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.kinds import FactoredScores, Kinds
 from transition_parser.modules.layers import gather_rows
 from transition_parser.states.machine import Machine
@@ -36,10 +34,9 @@ from transition_parser.states.states import RANKS, TREE, States
 from transition_parser.states.table import ActionTable
 
 STACK, BUFFER, DELETED = SEGMENTS = range(3)
-ACTIONS = "actions"  # the name of the actions so far in `state_parts`
 
 
-class FactoredDecoder(Inspectable, StateDecoder):
+class FactoredDecoder(StateDecoder):
     """A decoder that chooses the kind of an action and then its relation, each among the legal ones."""
 
     shifts_are_alike = True
@@ -142,11 +139,9 @@ class FeedbackDecoder(FactoredDecoder):
     graph: True if attention reads the arcs so far, and their labels are added to dependents (eqs 3 and 4)
     history: the LSTM over the actions so far; None for a model without it
     together: see `Classifiers`
-    without_history: True if the network sees zeros in place of the history (`hide`)
     """
 
     reads_in_decoder = True
-    without_history = False
 
     def __init__(
         self,
@@ -166,21 +161,6 @@ class FeedbackDecoder(FactoredDecoder):
         width = 0 if history is None else history.width
         self.classifiers = Classifiers(table, self.kinds, dim, options, width, together)
         self.needs = (*RANKS, *TREE) if graph else RANKS
-
-    @property
-    def state_parts(self) -> Sequence[str]:
-        """The fields of `States` that the decoder reads, and `ACTIONS` where there is a history."""
-        return [*super().state_parts, *([ACTIONS] if self.history is not None else [])]
-
-    def hide(self, parts: Collection[str]) -> None:
-        known = self.known_parts(parts)
-        self.hidden, self.without_history = known - {ACTIONS}, ACTIONS in known
-
-    def _history(self, tokens: Tensor, memory: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple]:
-        """Return the output and the memory of `History`; the output is zeros where the history is hidden."""
-        assert self.history is not None
-        found, memory = self.history(tokens, memory)
-        return torch.zeros_like(found) if self.without_history else found, memory
 
     # --- the Transformer's input and output -------------------------------------------------
 
@@ -241,7 +221,7 @@ class FeedbackDecoder(FactoredDecoder):
         chosen = torch.ones_like(actions, dtype=torch.bool) if sampled_steps is None else sampled_steps
         sentence, step = chosen.nonzero(as_tuple=True)
         some = states.at(sentence, step)
-        history = None if self.history is None else self._history(actions)[0][sentence, step]
+        history = None if self.history is None else self.history(actions)[0][sentence, step]
         vectors = self._training_vectors(encoder_out, states, sentence, step, some, sampled_steps is None)
         legal = self.legality(some)
         found = self.kinds.log_probabilities(self.classifiers(vectors, history), legal)
@@ -313,7 +293,7 @@ class FeedbackDecoder(FactoredDecoder):
         if self.history is None or memory.hidden is None or memory.cell is None:
             return None
         before = tuple(state.transpose(0, 1).contiguous() for state in (memory.hidden, memory.cell))
-        found, (hidden, cell) = self._history(tokens[:, None], before)
+        found, (hidden, cell) = self.history(tokens[:, None], before)
         search.memory = memory._replace(hidden=hidden.transpose(0, 1), cell=cell.transpose(0, 1))
         return found[:, 0]
 

@@ -21,7 +21,6 @@ from transition_parser.models.spa_dp.encoder import PairScores
 from transition_parser.models.spa_dp.options import BILINEAR, SpaDpGraphOptions
 from transition_parser.modules.contract import MemorylessDecoder
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.layers import gather_rows
 from transition_parser.modules.linear import keep_weight, linear
 from transition_parser.states.machine import max_search_actions, whole_machine
@@ -35,7 +34,7 @@ _NUMBERS_AT_ONCE = 512_000
 PLACES = (("stack", 3), ("stack", 2), ("stack", 1), ("buffer", 1))  # field and rank in `States` of s3, s2, s1, b1
 
 
-class SpaDecoder(Inspectable, MemorylessDecoder):
+class SpaDecoder(MemorylessDecoder):
     """A decoder with the scores y = W_2 max(0, W_1 (r_s3 ⊕ r_s2 ⊕ r_s1 ⊕ r_b1) + b_1) + b_2; ⊕ concatenates.
 
     The places s3, s2 and s1 (on top) are the top three words of the stack, b1 is the front word of the buffer. An empty
@@ -62,7 +61,7 @@ class SpaDecoder(Inspectable, MemorylessDecoder):
     def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundDerivations | None:
         machine = whole_machine(self.device_table)
         fits = search_kernels.supports(self.output.weight, self.output.in_features)
-        if machine is None or not fits or self.hidden:
+        if machine is None or not fits:
             return None
         words, lengths = self.prepared(encoder_out).words, encoder_out.lengths
         most = max_search_actions(self.table.system, int(lengths.max()))

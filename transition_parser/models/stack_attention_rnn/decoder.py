@@ -13,7 +13,6 @@ from transition_parser.models.stack_attention_rnn.options import StackAttentionO
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.linear import linear
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import States
@@ -37,7 +36,7 @@ class StackAttentionSearch(SearchState):
             self.memory = self.memory.rows(sentences)
 
 
-class StackAttentionDecoder(Inspectable, StateDecoder):
+class StackAttentionDecoder(StateDecoder):
     """A GRU over actions with stack-based attention to words.
 
     A word is pushed (s = 1) once it is or was on the stack. A word is gone (r = 1) once it has left the stack and is

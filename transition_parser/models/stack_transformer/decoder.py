@@ -26,7 +26,6 @@ from transition_parser.models.stack_transformer.state_masks import StateHeads, S
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.inspection import Inspectable
 from transition_parser.modules.layers import add_and_normalise, sinusoids
 from transition_parser.modules.lexical_prior import LexicalPrior
 from transition_parser.modules.linear import keep_weight, padded
@@ -63,7 +62,7 @@ class StackTransformerSearch(SearchState):
         self.attention.move_rows(rows, origin, sentences)
 
 
-class StackTransformerDecoder(Inspectable, StateDecoder):
+class StackTransformerDecoder(StateDecoder):
     """A Transformer decoder over actions whose cross-attention heads see the parser state.
 
     padding: the id of `<pad>` among the actions
@@ -150,7 +149,7 @@ class StackTransformerDecoder(Inspectable, StateDecoder):
         # without int8 codes, `step` with oneDNN is faster than the kernel for several sentences or many hypotheses
         if not self._has_codes() and (len(encoder_out.lengths) != 1 or beam > FEW_ROWS):
             return None
-        if self.shifts_compete or self.hidden or machine_class(self.table.system.name) is not AmrMachine:
+        if self.shifts_compete or machine_class(self.table.system.name) is not AmrMachine:
             return None
         if not amr_search_kernels.supports(encoder_out.words) or not self._fits_kernel(encoder_out.words):
             return None

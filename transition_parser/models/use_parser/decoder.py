@@ -5,7 +5,7 @@ Source: Ji et al. 2021, secs. 4 and 5
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -13,13 +13,12 @@ from torch import Tensor, nn
 from transition_parser.models.use_parser.classifier import PlainClassifier, TreeClassifier
 from transition_parser.models.use_parser.layer import WORDS, IndicatorIndex, UseLayer
 from transition_parser.models.use_parser.options import UseOptions
-from transition_parser.models.use_parser.structures import ACTIONS, STRUCTURES, Structures, indicators, steps_back
+from transition_parser.models.use_parser.structures import ACTIONS, Structures, indicators, steps_back
 from transition_parser.modules.biaffine import HeadsAndDependents
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.indicated_attention import Content
-from transition_parser.modules.inspection import Indicators, Inspectable
 from transition_parser.modules.kinds import FactoredScores, Kinds
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import FIELDS, States
@@ -61,12 +60,11 @@ class UseSearch(SearchState):
             self.padding = self.padding.index_select(0, sentences)
 
 
-class UseDecoder(Inspectable, StateDecoder):
+class UseDecoder(StateDecoder):
     """A decoder where each structure of `Structures` has heads of its own in every layer.
 
     Relations are scored by the two words that an arc would connect, whatever structures are seen.
 
-    left_out: names of structures (`STRUCTURES`) whose heads read zeros, to find out which of them a trained model needs
     words: width of words
     padding: the id of `<pad>` among the actions
     """
@@ -75,7 +73,6 @@ class UseDecoder(Inspectable, StateDecoder):
         super().__init__(table)
         has_trees = isinstance(table.system, TreeSystem)
         self.structures = Structures.from_options(options, len(table.relations), has_trees)
-        self.left_out: frozenset[str] = frozenset()
         seen = options.action_heads > 0
         self.embed = nn.Embedding(len(table.tokens), options.action_width, padding) if seen else None
         self.action_dropout, self.dropout = Dropout(options.action_dropout, whole=True), Dropout(options.dropout)
@@ -91,28 +88,9 @@ class UseDecoder(Inspectable, StateDecoder):
         needed = {*self.structures.needs, *classifier.needs}
         self.needs = tuple(name for name in FIELDS if name in needed)
 
-    @property
-    def state_parts(self) -> Sequence[str]:
-        """The structures that have heads. Hiding a structure does not hide it from the classifier of relations."""
-        return [name for name in STRUCTURES if self.structures.heads[name]]
-
-    def hide(self, parts: Collection[str]) -> None:
-        """Let the heads of these structures read zeros from now on."""
-        self.left_out = self.known_parts(parts)
-
     def visible_words(self, states: States) -> dict[str, Tensor]:
         """Return the indicators that the heads of each structure of words read; actions are left out."""
         return {name: indicators(name, states) for name in self.structures.of_words}
-
-    def indicators(self) -> list[Indicators]:
-        """Return the tables S_K and S_V (see `StructureHeads`) of the structures of words and of actions, by layer."""
-        found = []
-        for items, heads in ((items, heads) for layer in self.layers for items, heads in layer.heads.items()):
-            names = [ACTIONS] if items == ACTIONS else self.structures.of_words
-            for vectors in (heads.key_indicators, heads.value_indicators):
-                inside = self.structures.inside(names, vectors.size(1)).to(vectors.device)
-                found.append(Indicators(names, vectors, inside))
-        return found
 
     def scores(
         self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
@@ -202,9 +180,9 @@ class UseDecoder(Inspectable, StateDecoder):
         places, contents: the arguments of `UseLayer.forward`, one for each layer
         shape: (B, T)
         """
-        c, seen = None, self._seen(self.norm.weight.device)
+        c = None
         for layer, place, content in zip(self.layers, places, contents, strict=True):
-            c = layer(c, place, shape, content, indices, seen)
+            c = layer(c, place, shape, content, indices)
         return self.norm(c)
 
     def _indicator_indices(self, states: States, padding: Tensor, steps: int) -> dict[str, IndicatorIndex]:
@@ -219,9 +197,3 @@ class UseDecoder(Inspectable, StateDecoder):
         index = self.structures.rows(states) - rows.start
         structure = self.layers[0].heads[WORDS].structure
         return {WORDS: IndicatorIndex(index.index_select(0, structure), padding[:, None], rows)}
-
-    def _seen(self, device: torch.device) -> Tensor | None:
-        if not self.left_out:
-            return None
-        seen = [float(name not in self.left_out) for name in self.structures.of_head]
-        return torch.tensor(seen, device=device)

@@ -89,7 +89,6 @@ class UseLayer(nn.Module):
         shape: tuple[int, int],
         contents: Mapping[str, Content],
         indices: Mapping[str, IndicatorIndex],
-        seen: Tensor | None = None,
     ) -> Tensor:
         """Return (B, T, width), the new vectors c.
 
@@ -99,7 +98,6 @@ class UseLayer(nn.Module):
         contents: `WORDS` → content of B sentences; `ACTIONS` → content of B derivations with T queries each, or in
             search of B · T derivations with one query each
         indices: the indicators of each kind of items
-        seen: (heads,) or None; 0 for the heads of structures that are left out, else 1
         """
         query = self._query(c, place).expand(-1, *shape, -1)
         read, done = [], 0
@@ -110,10 +108,7 @@ class UseLayer(nn.Module):
             found = attend(some, content.of_indicators(rows), index, unseen)
             read.append(found.reshape(count, *shape, self.head_width))
             done += count
-        found = torch.cat(read)
-        if seen is not None:
-            found = found * seen.to(found.dtype)[:, None, None, None]
-        found = found.permute(1, 2, 0, 3).flatten(2)
+        found = torch.cat(read).permute(1, 2, 0, 3).flatten(2)
         found = self.dropout(F.pad(found, (0, self.width - found.size(2))))
         c = found if c is None else c + found
         return c + self.dropout(self.feed_forward(self.norm(c)))

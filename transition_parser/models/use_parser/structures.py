@@ -82,17 +82,6 @@ class Structures:
         """Return (structures of words, …, P) long, the table row of the indicator of each of P words."""
         return torch.stack([self.row(name, indicators(name, states)) for name in self.of_words]).long()
 
-    def inside(self, names: Sequence[str], values: int) -> Tensor:
-        """Return (S, V) bool: True in the rows of items that are in a structure now.
-
-        These are the indicators above 0, and for arcs all indicators but 0.
-
-        names: S structures of one table
-        values: V, number of rows
-        """
-        indicator = torch.arange(values) - (0 if ACTIONS in names else self.bound)
-        return torch.stack([indicator != 0 if name == ARCS else indicator > 0 for name in names])
-
     def row(self, name: str, indicator: Tensor) -> Tensor:
         """Return the row that each indicator has in the table of a structure.
 
