@@ -1,8 +1,11 @@
 """Files are written whole or not at all, whatever ends the program; a disk that is full is said of the file written."""
 
+import bz2
 import contextlib
 import errno
 import fcntl
+import gzip
+import lzma
 import os
 import resource
 import signal
@@ -15,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
 from transition_parser.base import files
 from transition_parser.base.errors import InputError
-from transition_parser.base.files import alone_in, growing, held, new_files, replacing
+from transition_parser.base.files import alone_in, growing, held, new_files, open_input, replacing
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
 
@@ -390,3 +393,50 @@ def test_a_folder_is_written_wherever_it_is(place):
             with new_files(dest, ["lex*"]) as folder:
                 write(folder, NEW)
             assert contents(dest) == {**NEW, "notes": "the user's"}
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)])
+def test_packed_files_are_read_and_written_as_others(suffix, pack, tmp_path):
+    plain, packed = tmp_path / "plain", tmp_path / "packed"
+    inputs = {
+        "a.conllu": SAMPLE.read_bytes(), "a.amr": SAMPLE_AMR.read_bytes(), "a.txt": b"Go now.\nStop!\n",
+        "a.jsonl": b'{"text": "Go now."}\n', "a.facts": b'{"nodes": [{"span": [0, 0], "concept": "go-02"}]}\n',
+    }  # fmt: skip
+    for name, content in inputs.items():
+        for folder, path, written in ((plain, name, content), (packed, name + suffix, pack(content))):
+            folder.mkdir(exist_ok=True)
+            (folder / path).write_bytes(written)
+
+    def results(folder, end, *command, out=None):
+        path = folder / f"{out}{end}"
+        named = [f"{folder}/{one}{end}" if one in inputs else one for one in command]
+        printed = run_here(*named, *(("-o", path) if out else ())).stdout
+        if out is None:
+            return printed.replace(f"{folder}/", "").replace(end or suffix, "")
+        with open_input(path) as file:
+            return file.read()
+
+    for command in (
+        {"command": ("parse", "en-fast", "a.conllu"), "out": "b.conllu"},
+        {"command": ("parse", "en-fast", "a.jsonl", "--column", "text"), "out": "b.jsonl"},
+        {"command": ("parse", "en-fast", "a.txt", "--shard", "2/2")},
+        {"command": ("parse", "en-amr", "a.txt", "--tokenize", "--given", "a.facts")},
+        {"command": ("score", "a.conllu", "a.conllu")},
+        {"command": ("align", "a.amr", "-")},
+    ):
+        one, other = (
+            results(folder, end, *command["command"], out=command.get("out"))
+            for folder, end in ((plain, ""), (packed, suffix))
+        )
+        assert one and one == other
+    assert (packed / f"b.jsonl{suffix}").read_bytes() != (plain / "b.jsonl").read_bytes()
+    for name, options in (("a.txt", ()), ("a.jsonl", ("--column", "text"))):
+        run_here("parse", "en-fast", packed / (name + suffix), *options, "-o", f"{packed}/out/")
+    assert names(packed / "out") == ["a.conllu", f"a.jsonl{suffix}"]
+    with pytest.raises(InputError, match="a packed file can't be continued"), growing(packed / f"x{suffix}"):
+        pass
+    for name in ("a.conllu", "a.amr"):
+        damaged = packed / f"{name}{suffix}"
+        damaged.write_bytes(damaged.read_bytes()[:-20])
+        said = run_here("oracle", "--system", "amr" if name == "a.amr" else "arc-eager", damaged, status=2).stderr
+        assert f"{name}{suffix}: the packed file is damaged" in said and said.count("\n") == 1

@@ -1,18 +1,23 @@
-"""Context managers that write a file or a folder whole or not at all, and locks of files and folders."""
+"""Files that are read and written packed by their suffix, written whole or not at all, and locked."""
 
 from __future__ import annotations
 
+import bz2
 import errno
+import gzip
+import lzma
 import os
 import re
 import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TextIO
+from typing import Any, BinaryIO, TextIO
 
 from transition_parser.base.errors import InputError, input_error
 
@@ -20,6 +25,41 @@ from transition_parser.base.errors import InputError, input_error
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF})
 _OPEN_FILE = re.compile(r"(/dev|/proc/\d+(/task/\d+)?)/fd/\d+")  # an open file of a process
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP})
+# suffix → the function that packs or unpacks an open file
+_PACKED: dict[str, Callable[[BinaryIO, Any], Any]] = {
+    ".gz": lambda file, mode: gzip.GzipFile("", mode, fileobj=file, mtime=0),
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
+}
+
+
+def unpacked_name(path: str | os.PathLike) -> str:
+    """Return the name of a file without the suffix `.gz`, `.bz2` or `.xz`.
+
+    >>> unpacked_name("train.conllu.gz"), unpacked_name("train.conllu")
+    ('train.conllu', 'train.conllu')
+    """
+    stem, suffix = os.path.splitext(path)
+    return stem if suffix.lower() in _PACKED else str(path)
+
+
+@contextmanager
+def open_input(path: str | os.PathLike) -> Iterator[BinaryIO]:
+    """Open a file to read; the suffixes `.gz`, `.bz2` and `.xz` have it unpacked.
+
+    Raises `InputError` in the block where a packed file is damaged.
+    """
+    unpack = _PACKED.get(os.path.splitext(path)[1].lower())
+    with open(path, "rb") as file:
+        if unpack is None:
+            yield file
+            return
+        try:
+            yield unpack(file, "rb")
+        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise input_error(f"the packed file is damaged: {error}", path) from None
 
 
 @contextmanager
@@ -65,8 +105,8 @@ def check_rereadable(path: str | os.PathLike) -> None:
 def output(path: str | None) -> Iterator[TextIO]:
     """Give the block standard output if `path` is None or `-`, else a temporary text file.
 
-    The temporary file is renamed to `path` when the block ends without an error (see `replacing`). A pipe, a device or
-    an open file (/dev/stdout) is written as the block goes.
+    The temporary file is renamed to `path` when the block ends without an error (see `replacing`); it is packed if
+    `path` ends in `.gz`, `.bz2` or `.xz`. A pipe, a device or an open file (/dev/stdout) is written as the block goes.
     """
     if path is None or path == "-":
         yield sys.stdout
@@ -75,7 +115,12 @@ def output(path: str | None) -> Iterator[TextIO]:
         with said_of(path), open(_descriptor(special), "w", encoding="utf-8") as file:
             yield file
         return
-    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+    pack = _PACKED.get(os.path.splitext(path)[1].lower())
+    with (
+        replacing(path) as temporary,
+        open(temporary, "wb") as raw,
+        TextIOWrapper(pack(raw, "wb") if pack else raw, encoding="utf-8") as file,
+    ):
         yield file
 
 
@@ -106,9 +151,11 @@ def growing(path: str | os.PathLike) -> Iterator[Path]:
     """Give the block the file `path`.partial, which may hold the output of an earlier run.
 
     The file is renamed to `path` when the block ends without an error. After an error the file stays, unless it is
-    empty. Raises `InputError` if `path` exists and is not a regular file, if the folder of `path` does not exist, and
-    if another run is writing the file.
+    empty. Raises `InputError` if `path` exists and is not a regular file, if its suffix asks for packing, if the folder
+    of `path` does not exist, and if another run is writing the file.
     """
+    if unpacked_name(path) != str(path):
+        raise input_error("a packed file can't be continued: give a name without this suffix, or no --resume", path)
     if os.path.isdir(path) or _special(path):
         raise input_error("is not a regular file: give a regular file, which can be written step by step", path)
     target = _target(path)

@@ -11,7 +11,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 
 from transition_parser.base.errors import InputError
-from transition_parser.base.files import output
+from transition_parser.base.files import open_input, output
 from transition_parser.base.progress import progress
 from transition_parser.cli.options import (
     add_json,
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json and arguments.output == "-":
         raise InputError("--json needs standard output for itself: give a file for OUT")
     left_out: Problems = [] if arguments.skip_bad else None
-    with open(arguments.input, "rb") as file:
+    with open_input(arguments.input) as file:
         lines = list(file)  # read only once, because the input may be a pipe
     new = {entry.line: entry for entry in _aligned(arguments, lines, left_out)}
     if not new:

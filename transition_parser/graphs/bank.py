@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from transition_parser.base.deprecation import renamed_argument
 from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.files import open_input
 from transition_parser.graphs.alignments import AlignmentError, check_alignments, jamr_comments, read_alignments
 from transition_parser.graphs.amr import AmrGraph, PenmanLayout
 from transition_parser.graphs.conllu import decode_line
@@ -193,7 +194,7 @@ def read_bank(
     skip_bad: a list that takes the error of each broken entry; the entry is left out
     graphs: False to read the comments alone
     """
-    with open(path, "rb") as file:
+    with open_input(path) as file:
         yield from parse_bank(file, str(path), skip_bad, graphs)
 
 

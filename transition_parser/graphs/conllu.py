@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from transition_parser.base.errors import input_error, shortened
+from transition_parser.base.files import open_input
 from transition_parser.graphs.dependency import DependencyTree
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
@@ -267,7 +268,7 @@ def raw_text(sentences: Iterable[Sentence]) -> str:
 
 def read_conllu(path: str | os.PathLike) -> Iterator[Sentence]:
     """Yield the sentences of a file one by one. Raises `InputError` for a malformed sentence."""
-    with open(path, "rb") as file:
+    with open_input(path) as file:
         yield from parse_conllu(file, str(path))
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
 from transition_parser.base.errors import input_error, shortened
+from transition_parser.base.files import open_input
 from transition_parser.graphs.conllu import decode_line, unspaced
 
 Span = tuple[int, int]  # first and last word, from 0
@@ -103,7 +104,7 @@ def read_annotations(paths: Iterable[str | os.PathLike]) -> dict[str, Annotation
 def _read(path: str | os.PathLike) -> Iterator[Annotation]:
     name, start = "", 0
     block: list[tuple[int, str]] = []
-    with open(path, "rb") as file:
+    with open_input(path) as file:
         for number, raw in enumerate(file, 1):
             line = decode_line(raw, str(path), number)
             if line.startswith("#"):

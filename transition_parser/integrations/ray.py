@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from transition_parser.base.errors import InputError, input_error, missing_extra
-from transition_parser.base.files import folder, replacing
+from transition_parser.base.files import folder, replacing, unpacked_name
 from transition_parser.base.process import keep_few_kernels, keep_freed_memory
 from transition_parser.base.progress import progress
 from transition_parser.parsing.sentences.inputs import documents
@@ -212,7 +212,7 @@ def _manifest(job: Job, paths: Sequence[str], parts: Sequence[Part], size: int) 
     entries = []
     for number, part in enumerate(parts):
         table = table_of(part.path, reading)
-        suffix = Path(part.path).suffix if table else job.suffix
+        suffix = Path(unpacked_name(part.path)).suffix if table else job.suffix
         assert part.begin is not None and part.end is not None  # `divided` has set them
         entries.append(
             {

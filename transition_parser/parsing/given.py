@@ -23,6 +23,7 @@ from itertools import pairwise
 from typing import Any, NoReturn, cast
 
 from transition_parser.base.errors import InputError, input_error, warn
+from transition_parser.base.files import open_input
 from transition_parser.base.model_files import shown
 from transition_parser.graphs.amr import edge_of
 from transition_parser.transitions.amr_naming import is_constant
@@ -285,7 +286,7 @@ def read_given(path: str | os.PathLike) -> list[Given]:
     """Return the facts of a file. Raises `InputError`, with the line, for a line that holds no facts of a sentence."""
     found = []
     try:
-        with open(path, "rb") as file:
+        with open_input(path) as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
                     found.append(_read_line(line, str(path), number))

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any, Protocol, TextIO
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.files import output, replacing
+from transition_parser.base.files import output, replacing, unpacked_name
 from transition_parser.parsing.sentences.rows import Item, Reading, TableFormat, table_of
 
 JSON_SUFFIX = ".jsonl"
@@ -131,8 +131,10 @@ def text_output(file: TextIO, flush: bool, table: TableFormat | None, reading: R
 def _parquet_output(path: str | None, source: str, reading: Reading, as_json: bool) -> Iterator[ParquetRows]:
     from transition_parser.parsing.sentences.parquet import arrow, schema_of
 
-    if path in (None, "-"):
+    if path is None or path == "-":
         raise input_error("Parquet can't be written to standard output: give -o FILE", source)
+    if unpacked_name(path) != path:
+        raise input_error("Parquet is packed inside: give -o FILE without this suffix", path)
     parquet = arrow()
     import pyarrow
 
@@ -151,8 +153,9 @@ def names_in(folder: str, paths: Sequence[str], suffix: str, reading: Reading) -
     for path in paths:
         if path == "-":
             raise InputError("standard input has no name for an output in a folder: give -o FILE")
-        name = PurePath(path)
-        target = str(Path(folder, name.name if table_of(path, reading) else name.stem + suffix))
+        is_table = table_of(path, reading) is not None
+        name = PurePath(path).name if is_table else PurePath(unpacked_name(path)).stem + suffix
+        target = str(Path(folder, name))
         if target in names:
             raise input_error(f"its output would be {target}, as for {names[target]}: rename one of these inputs", path)
         if Path(target).exists() and Path(target).samefile(path):

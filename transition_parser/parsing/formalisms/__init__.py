@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.files import open_input, unpacked_name
 from transition_parser.parsing.formalisms.amr import AMR
 from transition_parser.parsing.formalisms.formalism import Formalism, Report
 from transition_parser.parsing.formalisms.trees import TREES
@@ -47,11 +48,11 @@ def formalism_of_files(*paths: str | os.PathLike) -> Formalism:
 
 
 def _of_file(path: str | os.PathLike) -> Formalism | None:
-    if Path(path).suffix == AMR.suffix:
+    if unpacked_name(path).endswith(AMR.suffix):
         return AMR
     if not Path(path).is_file():
         return None
-    with open(path, "rb") as file:
+    with open_input(path) as file:
         first = next((line for line in map(bytes.strip, file) if line and not line.startswith(b"#")), None)
     if first is None:
         return None

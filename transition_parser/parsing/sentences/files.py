@@ -13,6 +13,7 @@ from itertools import chain, islice
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from transition_parser.base.errors import input_error, warn
+from transition_parser.base.files import open_input, unpacked_name
 from transition_parser.graphs.bank import AmrEntry, check_line_ends, parse_bank
 from transition_parser.graphs.conllu import COLUMNS, Sentence, decoded, parse_conllu
 from transition_parser.parsing.sentences.streams import standard_input
@@ -141,7 +142,7 @@ def opened(path: str | os.PathLike) -> Iterator[tuple[BinaryIO, str]]:
     if str(path) == "-":
         yield standard_input(), "standard input"
         return
-    with open(path, "rb") as file:
+    with open_input(path) as file:
         yield file, str(path)
 
 
@@ -226,14 +227,14 @@ def no_sentences(name: str, layout: FileLayout) -> None:
 
 def _is_bank(head: list[bytes], name: str) -> bool:
     """Return True for comments with an id, a sentence or tokens, and a graph behind them; the graph may be missing."""
-    if name.endswith(".amr"):
+    if unpacked_name(name).endswith(".amr"):
         return True
     last = head[-1].lstrip() if head else b""
     return any(map(_BANK_COMMENT.match, head)) and (not last or last.startswith((b"#", b"(")))
 
 
 def _is_conllu(head: list[bytes], name: str) -> bool:
-    if name.endswith(".conllu") or (head and head[0].startswith(b"# global.columns")):
+    if unpacked_name(name).endswith(".conllu") or (head and head[0].startswith(b"# global.columns")):
         return True
     return bool(head and head[-1].count(b"\t") == len(COLUMNS) - 1 and head[-1][:1] != b"#")
 

@@ -10,6 +10,7 @@ from itertools import chain, count
 from pathlib import PurePath
 from typing import NamedTuple
 
+from transition_parser.base.files import unpacked_name
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.parsing.sentences.files import (
@@ -67,7 +68,7 @@ def documents(paths: Sequence[str], kind: Kind, reading: Reading) -> list[Docume
     taken = {id_[: dash.start()] for id_ in files_with for dash in re.finditer("-", id_)}
     found: list[Document | None] = []
     for path, ids in zip(paths, own, strict=True):
-        stem = "stdin" if path == "-" else "_".join(PurePath(path).stem.split())
+        stem = "stdin" if path == "-" else "_".join(PurePath(unpacked_name(path)).stem.split())
         name = next(name for name in chain([stem], (f"{stem}-{i}" for i in count(2))) if name not in taken)
         taken.add(name)
         found.append(Document(name, ids is None or any(files_with[id_] > 1 for id_ in ids)))

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from transition_parser.base.errors import InputError, input_error, shortened
+from transition_parser.base.files import unpacked_name
 from transition_parser.graphs.conllu import decode_line
 from transition_parser.parsing.sentences.files import WHOLE, EmptyLine, Kind, layout_of_text, sentences_of
 from transition_parser.parsing.sentences.objects import too_long
@@ -84,7 +85,7 @@ def table_of(path: str, reading: Reading) -> TableFormat | None:
     Where `reading` names a column, a file with any other suffix, such as standard input, is JSONL. Raises `InputError`
     for the name of a table where `reading` names no column.
     """
-    suffix = PurePath(path).suffix.lower()
+    suffix = PurePath(unpacked_name(path)).suffix.lower()
     table = next((table for table in TableFormat if suffix in table.value), None)
     if table is not None and reading.column is None:
         raise input_error("the file is a table: name the column of its texts with --column NAME", path)
