@@ -70,15 +70,6 @@ def test_folders_are_those_of_the_caller(tmp_path):
     assert len(re.findall(r'some/sample\.conllu \{"sentences": 64,.*"las": 100\.0', done.stdout)) == 5
 
 
-def test_raw_text_is_divided_better_than_by_spacy(tmp_path):
-    report = tmp_path / "report.json"
-    run(RUN / "bench" / "segmentation.py", SAMPLE, "-o", report)
-    figures = json.loads(report.read_text())
-    assert all(
-        figures["rules"][name] >= figures["spacy"][name] > 0 for name in ("sentences_f1", "tokens_f1", "words_f1")
-    )
-
-
 @pytest.fixture(scope="module")
 def evaluated(checkpoint, tmp_path_factory) -> str:
     """What an evaluation without options prints."""

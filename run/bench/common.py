@@ -1,4 +1,4 @@
-"""Shared parts of the benchmarks: running fairseq's programs, and writing a report that names the machine."""
+"""Shared parts of the benchmarks: their options, spaCy's parser, and a report that names the machine."""
 
 from __future__ import annotations
 
@@ -7,82 +7,84 @@ import datetime
 import json
 import os
 import statistics
-import subprocess
-import sys
+from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from transition_parser.base.machine import machine
 from transition_parser.base.process import keep_few_kernels, keep_freed_memory
+from transition_parser.graphs.conllu import Sentence, read_conllu
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
 
 ROOT = Path(__file__).resolve().parents[2]
-# the size of the small architectures: 2/2 layers, 256 wide, 4 heads, feed-forward 512
-SIZE = [
-    "--encoder-layers", "2", "--decoder-layers", "2", "--encoder-embed-dim", "256", "--decoder-embed-dim",
-    "256", "--encoder-ffn-embed-dim", "512", "--decoder-ffn-embed-dim", "512", "--encoder-attention-heads",
-    "4", "--decoder-attention-heads", "4",
-]  # fmt: skip
-LANGUAGES = ["--source-lang", "src", "--target-lang", "act"]
-OURS = ["--user-dir", str(ROOT / "transition_parser"), "--task", "transition_parsing"]
-FAIRSEQ = ["--task", "translation", *LANGUAGES, "--arch", "transformer", *SIZE]
-OPTIMISER = ["--optimizer", "adam", "--lr", "0.0005", "--dropout", "0.3"]
+SPACY_LABELS = 2000  # training sentences that spaCy's parser takes its labels from
 
 
 def parser(description: str) -> argparse.ArgumentParser:
     """Return the options that all benchmarks have, and set the process up as `transition-parser parse` does."""
     keep_freed_memory()
     keep_few_kernels()
-    options = argparse.ArgumentParser(description=description)
+    options = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter, fromfile_prefix_chars="@"
+    )
     options.add_argument("--rounds", type=int, default=3, help="interleaved rounds; medians are reported")
     options.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of torch")
     options.add_argument("-o", "--output", help="write the JSON report there too")
     return options
 
 
-def run(program: str, *arguments: str, threads: int) -> str:
-    """Run a program of this environment and return its output. Raises `SystemExit` where the program fails."""
-    command = [str(Path(sys.executable).with_name(program)), *arguments]
-    done = subprocess.run(
-        command,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, "OMP_NUM_THREADS": str(threads)},
-    )
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)}\n{done.stdout[-2000:]}")
-    return done.stdout
-
-
-def setting(name: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Return the name of the benchmark, the date, the machine, its load and the options, as JSON can hold them."""
-    return {
+def write(name: str, options: argparse.Namespace, figures: dict) -> None:
+    """Print the figures, and write them to `--output`, with the benchmark, the date, the machine and the options."""
+    setting = {
         "benchmark": name,
         "date": datetime.date.today().isoformat(),
         "machine": machine(),
         "load_average": [round(x, 2) for x in os.getloadavg()],
         **{key: str(value) for key, value in vars(options).items() if key != "output"},
     }
-
-
-def report(name: str, options: argparse.Namespace, rates: dict[str, list[float]], base: str, **more) -> None:
-    """Print, and write to `--output`, the median of each rate and the median of its ratio to `base` in the same round.
-
-    rates: name → the rate of each round
-    base: the name of the rate that the others are divided by
-    more: further figures of the report
-    """
-    figures = {
-        **setting(name, options),
-        **more,
-        "median": {key: round(statistics.median(values), 2) for key, values in rates.items()},
-        "all": {key: [round(value, 2) for value in values] for key, values in rates.items()},
-        f"ratio_to_{base}": {
-            key: round(statistics.median(a / b for a, b in zip(values, rates[base], strict=True)), 3)
-            for key, values in rates.items()
-        },
-    }
-    text = json.dumps(figures, indent=1)
+    text = json.dumps({**setting, **figures}, indent=1)
     print(text)
     if options.output:
         Path(options.output).write_text(text + "\n", encoding="utf-8")
+
+
+def report(name: str, options: argparse.Namespace, rates: dict[str, list[float]], **more: object) -> None:
+    """Write the median of each rate, and the median of its ratio to the first rate in the same round.
+
+    rates: name → the rate of each round
+    more: further figures
+    """
+    base = next(iter(rates.values()))
+    figures = {
+        "median": {key: round(statistics.median(values), 2) for key, values in rates.items()},
+        "all": {key: [round(value, 2) for value in values] for key, values in rates.items()},
+        f"ratio_to_{next(iter(rates))}": {
+            key: round(statistics.median(a / b for a, b in zip(values, base, strict=True)), 3)
+            for key, values in rates.items()
+        },
+    }
+    write(name, options, {**more, **figures})
+
+
+def spacy_parser(treebank: Path) -> Callable[[Sequence[Sentence]], list[Doc]]:
+    """Return spaCy's parser with its default network, random weights and the labels of a CoNLL-U file.
+
+    Its speed alone can be compared. It computes on one core.
+    """
+    import spacy
+    from spacy.tokens import Doc
+    from spacy.training import Example
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("parser")
+    examples = []
+    for sentence in islice(read_conllu(treebank), SPACY_LABELS):
+        tree = sentence.tree()
+        heads = [head - 1 if head else i for i, head in enumerate(tree.heads)]
+        parsed = Doc(nlp.vocab, words=sentence.forms, heads=heads, deps=list(tree.relations))
+        examples.append(Example(Doc(nlp.vocab, words=sentence.forms), parsed))
+    nlp.initialize(lambda: examples)
+    return lambda some: list(nlp.pipe((Doc(nlp.vocab, words=one.forms) for one in some), batch_size=256))

@@ -42,7 +42,6 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr_matching import best_mapping
 from transition_parser.graphs.amr_score import Counts, paired_entries
 from transition_parser.graphs.amr_triples import Triples, read_triples
-from transition_parser.graphs.bank import AmrEntry
 
 CLASSES = (
     "nodes", "edges at nodes", "top", "wiki", "name strings", "constants", "sense", "name type", "concept", "role",
@@ -54,7 +53,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 class MatchedEdge(NamedTuple):
-    """An edge between two nodes that have counterparts. Its ends are the numbers of the gold nodes."""
+    """An edge between two nodes that have counterparts, by the numbers of the gold nodes."""
 
     role: str
     source: int
@@ -63,9 +62,8 @@ class MatchedEdge(NamedTuple):
 
 @dataclass
 class Errors:
-    """The errors of parses. Errors can be added.
+    """The errors of parses, which can be added: the counts of Smatch, and the triples of each class.
 
-    counts: the counts of Smatch
     missing: class → number of gold triples that the parses lack
     invented: class → number of triples of the parses that gold lacks
     """
@@ -90,14 +88,9 @@ class Errors:
 class _Graph(NamedTuple):
     """A graph whose nodes have the numbers of their gold counterparts, or their own numbers if they have none.
 
-    concepts: the concept of each node that has a counterpart
-    alone: the concepts of the other nodes
-    constants: edges to constants, (role, node, constant), of nodes that have a counterpart; also the edge of the top
-    edges: the edges between nodes that have counterparts
-    at_alone: the number of edges to or from nodes without a counterpart
-    named: the nodes that have a :name
-    names: the nodes with the concept `name`
-    several: the nodes with several incoming edges
+    alone, at_alone: the concepts of nodes without a counterpart, and the number of their edges
+    constants: edges to constants, (role, node, constant), of nodes with a counterpart; also the edge of the top
+    named, names, several: nodes with a :name, nodes with the concept `name`, nodes with several incoming edges
     """
 
     concepts: dict[int, str]
@@ -128,10 +121,7 @@ def errors_of(gold: Triples, system: Triples) -> Errors:
 
 
 def _supported(system: Triples, gold: Triples, mapping: list[int | None]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of nodes in the mapping that have a matching triple.
-
-    The search of Smatch may also pair nodes that have nothing in common.
-    """
+    """Yield the pairs of nodes in the mapping with a matching triple; Smatch may also pair nodes that share nothing."""
     pairs = {node: other for node, other in enumerate(mapping) if other is not None}
     attributes, relations = Counter(gold.attributes), Counter(gold.relations)
     supported = {node for node, other in pairs.items() if system.concepts[node] == gold.concepts[other]}
@@ -145,10 +135,6 @@ def _supported(system: Triples, gold: Triples, mapping: list[int | None]) -> Ite
 
 
 def _graph(triples: Triples, number: dict[int, int]) -> _Graph:
-    """Return the `_Graph` of some triples, with new numbers for its nodes.
-
-    number: node → its new number, for the nodes that have a counterpart
-    """
     alone = [concept for node, concept in enumerate(triples.concepts) if node not in number]
     at_alone = sum(node not in number for role, node, _ in triples.attributes if role != "top")
     at_alone += sum(not {source, target} <= number.keys() for _, source, target in triples.relations)
@@ -173,7 +159,7 @@ def _graph(triples: Triples, number: dict[int, int]) -> _Graph:
 
 
 def _of_nodes(graph: _Graph, other: _Graph) -> Counter[str]:
-    """Return class of errors → the number of nodes whose concept differs from that in the other graph."""
+    """Return class → the number of nodes whose concept differs from that in the other graph."""
     classes: Counter[str] = Counter()
     for node, concept in graph.concepts.items():
         if concept != other.concepts[node]:
@@ -186,10 +172,7 @@ def _of_nodes(graph: _Graph, other: _Graph) -> Counter[str]:
 
 
 def _of_constants(constants: Counter[tuple[str, int, str]], graph: _Graph) -> Counter[str]:
-    """Return class of errors → how many of these edges to constants belong to it.
-
-    constants: the edges to constants that the graph has and the other graph lacks
-    """
+    """Return the classes of edges to constants that the other graph lacks."""
     classes: Counter[str] = Counter()
     for (role, node, _), count in constants.items():
         string = node in graph.names and _OP.fullmatch(role)
@@ -198,10 +181,7 @@ def _of_constants(constants: Counter[tuple[str, int, str]], graph: _Graph) -> Co
 
 
 def _of_edges(gold: _Graph, system: _Graph) -> tuple[Counter[str], Counter[str]]:
-    """Return class of errors → the number of edges that only gold has, and the same for edges that only the parse has.
-
-    If `_ALIKE` pairs a gold edge with an edge of the parse, both have the same class.
-    """
+    """Return class → number of edges that only gold has, and that only the parse has; `_ALIKE` pairs share a class."""
     missing, invented = list((gold.edges - system.edges).elements()), list((system.edges - gold.edges).elements())
     classes: Counter[str] = Counter()
     for name, keys in _ALIKE:
@@ -239,25 +219,17 @@ def errors_of_banks(gold: str, system: str) -> tuple[Errors, int]:
     """Return the errors of all parses of a file, and the number of sentences."""
     total, sentences = Errors(), 0
     for theirs, ours in paired_entries(gold, system):
-        total += errors_of(_triples(theirs), _triples(ours))
+        total += errors_of(*(read_triples(entry.penman, entry.error) for entry in (theirs, ours)))
         sentences += 1
     return total, sentences
 
 
-def _triples(entry: AmrEntry) -> Triples:
-    return read_triples(entry.penman, entry.error)
-
-
 def as_data(errors: Errors, sentences: int) -> dict:
     """Return the figures as JSON holds them: Smatch from 0 to 1, gains in points."""
-    classes = {
-        name: {
-            "gain": round(100 * errors.gain(name), 2),
-            "missing": errors.missing[name],
-            "invented": errors.invented[name],
-        }
-        for name in CLASSES
-    }
+    classes = {}
+    for name in CLASSES:
+        gain = round(100 * errors.gain(name), 2)
+        classes[name] = {"gain": gain, "missing": errors.missing[name], "invented": errors.invented[name]}
     return {"sentences": sentences, "smatch": round(errors.counts.f1, 4), "classes": classes}
 
 

@@ -1,103 +1,88 @@
-"""Parsing speed, sentences/s, from words in Python to graphs in Python, in interleaved rounds without loading.
+"""Speed, sentences/s from words in Python to graphs in Python, and scores, in interleaved rounds without loading.
 
-Our parser is measured greedily or with a beam, and on request other parsers (run/bench/peers.py) on the same sentences.
+    python run/bench/parsing.py MODEL GOLD [--others MODEL ...] [--beams 1 10] [--precisions fp32 bf16 int8] [--scores]
+        [--spacy TRAIN.conllu] [--device cuda] [--without-bf16]
 
-    python run/bench/parsing.py en-ewt test.conllu [--beams 1 10] [--others MODEL ...] [--peers train.conllu]
-        [--precisions fp32 int8]
-    python run/bench/parsing.py en-amr dev.amr --beams 1 10
-
-spaCy and UDPipe compute on one core; with more threads they are also measured in as many processes.
+GOLD: CoNLL-U file or AMR bank. --scores: UAS and LAS of trees, Smatch of AMRs in percent, of the first round. --spacy:
+also the speed of spaCy's parser on one core, set up from this treebank. --without-bf16 computes as a processor without
+native bf16 does: bf16 is emulated, and with int8 everything but the linear layers is in fp32.
 """
 
 from __future__ import annotations
 
-import sys
+import tempfile
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from itertools import islice, product
+from pathlib import Path
 
 import torch
-from common import parser, report
-from peers import LABELS, Forked, peers
+from common import parser, report, spacy_parser
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.base.machine import has_fast_bf16
-from transition_parser.graphs.conllu import read_conllu
-from transition_parser.parsing.formalisms import TREES
-from transition_parser.parsing.preparation import PRECISIONS
+from transition_parser.parsing import preparation
+from transition_parser.parsing.formalisms import Formalism
 
 WARM_UP = 20  # sentences parsed before the time starts
 
 
-def rate(parse: Callable[[], int], sentences: int) -> float:
-    """Return the sentences per second of one pass. Raises `RuntimeError` where sentences are missing.
-
-    parse: returns the number of sentences that it has parsed
-    """
-    start = time.perf_counter()
-    done = parse()
-    seconds = time.perf_counter() - start
-    if done != sentences:
-        raise RuntimeError(f"{done} of {sentences} sentences were parsed")
-    return sentences / seconds
+def scores(formalism: Formalism, gold: Sequence, parses: Sequence) -> dict[str, float]:
+    """Return the scores of parses, in percent."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder, f"{side}{formalism.suffix}") for side in ("gold", "system")]
+        for path, sentences in zip(paths, (gold, [parse.annotated() for parse in parses]), strict=True):
+            path.write_text("".join(map(str, sentences)), encoding="utf-8")
+        figures = formalism.score(*map(str, paths)).figures
+    found = {name: figures[name] for name in formalism.figures}
+    return {name: round(100 * of["f1"] if isinstance(of, dict) else of, 2) for name, of in found.items()}
 
 
 def main() -> None:
-    """Measure the contenders in turn, round by round."""
     options = parser(__doc__)
-    options.add_argument("model", help="checkpoint, exported folder, or model of the package")
-    options.add_argument("file", help="CoNLL-U file, or AMR bank")
-    options.add_argument("--sentences", type=int, help="how many of the file, from the start")
-    options.add_argument("--beams", type=int, nargs="+", default=[1])
-    options.add_argument("--device", default="cpu")
+    options.add_argument("model", help="checkpoint, exported folder, or name")
+    options.add_argument("gold", help="CoNLL-U file or AMR bank")
     options.add_argument("--others", metavar="MODEL", nargs="+", default=[], help="measure these models, too")
-    options.add_argument("--precisions", nargs="+", choices=PRECISIONS, help="default: fp32, and bf16 if native")
-    options.add_argument("--peers", metavar="TRAIN", help="measure other parsers, set up from this CoNLL-U file")
+    options.add_argument("--sentences", type=int, help="how many of the file, from the start (default: all)")
+    options.add_argument("--beams", type=int, nargs="+", default=[1])
+    options.add_argument("--precisions", nargs="+", choices=preparation.PRECISIONS, default=["fp32", "bf16"])
+    options.add_argument("--scores", action="store_true", help="score the parses, too")
+    options.add_argument("--spacy", metavar="TRAIN", type=Path, help="measure spaCy's parser, set up from this file")
+    options.add_argument("--device", default="cpu")
+    options.add_argument("--without-bf16", action="store_true", help="compute as a processor without native bf16 does")
     arguments = options.parse_args()
+    if arguments.without_bf16:
+        preparation.has_fast_bf16 = lambda device: False
     torch.set_num_threads(arguments.threads)
-    native = ["fp32", *(["bf16"] if has_fast_bf16(torch.device(arguments.device)) else [])]
-    precisions = arguments.precisions or native
-    contenders: dict[str, Callable[[list], int]] = {}
-    models = {"ours": arguments.model, **{name: name for name in arguments.others}}
-    ours = None
+    models: dict[str, Parser] = {}
+    contenders: dict[str, Callable[[list], list]] = {}
     try:
-        for (name, model), beam, precision in product(models.items(), arguments.beams, precisions):
-            loaded = Parser.load(model, beam, device=arguments.device, precision=precision, threads=arguments.threads)
-            ours = ours or loaded
-            if loaded.formalism is not ours.formalism:
-                options.error(f"{model} parses into {loaded.formalism.name}, but {arguments.model} does not")
-            contenders[f"{name}, beam {beam}, {precision}"] = lambda some, loaded=loaded: len(loaded.parse(some))
-        sentences = list(islice(ours.read(arguments.file), arguments.sentences))
+        for name, beam, precision in product(
+            [arguments.model, *arguments.others], arguments.beams, arguments.precisions
+        ):
+            loaded = Parser.load(name, beam, device=arguments.device, precision=precision, threads=arguments.threads)
+            models[f"{name}, beam {beam}, {precision}"] = loaded
+        ours = next(iter(models.values()))
+        sentences = list(islice(ours.read(arguments.gold), arguments.sentences))
+        gold = list(islice(ours.formalism.read_graphs(arguments.gold), arguments.sentences))
+        contenders = {name: loaded.parse for name, loaded in models.items()}
+        if arguments.spacy:
+            contenders["spaCy"] = spacy_parser(arguments.spacy)
     except (InputError, OSError) as error:
         options.error(str(error))
-    status: dict[str, str] = {}
-    with ExitStack() as stack:
-        runs = {}
-        if arguments.peers:
-            if ours.formalism is not TREES:
-                options.error("--peers measures parsers of trees, but the model parses into AMRs: leave out --peers")
-            training = list(islice(read_conllu(arguments.peers), LABELS))
-            others, status = peers(training, arguments.device)
-            for name, other in others.items():
-                contenders[name] = lambda some, other=other: len(other.parse(some))
-                other.parse(sentences[:WARM_UP])  # warmed up before it is forked
-                if other.one_core and arguments.threads > 1:
-                    forked = Forked(other.parse, sentences, arguments.threads)
-                    stack.callback(forked.close)
-                    runs[f"{name}, {arguments.threads} processes"] = forked
-            for package, result in status.items():
-                print(f"peer {package}: {result}", file=sys.stderr)
-        runs = {name: lambda parse=parse: parse(sentences) for name, parse in contenders.items()} | runs
-        rates: dict[str, list[float]] = {name: [] for name in runs}
-        for parse in contenders.values():
-            parse(sentences[:WARM_UP])
-        for _ in range(arguments.rounds):
-            for name, run in runs.items():
-                rates[name].append(rate(run, len(sentences)))
+    for parse in contenders.values():
+        parse(sentences[:WARM_UP])
+    rates: dict[str, list[float]] = {name: [] for name in contenders}
+    found: dict[str, dict[str, float]] = {}
+    for _ in range(arguments.rounds):
+        for name, parse in contenders.items():
+            start = time.perf_counter()
+            parses = parse(sentences)
+            rates[name].append(len(parses) / (time.perf_counter() - start))
+            if arguments.scores and name in models and name not in found:
+                found[name] = scores(ours.formalism, gold, parses)
     counts = {"sentences_measured": len(sentences), "words": sum(len(sentence.forms) for sentence in sentences)}
-    report("parsing, sentences/s", arguments, rates, next(iter(rates)), **counts, peers=status)
+    report("parsing, sentences/s", arguments, rates, **counts, scores=found)
 
 
 if __name__ == "__main__":

