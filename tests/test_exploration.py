@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from tests.crosses import USUAL_KINDS, mostly_slow
 from tests.small_models import MEMORYLESS, TREES, make_batch, make_folder, make_model, make_task, pairs_of, with_words
 from tests.strategies import random_heads
 from transition_parser.data.dataset import TransitionDataset
@@ -28,7 +29,7 @@ OF_STATES = ("no state", "positions", "shift words", "stack attention", "structu
 MODELS = (*OF_STATES, "sentence", "sentence graph", "state graph", "composed", "CLS", *MEMORYLESS)
 
 
-@pytest.fixture(scope="module", params=SYSTEMS)
+@pytest.fixture(scope="module", params=mostly_slow(SYSTEMS, "arc-hybrid-swap", "arc-eager"))
 def of_system(request, tmp_path_factory):
     """(task, batch with gold trees) of a system."""
     folder = make_folder(request.param, tmp_path_factory)
@@ -60,7 +61,7 @@ def test_trees_are_the_gold_ones(of_system):
         assert [relations[label] for label in labels[:n]] == list(gold.relations)
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", mostly_slow(MODELS, *USUAL_KINDS))
 def test_correct_actions_build_the_gold_tree(of_system, kind):
     """Whatever an untrained model prefers among them."""
     task, batch = of_system
@@ -87,7 +88,7 @@ def test_correct_actions_along_gold_derivations(of_system):
     assert bool(found.correct[:, 0].gather(1, batch["target"][:, :1]).all())
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", mostly_slow(MODELS, *USUAL_KINDS))
 def test_states_are_those_of_the_derivation(of_system, kind):
     """What search saw on the way is what teacher forcing sees of the same actions."""
     task, batch = of_system

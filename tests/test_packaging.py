@@ -111,6 +111,7 @@ def outside(site: Path, *command: str | Path, stdin: str = "") -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_one_wheel_serves_every_python_of_a_machine(wheel):
     version, python, abi, platform = wheel.stem.split("-")[1:]
     assert (python, abi) == ("py3", "none") and platform.startswith(("linux", "macosx"))
@@ -122,6 +123,7 @@ def test_one_wheel_serves_every_python_of_a_machine(wheel):
     assert f"Tag: py3-none-{platform}" in described and "Root-Is-Purelib: false" in described
 
 
+@pytest.mark.slow
 def test_what_is_installed_is_what_is_loaded(site):
     show = (
         "from transition_parser.kernels import loader, machine_kernels as k; print(loader.FOLDER, k.library() is None)"
@@ -129,6 +131,7 @@ def test_what_is_installed_is_what_is_loaded(site):
     assert outside(site, "-c", show).split() == [str(site / "transition_parser" / "kernels"), "False"]
 
 
+@pytest.mark.slow
 def test_what_is_installed_has_types(site, tmp_path):
     """mypy takes types of installed packages from those alone that say that they are typed."""
     pytest.importorskip("mypy")
@@ -143,6 +146,7 @@ def test_what_is_installed_has_types(site, tmp_path):
     assert said in error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
 def test_what_is_installed_parses_without_any_extra(site, model):
     program = f"import transition_parser\nassert transition_parser.__path__ == [{str(site / 'transition_parser')!r}]"
@@ -158,6 +162,7 @@ def test_the_source_distribution_runs_its_own_tests(sources):
     assert " error" not in done and (" passed" in done or "100%" in done)
 
 
+@pytest.mark.slow
 def test_base_needs_neither_fairseq_nor_matplotlib(site):
     (installed,) = metadata.distributions(name="transition-parser", path=[str(site)])
     required = list(map(Requirement, installed.requires or ()))

@@ -142,6 +142,7 @@ def test_a_row_is_run_once(corpus, results):
     assert results.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_another_number_of_epochs_is_another_run_and_takes_the_place_of_the_first(corpus, results, tmp_path):
     shutil.copytree(results.parent, tmp_path / "out")
     arguments = ["stack-transformer", corpus, tmp_path / "out", "--seeds", "1", "--epochs", "2", "--rows", "c"]
@@ -187,6 +188,7 @@ def of_two(results, tmp_path, monkeypatch):
     return arguments
 
 
+@pytest.mark.slow
 def test_an_ensemble_is_of_seeds_of_another_row(corpus, results, of_two, tmp_path, monkeypatch, capfd):
     """What is missing is trained, once; what was run by itself stays as it was."""
     (alone,) = paper_table.read([results])
@@ -228,6 +230,7 @@ def test_an_ensemble_is_of_seeds_of_another_row(corpus, results, of_two, tmp_pat
     assert run.members and not paper.Results(out / results.name).has(run)
 
 
+@pytest.mark.slow
 def test_a_member_without_a_model_is_trained_again_and_keeps_its_result(corpus, results, of_two, tmp_path, monkeypatch):
     trained = []
 
@@ -315,6 +318,7 @@ def test_a_row_may_be_searched_greedily_alone(results):
     assert head[0] == "LAS on test by tag, beam 1" and [row[0] for row in body] == ["d"]
 
 
+@pytest.mark.slow
 def test_a_row_with_other_beams_is_another_run(corpus, results, tmp_path, monkeypatch):
     text = (paper.PAPERS / "stack-transformer.toml").read_text(encoding="utf-8")
     (tmp_path / "stack-transformer.toml").write_text(text.replace('{name = "c",', '{name = "c", beams = [1],'))
@@ -351,6 +355,7 @@ def test_a_treebank_with_other_tags_has_no_scores_without_punctuation(corpus, re
     assert other._scores_of_trees(folder).keys() == {"las on test"}
 
 
+@pytest.mark.slow
 def test_trees_and_amrs_have_flags_of_their_own(corpus, tmp_path):
     for split in paper.SPLITS:
         (tmp_path / f"{split}.amr").write_text("")
@@ -408,6 +413,7 @@ def test_bad_input_is_one_line(arguments, problem, corpus, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_rows_with_vectors_are_run_where_there_are_some(corpus, tmp_path):
     def runs(*more: object) -> dict[str, paper.Run]:
         arguments = paper.options().parse_args(["stack-attention", "3", str(corpus), str(tmp_path), *map(str, more)])
@@ -440,6 +446,7 @@ def test_a_run_that_fails_is_named(tmp_path):
     assert "dev.conllu:1" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_run_that_is_ended_leaves_no_training_behind(corpus, tmp_path):
     command = [sys.executable, ROOT / "run" / "paper.py", "stack-transformer", corpus, tmp_path, "--rows", "c", "d"]
     with subprocess.Popen([*command, "--epochs", "500"], stderr=subprocess.PIPE, text=True) as program:

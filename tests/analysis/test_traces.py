@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
+from tests.crosses import USUAL, mostly_slow
 from tests.small_models import MODELS, SYSTEMS, encode, make_folder, make_model, make_task, runs_with
 from transition_parser import Parser
 from transition_parser.analysis.traces import MOST_CANDIDATES, Trace, steps_of, trace, trace_gold
@@ -60,7 +61,7 @@ def _without_number(role: str) -> str:
     return re.sub(r"^(op|snt)\d+$", r"\1", role)
 
 
-@pytest.mark.parametrize(("kind", "system"), CASES)
+@pytest.mark.parametrize(("kind", "system"), mostly_slow(CASES, *((kind, system) for system, kind in USUAL)))
 @pytest.mark.parametrize("beam", [1, 3])
 def test_the_actions_taken_have_the_probabilities_of_search(resources, kind, system, beam):
     model = make_model(kind, resources[system]).plain

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from tests.crosses import mostly_slow
 from transition_parser.graphs.bank import read_bank
 
 GOOD = "# ::id a\n# ::tok The cat sleeps\n(s / sleep-01~2\n      :ARG0 (c / cat~1))\n\n"
@@ -318,7 +319,7 @@ def test_too_few_pieces(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("beam", ["1", "3"])
+@pytest.mark.parametrize("beam", mostly_slow(["1", "3"], "1"))
 def test_a_sentence_of_300_tokens(amr_checkpoint, tmp_path, beam):
     words = "the dog wants New York and".split() * 50
     out = tmp_path / "out.amr"

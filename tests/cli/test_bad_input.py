@@ -132,6 +132,7 @@ def test_unannotated_conllu_is_good_input(tmp_path, checkpoint):
     assert run_here("parse", checkpoint, path).stdout.startswith("# sent_id = a\n1\tHi\t")
 
 
+@pytest.mark.slow
 def test_a_sentence_of_a_thousand_words(checkpoint):
     done = run_here("parse", checkpoint, "-", "--tokens", stdin="the cat sat on a " * 200 + "\n")
     lines = done.stdout.strip().split("\n")

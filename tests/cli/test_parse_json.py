@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.test_parse_many import ROWS, jsonl, parquet
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
+from tests.crosses import mostly_slow
 from transition_parser import Parser
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
@@ -71,7 +72,7 @@ def test_places_in_raw_text_and_tokens_of_several_words(tmp_path):
     assert found["multiword_tokens"] == [{"form": "didn't", "first": 2, "last": 3}] and found["id"] == "2"
 
 
-@pytest.mark.parametrize("option", ["--tokens", "--tokenize"])
+@pytest.mark.parametrize("option", mostly_slow(["--tokens", "--tokenize"], "--tokenize"))
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
 def test_each_line_has_a_row(model, option, tmp_path):
     path, out, text = tmp_path / "a.txt", tmp_path / "out.jsonl", "\nGo on .\r\n \n\nStop\n\n"
@@ -113,7 +114,7 @@ def test_wiki_is_the_name_on_request():
 
 
 @pytest.mark.parametrize("model, sample", MODELS)
-@pytest.mark.parametrize("where", [0.0, 0.3, 0.7, 1.0])
+@pytest.mark.parametrize("where", mostly_slow([0.0, 0.3, 0.7, 1.0], 0.3))
 def test_an_interrupted_run_continues_after_a_whole_line(model, sample, where, tmp_path):
     out, partial = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
     arguments = ("parse", model, sample, *SAME, "--json", "--beam", "2", "--nbest", "2", "-o", out)

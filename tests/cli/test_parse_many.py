@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.test_parse_stream import parsing, write
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from tests.crosses import mostly_slow
 from transition_parser.graphs.conllu import parse_conllu
 
 SAME = ("--precision", "fp32")
@@ -316,7 +317,7 @@ def test_an_interrupted_run_over_rows_continues(tmp_path):
 # --- shards -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("of", [1, 3, 4])
+@pytest.mark.parametrize("of", mostly_slow([1, 3, 4], 3))
 @pytest.mark.parametrize(
     ("model", "text", "options"),
     [

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import AMR_BEST, SAMPLE_AMR, actions_generated, run, run_here, train
+from tests.crosses import mostly_slow
 from tests.fairseq.test_end_to_end import TASK, logged
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -118,6 +119,7 @@ def test_generate_logs_smatch(amr_data_folder, generated):
     assert generated.rstrip().endswith(f"Generate test with beam=2: SMATCH {round(total.f1, 4)}")
 
 
+@pytest.mark.slow
 def test_generate_and_our_search_agree(amr_data_folder, amr_checkpoint, generated):
     scores = {int(n): float(s) for n, s in re.findall(r"^H-(\d+)\t(\S+)\t", generated, re.M)}
     model, resources = load_model(amr_checkpoint)
@@ -130,6 +132,7 @@ def test_generate_and_our_search_agree(amr_data_folder, amr_checkpoint, generate
     assert same >= len(entries) - 3  # hypotheses of different lengths may be cut differently
 
 
+@pytest.mark.slow
 def test_interactive(amr_data_folder, amr_checkpoint):
     done = run("fairseq-interactive", amr_data_folder, *TASK, "--path", amr_checkpoint, "--beam", "2", stdin=TEXT)
     found = dict(re.findall(r"^H-(\d)\t\S+\t(.*)$", done.stdout, re.M))
@@ -138,7 +141,7 @@ def test_interactive(amr_data_folder, amr_checkpoint):
         assert system.replay(system.read(line.split()), [*map(Action.parse, found[str(i)].split())]).is_connected()
 
 
-@pytest.mark.parametrize("beam", ["1", "3"])
+@pytest.mark.parametrize("beam", mostly_slow(["1", "3"], "3"))
 def test_parse_keeps_order_ids_and_sentences(amr_checkpoint, tmp_path, beam):
     out = tmp_path / "out.amr"
     done = run_here("parse", amr_checkpoint, SAMPLE_AMR, "-o", out, "--beam", beam, "--batch-tokens", "300")
@@ -266,6 +269,7 @@ def test_what_can_not_be_resumed(amr_checkpoint, tmp_path):
     assert "its sentence 2 is 2, but the input ends before it" in said
 
 
+@pytest.mark.slow
 def test_average_and_export(amr_checkpoint, amr_data_folder, tmp_path):
     train(amr_data_folder, tmp_path / "other", *AMR_BEST, "--state-positions", "--seed", "2", updates=1)
     other = tmp_path / "other" / "checkpoint_last.pt"

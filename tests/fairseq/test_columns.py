@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, fairseq_preprocess, run, run_here, train, train_command
+from tests.crosses import mostly_slow
 from tests.fairseq import any_model
 from tests.scripts import bash
 from transition_parser import Parser
@@ -44,7 +45,7 @@ SPA_DP = ("--word-width", "32", "--scan-width", "16", "--spa-width", "16", "--ml
 OF_WORDS = ("--tags-read-words", "--affix-width", "8", "--affix-dropout", "0.3")
 
 
-@pytest.fixture(scope="module", params=["pieces", "reads tags", "predicts from words"])
+@pytest.fixture(scope="module", params=mostly_slow(["pieces", "reads tags", "predicts from words"], "reads tags"))
 def exported(request, data, tmp_path_factory):
     """A model of some updates, without pieces where it reads tags."""
     folder = tmp_path_factory.mktemp("checkpoints")
@@ -62,11 +63,14 @@ def exported(request, data, tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("arch", "column", "flag"),
-    [
-        ("stack_transformer_small", "upos", "--read-tags"),
-        ("state_transformer_g2g_small", "upos", "--read-tags"),
+    mostly_slow(
+        [
+            ("stack_transformer_small", "upos", "--read-tags"),
+            ("state_transformer_g2g_small", "upos", "--read-tags"),
+            ("use_parser_small", "xpos", "--read-xpos"),
+        ],
         ("use_parser_small", "xpos", "--read-xpos"),
-    ],
+    ),
 )
 def test_a_model_that_reads_given_tags_needs_them(data, tmp_path, arch, column, flag):
     """It does not predict tags. Without tags, words would be read as in no sentence of the training data."""
@@ -91,6 +95,7 @@ def test_a_model_that_reads_given_tags_needs_them(data, tmp_path, arch, column, 
         parser.parse([["The", "dog"]])
 
 
+@pytest.mark.slow
 def test_an_evaluation_keeps_the_columns_that_any_member_of_an_ensemble_must_be_given(data, tmp_path):
     for name, options in (("plain", ()), ("reader", ("--read-tags",))):
         train(data, tmp_path / name, *options, updates=2)
@@ -155,7 +160,7 @@ def test_batches_and_orders_make_no_difference(exported):
         assert alone.score == pytest.approx(wanted.score, abs=1e-4)
 
 
-@pytest.mark.parametrize("reads", ["the encoder", "words, too"])
+@pytest.mark.parametrize("reads", mostly_slow(["the encoder", "words, too"], "the encoder"))
 def test_columns_trained_later_leave_the_parses_as_they_are(data, tmp_path, reads):
     """A model that predicts tags and lemmas learns XPOS and features; all it said before stays."""
     plain = tmp_path / "plain"

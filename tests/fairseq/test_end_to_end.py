@@ -61,6 +61,7 @@ def test_checkpoints_hold_nothing_but_plain_values(checkpoint):
     assert isinstance(state["model"]["decoder.embed.weight"], torch.Tensor)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--stack-heads", "0", "--buffer-heads", "0"), ("--state-window", "top2")])
 def test_architectures_and_options_train(data_folder, tmp_path, options):
     done = train(data_folder, tmp_path, *options, "--no-save", updates=2)
@@ -78,6 +79,7 @@ def test_sentences_longer_than_a_batch_are_batches_of_their_own(data_folder, tmp
     assert logged(done, "valid_las") and "skipped" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_other_ways_to_train(data_folder, tmp_path):
     done = train(
         data_folder, tmp_path, "--no-save", "--train-precision", "bf16", "--subword-regularization", "0.1",
@@ -128,6 +130,7 @@ def test_generate_logs_what_it_is_asked_for(data_folder, checkpoint):
     assert "Generate train with beam=1: nothing was scored" in train  # its gold trees are not kept
 
 
+@pytest.mark.slow
 def test_generate_counts_what_forced_actions_build(data_folder, checkpoint):
     """A prefix of the gold derivation, as long as the shortest derivations: it may force illegal actions."""
     done = run(
@@ -158,6 +161,7 @@ def test_interactive_reads_words(data_folder, checkpoint):
     assert len(system.replay("The cat sleeps .".split(), [*map(Action.parse, line.split())])) == 4
 
 
+@pytest.mark.slow
 def test_an_ensemble_generates(data_folder, checkpoint, tmp_path):
     train(data_folder, tmp_path, "--seed", "2", "--state-positions", updates=4)
     paths = f"{checkpoint}{os.pathsep}{tmp_path / 'checkpoint_best.pt'}"
@@ -174,6 +178,7 @@ def test_the_lower_floors_need_no_torch():
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
+@pytest.mark.slow
 def test_relations_that_only_validation_has(data_folder, tmp_path):
     """Such sentences are left out of validation scores; the others count."""
     text = SAMPLE.read_text(encoding="utf-8").replace("\tvocative\t", "\tnever:seen\t")
@@ -193,6 +198,7 @@ def test_relations_that_only_validation_has(data_folder, tmp_path):
     assert all(float(entry["valid_loss"]) < 100 for entry in logged(done, "valid_las"))
 
 
+@pytest.mark.slow
 def test_a_sequence_scorer_can_be_had(data_folder, checkpoint):
     done = run(
         "fairseq-generate", data_folder, *TASK, "--path", checkpoint, "--score-reference", "--gen-subset", "valid",

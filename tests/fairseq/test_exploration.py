@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE, fairseq_preprocess, run, run_here, train
+from tests.crosses import mostly_slow
 
 DYNAMIC = ("--oracle", "dynamic", "--explore", "0.2", "--explore-after", "1")
 HINGE = ("--action-loss", "hinge", "--hinge-weight", "0.4", "--label-smoothing", "0")
@@ -15,7 +16,7 @@ def weights(folder):
     return torch.load(folder / "checkpoint_last.pt", weights_only=False)["model"]
 
 
-@pytest.mark.parametrize("options", [(), HINGE], ids=["cross-entropy", "hinge"])
+@pytest.mark.parametrize("options", [pytest.param(()), pytest.param(HINGE, marks=pytest.mark.slow)])
 def test_resumed_training_goes_on_in_the_same_way(data_folder, tmp_path, options):
     """Exploration begins before training stops, and goes on after it."""
     for name, stops in (("whole", (8,)), ("resumed", (5, 8))):
@@ -28,7 +29,7 @@ def test_resumed_training_goes_on_in_the_same_way(data_folder, tmp_path, options
     assert any(not torch.equal(whole[name], static[name]) for name in whole)
 
 
-@pytest.mark.parametrize("system", ["arc-eager", "arc-standard"])
+@pytest.mark.parametrize("system", mostly_slow(["arc-eager", "arc-standard"], "arc-eager"))
 def test_other_systems_train_and_parse(system, tmp_path):
     corpora = [part for split in ("train", "valid", "test") for part in (f"--{split}", SAMPLE)]
     run_here("preprocess", "dependency", *corpora, "--system", system, "--pieces", "400", "--dest", tmp_path / "data")
@@ -39,6 +40,7 @@ def test_other_systems_train_and_parse(system, tmp_path):
     run_here("parse", tmp_path / "checkpoint_last.pt", SAMPLE, "-o", tmp_path / "parsed.conllu")
 
 
+@pytest.mark.slow
 def test_trees_may_be_explored_beside_amrs(data_folder, amr_data_folder, tmp_path):
     done = train(
         data_folder, tmp_path, *DYNAMIC, "--auxiliary-data", amr_data_folder, "--explore-after", "0", updates=6

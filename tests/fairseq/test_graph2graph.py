@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE, run_here
+from tests.crosses import mostly_slow
 from tests.fairseq import any_model
 from tests.tiny_encoder import WIDTH, make_encoder
 from transition_parser import Parser
@@ -34,7 +35,7 @@ def encoder(tmp_path_factory) -> Path:
     return make_encoder(tmp_path_factory.mktemp("encoder") / "tiny")
 
 
-@pytest.fixture(scope="module", params=MODELS)
+@pytest.fixture(scope="module", params=mostly_slow(MODELS, "sentence_transformer_g2g_small"))
 def checkpoint(request, data_folder, encoder, tmp_path_factory) -> Path:
     """A model of some updates, stopped and resumed, which starts from layers of an encoder."""
     folder, arch = tmp_path_factory.mktemp(request.param), request.param
@@ -42,7 +43,7 @@ def checkpoint(request, data_folder, encoder, tmp_path_factory) -> Path:
     return any_model.train_twice(data_folder, folder, arch, *options, updates=(10, 20))
 
 
-@pytest.mark.parametrize("beam", [1, 2])
+@pytest.mark.parametrize("beam", mostly_slow([1, 2], 2))
 def test_generate_finds_the_trees_of_parse(data_folder, checkpoint, beam):
     any_model.check_generate(data_folder, checkpoint, beam)
 
@@ -66,6 +67,7 @@ def test_a_sentence_does_not_depend_on_its_batch(checkpoint):
     any_model.check_batches(checkpoint)
 
 
+@pytest.mark.slow
 def test_copies_parse_as_one(checkpoint):
     any_model.check_copies(checkpoint)
 
@@ -76,6 +78,7 @@ def test_a_sentence_longer_than_any_position(checkpoint):
     assert parse.tree.why_invalid() is None
 
 
+@pytest.mark.slow
 def test_an_exported_model_without_its_encoder(data_folder, checkpoint, encoder, tmp_path):
     moved = tmp_path / "encoder"
     run_here("export", checkpoint, "-o", tmp_path / "exported")
@@ -87,6 +90,7 @@ def test_an_exported_model_without_its_encoder(data_folder, checkpoint, encoder,
         shutil.move(moved, encoder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arch", "options"),
     [

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.conftest import ROOT, run
+from tests.crosses import mostly_slow
 from tests.tiny_encoder import make_encoder
 from transition_parser.training.flags import arguments_of, read_flags
 
@@ -23,7 +24,7 @@ NAMES = (
 )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", mostly_slow(NAMES, "stack-attention"))
 def test_paper_sizes_train(data_folder, tmp_path, name):
     """The flags of the configuration, with batches of two sentences. A RoBERTa is a tiny one, with random weights."""
     flags = arguments_of(read_flags(ROOT / "configs" / f"{name}.flags"))

@@ -7,6 +7,7 @@ import pytest
 from safetensors import safe_open
 
 from tests.conftest import SAMPLE, run, run_here, train
+from tests.crosses import mostly_slow
 from tests.tiny_encoder import make_encoder
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -19,7 +20,7 @@ def encoder(tmp_path_factory):
     return make_encoder(tmp_path_factory.mktemp("encoder") / "tiny")
 
 
-@pytest.fixture(scope="module", params=["frozen", "adapters"])
+@pytest.fixture(scope="module", params=mostly_slow(["frozen", "adapters"], "frozen"))
 def trained(request, data_folder, encoder, tmp_path_factory):
     """How the encoder was trained, the checkpoint and the export of a few updates."""
     folder = tmp_path_factory.mktemp(request.param)

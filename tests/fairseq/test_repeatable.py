@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from tests.conftest import OF_PROGRAMS, ROOT
+from tests.crosses import mostly_slow
 from tests.programs import TRAINING, Programs
 from tests.small_models import MODELS, SIZES, runs_with
 from tests.tiny_encoder import make_encoder
@@ -49,15 +50,18 @@ def command(kind: str, data: Path, encoder: Path) -> list[str]:
     return [str(data), "--arch", name, *SHORT, "--optimizer", optimizer, *flags]
 
 
-@pytest.fixture(scope="module")
-def commands(data_folder, amr_data_folder, tmp_path_factory) -> dict[str, list[str]]:
+USUAL = ("positions, trees", "state graph, trees", "refined, trees", "stack attention, amr", "exploration")
+
+
+@pytest.fixture(scope="module", params=mostly_slow(["usual", "all"], "usual"))
+def commands(request, data_folder, amr_data_folder, tmp_path_factory) -> dict[str, list[str]]:
     encoder = make_encoder(tmp_path_factory.mktemp("encoders") / "encoder")
     found = {f"{kind}, trees": command(kind, data_folder, encoder) for kind in MODELS}
     assert all(runs_with(kind, "amr") for kind in OF_AMRS)
     found |= {f"{kind}, amr": command(kind, amr_data_folder, encoder) for kind in OF_AMRS}
     found |= {name: [*command(kind, data_folder, encoder), *flags] for name, (kind, flags) in WAYS.items()}
     found["two corpora"] = [*command("state", amr_data_folder, encoder), "--auxiliary-data", str(data_folder)]
-    return found
+    return found if request.param == "all" else {name: found[name] for name in USUAL}
 
 
 def train(commands: dict[str, list[str]], folder: Path, seed: int, resumed: tuple[str, ...] = ()) -> None:

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, fairseq_preprocess, run, run_here
+from tests.crosses import mostly_slow
 from tests.fairseq import any_model
 from tests.fairseq.any_model import TASK
 from transition_parser import Parser
@@ -26,7 +27,7 @@ def train(data: Path, checkpoints: Path, arch: str, *options: str, updates: int 
     return any_model.train(data, checkpoints, arch, *SIZES, *options, updates=updates, status=status)
 
 
-@pytest.fixture(scope="module", params=["spa_dp_small", "spa_dp_graph_small"])
+@pytest.fixture(scope="module", params=mostly_slow(["spa_dp_small", "spa_dp_graph_small"], "spa_dp_graph_small"))
 def checkpoint(request, data_folder, tmp_path_factory) -> Path:
     """A model of some updates, stopped and resumed after the first half of them."""
     folder = tmp_path_factory.mktemp(request.param)
@@ -44,6 +45,7 @@ def test_generate_finds_trees_and_scores_them(data_folder, checkpoint):
         assert [[str(a) for a in parse.actions] for parse in parses] == found
 
 
+@pytest.mark.slow
 def test_interactive_reads_words(data_folder, checkpoint):
     done = run("fairseq-interactive", data_folder, *TASK, "--path", checkpoint, stdin="The cat sleeps .\nStop\n")
     (line,) = re.findall(r"^H-0\t\S+\t(.*)$", done.stdout, re.M)
@@ -87,6 +89,7 @@ def test_what_graphs_have_no_actions_for_is_said(data_folder, checkpoint):
         assert problem in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [("--spa", "none"), ("--spa", "vanilla"), ("--spa", "tob", "--word-dropout", "0.1")]
 )
@@ -95,6 +98,7 @@ def test_variants_train(data_folder, tmp_path, options):
     assert '"valid_las"' in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_heads_by_a_hidden_layer_and_tags_train(data_folder, tmp_path):
     train(data_folder, tmp_path, "spa_dp_graph_small", "--head-score", "concat", "--read-tags", "--tag-loss", "0.5",
           "--train-precision", "bf16", "--softmax-over", "all", updates=3)  # fmt: skip
@@ -102,6 +106,7 @@ def test_heads_by_a_hidden_layer_and_tags_train(data_folder, tmp_path):
     assert parse.tree.why_invalid() is None
 
 
+@pytest.mark.slow
 def test_amrs(amr_data_folder, tmp_path):
     train(amr_data_folder, tmp_path, "spa_dp_small")
     run_here("export", tmp_path / "checkpoint_last.pt", "-o", tmp_path / "exported")
@@ -119,6 +124,7 @@ def test_a_projective_system_is_refused(tmp_path):
     assert "arc-eager can't build: preprocess with --system arc-standard-swap or arc-hybrid-swap" in last
 
 
+@pytest.mark.slow
 def test_relations_that_only_validation_has(tmp_path):
     """They have no loss, nor has what their derivations could not build without them; all else has."""
     text = SAMPLE.read_text(encoding="utf-8").replace("\tvocative\t", "\tnever:seen\t")

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tests.conftest import AT_THE_END, SAMPLE, fairseq_preprocess, run, run_here, train
+from tests.crosses import mostly_slow
 from tests.small_models import make_batch, make_criterion, make_folder, make_model, make_task
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -154,7 +155,7 @@ def train_trees(data, folder, *options, updates: int) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("of_trees", [False, True])
+@pytest.mark.parametrize("of_trees", mostly_slow([False, True], False))
 def test_training_with_a_teacher_and_an_interruption_gives_the_same_weights(of_trees, data_folder, request, tmp_path):
     learn = train_trees if of_trees else train
     if of_trees:
@@ -175,6 +176,7 @@ def test_training_with_a_teacher_and_an_interruption_gives_the_same_weights(of_t
     assert any(not torch.equal(value, alone[name]) for name, value in whole.items())
 
 
+@pytest.mark.slow
 def test_a_teacher_reads_explored_states_and_words_that_are_split_at_random(data_folder, checkpoint, tmp_path):
     explored = ("--oracle", "dynamic", "--explore-after", "0", "--subword-regularization", "0.3")
     train(data_folder, tmp_path, "--teacher", f"{checkpoint},{checkpoint}", *explored, updates=2)
@@ -201,6 +203,7 @@ def test_options_that_do_not_fit(student, checkpoint, other, tmp_path_factory):
     assert teacher_of(asked(None), task.resources) is None
 
 
+@pytest.mark.slow
 def test_trainings_that_no_teacher_helps_end_with_one_line(data_folder, checkpoint, tmp_path):
     for options, problem in (
         (("--arch", "recursive_g2g_small"), "scores actions, but the model that learns scores whole trees"),

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.conftest import AT_THE_END, ROOT, SAMPLE, SAMPLE_AMR, run
+from tests.crosses import mostly_slow
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 
@@ -12,7 +13,7 @@ PLUGIN = ("--user-dir", ROOT / "tests" / "toy_plugin")
 TEXT = "The old dog sleeps .\nShe sees it .\n"
 
 
-@pytest.mark.parametrize("kind", ["trees", "amr"])
+@pytest.mark.parametrize("kind", mostly_slow(["trees", "amr"], "trees"))
 def test_a_model_from_outside(request, tmp_path, kind):
     data = request.getfixturevalue("data_folder" if kind == "trees" else "amr_data_folder")
     metric = "las" if kind == "trees" else "smatch"

@@ -77,6 +77,7 @@ def test_gradients_and_validation_are_those_of_one_process(data_folder, tmp_path
         assert two[name] == pytest.approx(one[name], abs=2e-3), name
 
 
+@pytest.mark.slow
 def test_each_process_may_have_a_batch_of_another_corpus(data_folder, amr_data_folder, tmp_path):
     options = ("--auxiliary-data", str(data_folder), "--best-checkpoint-metric", "smatch", "--max-tokens", "5000")
     first, _second = by_two(amr_data_folder, tmp_path / "two", *options)
@@ -85,6 +86,7 @@ def test_each_process_may_have_a_batch_of_another_corpus(data_folder, amr_data_f
     assert validation(first).keys() == validation(printed).keys()
 
 
+@pytest.mark.slow
 def test_kept_vectors_of_words_are_computed_once(data_folder, tmp_path):
     encoder = make_encoder(tmp_path / "encoder")
     options = ("--pretrained", str(encoder), "--pretrained-training", "frozen", "--pretrained-layers", "0-2")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from tests.crosses import mostly_slow
 from tests.fairseq import any_model
 from transition_parser import Parser
 
@@ -26,12 +27,13 @@ def checkpoint(data_folder, tmp_path_factory) -> Path:
     return any_model.train_twice(data_folder, folder, "use_parser_small", *SIZES, updates=(40, 60))
 
 
-@pytest.mark.parametrize("beam", [1, 2])
+@pytest.mark.parametrize("beam", mostly_slow([1, 2], 1))
 def test_generate_finds_the_trees_of_parse(data_folder, checkpoint, beam):
     """Greedily, too, where the kind of an action is taken first."""
     any_model.check_generate(data_folder, checkpoint, beam)
 
 
+@pytest.mark.slow
 def test_average_and_export_parse_alike(checkpoint, tmp_path):
     assert any_model.check_average_and_export(checkpoint, tmp_path)["architecture"] == "use_parser_small"
 
@@ -47,10 +49,12 @@ def test_a_sentence_does_not_depend_on_its_batch(checkpoint):
     any_model.check_batches(checkpoint)
 
 
+@pytest.mark.slow
 def test_copies_parse_as_one(checkpoint):
     any_model.check_copies(checkpoint)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -78,6 +82,7 @@ def test_variants_train(data_folder, tmp_path, options):
     assert losses and max(losses) < 20
 
 
+@pytest.mark.slow
 def test_amrs(amr_data_folder, tmp_path):
     train(amr_data_folder, tmp_path)
     run_here("export", tmp_path / "checkpoint_last.pt", "-o", tmp_path / "exported")

@@ -11,6 +11,7 @@ import fairseq
 import pytest
 
 from tests.conftest import ROOT
+from tests.crosses import mostly_slow
 
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_editable(sys.argv[1])"
 
@@ -42,7 +43,7 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("install", [editable, normal])
+@pytest.mark.parametrize("install", mostly_slow([editable, normal], normal))
 def test_fairseq_finds_it_from_another_folder(install, tmp_path):
     """fairseq comes first on the path of modules, with what is installed beside it, and without this checkout."""
     site, elsewhere = tmp_path / "site", tmp_path / "elsewhere"

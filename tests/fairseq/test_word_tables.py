@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE, fairseq_preprocess, run_here
+from tests.crosses import mostly_slow
 from tests.fairseq import any_model
 from tests.small_models import MODELS, SIZES, make_batch, make_criterion, make_folder, make_task, with_words
 from tests.tiny_encoder import make_encoder
@@ -43,7 +44,7 @@ def task_and_batch(tmp_path_factory):
     return task, make_batch(task, folder, range(1, 7), 4)
 
 
-@pytest.mark.parametrize("join", ["add", "concat"])
+@pytest.mark.parametrize("join", mostly_slow(["add", "concat"], "concat"))
 @pytest.mark.parametrize("kind", [*KINDS, "LSTM"])
 def test_the_loss_of_every_architecture_reaches_the_table(task_and_batch, kind, join):
     task, batch = task_and_batch
@@ -92,7 +93,7 @@ WAYS = {
 }
 
 
-@pytest.fixture(scope="module", params=WAYS)
+@pytest.fixture(scope="module", params=mostly_slow(WAYS, "Zhang"))
 def checkpoint(request, data, tmp_path_factory):
     """A model of some updates, stopped and resumed after the first half of them."""
     folder = tmp_path_factory.mktemp("model")

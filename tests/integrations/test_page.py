@@ -98,6 +98,7 @@ def test_a_derivation_is_gone_through_by_keys_slider_and_buttons(tab, served, pa
     check(len(steps) - 1)
 
 
+@pytest.mark.slow
 def test_the_graph_of_an_amr_grows(tab, served, parsers):
     tab.goto(served)
     parse(tab, TEXT, "en-amr")
@@ -114,6 +115,7 @@ def test_the_graph_of_an_amr_grows(tab, served, parsers):
         tab.keyboard.press("ArrowRight")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
 def test_a_link_shows_the_same_to_others(tab, served, model):
     tab.goto(served)
@@ -135,6 +137,7 @@ def test_a_link_shows_the_same_to_others(tab, served, model):
     assert other.url == link
 
 
+@pytest.mark.slow
 def test_what_is_downloaded_is_the_parse(tab, served, parsers):
     tab.goto(served)
     for model, name in (("en-ewt", "CoNLL-U"), ("en-amr", "PENMAN")):
@@ -151,6 +154,7 @@ def test_what_is_downloaded_is_the_parse(tab, served, parsers):
         other.close()
 
 
+@pytest.mark.slow
 def test_a_long_text(tab, served):
     assert len(LONG.split()) == 300
     tab.goto(served)
@@ -166,6 +170,7 @@ def test_a_long_text(tab, served):
     assert tab.locator(".derivation svg .role").count() == 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
 def test_markup_is_text(tab, served, tmp_path, model):
     """Served, by a link, in steps, in a file, and in a drawing that was downloaded."""
@@ -195,6 +200,7 @@ def test_markup_is_text(tab, served, tmp_path, model):
         assert "<script>window.ran = 1</script>" in shown and "<img src=x" in shown
 
 
+@pytest.mark.slow
 def test_fifty_requests_at_once_lose_nothing(tab, served, parsers):
     tab.goto(served)
     ask = """async (texts) => Promise.all(texts.map(async (text, i) => {
@@ -227,6 +233,7 @@ def test_what_is_wrong_is_said_on_the_page(browser, served):
     context.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [SAMPLE, SAMPLE_AMR])
 def test_gold_derivations_in_a_file(tab, tmp_path, path):
     page = tmp_path / "page.html"
@@ -244,6 +251,7 @@ def test_gold_derivations_in_a_file(tab, tmp_path, path):
     assert other.locator("#answers").inner_html() == tab.locator("#answers").inner_html()
 
 
+@pytest.mark.slow
 def test_parses_of_two_models_in_a_file(tab, tmp_path):
     source, page = tmp_path / "text.txt", tmp_path / "page.html"
     source.write_text("She sells sea shells .\nWho told you ?\n", encoding="utf-8")
@@ -256,6 +264,7 @@ def test_parses_of_two_models_in_a_file(tab, tmp_path):
     assert "tell-01" in texts(tab, "#sentence-2 svg .concept")
 
 
+@pytest.mark.slow
 def test_it_fits_a_narrow_screen_and_is_dark_where_that_is_wanted(browser, served):
     grounds = set()
     for scheme in ("light", "dark"):

@@ -45,6 +45,7 @@ def test_models_are_named_by_their_cards(tab, served):
     assert texts(tab, "#model option") == names
 
 
+@pytest.mark.slow
 def test_touch_screens_read_nothing_of_keys(browser, served):
     for touch in (False, True):
         context = browser.new_context(has_touch=touch, is_mobile=touch)
@@ -74,6 +75,7 @@ CONTRAST = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_texts_of_pictures_are_readable_in_light_and_dark(browser, served):
     for scheme in ("light", "dark"):
         context = browser.new_context(color_scheme=scheme)
@@ -88,6 +90,7 @@ def test_texts_of_pictures_are_readable_in_light_and_dark(browser, served):
         context.close()
 
 
+@pytest.mark.slow
 def test_long_sentences_scroll_with_a_hint_and_can_be_fitted(tab, served):
     tab.goto(served)
     parse(tab, LONG.replace(" .", ",").rpartition(" The ")[0])
@@ -140,6 +143,7 @@ def test_a_table_says_the_same_as_the_tree(tab, served, parsers):
     assert shown == pytest.approx(one.arc_scores, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_features_of_a_file_are_in_its_tables(tab, tmp_path):
     page = tmp_path / "page.html"
     row = "1\tDogs\tdog\tNOUN\t_\tCase=Nom|Number=Plur\t2\tnsubj\t_\t_\n2\tbark\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
@@ -175,6 +179,7 @@ CROSSINGS = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_lines_of_amrs_cross_neither_nodes_nor_roles(tab, tmp_path):
     page = tmp_path / "page.html"
     run_here("draw", SAMPLE_AMR, "--sentences", "100", "-o", page)
@@ -184,6 +189,7 @@ def test_lines_of_amrs_cross_neither_nodes_nor_roles(tab, tmp_path):
     assert found["again"] > 20 and found["threads"] > 200 and found["crossings"] == 0
 
 
+@pytest.mark.slow
 def test_a_legend_says_what_lines_and_boxes_are(tab, served):
     tab.goto(served)
     parse(tab, TEXT, "en-amr")

@@ -100,6 +100,7 @@ def test_all_actors_work(many, tmp_path):
     assert len([*signed.iterdir()]) == 2
 
 
+@pytest.mark.slow
 def test_an_actor_that_dies_loses_nothing(many, tmp_path):
     out, mark = tmp_path / "out", tmp_path / "died"
     engine.parse_by_ray(job_of(), [many], str(out), 2, prepare=partial(die_in_the_middle, mark))
@@ -109,6 +110,7 @@ def test_an_actor_that_dies_loses_nothing(many, tmp_path):
     assert written(out) == expected(many)
 
 
+@pytest.mark.slow
 def test_several_inputs_and_the_manifest(many, tmp_path):
     out = tmp_path / "out"
     engine.parse_by_ray(job_of(), [many, str(SAMPLE)], str(out), 2)
@@ -122,6 +124,7 @@ def test_several_inputs_and_the_manifest(many, tmp_path):
     assert manifest["job"]["model"] == "en-ewt" and manifest["job"]["beam"] == 1
 
 
+@pytest.mark.slow
 def test_amrs_of_a_bank(tmp_path):
     out = tmp_path / "out"
     engine.parse_by_ray(job_of("en-amr"), [str(SAMPLE_AMR)], str(out), 2)
@@ -141,6 +144,7 @@ def test_rows_of_parquet(tmp_path):
     assert [parse.count("\n\n") for parse in table["conllu"].to_pylist()] == [int(n % 7 != 0) for n in range(300)]
 
 
+@pytest.mark.slow
 def test_what_is_there_is_not_parsed_again(many, tmp_path):
     out = tmp_path / "out"
     engine.parse_by_ray(job_of(), [many], str(out), 1)
@@ -157,6 +161,7 @@ def test_what_is_there_is_not_parsed_again(many, tmp_path):
         engine.parse_by_ray(job_of(), [many], str(out), 2)
 
 
+@pytest.mark.slow
 def test_folders_that_hold_something_else(many, tmp_path):
     (tmp_path / "a").write_text("")
     with pytest.raises(InputError, match="is not empty, and has no output of Ray"):
@@ -174,6 +179,7 @@ def test_bad_input_ends_it(tmp_path):
     assert json.loads((out / "manifest.json").read_text())["finished"] is False
 
 
+@pytest.mark.slow
 def test_a_parser_goes_to_tasks():
     import ray
 
@@ -184,6 +190,7 @@ def test_a_parser_goes_to_tasks():
     assert found == [parse.actions for parse in parser.parse(sentences)]
 
 
+@pytest.mark.slow
 def test_the_command_leaves_nothing_running(many, tmp_path):
     arguments = ("--precision", "fp32", "--engine", "ray", "--actors", "2", "-o", f"{tmp_path / 'out'}/")
     done = run("transition-parser", "parse", "en-ewt", many, *arguments)

@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch import nn
 
+from tests.crosses import mostly_slow
 from tests.small_models import MODELS, make_batch, make_criterion, make_folder, make_model, make_task, with_words
 from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.base.errors import InputError
@@ -504,7 +505,7 @@ def test_the_root_at_the_bottom_of_two_words_by_hand(task, two_words):
             assert torch.allclose(vectors[row, place], of_word, atol=CLOSE)
 
 
-@pytest.mark.parametrize("system", TREE_SYSTEMS)
+@pytest.mark.parametrize("system", mostly_slow(TREE_SYSTEMS, "arc-hybrid-swap"))
 def test_the_root_at_the_bottom_of_any_system(system, tmp_path_factory):
     """All other words keep their order; what people are shown is what the network sees."""
     task = make_task(make_folder(system, tmp_path_factory))

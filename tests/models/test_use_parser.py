@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from tests.crosses import mostly_slow
 from tests.small_models import make_batch, make_folder, make_model, make_task
 from tests.states.test_machine import make_machine, make_table
 from transition_parser.base.errors import InputError
@@ -392,7 +393,7 @@ def fields_of_walk(decoder, encoder_out: EncoderOut, gold: torch.Tensor | None) 
 
 
 @pytest.mark.parametrize("walk", [True, False])
-@pytest.mark.parametrize("system", [*TREE_SYSTEMS, "amr"])
+@pytest.mark.parametrize("system", mostly_slow([*TREE_SYSTEMS, "amr"], "arc-hybrid-swap", "amr"))
 @torch.no_grad()
 def test_training_sees_what_search_sees(case_of, system, walk):
     """All the fields that the model needs, step by step, on gold derivations and on random walks."""

@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
+from tests.crosses import mostly_slow
 from tests.small_models import make_folder, make_model, make_task
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -91,7 +92,7 @@ def test_graphs_ranked_by_agreement():
     assert ranked(given, 1, lambda _parses, _weights: [0.5, 0.5]).text == "ab"  # the first of equal ones
 
 
-@pytest.fixture(scope="module", params=MODELS)
+@pytest.fixture(scope="module", params=mostly_slow(MODELS, "en-amr"))
 def parsed(request) -> tuple:
     """A model's name, sentences, a parser of several parses, and these."""
     parser = Parser.load(request.param, BEAM, precision="fp32", threads=1, nbest=NBEST)

@@ -18,6 +18,7 @@ from fairseq.utils import apply_to_sample
 from torch.nn import functional
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, without_kernels
+from tests.crosses import USUAL, mostly_slow
 from tests.simulated_device import DEVICE, SimulatedDevice
 from tests.small_models import (
     GRAPHS,
@@ -147,7 +148,7 @@ def searched(case: Case, move: Callable, beam: int) -> list[list[tuple[list[int]
 
 
 EACH_CASE = [(system, kind) for system in SYSTEMS for kind in MODELS if runs_with(kind, system)]
-each_case = pytest.mark.parametrize(("system", "kind"), EACH_CASE)
+each_case = pytest.mark.parametrize(("system", "kind"), mostly_slow(EACH_CASE, *USUAL))
 each_way = pytest.mark.parametrize("move", WAYS, indirect=True)
 each_other_way = pytest.mark.parametrize("move", ["kernels", "device"], indirect=True)
 
@@ -164,10 +165,13 @@ def test_training(case_of, system, kind, move):
 
 @pytest.mark.parametrize(
     ("system", "kind"),
-    [
-        *((system, kind) for system, kind in EACH_CASE if kind not in GRAPHS),
-        *itertools.product(("arc-standard-swap", "arc-hybrid"), OF_TREES),
-    ],
+    mostly_slow(
+        [
+            *((system, kind) for system, kind in EACH_CASE if kind not in GRAPHS),
+            *itertools.product(("arc-standard-swap", "arc-hybrid"), OF_TREES),
+        ],
+        *USUAL,
+    ),
 )
 def test_steps_of_search_score_like_teacher_forcing(case_of, system, kind):
     """One step after the other with what search carries along, and all steps at once."""
@@ -221,7 +225,9 @@ def gradients(model: TrainingModel) -> torch.Tensor:
     return torch.cat([parameter.grad.detach().cpu().float().flatten() for parameter in model.parameters()])
 
 
-@pytest.mark.parametrize(("system", "kind"), [case for case in EACH_CASE if case[0] in ("arc-hybrid-swap", "amr")])
+@pytest.mark.parametrize(
+    ("system", "kind"), mostly_slow([case for case in EACH_CASE if case[0] in ("arc-hybrid-swap", "amr")], *USUAL)
+)
 def test_every_precision(case_of, system, kind):
     """Also on a processor that has none of bf16 and int8: training and parsing then emulate them."""
     case = case_of(system, kind)

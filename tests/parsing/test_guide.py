@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tests.conftest import SAMPLE_AMR, without_kernels
+from tests.crosses import mostly_slow
 from tests.given_checks import broken
 from tests.simulated_device import DEVICE, SimulatedDevice
 from transition_parser import AmrParse, Parser
@@ -46,7 +47,7 @@ def texts(parses) -> list[str]:
     return [str(parse.annotated(scores=True, actions=True)) for parse in parses]
 
 
-@pytest.mark.parametrize("way", ["kernels", "torch", "device"])
+@pytest.mark.parametrize("way", mostly_slow(["kernels", "torch", "device"], "torch"))
 @pytest.mark.parametrize("beam", [1, 3])
 def test_facts_hold_on_every_path(entries, way, beam):
     device = DEVICE.type if way == "device" else "cpu"

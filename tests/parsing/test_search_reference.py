@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
+from tests.crosses import mostly_slow
 from tests.search_limits import doubles, is_unfit, last_arc, node_sorts
 from tests.small_models import encode
 from transition_parser import Parser
@@ -138,8 +139,8 @@ def assert_same(found: list[Hypothesis], wanted: list[Hypothesis]) -> None:
         assert ours.step_scores == pytest.approx(theirs.step_scores, abs=CLOSE)
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize(("beam", "lenpen"), [(1, 1.0), (4, 1.0), (4, 0.0), (4, 4.0)])
+@pytest.mark.parametrize("compiled", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("beam", "lenpen"), mostly_slow([(1, 1.0), (4, 1.0), (4, 0.0), (4, 4.0)], (4, 1.0)))
 def test_search_finds_what_a_plain_search_finds(model, monkeypatch, beam, lenpen, compiled):
     if not compiled:
         monkeypatch.setattr(search_kernels, "library", lambda: None)
