@@ -20,11 +20,10 @@ from transition_parser.preprocess.aligner import aligned, train_table
 from transition_parser.preprocess.banks import derived_alone, nothing_left, read_entries
 from transition_parser.preprocess.propbank import Paths, PropBank, propbank_of_amrs
 from transition_parser.preprocess.splits import by_frequency, data_folder, keep_vectors, source_line, values_of
-from transition_parser.text.columns import KNOWN, Columns
+from transition_parser.text.columns import KNOWN, PROPBANK, Columns
 from transition_parser.text.frames import packaged
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
-from transition_parser.text.predicates import COLUMN as PROPBANK
-from transition_parser.text.word_list import save_words
+from transition_parser.text.word_vectors import save_words
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import FrameActions

@@ -19,10 +19,9 @@ from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.oracles.static import NonProjectiveError, oracle
 from transition_parser.preprocess.propbank import Paths, PropBank
 from transition_parser.preprocess.splits import by_frequency, data_folder, keep_vectors, source_line, values_of
-from transition_parser.text.columns import KNOWN, Columns, seen_with_tags, values_of_forms
+from transition_parser.text.columns import KNOWN, PROPBANK, Columns, seen_with_tags, values_of_forms
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
-from transition_parser.text.predicates import COLUMN as PROPBANK
-from transition_parser.text.word_list import save_words
+from transition_parser.text.word_vectors import save_words
 from transition_parser.transitions import RootRelations, make_system
 from transition_parser.transitions.config import ParserConfig
 

@@ -9,8 +9,7 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.graphs.conllu import Sentence, read_conllu, unspaced
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.graphs.propbank import Predicate, Span, read_annotations
-from transition_parser.text.columns import UNKNOWN
-from transition_parser.text.predicates import NO_PREDICATE, value_of
+from transition_parser.text.columns import NO_PREDICATE, UNKNOWN, value_of
 
 Paths = Collection[str | os.PathLike]
 

@@ -11,9 +11,8 @@ from typing import Any
 
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import new_files
-from transition_parser.text.columns import KNOWN, labels_of
+from transition_parser.text.columns import KNOWN, PROPBANK, labels_of
 from transition_parser.text.pieces import Pieces, normalise
-from transition_parser.text.predicates import COLUMN as PROPBANK
 from transition_parser.text.word_vectors import read_vectors
 
 SPLITS = ("train", "valid", "test")

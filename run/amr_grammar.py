@@ -39,7 +39,7 @@ import penman
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import replacing
-from transition_parser.preprocess.aligner.lexicon import ORDINALS
+from transition_parser.preprocess.aligner.tables import ORDINALS
 from transition_parser.text.numbers import UNITS
 from transition_parser.training.silver.exclusion import Excluded, read_texts
 

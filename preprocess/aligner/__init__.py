@@ -4,6 +4,7 @@ Every node of every graph, constants included, gets at least one token.
 """
 
 from transition_parser.preprocess.aligner.aligner import (
+    WordConceptTable,
     align_corpus,
     align_entry,
     aligned,
@@ -11,7 +12,6 @@ from transition_parser.preprocess.aligner.aligner import (
     train_table,
     with_sentences,
 )
-from transition_parser.preprocess.aligner.em import WordConceptTable
 
 __all__ = [
     "WordConceptTable",

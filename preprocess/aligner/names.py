@@ -6,7 +6,7 @@ import operator
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 
-from transition_parser.preprocess.aligner.lexicon import DEMONYMS
+from transition_parser.preprocess.aligner.tables import DEMONYMS
 from transition_parser.preprocess.aligner.words import Span, Words, span
 
 

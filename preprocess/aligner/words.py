@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
-from transition_parser.preprocess.aligner.tables import FUNCTION_WORDS, PUNCTUATION
+from transition_parser.preprocess.aligner.tables import (
+    FUNCTION_WORDS,
+    IRREGULAR_DERIVATIONS,
+    NEGATIVE_PREFIXES,
+    PUNCTUATION,
+    SUFFIXES,
+)
 from transition_parser.text.lemmas import lemmatise
 
 Span = tuple[int, ...]  # the positions of tokens, ascending and without a gap
@@ -48,3 +56,140 @@ def span(first: int, last: int) -> Span:
 def gap(one: Span, other: Span) -> int:
     """Return the distance in positions between the nearest ends of two spans; 0 if the spans overlap."""
     return max(one[0] - other[-1], other[0] - one[-1], 0)
+
+
+SAME, SPELLING, IRREGULAR, DERIVED, NEGATED = 1.0, 0.95, 0.85, 0.8, 0.75
+_VARIANTS = (
+    ("isation", "ization"), ("ise", "ize"), ("ising", "izing"), ("yse", "yze"), ("our", "or"), ("tre", "ter"),
+    ("ogue", "og"), ("ll", "l"), ("ae", "e"), ("oe", "e"), ("grey", "gray"), ("ence", "ense"), ("ph", "f"),
+)  # fmt: skip
+_SHORTEST_STEM = 3
+
+
+@lru_cache(maxsize=1 << 18)
+def similarity(concept: str, form: str, lemma: str) -> float:
+    """Return the similarity, 0 … 1, of a concept without its sense (`describe`) and a lower-cased word with its lemma.
+
+    The value is 1 for the same lemma, 0.8 for the same stem, and below 0.7 for a guess from the letters.
+    """
+    if concept in (lemma, form):
+        return SAME
+    if _spelling(concept) in (_spelling(lemma), _spelling(form)):
+        return SPELLING
+    if related(concept, form) or related(concept, lemma):
+        return IRREGULAR
+    if len(concept) < _SHORTEST_STEM or len(lemma) < _SHORTEST_STEM or not concept[0].isalpha():
+        return 0.0
+    if not stems(concept).isdisjoint(stems(form)) or not stems(concept).isdisjoint(stems(lemma)):
+        return DERIVED
+    guess = _letters(concept, form) if form == lemma else max(_letters(concept, form), _letters(concept, lemma))
+    return max(_without_prefix(concept, form, lemma), guess)
+
+
+@lru_cache(maxsize=1 << 16)
+def stems(word: str) -> frozenset[str]:
+    """Return the stems of a word: the parts that remain without up to two suffixes of derivation.
+
+    >>> sorted(stems("gestation") & stems("gestate"))
+    ['gest', 'gestat']
+    """
+    bare = {_bare(word)}
+    layer = {word}
+    for _ in range(2):
+        layer = {
+            stem[: -len(suffix)]
+            for stem in layer
+            for suffix in SUFFIXES
+            if stem.endswith(suffix) and len(stem) - len(suffix) >= _SHORTEST_STEM
+        }
+        bare |= {_bare(stem) for stem in layer}
+    return frozenset(stem for stem in bare if len(stem) >= _SHORTEST_STEM)
+
+
+def negated(concept: str, form: str) -> bool:
+    """Return True if a word is the negation of a concept: unhappy, impossible, useless."""
+    if form.endswith("less") and similarity(concept, form[:-4], form[:-4]) >= DERIVED:
+        return True
+    return _without_prefix(concept, form, form) > 0
+
+
+def related(concept: str, form: str) -> bool:
+    """Return True for a pair of the table of irregular derivations."""
+    return form in _irregular().get(concept, ())
+
+
+@cache
+def _irregular() -> dict[str, frozenset[str]]:
+    return {concept: frozenset(words.split()) for concept, words in IRREGULAR_DERIVATIONS.items()}
+
+
+@lru_cache(maxsize=1 << 16)
+def _spelling(word: str) -> str:
+    """Return one spelling for British and American English."""
+    if len(word) < 4:
+        return word
+    for british, american in _VARIANTS:
+        word = word.replace(british, american)
+    return word
+
+
+def _bare(stem: str) -> str:
+    stem = stem.rstrip("eyi") if len(stem) > _SHORTEST_STEM else stem
+    return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else stem
+
+
+def _without_prefix(concept: str, form: str, lemma: str) -> float:
+    if not form.startswith(NEGATIVE_PREFIXES):
+        return 0.0
+    for prefix in NEGATIVE_PREFIXES:
+        rest, rest_lemma = form.removeprefix(prefix), lemma.removeprefix(prefix)
+        if rest != form and len(rest) >= _SHORTEST_STEM and not concept.startswith(prefix):
+            if concept in (rest, rest_lemma) or related(concept, rest):
+                return NEGATED
+            if len(rest) > 3 and not stems(concept).isdisjoint(stems(rest)):
+                return NEGATED
+    return 0.0
+
+
+def _letters(concept: str, word: str) -> float:
+    """Return a guess of the similarity from the letters alone."""
+    shorter, longer = sorted((len(concept), len(word)))
+    common = 0
+    while common < shorter and concept[common] == word[common]:
+        common += 1
+    if common >= 4 and common >= 0.6 * longer:
+        return 0.4 + 0.3 * common / longer
+    if common == len(concept) >= 4 or (len(concept) >= 4 and word.endswith(concept)):
+        return 0.55  # compounds
+    if common >= 5 and common >= 0.5 * longer:
+        return 0.4
+    if len(concept) >= 5 and concept in word:
+        return 0.4
+    if shorter >= 5 and longer - shorter <= 1 and _one_edit(concept, word):
+        return 0.5
+    if common >= 4 and common >= 0.5 * longer:
+        return 0.35
+    return 0.0
+
+
+def _one_edit(one: str, other: str) -> bool:
+    """Return True if one letter is replaced, added or left out, or two neighbouring letters are swapped."""
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    rest, other_rest = one[start:], other[start:]
+    if rest[1:] == other_rest[1:] or rest[1:] == other_rest or rest == other_rest[1:]:
+        return True
+    return rest[:2] == other_rest[:2][::-1] and rest[2:] == other_rest[2:]
+
+
+_SENSE = re.compile(r"-\d+$")
+
+
+def without_sense(label: str) -> str:
+    """Return the concept without the number of its sense, in lower case.
+
+    >>> without_sense("back-up-06")
+    'back-up'
+    """
+    return _SENSE.sub("", label).lower()

@@ -19,9 +19,8 @@ import torch
 
 from transition_parser import Parser
 from transition_parser.base.files import replacing
-from transition_parser.graphs.conll18 import conll18
 from transition_parser.graphs.conllu import parse_conllu, raw_text, read_conllu
-from transition_parser.graphs.dependency_score import Comparison
+from transition_parser.graphs.dependency_score import Comparison, conll18
 
 
 def train_udpipe(treebank: Path, path: Path) -> None:

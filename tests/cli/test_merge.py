@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 from transition_parser.base.errors import InputError
 from transition_parser.cli import merge
 from transition_parser.graphs.bank import read_bank
-from transition_parser.preprocess.merge import bank_files, merge_banks
+from transition_parser.preprocess.banks import bank_files, merge_banks
 
 HEADER = "# AMR release; corpus: {}; section: training; number of AMRs: 1 (generated on Fri Jan 10, 2020)\n\n"
 DOG = '# ::id dog ::date 2012\n# ::snt A dog barks "::".\n# ::save-date Tue\n(b / bark-01\n      :ARG0 (d / dog))\n'

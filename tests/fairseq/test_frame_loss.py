@@ -21,7 +21,7 @@ from tests.small_models import (
 from transition_parser.base.errors import InputError
 from transition_parser.modules.frame_heads import FrameHeads
 from transition_parser.storage.weights import stored_shapes
-from transition_parser.text.predicates import COLUMN
+from transition_parser.text.columns import PROPBANK
 
 AMR = ("--best-checkpoint-metric", "smatch")
 LOSS = ("--frame-loss", "0.5")
@@ -134,7 +134,7 @@ def test_each_encoder_learns_from_the_loss_and_the_scores_stay(system, kind, tmp
     tokens = batch["net_input"]["src_tokens"].tolist()
     lengths = [len(task.resources.words(some)) for some in tokens]
     values = [["go.01|ARG1:2", *"-" * (length - 1)] for length in lengths]
-    batch["frames"] = task.frame_heads.targets({COLUMN: values}, max(lengths) + 1)
+    batch["frames"] = task.frame_heads.targets({PROPBANK: values}, max(lengths) + 1)
     loss, _, logged = make_criterion(task)(model, batch)
     assert torch.isclose(loss - plain, torch.tensor(logged["frame_loss"]), rtol=1e-3)
     assert logged["senses_words"] == logged["arguments_words"] == len(values)

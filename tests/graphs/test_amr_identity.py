@@ -5,8 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.graphs.amr_identity import canonical
+from transition_parser.graphs.amr import AmrGraph, Edge, canonical
 
 
 @st.composite

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.graphs.amr_lists import without_gaps
+from transition_parser.graphs.amr import AmrGraph, Edge, without_gaps
 from transition_parser.graphs.bank import parse_entry
 
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from transition_parser.graphs.conll18 import as_data, conll18, table
 from transition_parser.graphs.conllu import Sentence, parse_conllu
-from transition_parser.graphs.dependency_score import Comparison
+from transition_parser.graphs.dependency_score import Comparison, conll18, conll18_data, conll18_table
 
 GOLD = """
 1-2 Don't _ _ _ _ _ _
@@ -63,7 +62,7 @@ def scores(gold: str, system: str, **options):
 
 
 def test_the_table_of_the_official_script():
-    assert table(scores(GOLD, SYSTEM)) == TABLE
+    assert conll18_table(scores(GOLD, SYSTEM)) == TABLE
 
 
 def test_a_perfect_parse_has_all_of_everything():
@@ -98,6 +97,6 @@ def test_what_each_score_counts(changed, lower):
 
 
 def test_plain_data():
-    found = as_data(scores(GOLD, SYSTEM))
+    found = conll18_data(scores(GOLD, SYSTEM))
     assert found["UPOS"]["aligned_accuracy"] == round(scores(GOLD, SYSTEM)["UPOS"].aligned_accuracy, 2)
     assert found["Tokens"]["aligned_accuracy"] is None and list(found)[-1] == "BLEX"

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.graphs import consensus
+from transition_parser.graphs import amr_matching
 from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.graphs.amr_matching import agreements
 from transition_parser.graphs.amr_score import smatch_counts
-from transition_parser.graphs.consensus import agreements
 
 SEE = AmrGraph(("see-01", "boy"), frozenset(), (Edge(0, "ARG0", 1),))
 GRAPHS = [
@@ -45,5 +45,5 @@ def test_several_nodes_of_the_same_words():
 
 
 def test_large_graphs_are_not_compared(monkeypatch):
-    monkeypatch.setattr(consensus, "LARGE", 3)
+    monkeypatch.setattr(amr_matching, "LARGE", 3)
     assert agreements([SEE, SEE], words_of([SEE, SEE]), [1, 3]) == [0.0, 0.0]

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE_AMR
 from tests.graphs.test_amr_score import GOLD, SYSTEM, bank, graphs
-from transition_parser.graphs.amr_score import compare_banks
+from transition_parser.graphs.amr_score import NgramCounts, compare_banks, ngram_counts
 from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
-from transition_parser.graphs.sembleu import NgramCounts, ngram_counts
 
 WANT = "(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG0 b))"
 

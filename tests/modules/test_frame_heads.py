@@ -3,7 +3,7 @@
 import torch
 
 from transition_parser.modules.frame_heads import ARGUMENTS, SENSES, FrameHeads
-from transition_parser.text.predicates import ARGUMENT_LABELS, COLUMN, SENSE_NUMBERS
+from transition_parser.text.columns import ARGUMENT_LABELS, PROPBANK, SENSE_NUMBERS
 
 VALUES = [["-", "want.01|ARG0:1|ARG1:4", "-", "go.02|ARG0:1"], ["_", "_"], ["go.99|ARGX:1"]]
 WIDE = 5
@@ -18,7 +18,7 @@ def label(name: str) -> int:
 
 
 def test_targets_are_the_senses_of_words_and_the_labels_of_pairs():
-    targets = FrameHeads(4, 1.0).targets({COLUMN: VALUES}, WIDE)
+    targets = FrameHeads(4, 1.0).targets({PROPBANK: VALUES}, WIDE)
     assert targets[SENSES].tolist() == [
         [0, sense("01"), 0, sense("02"), -1],
         [-1] * WIDE,
@@ -36,7 +36,7 @@ def test_targets_are_the_senses_of_words_and_the_labels_of_pairs():
 def test_the_loss_is_the_sum_over_words_and_pairs_with_targets():
     torch.manual_seed(1)
     heads, words = FrameHeads(6, 0.3), torch.randn(3, WIDE, 6)
-    targets = heads.targets({COLUMN: VALUES}, WIDE)
+    targets = heads.targets({PROPBANK: VALUES}, WIDE)
     found = heads.loss(words, targets)
     ends, total, right = heads.arguments.ends(words), 0.0, {SENSES: 0, ARGUMENTS: 0}
     for row, values in enumerate(VALUES):
@@ -59,7 +59,7 @@ def test_the_loss_is_the_sum_over_words_and_pairs_with_targets():
 
 def test_sentences_without_annotation_have_no_loss():
     heads, words = FrameHeads(4, 0.3), torch.randn(2, 3, 4, requires_grad=True)
-    found = heads.loss(words, heads.targets({COLUMN: [["_", "_"], ["_"]]}, 3))
+    found = heads.loss(words, heads.targets({PROPBANK: [["_", "_"], ["_"]]}, 3))
     found.loss.backward()
     assert found.loss == 0.0 and not words.grad.any() and not any(found.words.values())
     assert all(parameter.grad is not None for parameter in heads.parameters())  # as several processes need it

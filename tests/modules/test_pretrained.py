@@ -17,7 +17,7 @@ from transition_parser.modules.kept_vectors import keep_vectors
 from transition_parser.modules.pretrained import PieceIds, PretrainedWords
 from transition_parser.modules.pretrained_attention import KERNELS
 from transition_parser.modules.runs import SequenceRun, runs
-from transition_parser.text import kept_words
+from transition_parser.text import pieces
 
 SENTENCES = [["dogs", "bark", "."], ["an", "", "öß", "x" * 100], ["a", "long", "one", *["word"] * 60], []]
 
@@ -85,7 +85,7 @@ def test_positions_of_roberta_begin_behind_padding(tmp_path):
 @pytest.mark.parametrize("most", [0, 4, 1000])
 def test_pieces_that_are_known_are_those_that_are_read(folder, monkeypatch, most):
     """Of so many words the pieces are kept."""
-    monkeypatch.setattr(kept_words, "_MOST", most)
+    monkeypatch.setattr(pieces, "_MOST", most)
     encoder = words_of(folder).eval()
     for sentences in (SENTENCES[:1], SENTENCES, SENTENCES):
         found, wanted = encoder.read(sentences), words_of(folder).read(sentences)

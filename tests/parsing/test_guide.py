@@ -14,7 +14,7 @@ from tests.given_checks import broken
 from tests.simulated_device import DEVICE, SimulatedDevice
 from transition_parser import AmrParse, Parser
 from transition_parser.base.errors import InputError, ParserWarning
-from transition_parser.graphs.amr_identity import canonical
+from transition_parser.graphs.amr import canonical
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.parsing.given import Given, GivenEdge, GivenName, GivenNode
 from transition_parser.parsing.gold_facts import WHAT, facts_of, some_of

@@ -18,8 +18,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
 from transition_parser.graphs.conllu import Row, Sentence, parse_conllu, read_conllu
-from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.graphs.tree_text import MOST_DRAWN, arc_levels, tree_text
+from transition_parser.graphs.dependency import MOST_DRAWN, DependencyTree, arc_levels, tree_text
 from transition_parser.parsing.alternatives import NbestRank
 from transition_parser.parsing.parses import AmrParse, Parse, replay_amr
 from transition_parser.parsing.search import Hypothesis

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.alignments import jamr_paths
 from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.graphs.bank import parse_entry, read_bank
+from transition_parser.graphs.bank import jamr_paths, parse_entry, read_bank
 from transition_parser.preprocess.aligner import (
     WordConceptTable,
     align_corpus,
@@ -18,13 +17,12 @@ from transition_parser.preprocess.aligner import (
     entry_tokens,
     train_table,
 )
-from transition_parser.preprocess.aligner.em import Observation
+from transition_parser.preprocess.aligner.aligner import Observation
 from transition_parser.preprocess.aligner.evaluate import read_gold, score
-from transition_parser.preprocess.aligner.forced import complete
-from transition_parser.preprocess.aligner.morphology import negated, similarity
 from transition_parser.preprocess.aligner.names import name_spans
-from transition_parser.preprocess.aligner.numbers import numbers, times_of_day
-from transition_parser.preprocess.aligner.words import Words
+from transition_parser.preprocess.aligner.rules import numbers, times_of_day
+from transition_parser.preprocess.aligner.selection import complete
+from transition_parser.preprocess.aligner.words import Words, negated, similarity
 
 
 def entry(sentence: str, penman: str, key: str = "tok"):

@@ -13,8 +13,6 @@ from tests.steps import grows_linearly
 from transition_parser.base.errors import InputError
 from transition_parser.preprocess.aligner import align_entry, train_table
 from transition_parser.preprocess.aligner.aligner import MOST
-from transition_parser.preprocess.aligner.forced import _from_neighbours, _last_resort, complete
-from transition_parser.preprocess.aligner.morphology import without_sense
 from transition_parser.preprocess.aligner.names import (
     _beginnings,
     _in_order,
@@ -24,8 +22,8 @@ from transition_parser.preprocess.aligner.names import (
     name_spans,
 )
 from transition_parser.preprocess.aligner.rules import Around, candidates
-from transition_parser.preprocess.aligner.selection import SpanSelection
-from transition_parser.preprocess.aligner.words import Words, span
+from transition_parser.preprocess.aligner.selection import SpanSelection, _from_neighbours, _last_resort, complete
+from transition_parser.preprocess.aligner.words import Words, span, without_sense
 
 PIECES = st.lists(st.sampled_from("a b new york yorker news germany german".split()), min_size=1, max_size=7)
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.text.boundaries import Boundary, Unit, Units, WrittenSentence, WrittenToken, labelled
+from transition_parser.text.learned_segmentation import Boundary, Unit, Units, WrittenSentence, WrittenToken, labelled
 
 LETTERS = st.text("ab.é中👩\u0301_", min_size=1, max_size=4)
 FORMS = st.lists(LETTERS, min_size=1, max_size=2).map(" ".join)

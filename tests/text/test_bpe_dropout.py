@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.text.bpe_dropout import BpeDropout
-from transition_parser.text.pieces import OPEN, Pieces, normalise, train_pieces
+from transition_parser.text.pieces import OPEN, BpeDropout, Pieces, normalise, train_pieces
 
 
 @pytest.fixture(scope="module")

@@ -5,15 +5,15 @@ import pickle
 
 import pytest
 
-from transition_parser.text import kept_words
-from transition_parser.text.kept_words import KeptWords
+from transition_parser.text import pieces
+from transition_parser.text.pieces import KeptWords
 
 LONG = "x" * 51
 
 
 @pytest.mark.parametrize("most", [0, 2, 100])
 def test_a_word_has_the_same_value_whether_it_is_kept_or_not(monkeypatch, most):
-    monkeypatch.setattr(kept_words, "_MOST", most)
+    monkeypatch.setattr(pieces, "_MOST", most)
     kept, asked = KeptWords(), []
 
     def lengths(words):

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from tests.text.test_tokens import TEXTS, shown
 from transition_parser.text import learned_segmentation
-from transition_parser.text.learned_segmentation import LearnedSegmenter
-from transition_parser.text.lengths import length
-from transition_parser.text.multiwords import MultiWords
+from transition_parser.text.learned_segmentation import LearnedSegmenter, MultiWords
+from transition_parser.text.segmentation import length
 from transition_parser.text.tokens import Token
 
 

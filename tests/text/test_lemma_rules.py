@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.text.clusters import without_hidden
-from transition_parser.text.lemma_rules import lemma_of, rule_of
+from transition_parser.text.characters import without_hidden
+from transition_parser.text.lemmas import lemma_of, rule_of
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=12)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.text.lengths import is_longer, length, places_to_divide, with_short_tokens
+from transition_parser.text.segmentation import is_longer, length, places_to_divide, with_short_tokens
 from transition_parser.text.tokens import tokens
 
 WORDS = st.lists(st.sampled_from(["a", "be", "c" * 100, "d" * 101, "e" * 350]), min_size=1, max_size=8)

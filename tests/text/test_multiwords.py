@@ -2,7 +2,7 @@
 
 import pytest
 
-from transition_parser.text.multiwords import MultiWords
+from transition_parser.text.learned_segmentation import MultiWords
 
 DU, DES = ("de", "le"), ("de", "les")
 KNOWN = MultiWords.of_examples(

@@ -3,7 +3,7 @@
 import pytest
 
 from transition_parser.base.errors import InputError
-from transition_parser.text.predicates import (
+from transition_parser.text.columns import (
     ARGUMENT_LABELS,
     SENSE_NUMBERS,
     has_predicates,

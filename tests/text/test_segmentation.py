@@ -7,8 +7,7 @@ from tests.conftest import SAMPLE
 from tests.text.test_tokens import TEXTS, shown
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.text import segmentation
-from transition_parser.text.lengths import length
-from transition_parser.text.segmentation import segmented, segmented_lines
+from transition_parser.text.segmentation import length, segmented, segmented_lines
 
 
 def sentences(text: str) -> list[str]:

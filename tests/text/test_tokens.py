@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.text.clusters import Clusters
+from transition_parser.text.characters import Clusters
 from transition_parser.text.spacy_tokens import tokens_of_spacy
 from transition_parser.text.tokens import Token, tokens
 

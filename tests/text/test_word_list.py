@@ -8,7 +8,7 @@ from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.text.pieces import normalise
-from transition_parser.text.word_list import FILE_NAME, MOST_WORDS, load_words, save_words
+from transition_parser.text.word_vectors import FILE_NAME, MOST_WORDS, load_words, save_words
 
 
 def test_saved_and_loaded(tmp_path):

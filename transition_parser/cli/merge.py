@@ -12,8 +12,7 @@ from pathlib import Path
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output
 from transition_parser.cli.options import add_json, add_skip_bad, print_figures, report_left_out
-from transition_parser.preprocess.banks import RULE, nothing_left
-from transition_parser.preprocess.merge import bank_files, merge_banks
+from transition_parser.preprocess.banks import RULE, bank_files, merge_banks, nothing_left
 
 HELP = "join the AMR banks of a folder into one file"
 EXAMPLE = f"""{RULE}

@@ -69,7 +69,7 @@ from transition_parser.cli.options import (
     tokenised,
 )
 from transition_parser.parsing.formalisms import AMR, Formalism, formalism_of
-from transition_parser.text.lengths import LONGEST
+from transition_parser.text.segmentation import LONGEST
 
 if TYPE_CHECKING:
     from transition_parser.parsing.bulk import Job

@@ -304,14 +304,14 @@ def _table(figures: dict[str, Any]) -> list[str]:
 
     Scores of columns that gold lacks are left out.
     """
-    from transition_parser.graphs import conll18
+    from transition_parser.graphs.dependency_score import COLUMNS_OF
 
     columns = {f"{split}, {beam}": of for split in ("dev", "test") for beam, of in figures.get(split, {}).items()}
     columns |= {f"{split}, raw text": of for split, of in figures.get("raw_text", {}).items()}
     tables = [scores["conll18"] for scores in columns.values()]
     annotated = [scores.get("annotated_words", {}) for scores in columns.values()]
     lacking = [name for name in annotated[0] if all(one.get(name) == 0 for one in annotated)]
-    left_out = [name for name in tables[0] if {*lacking} & {*conll18.COLUMNS_OF.get(name, ())}]
+    left_out = [name for name in tables[0] if {*lacking} & {*COLUMNS_OF.get(name, ())}]
     shown = [name for name in tables[0] if name not in left_out]
     rows = [["F1", *columns], *([name, *(f"{one[name]['f1']:.2f}" for one in tables)] for name in shown)]
     first, *others = (max(map(len, cells)) for cells in zip(*rows, strict=True))

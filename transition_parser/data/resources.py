@@ -20,13 +20,11 @@ from transition_parser.data.vocabulary import SPECIAL, Vocabulary
 from transition_parser.states.table import ActionTable
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.columns import Columns
-from transition_parser.text.kept_words import KeptWords
 from transition_parser.text.pieces import FILE_NAME as PIECES
-from transition_parser.text.pieces import OPEN, Pieces
+from transition_parser.text.pieces import OPEN, KeptWords, Pieces
 from transition_parser.text.segmentation import ENGLISH, Segmenter
-from transition_parser.text.word_list import FILE_NAME as WORD_LIST
-from transition_parser.text.word_list import load_words
-from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVectors
+from transition_parser.text.word_vectors import FILE_NAME as WORD_LIST
+from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVectors, load_words
 from transition_parser.transitions.config import FILE_NAME as PARSER
 from transition_parser.transitions.config import ParserConfig
 from transition_parser.transitions.lexicon import FILE_NAME as LEXICON

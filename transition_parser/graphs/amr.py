@@ -6,10 +6,11 @@ Source: Banarescu et al. 2013
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from transition_parser.base.errors import InputError
 
@@ -436,3 +437,90 @@ def named(graph: AmrGraph) -> Iterable[tuple[int, int, tuple[int, ...]]]:
         if strings and roles and numbered and len(incoming[edge.target]) == 1:
             ops = sorted(ops, key=lambda op: int(op.role[2:]))
             yield edge.source, edge.target, tuple(op.target for op in ops)
+
+
+CONJUNCTIONS = ("and", "or")
+_LISTED = re.compile(r"(op|snt)(\d+)")
+
+
+def without_gaps(graph: AmrGraph) -> AmrGraph:
+    """Return the graph with the roles of its lists numbered 1, 2, … without a gap, in the same order.
+
+    Members with the same number get consecutive numbers, so repeating a number gives lists longer than in training. A
+    conjunction whose only conjunct is `:op2` keeps this role, because gold graphs use it for a sentence that begins
+    with "And". Gaps are removed from complete graphs only, because search adds the members of a list in any order.
+
+    >>> graph = AmrGraph(("and", "dog", "cat"), frozenset(), (Edge(0, "op3", 1), Edge(0, "op1", 2)))
+    >>> [edge.role for edge in without_gaps(graph).edges]
+    ['op2', 'op1']
+    """
+    renamed: dict[Edge, Edge] = {}
+    outgoing: dict[int, list[Edge]] = {}
+    for edge in graph.edges:
+        outgoing.setdefault(edge.source, []).append(edge)
+    for node, edges in outgoing.items():
+        renamed |= zip(edges, gapless(graph.labels[node], edges), strict=True)
+    return replace(graph, edges=tuple(renamed[edge] for edge in graph.edges))
+
+
+def gapless(label: str, edges: Sequence[Edge]) -> list[Edge]:
+    """Return the edges that leave a node, with the roles of lists numbered without a gap. See `without_gaps`.
+
+    label: the concept of the node
+    """
+    for name in ("op", "snt"):
+        numbers = [(number, i) for i, edge in enumerate(edges) if (number := _number(edge.role, name)) is not None]
+        if not (label in CONJUNCTIONS and [number for number, _ in numbers] == [2]):
+            place = {i: place for place, (_, i) in enumerate(sorted(numbers), 1)}
+            edges = [edge._replace(role=f"{name}{place[i]}") if i in place else edge for i, edge in enumerate(edges)]
+    return list(edges)
+
+
+def _number(role: str, name: str) -> int | None:
+    match = _LISTED.fullmatch(role)
+    return int(match[2]) if match and match[1] == name else None
+
+
+def canonical(graph: AmrGraph) -> AmrGraph:
+    """Return the same graph with a numbering of nodes that depends only on their labels and on the edges around them.
+
+    Different graphs never have equal canonical graphs. Graphs that differ only in their numbering have equal canonical
+    graphs, with one exception. Nodes that refinement can't tell apart are numbered in any order. This makes no
+    difference if these nodes are interchangeable, as in AMRs. In very regular graphs, such as two rings of equal nodes
+    and roles, these nodes may not be interchangeable. Renumbering such a graph may then change its canonical graph.
+
+    >>> from transition_parser.graphs.amr import Edge
+    >>> one = AmrGraph(("want-01", "boy", "girl"), frozenset(), (Edge(0, "ARG0", 1), Edge(0, "ARG1", 2)))
+    >>> other = AmrGraph(("girl", "want-01", "boy"), frozenset(), (Edge(1, "ARG1", 0), Edge(1, "ARG0", 2)), 1)
+    >>> canonical(one) == canonical(other)
+    True
+    """
+    kinds = [(label, node in graph.constants, node == graph.top) for node, label in enumerate(graph.labels)]
+    colours = _refined(graph, _numbered(kinds))
+    while len(set(colours)) < len(graph):
+        tied = min(colour for colour, count in Counter(colours).items() if count > 1)
+        first = colours.index(tied)
+        colours = _refined(graph, _numbered([(colour, node != first) for node, colour in enumerate(colours)]))
+    return graph.renumbered(sorted(range(len(graph)), key=colours.__getitem__))
+
+
+def _refined(graph: AmrGraph, colours: list[int]) -> list[int]:
+    """Return a colour for each node. Nodes of one colour have the same edges to and from nodes of the same colours.
+
+    `colours` is refined until no colour splits any more.
+    """
+    while True:
+        around: list[list[tuple]] = [[] for _ in colours]
+        for source, role, target in graph.edges:
+            around[source].append((role, 0, colours[target]))
+            around[target].append((role, 1, colours[source]))
+        finer = _numbered([(colour, tuple(sorted(own))) for colour, own in zip(colours, around, strict=True)])
+        if len(set(finer)) == len(set(colours)):
+            return finer
+        colours = finer
+
+
+def _numbered(values: Sequence[Any]) -> list[int]:
+    """Return the rank, from 0, of each value among the sorted distinct values."""
+    place = {value: number for number, value in enumerate(sorted(set(values)))}
+    return [place[value] for value in values]

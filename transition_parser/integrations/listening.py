@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LOGGING_CONFIG, LogLevels
-from granian.net import SocketHolder
+from granian.net import SocketHolder  # type: ignore[attr-defined]
 from granian.server.embed import Server
 
 from transition_parser.base.errors import InputError

@@ -16,7 +16,7 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.documents import NO_VALUE, set_sentence_starts, value_of
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.sentences.texts import on_one_line
-from transition_parser.text.clusters import shows, space_before
+from transition_parser.text.characters import shows, space_before
 from transition_parser.text.segmentation import ENGLISH, Segmenter
 
 SPACE_RELATION, SPACE_POS, SPACE_TAG = "dep", "SPACE", "_SP"  # for white space, as in spaCy's own pipelines

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from transition_parser.text.boundaries import Boundary
 from transition_parser.text.characters import CATEGORIES, EDGE, Characters, categories
+from transition_parser.text.learned_segmentation import Boundary
 
 _FLAGS = (Boundary.END, Boundary.SEVERAL, Boundary.SENTENCE)
 

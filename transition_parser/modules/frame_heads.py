@@ -18,8 +18,7 @@ from transition_parser.modules.biaffine import BiaffineRelations
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.linear import linear
 from transition_parser.modules.tagging import TagLoss
-from transition_parser.text.columns import Annotations
-from transition_parser.text.predicates import ARGUMENT_LABELS, COLUMN, SENSE_NUMBERS, ids_of
+from transition_parser.text.columns import ARGUMENT_LABELS, PROPBANK, SENSE_NUMBERS, Annotations, ids_of
 
 WIDTH = 64  # the width to which words are reduced, as predicates and as arguments
 SENSES, ARGUMENTS = FIGURES = ("senses", "arguments")  # the names of the two targets, and of their accuracies in logs
@@ -65,7 +64,7 @@ class FrameHeads(nn.Module):
         annotations: columns that include `propbank`.
         wide: the number of words of the longest sentence, plus 1 for the root.
         """
-        sentences = annotations[COLUMN]
+        sentences = annotations[PROPBANK]
         senses = torch.full((len(sentences), wide), _UNKNOWN)
         arguments = torch.full((len(sentences), wide, wide), _UNKNOWN)
         for row, values in enumerate(sentences):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from transition_parser.text.kept_words import KeptWords
+from transition_parser.text.pieces import KeptWords
 
 
 class WordPieces:

@@ -15,9 +15,15 @@ from transition_parser.data.resources import Resources
 from transition_parser.modules.options import WIDEST, ModelOptions, option
 from transition_parser.modules.word_input import OptionalInput, padded_rows, projected_width
 from transition_parser.text.columns import Annotations
-from transition_parser.text.word_list import FILE_NAME as WORD_LIST
-from transition_parser.text.word_list import MOST_WORDS, check_has_words
-from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVectors, check_has_vectors
+from transition_parser.text.word_vectors import FILE_NAME as WORD_LIST
+from transition_parser.text.word_vectors import (
+    MOST_WORDS,
+    VECTORS_FILE,
+    WORDS_FILE,
+    WordVectors,
+    check_has_vectors,
+    check_has_words,
+)
 
 
 class TableInput(OptionalInput):

@@ -63,8 +63,8 @@ from transition_parser.parsing.sentences.streams import ErrorAtEnd, in_chunks, i
 from transition_parser.storage.cards import AmrModel, TreeModel
 from transition_parser.storage.checkpoints import load_model, model_path
 from transition_parser.text.columns import DOMAIN, UPOS, Annotations
-from transition_parser.text.lengths import LONGEST
 from transition_parser.text.pieces import normalise
+from transition_parser.text.segmentation import LONGEST
 
 AnySentence = Sentence | AmrEntry
 AnyParse = Parse | AmrParse

@@ -13,13 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from transition_parser.base.deprecation import renamed_argument
 from transition_parser.base.errors import InputError, shortened
-from transition_parser.graphs.amr import AmrGraph, Edge, PenmanLayout, named
-from transition_parser.graphs.amr_identity import canonical
-from transition_parser.graphs.amr_lists import without_gaps
+from transition_parser.graphs.amr import AmrGraph, Edge, PenmanLayout, canonical, named, without_gaps
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Row, Sentence
-from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.graphs.tree_text import tree_text
+from transition_parser.graphs.dependency import DependencyTree, tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
 from transition_parser.parsing.completion import complete
 from transition_parser.parsing.strays import strays, without
@@ -199,7 +196,7 @@ class Parse(SentenceParse):
         return document_of(self.tagged(), self.tree, vocab)
 
     def __str__(self) -> str:
-        """Return the tree as text (`graphs.tree_text`), with tags where they are known."""
+        """Return the tree as text (`tree_text`), with tags where they are known."""
         words = self.sentence.with_tags(self.upos).words
         tags = [row.upos for row in words]
         known = any(tag != UNKNOWN for tag in tags)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.graphs.amr_lists import CONJUNCTIONS
+from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_sorts import Sort, role_of_constants, sort_of
 

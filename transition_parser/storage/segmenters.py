@@ -37,8 +37,7 @@ from transition_parser.storage.weights import (
     stored_weights,
 )
 from transition_parser.text.characters import Characters
-from transition_parser.text.learned_segmentation import LearnedSegmenter
-from transition_parser.text.multiwords import MultiWords
+from transition_parser.text.learned_segmentation import LearnedSegmenter, MultiWords
 
 DESCRIPTION, WEIGHTS = SEGMENTER_FILES
 FORMAT_VERSION = 1

@@ -44,11 +44,16 @@ from transition_parser.tasks.graph_generator import GraphGenerator
 from transition_parser.tasks.scoring import GENERATED, SCORING
 from transition_parser.tasks.teacher import Teacher, teacher_of
 from transition_parser.tasks.wrappers import GenerationModel
-from transition_parser.text.columns import Columns, predicted, read_annotations
+from transition_parser.text.columns import (
+    PROPBANK,
+    Columns,
+    has_predicates,
+    predicted,
+    read_annotations,
+    read_predicates,
+)
 from transition_parser.text.pieces import FILE_NAME as PIECES_FILE
 from transition_parser.text.pieces import OPEN, Pieces
-from transition_parser.text.predicates import COLUMN as PROPBANK
-from transition_parser.text.predicates import has_predicates, read_predicates
 from transition_parser.transitions.config import FILE_NAME as CONFIG_FILE
 from transition_parser.transitions.config import ParserConfig
 

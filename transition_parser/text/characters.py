@@ -5,10 +5,14 @@ An unknown character still has its Unicode category, so that a network can read 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
+
+import regex
 
 EDGE = 0  # the number, as a character and as a category, of positions outside a paragraph
 UNKNOWN = 1
@@ -56,3 +60,88 @@ def categories(text: str) -> list[int]:
 @lru_cache(maxsize=1 << 16)
 def _category(character: str) -> int:
     return _NUMBERS[unicodedata.category(character)]
+
+
+_HIDDEN = regex.compile(r"[\p{Cf}\p{Default_Ignorable_Code_Point}]+")
+# A text without such characters has only clusters of one character, and all of them show.
+_SPECIAL = regex.compile(
+    r"[\p{Cf}\p{Default_Ignorable_Code_Point}\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}\p{GCB=Prepend}"
+    r"\p{GCB=Regional_Indicator}\p{GCB=L}\p{GCB=V}\p{GCB=T}]"
+)
+_CLUSTER = regex.compile(r"\r|\X")
+_BLANK = re.compile(r"\s")  # of `re`, as everywhere: `regex` has another opinion of U+001C to U+001F
+_PICTURE = regex.compile(r"[\p{Extended_Pictographic}\p{Regional_Indicator}\u20e3]")  # U+20E3 encloses a key
+_END = regex.compile(r"[\p{Cf}\ufe0e\ufe0f]+$")  # the variation selectors of other characters choose another glyph
+_SYMBOL = "\u263a"  # stands for a cluster that is a picture
+
+
+def without_hidden(text: str) -> str:
+    """Return the text without the characters that do not show.
+
+    >>> without_hidden("exam\\u00adple")
+    'example'
+    """
+    return text if text.isascii() else _HIDDEN.sub("", text)
+
+
+def shows(text: str) -> bool:
+    """Return True where a text has more than white space and characters that do not show."""
+    return bool(Clusters.of(text).shown.strip())
+
+
+def space_before(text: str) -> int:
+    """Return the number of characters of a text before the first cluster that shows and is no white space."""
+    clusters = Clusters.of(text)
+    return next((start for start, shown in zip(clusters.starts, clusters.shown) if not shown.isspace()), len(text))
+
+
+class Clusters(NamedTuple):
+    """The clusters of a text that show.
+
+    written: the text
+    shown: one character for each cluster that shows; white space is kept
+    starts, ends: the position of each such cluster in `written`, and the position behind it
+    """
+
+    written: str
+    shown: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    @classmethod
+    def of(cls, text: str) -> Clusters:
+        """Divide a text.
+
+        >>> Clusters.of("\\u200be\\u0301a").shown
+        'éa'
+        """
+        if text.isascii() or not _SPECIAL.search(text):
+            return cls(text, text, range(len(text)), range(1, len(text) + 1))
+        shown, starts, ends = [], [], []
+        for match in _CLUSTER.finditer(text):
+            character, size = _shown(match[0])
+            if character:
+                shown.append(character)
+                starts.append(match.start())
+                ends.append(match.start() + size)
+        return cls(text, "".join(shown), starts, ends)
+
+    @property
+    def is_plain(self) -> bool:
+        """True where `shown` is the text."""
+        return self.shown is self.written
+
+
+def _shown(cluster: str) -> tuple[str, int]:
+    """Return the character that stands for a cluster, empty if it does not show, and the size of the cluster.
+
+    The size is without what does not show at the end, except in pictures.
+    """
+    if len(cluster) == 1:
+        return ("" if _HIDDEN.match(cluster) else cluster), 1
+    if blank := _BLANK.search(cluster):
+        return blank[0], len(cluster)
+    if _PICTURE.search(cluster):
+        return _SYMBOL, len(cluster)
+    visible = unicodedata.normalize("NFC", _HIDDEN.sub("", cluster))
+    return visible[:1], len(_END.sub("", cluster))

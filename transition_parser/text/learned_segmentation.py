@@ -1,23 +1,259 @@
 """The sentences of text in any language, found by a network that was trained on a treebank.
 
-The network labels the characters of the shown text (`text.clusters`, `text.boundaries`). It reads a limited number of
+The network labels the characters of the shown text (`Clusters`). It reads a limited number of
 characters on each side of each character, so reading a long text in stretches does not change the result. A run of
 white space counts as one blank, and a paragraph ends at a blank line, where a sentence always ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from enum import IntFlag
+from typing import NamedTuple, Protocol
 
-from transition_parser.text.boundaries import Boundary, Unit, Units
-from transition_parser.text.clusters import Clusters
-from transition_parser.text.lengths import LONG_WORD, LONGEST, length
-from transition_parser.text.multiwords import MultiWords
-from transition_parser.text.paragraphs import stretches
-from transition_parser.text.segmentation import ShownLines, TextSentence
+from transition_parser.text.characters import Clusters
+from transition_parser.text.segmentation import LONG_WORD, LONGEST, ShownLines, TextSentence, length, stretches
 from transition_parser.text.tokens import Token
+
+
+class Boundary(IntFlag):
+    """The label of the last character of a token.
+
+    END: a token ends with the character
+    SEVERAL: the token has several syntactic words
+    SENTENCE: a sentence ends with the token
+    """
+
+    END = 1
+    SEVERAL = 2
+    SENTENCE = 4
+
+
+class WrittenToken(NamedTuple):
+    """A token of a corpus.
+
+    form: its characters, with a single blank where a blank is inside the token
+    words: its syntactic words
+    space_after: True where white space follows
+    """
+
+    form: str
+    words: tuple[str, ...]
+    space_after: bool = True
+
+
+class WrittenSentence(NamedTuple):
+    """A sentence of a corpus; `opens_paragraph` is True for the first sentence of a paragraph."""
+
+    tokens: tuple[WrittenToken, ...]
+    opens_paragraph: bool = False
+
+
+class Labelled(NamedTuple):
+    """A paragraph, and a label for each of its characters that is not white space."""
+
+    text: str
+    labels: bytes
+
+
+def labelled(sentences: Iterable[WrittenSentence]) -> Iterator[Labelled]:
+    """Yield the paragraphs of a corpus with their labels.
+
+    >>> go = WrittenSentence((WrittenToken("Go", ("Go",), False), WrittenToken(".", (".",))))
+    >>> next(labelled([go, go]))
+    Labelled(text='Go. Go.', labels=b'\\x00\\x01\\x05\\x00\\x01\\x05')
+    """
+    text: list[str] = []
+    labels = bytearray()
+    for sentence in sentences:
+        if sentence.opens_paragraph and text:
+            yield Labelled("".join(text).rstrip(), bytes(labels))
+            text, labels = [], bytearray()
+        for token in sentence.tokens:
+            text += (token.form, " " * token.space_after)
+            last = Boundary.END | (Boundary.SEVERAL if len(token.words) > 1 else 0)
+            labels += bytes(len("".join(token.form.split())) - 1) + bytes([last])
+        labels[-1] |= Boundary.SENTENCE
+    if text:
+        yield Labelled("".join(text).rstrip(), bytes(labels))
+
+
+class Unit(NamedTuple):
+    """A token, delimited by the labels of characters.
+
+    start: the position of its first character
+    form: its characters
+    label: the `Boundary` at its last character
+    space: the white space before it
+    """
+
+    start: int
+    form: str
+    label: int
+    space: str
+
+
+_RUN = re.compile(r"\s+|\S+")
+_LABEL = re.compile(rb"[^\x00]")
+
+
+class Units:
+    """A builder of the tokens of a paragraph, which is read in chunks. The chunk sizes do not change the tokens.
+
+    start: the position of the paragraph in the whole text
+    holds_blanks: True where a token may hold single blanks; a token never holds other white space
+    most: the maximum number of characters of a token; a longer one is divided
+    """
+
+    def __init__(self, start: int, holds_blanks: bool, most: int) -> None:
+        self._here = self._start = start
+        self._holds_blanks, self._most = holds_blanks, most
+        self._space = self._form = self._inside = ""  # inside: white space after the unfinished token
+
+    def read(self, text: str, labels: bytes) -> Iterator[Unit]:
+        """Read the next characters of the paragraph, and yield the tokens that are then complete.
+
+        labels: one byte for each character of `text` that is not white space
+        """
+        used = 0
+        for match in _RUN.finditer(text):
+            run = match[0]
+            if not run.isspace():
+                yield from self._add(run, labels[used : used + len(run)])
+                used += len(run)
+            elif self._form:
+                self._inside += run
+            else:
+                self._space += run
+            self._here += len(run)
+
+    def rest(self) -> Iterator[Unit]:
+        """Yield the unfinished token, if there is one. White space or the end of the paragraph ends this token."""
+        if self._form:
+            yield self._unit(len(self._form), Boundary.END)
+
+    def _add(self, run: str, labels: bytes) -> Iterator[Unit]:
+        if self._inside and not (self._holds_blanks and _is_blank(self._inside)):
+            yield from self.rest()
+        first = 0
+        for match in _LABEL.finditer(labels):
+            yield from self._grow(run, first, match.end())
+            yield self._unit(len(self._form), labels[match.start()])
+            first = match.end()
+        if first < len(run):
+            yield from self._grow(run, first, len(run))
+
+    def _grow(self, run: str, first: int, end: int) -> Iterator[Unit]:
+        """Add the characters `first` ≤ i < `end` of `run` to the unfinished token. Yield parts if it is too long."""
+        if not self._form:
+            self._start = self._here + first
+        self._form, self._inside = self._form + self._inside + run[first:end], ""
+        while len(self._form) > self._most:
+            yield self._unit(self._most, Boundary.END)
+
+    def _unit(self, size: int, label: int) -> Unit:
+        unit = Unit(self._start, self._form[:size], label, self._space)
+        self._start, self._form = self._start + size, self._form[size:]
+        self._space, self._inside = ("", self._inside) if self._form else (self._inside, "")
+        return unit
+
+
+def _is_blank(space: str) -> bool:
+    return len(space) == 1 and unicodedata.category(space) == "Zs"
+
+
+Words = tuple[str, ...]
+
+
+class MultiWords(NamedTuple):
+    """The expansions of multi-word tokens that training has shown.
+
+    forms: form of a token → its words
+    suffixes: end of a token → what it becomes: the end of the first word, then the other words
+    prefixes: beginning of a token → what it becomes: the words before the last one, then the start of that word
+    """
+
+    forms: Mapping[str, Words] = {}
+    suffixes: Mapping[str, Words] = {}
+    prefixes: Mapping[str, Words] = {}
+
+    @classmethod
+    def of_examples(cls, examples: Iterable[tuple[str, Words]]) -> MultiWords:
+        """Learn the expansions from pairs of a token and its words. Of several expansions, the most frequent is kept.
+
+        >>> MultiWords.of_examples([("dirgli", ("dir", "gli"))]).suffixes
+        {'gli': ('', 'gli')}
+        """
+        counts: tuple[_Counts, ...] = (defaultdict(Counter), defaultdict(Counter), defaultdict(Counter))
+        for form, words in examples:
+            counts[0][form][words] += 1
+            for table, rules in zip(counts[1:], (_suffix(form, words), _prefix(form, words)), strict=True):
+                for part, becomes in rules:
+                    table[part][becomes] += 1
+        return cls(*map(_most_frequent, counts))
+
+    def words(self, form: str) -> Words:
+        """Return the words of a multi-word token, or the token itself where no expansion is known.
+
+        The expansion is looked up by the form, then by the lower-cased form (capitals are put back), then by the
+        longest known suffix or prefix.
+        """
+        form = " ".join(form.split())
+        if form in self.forms:
+            return self.forms[form]
+        lowered = form.lower()
+        if lowered in self.forms:
+            return _with_case(self.forms[lowered], form)
+        return self._by_affix(form, lowered) or (form,)
+
+    def _by_affix(self, form: str, lowered: str) -> Words | None:
+        for size in range(len(form) - 1, 0, -1):
+            if (words := self.suffixes.get(lowered[-size:])) is not None:
+                return (form[:-size] + words[0], *words[1:])
+            if (words := self.prefixes.get(lowered[:size])) is not None:
+                return (*_with_case(words[:-1], form), words[-1] + form[size:])
+        return None
+
+
+_Counts = defaultdict[str, Counter[Words]]
+
+
+def _most_frequent(counts: _Counts) -> dict[str, Words]:
+    return {key: min(words, key=lambda one: (-words[one], one)) for key, words in sorted(counts.items())}
+
+
+def _suffix(form: str, words: Words) -> Iterator[tuple[str, Words]]:
+    """Yield (suffix, expansion). The suffix follows the beginning that the form shares with the first word."""
+    form, words = form.lower(), tuple(word.lower() for word in words)
+    same = _shared(form, words[0])
+    if 0 < same < len(form):
+        yield form[same:], (words[0][same:], *words[1:])
+
+
+def _prefix(form: str, words: Words) -> Iterator[tuple[str, Words]]:
+    """Yield (prefix, expansion). The prefix precedes the ending that the form shares with the last word."""
+    form, words = form.lower(), tuple(word.lower() for word in words)
+    last = words[-1]
+    same = _shared(form[::-1], last[::-1])
+    if 0 < same < len(form):
+        yield form[: len(form) - same], (*words[:-1], last[: len(last) - same])
+
+
+def _shared(a: str, b: str) -> int:
+    """Return the number of characters at the beginning that two strings share."""
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def _with_case(words: Words, form: str) -> Words:
+    """Return the words in capitals if the form is in capitals, or with a first capital if the form has one."""
+    if len(form) > 1 and form.isupper():
+        return tuple(word.upper() for word in words)
+    return (words[0][:1].upper() + words[0][1:], *words[1:]) if form[:1].isupper() and words else words
+
 
 STRETCH = 1 << 14  # the approximate number of characters that are labelled at once
 
@@ -54,7 +290,7 @@ class LearnedSegmenter:
         """Yield the sentences of a text. A long paragraph is read in stretches.
 
         lines: the lines of the text, without line ends
-        longest: the maximum length of a sentence in words (`text.lengths`); a longer sentence is divided
+        longest: the maximum length of a sentence in words (see `length`); a longer sentence is divided
         """
         shown = ShownLines(lines)
         paragraph = None

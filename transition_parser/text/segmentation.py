@@ -1,7 +1,7 @@
 """The sentences of English text, with their positions in the text.
 
 A sentence ends at a blank line and where its tokens indicate an end. A sentence that is too long for a parser is
-divided between two tokens (`text.lengths`). Memory does not grow with the text, which is read in parts. The rules were
+divided between two tokens (see `length`). Memory does not grow with the text, which is read in parts. The rules were
 found on the training texts of English-EWT: weblogs, news groups, e-mails, reviews and answers
 (`run/bench/segmentation.py`).
 """
@@ -14,11 +14,94 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, takewhile
 from typing import NamedTuple, Protocol
 
-from transition_parser.text.abbreviations import CONTEXT, TITLES
-from transition_parser.text.clusters import Clusters
-from transition_parser.text.lengths import LONG_WORD, LONGEST, places_to_divide, with_short_tokens
-from transition_parser.text.paragraphs import stretches
-from transition_parser.text.tokens import EMOTICON, Token, tokens, tokens_of_shown
+from transition_parser.text.characters import Clusters
+from transition_parser.text.tokens import CONTEXT, EMOTICON, TITLES, Token, tokens, tokens_of_shown
+
+
+def stretches(lines: Iterable[str], most: int) -> Iterator[tuple[int, str, bool]]:
+    """Yield the paragraphs of a text. A long paragraph comes in several stretches.
+
+    An item is the position of a stretch, its text, and True where the paragraph ends there. The stretches hold all
+    characters of the paragraph.
+
+    most: the approximate maximum number of characters of a stretch
+    """
+    block: list[str] = []
+    size = start = here = 0
+    is_open = False
+    for line in lines:
+        if line.strip():
+            start = start if block else here
+            for piece in _pieces(line, most):
+                if size > most:
+                    yield start, "".join(block), False
+                    block, start, size = [], start + size, 0
+                block.append(piece)
+                size += len(piece)
+            block.append("\n")
+            size, is_open = size + 1, True
+        elif is_open:
+            yield start, "".join(block), True
+            block, size, is_open = [], 0, False
+        here += len(line) + 1
+    if is_open:
+        yield start, "".join(block), True
+
+
+def _pieces(line: str, most: int) -> Iterator[str]:
+    """Yield a line in pieces of up to `most` characters. A piece ends behind a blank if its second half has one."""
+    first = 0
+    while len(line) - first > most:
+        end = line.rfind(" ", first + most // 2, first + most) + 1 or first + most
+        yield line[first:end]
+        first = end
+    yield line[first:]
+
+
+LONGEST = 4000
+LONG_WORD = 100  # in a long word, this many characters count as one word
+
+
+def length(words: Iterable[str]) -> int:
+    """Return the length of a sentence in words, where a long word counts once for each 100 characters or part of them.
+
+    >>> length(["It", "is", "a" * 250])
+    5
+    """
+    return sum(1 + (len(word) - 1) // LONG_WORD for word in words)
+
+
+def is_longer(words: Sequence[str], longest: int) -> bool:
+    """Return True where the sentence is longer than `longest`. The test is cheap for ordinary sentences."""
+    return len(words) + sum(map(len, words)) // LONG_WORD > longest and length(words) > longest
+
+
+def with_short_tokens(tokens: Iterable[Token], longest: int) -> Iterator[Token]:
+    """Yield the tokens. A token of more than `longest` × `LONG_WORD` characters is divided into parts."""
+    most = longest * LONG_WORD
+    for token in tokens:
+        form = token.form
+        if len(form) <= most:
+            yield token
+        else:
+            yield from (Token(token.start + i, (form[i : i + most],)) for i in range(0, len(form), most))
+
+
+def places_to_divide(tokens: Sequence[Token], first: int, end: int, longest: int) -> Iterator[int]:
+    """Yield the number of each token at which a new part of the sentence, the tokens `first` ≤ i < `end`, begins.
+
+    No part is longer than `longest`. A sentence of up to `longest` stays whole. Tokens of several words stay whole.
+    """
+    if tokens[end - 1].end - tokens[first].start <= longest:  # there are at most as many words as characters
+        return
+    so_far = 0
+    for i in range(first, end):
+        more = length(tokens[i].words)
+        if so_far and so_far + more > longest:
+            yield i
+            so_far = 0
+        so_far += more
+
 
 _STRETCH = 1 << 18  # the approximate number of characters that are segmented at once
 _UNSURE = 8  # the next characters may change this many tokens at the end of a stretch, and sentence ends there
@@ -111,7 +194,7 @@ class Segmenter(Protocol):
         """Yield the sentences of a text. Paragraphs end at blank lines.
 
         lines: the lines of the text, without line ends
-        longest: the maximum length of a sentence in words (`text.lengths`); a longer sentence is divided
+        longest: the maximum length of a sentence in words (see `length`); a longer sentence is divided
         """
 
     def tokens(self, text: str) -> Iterator[Token]:
@@ -142,7 +225,7 @@ def one_sentence(tokens: Iterable[Token], text: str) -> TextSentence | None:
 def segmented(text: str, longest: int = LONGEST) -> Iterator[TextSentence]:
     """Yield the sentences of a text in order. All characters between sentences are white space.
 
-    longest: the maximum length of a sentence in words (`text.lengths`); a longer sentence is divided
+    longest: the maximum length of a sentence in words (see `length`); a longer sentence is divided
 
     >>> [sentence.text for sentence in segmented("Mr. Hale slept. (He was ill.) Was he?")]
     ['Mr. Hale slept.', '(He was ill.)', 'Was he?']
@@ -163,7 +246,7 @@ def segmented_lines(lines: Iterable[str], longest: int = LONGEST) -> Iterator[Te
 
 
 def _segmented_shown(lines: Iterable[str], longest: int) -> Iterator[TextSentence]:
-    """Yield the sentences of lines in which each character is a cluster that shows (`text.clusters`)."""
+    """Yield the sentences of lines in which each character is a cluster that shows (`Clusters`)."""
     # rest: the end of the stretch, from the start of a sentence whose end is not yet known, and the `context` before it
     opens, rest, context = True, "", 0
     for start, stretch, is_end in stretches(lines, _STRETCH):

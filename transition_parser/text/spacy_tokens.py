@@ -13,7 +13,7 @@ from string import ascii_lowercase
 
 import regex
 
-from transition_parser.text.clusters import Clusters
+from transition_parser.text.characters import Clusters
 from transition_parser.text.tokens import Token, is_noun
 
 _LOWER, _UPPER, _LETTERS = r"\p{Ll}\p{Lo}", r"\p{Lu}\p{Lo}", r"\p{L}"

@@ -21,11 +21,14 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.progress import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.modules.boundary_labeller import BoundaryNetwork, NetworkLabeller, flags_of
-from transition_parser.text.boundaries import WrittenSentence, WrittenToken, labelled
-from transition_parser.text.characters import EDGE, UNKNOWN, Characters, categories
-from transition_parser.text.clusters import Clusters
-from transition_parser.text.learned_segmentation import LearnedSegmenter
-from transition_parser.text.multiwords import MultiWords
+from transition_parser.text.characters import EDGE, UNKNOWN, Characters, Clusters, categories
+from transition_parser.text.learned_segmentation import (
+    LearnedSegmenter,
+    MultiWords,
+    WrittenSentence,
+    WrittenToken,
+    labelled,
+)
 from transition_parser.text.tokens import Token
 
 Paths = Sequence[str | os.PathLike]
@@ -243,7 +246,7 @@ def _part(sentence: WrittenSentence, known: Characters) -> tuple[Tensor, ...]:
 
 
 def _shown(sentence: WrittenSentence) -> WrittenSentence | None:
-    """Return a sentence with the shown forms that the network reads (`text.clusters`), None where nothing shows."""
+    """Return a sentence with the shown forms that the network reads (`Clusters`), None where nothing shows."""
     shown = (token._replace(form=Clusters.of(token.form).shown) for token in sentence.tokens)
     tokens = tuple(token for token in shown if token.form.strip())
     return sentence._replace(tokens=tokens) if tokens else None

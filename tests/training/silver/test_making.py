@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from transition_parser.base.errors import InputError
 from transition_parser.base.files import held
-from transition_parser.graphs import consensus
+from transition_parser.graphs import amr_matching
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.amr_score import smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
@@ -219,6 +219,6 @@ def test_agreement_is_the_mean_smatch_with_all_others(graphs):
 
 def test_equal_graphs_are_compared_once(monkeypatch):
     compared = []
-    monkeypatch.setattr(consensus, "climbed", lambda one, other, start: compared.append(1) or 1)
+    monkeypatch.setattr(amr_matching, "climbed", lambda one, other, start: compared.append(1) or 1)
     best_of([parse_of(SEE), parse_of(SEE), parse_of(GRAPHS[1])])
     assert len(compared) == 1

@@ -14,8 +14,7 @@ from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
 from transition_parser.parsing.parses import AmrParse, replay_amr, replay_given
 from transition_parser.parsing.sentences import read_amr_sentences
-from transition_parser.text.lengths import LONGEST
-from transition_parser.text.segmentation import ENGLISH, Segmenter
+from transition_parser.text.segmentation import ENGLISH, LONGEST, Segmenter
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import AmrState
 
@@ -81,7 +80,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
 
         weights: the weight of each parse in the means; not all are 0
         """
-        from transition_parser.graphs.consensus import agreements
+        from transition_parser.graphs.amr_matching import agreements
 
         graphs, alignments = [parse.graph for parse in parses], [parse.alignments for parse in parses]
         return agreements(graphs, alignments, weights)

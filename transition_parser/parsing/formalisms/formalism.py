@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from transition_parser.text.columns import KNOWN
-from transition_parser.text.lengths import LONGEST
-from transition_parser.text.segmentation import ENGLISH, Segmenter
+from transition_parser.text.segmentation import ENGLISH, LONGEST, Segmenter
 
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources

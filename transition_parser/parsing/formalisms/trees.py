@@ -13,8 +13,7 @@ from transition_parser.graphs.dependency import DependencyTree, attachment_score
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
 from transition_parser.parsing.parses import Parse, graph_of, replay_tree
 from transition_parser.parsing.sentences import read_sentences
-from transition_parser.text.lengths import LONGEST
-from transition_parser.text.segmentation import ENGLISH, Segmenter
+from transition_parser.text.segmentation import ENGLISH, LONGEST, Segmenter
 from transition_parser.transitions import TREE_SYSTEMS, RootRelations, make_tree_system
 from transition_parser.transitions.tree_system import NO_HEAD, State, TreeSystem
 
@@ -99,7 +98,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         return (_gold(sentence, system or self.default_system, path) for sentence in read_conllu(path))
 
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
-        from transition_parser.graphs.dependency_score import compare_files
+        from transition_parser.graphs.dependency_score import compare_files, conll18, conll18_data, conll18_table
 
         given = options or {}
         full_labels, skip_punctuation = bool(given.get("full_labels")), given.get("punct") == "skip"
@@ -119,10 +118,8 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         if annotated:
             figures["annotated_words"] = annotated
         if given.get("conll18"):
-            from transition_parser.graphs import conll18
-
-            official = conll18.conll18(comparison)
-            figures["conll18"], text = conll18.as_data(official), conll18.table(official)
+            official = conll18(comparison)
+            figures["conll18"], text = conll18_data(official), conll18_table(official)
             if annotated:
                 of_all = ", ".join(f"{name} {count}" for name, count in annotated.items())
                 text += f"\nAs in the official script all {words} words count; gold has fewer with {of_all}"

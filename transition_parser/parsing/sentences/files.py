@@ -25,8 +25,7 @@ from transition_parser.parsing.sentences.texts import (
     without_mark,
 )
 from transition_parser.parsing.sentences.tokenised import TokenisedCheck
-from transition_parser.text.lengths import LONGEST, is_longer
-from transition_parser.text.segmentation import ENGLISH, EnglishRules, Segmenter, one_sentence
+from transition_parser.text.segmentation import ENGLISH, LONGEST, EnglishRules, Segmenter, is_longer, one_sentence
 from transition_parser.text.spacy_tokens import tokenise, tokens_of_spacy
 from transition_parser.text.tokens import Token
 
@@ -91,7 +90,7 @@ def read_sentences(
         is text, and each line that is not blank is one sentence, with blanks or tabs between its tokens; False: the
         same, but the segmenter finds the tokens. The comment `# line` has the number of the line.
     raw: True to read the file as text with `tokenised` None, whatever it looks like
-    longest: maximum length of a sentence; a longer sentence of raw text is divided, with a warning; see `text.lengths`
+    longest: maximum length of a sentence; a longer sentence of raw text is divided, with a warning; see `length`
     segmenter: divides text into sentences and tokens, by default by rules for English
     """
     return _read(path, Sentence, tokenised, raw, longest, segmenter)

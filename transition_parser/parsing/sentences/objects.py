@@ -11,8 +11,15 @@ from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.parsing.sentences.texts import MORE, NO_TEXT, OF_TEXT, TextWarnings, is_missing, without_mark
 from transition_parser.text.columns import UNKNOWN
-from transition_parser.text.lengths import LONGEST, is_longer, length
-from transition_parser.text.segmentation import ENGLISH, Segmenter, TextSentence, one_sentence
+from transition_parser.text.segmentation import (
+    ENGLISH,
+    LONGEST,
+    Segmenter,
+    TextSentence,
+    is_longer,
+    length,
+    one_sentence,
+)
 
 T = TypeVar("T", Sentence, AmrEntry)
 

@@ -15,8 +15,7 @@ from transition_parser.parsing.sentences.files import WHOLE, EmptyLine, Kind, la
 from transition_parser.parsing.sentences.objects import too_long
 from transition_parser.parsing.sentences.texts import TextWarnings, is_missing
 from transition_parser.parsing.sentences.tokenised import TokenisedCheck
-from transition_parser.text.lengths import LONGEST, is_longer
-from transition_parser.text.segmentation import ENGLISH, EnglishRules, Segmenter
+from transition_parser.text.segmentation import ENGLISH, LONGEST, EnglishRules, Segmenter, is_longer
 
 
 class Reading(NamedTuple):
