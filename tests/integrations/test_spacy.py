@@ -498,3 +498,29 @@ def test_tokens_that_do_not_show_are_no_words(trees):
 def test_a_sentence_starts_at_a_token_with_what_does_not_show_before_it(trees):
     document = trees.make_doc("He left. \u200bShe ran.")
     assert [span.text for span in trees(document).sents] == ["He left.", "\u200bShe ran."]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The flag \U0001f1e9\U0001f1ea is here.", "The|flag|\U0001f1e9\U0001f1ea|is|here|."),
+        ("A \U0001f468\u200d\U0001f469\u200d\U0001f467 came.", "A|\U0001f468\u200d\U0001f469\u200d\U0001f467|came|."),
+        ("Press 1\ufe0f\u20e3 now.", "Press|1\ufe0f\u20e3|now|."),
+        ("We \u2764\ufe0f\u200d\U0001f525 it", "We|\u2764\ufe0f\u200d\U0001f525|it"),
+        ("\U0001f44d\U0001f3fd works", "\U0001f44d\U0001f3fd|works"),
+        ("\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7 won", "\U0001f1e9\U0001f1ea|\U0001f1eb\U0001f1f7|won"),
+    ],
+)
+def test_the_tokens_of_a_grapheme_cluster_are_one_word(trees, amrs, text, words):
+    document = trees(text)
+    (sentence,) = sentences_of(document)
+    assert tree_sentence(document, sentence).forms == words.split("|")
+    ((parse, *_),) = (trees.get_pipe("transition_parser").parser.parse([words.split("|")]),)
+    assert document._.tree == [parse.tree]
+    rest = [token for token in document if token.text and token.i not in sentence.words]
+    assert all(token.dep_ in ("goeswith", "dep") and token.head.i in sentence.words for token in rest)
+    (span,) = amrs(text).sents
+    assert list(span._.amr.tokens) == words.split("|")
+    for node, tokens in zip(span._.amr.alignments, span._.amr_tokens, strict=True):
+        shown = "".join(token.text for token in tokens)
+        assert shown == "".join(span._.amr.tokens[word] for word in node)

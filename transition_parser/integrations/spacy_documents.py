@@ -16,10 +16,11 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.documents import NO_VALUE, set_sentence_starts, value_of
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.sentences.texts import on_one_line
-from transition_parser.text.characters import shows, space_before
+from transition_parser.text.characters import Clusters, shows, space_before
 from transition_parser.text.segmentation import ENGLISH, Segmenter
 
-SPACE_RELATION, SPACE_POS, SPACE_TAG = "dep", "SPACE", "_SP"  # for white space, as in spaCy's own pipelines
+# relation, UPOS and XPOS: of white space, as in spaCy's own pipelines, and of tokens that go on with a word, as in UD
+SPACE, GOES_ON = ("dep", "SPACE", "_SP"), ("goeswith", "X", "GW")
 _COLUMNS = {"POS": "upos", "LEMMA": "lemma", "TAG": "xpos", "MORPH": "feats"}  # attribute of spaCy → field of `Row`
 AMRS = "transition_amr"  # the name in keys of `user_data`
 
@@ -28,7 +29,7 @@ class DocSentence(NamedTuple):
     """A sentence of a document.
 
     start, end: the indices of its first token, and of the token after its last token
-    words: the indices of its tokens that are not white space
+    words: the first token of each of its words; white space and characters that do not show are no words
     """
 
     start: int
@@ -44,15 +45,39 @@ def sentences_of(document: Doc, segmenter: Segmenter = ENGLISH) -> list[DocSente
     """
     if not len(document):
         return []
-    strings = document.vocab.strings
-    is_space = [not shows(strings[form]) for form in document.to_array("ORTH").tolist()]
     given = document.to_array("SENT_START").astype(np.int64)  # 1: True, -1: False, 0: None
     found = _starts(document, segmenter) if (given[1:] == 0).any() else set()
     starts = [i for i, value in enumerate(given.tolist()) if i == 0 or value == 1 or (value == 0 and i in found)]
     return [
-        DocSentence(start, end, [i for i in range(start, end) if not is_space[i]])
+        DocSentence(start, end, [token.i for token, is_first in _word_tokens(document[start:end]) if is_first])
         for start, end in zip(starts, [*starts[1:], len(document)], strict=True)
     ]
+
+
+def _word_tokens(span: Span) -> Iterator[tuple[Token, bool]]:
+    """Yield each token of a span that shows, with False where the token goes on with the word of the token before it.
+
+    spaCy divides some grapheme clusters, such as flags and families. The tokens of a cluster are one word.
+    """
+    clusters = Clusters.of(span.text)
+    starts = None if clusters.is_plain else set(clusters.starts)
+    for token in span:
+        if shows(token.text):
+            place = token.idx - span.start_char + space_before(token.text)
+            goes_on = (
+                starts is not None and place not in starts and token.i > span.start and not token.nbor(-1).whitespace_
+            )
+            yield token, not goes_on
+
+
+def _words_of(document: Doc, sentence: DocSentence) -> list[Span]:
+    """Return the tokens of each word of a sentence, without what does not show around it."""
+    found: list[list[int]] = []
+    for token, is_first in _word_tokens(document[sentence.start : sentence.end]):
+        if is_first:
+            found.append([token.i, token.i])
+        found[-1][1] = token.i
+    return [document[first : last + 1] for first, last in found]
 
 
 def _starts(document: Doc, segmenter: Segmenter) -> set[int]:
@@ -67,8 +92,9 @@ def _starts(document: Doc, segmenter: Segmenter) -> set[int]:
 
 def tree_sentence(document: Doc, sentence: DocSentence) -> Sentence:
     """Return the words of a sentence, with the tags, lemmas and features that the document has."""
-    tokens = [document[i] for i in sentence.words]
-    rows = [Row(str(number), on_one_line(token.text)) for number, token in enumerate(tokens, 1)]
+    words = _words_of(document, sentence)
+    tokens = [word[0] for word in words]
+    rows = [Row(str(number), on_one_line(word.text)) for number, word in enumerate(words, 1)]
     if any(token.lemma or token.pos or token.tag or token.has_morph() for token in tokens):
         rows = [row._replace(**_columns(token)) for row, token in zip(rows, tokens, strict=True)]
     return Sentence(tuple(rows))
@@ -85,7 +111,8 @@ def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[
     Tokens that lack a tag, a lemma or features get the predicted values.
 
     The head of white space is the word before it, or the first word of a sentence that begins with white space. White
-    space thus has no heads in other sentences, and adds no crossing arcs.
+    space thus has no heads in other sentences, and adds no crossing arcs. The same holds for the further tokens of a
+    word, whose relation is `goeswith`.
 
     parses: one for each sentence; None for a sentence of white space alone
     """
@@ -100,7 +127,7 @@ def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[
             if i in of_words:
                 last = i
             else:
-                of_space = _values_of_space(document[i])
+                of_space = _values_of_rest(document[i])
                 for name, of_name in values.items():
                     of_name[i] = of_space[name]
         if parse is not None:
@@ -120,13 +147,14 @@ def _predicted(parses: Sequence[Parse | None]) -> list[str]:
     return ["POS", "LEMMA", *(name for name, there in more.items() if there)]
 
 
-def _values_of_space(token: Token) -> dict[str, str]:
-    """Return attribute → value for a token of white space: its own tags, lemma and features, or else defaults."""
+def _values_of_rest(token: Token) -> dict[str, str]:
+    """Return attribute → value for a token that begins no word: its own tags, lemma and features, or else defaults."""
+    relation, pos, tag = GOES_ON if shows(token.text) else SPACE
     return {
-        "DEP": SPACE_RELATION,
-        "POS": token.pos_ or SPACE_POS,
+        "DEP": relation,
+        "POS": token.pos_ or pos,
         "LEMMA": token.lemma_ or token.text,
-        "TAG": token.tag_ or SPACE_TAG,
+        "TAG": token.tag_ or tag,
         "MORPH": str(token.morph),
     }
 
@@ -154,7 +182,7 @@ def tree_of(span: Span) -> DependencyTree:
 
     Raises `InputError` for a span that is not a sentence with words.
     """
-    words = [token for token in span if shows(token.text)]
+    words = [token for token, is_first in _word_tokens(span) if is_first]
     number = {token.i: k for k, token in enumerate(words, 1)}
     heads = [0 if token.head.i == token.i else number.get(token.head.i, -1) for token in words]
     tree = DependencyTree(tuple(heads), tuple(token.dep_ for token in words))
@@ -178,10 +206,10 @@ def amr_sentence(document: Doc, sentence: DocSentence, number: int) -> AmrEntry:
     return AmrEntry.from_words([word for word, _ in _amr_words(document, sentence)], {"id": str(number), "snt": text})
 
 
-def _amr_words(document: Doc, sentence: DocSentence) -> Iterator[tuple[str, Token]]:
-    for i in sentence.words:
-        for word in split_tokens(document[i].text):
-            yield word, document[i]
+def _amr_words(document: Doc, sentence: DocSentence) -> Iterator[tuple[str, Span]]:
+    for tokens in _words_of(document, sentence):
+        for word in split_tokens(tokens.text):
+            yield word, tokens
 
 
 def set_amrs(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[AmrParse | None]) -> None:
@@ -196,7 +224,8 @@ def set_amrs(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[A
     for sentence, parse in zip(sentences, parses, strict=True):
         if parse is not None:
             span = document[sentence.start : sentence.end]
-            words = [token.idx - span.start_char for _, token in _amr_words(document, sentence)]
+            places = (tokens for _, tokens in _amr_words(document, sentence))
+            words = [(tokens.start_char - span.start_char, tokens.end_char - span.start_char) for tokens in places]
             kept = {"amr": str(parse.annotated()), "words": words}
             document.user_data["._.", AMRS, span.start_char, span.end_char] = kept
 
@@ -236,12 +265,9 @@ def amr_tokens_of(span: Span) -> list[tuple[Token, ...]]:
     if entry is None or found is None:
         return []
     start, kept = found
-    tokens = [_token_at(span.doc, start + place) for place in kept["words"]]
-    of_nodes = []
-    for words in entry.alignments:
-        of_node = {tokens[word].i: tokens[word] for word in words}
-        of_nodes.append(tuple(of_node.values()))
-    return of_nodes
+    # tokens may have been merged or split since parsing
+    tokens = [span.doc.char_span(start + a, start + b, alignment_mode="expand") for a, b in kept["words"]]
+    return [tuple({token.i: token for word in words for token in tokens[word]}.values()) for words in entry.alignments]
 
 
 def amr_nodes_of(token: Token) -> list[int]:
@@ -256,8 +282,3 @@ def _kept(span: Span) -> tuple[int, dict] | None:
     return next(
         ((start, kept) for start, end, kept in every if start <= span.start_char and span.end_char <= end), None
     )
-
-
-def _token_at(document: Doc, place: int) -> Token:
-    """Return the token at character offset `place`; tokens may have been merged or split since parsing."""
-    return document.char_span(place, place + 1, alignment_mode="expand")[0]
