@@ -14,7 +14,6 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -30,8 +29,6 @@ SUMS = "sha256.json"
 _SPLITS = ("train", "dev", "test")
 _SECONDS = 60.0
 _BLOCK = 1 << 18
-_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")  # Content-Range: first byte, last byte, known size
-_SUM = re.compile(r"[0-9a-f]{64}")
 _TREEBANK = re.compile(r"UD_([A-Za-z_]+)-([A-Za-z0-9]+)")
 
 # language → its code in the names of the files of Universal Dependencies
@@ -125,24 +122,22 @@ def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iter
     folder.mkdir(parents=True, exist_ok=True)
     records = _records(folder)
     for file in source.files:
-        path, record = folder / file.name, records.get(file.name, _Record())
-        if record.address not in (None, file.address):
-            raise input_error(
-                f"{SUMS} says that it was fetched from {record.address}, not {file.address}: give another folder", path
-            )
-        due = file.sha256 or record.sha256
+        path, record = folder / file.name, records.get(file.name, {})
+        if record.get("address", file.address) != file.address:
+            problem = f"{SUMS} says that it was fetched from {record['address']}, not {file.address}"
+            raise input_error(f"{problem}: give another folder", path)
+        due = file.sha256 or record.get("sha256")
         if path.is_file():
-            _check(path, due)
+            if due is not None and sha256_of(path) != due:
+                raise input_error("has been changed since it was fetched: remove it, and fetch it again", path)
             yield path, "here"
-            continue
-        if not _fetched(file, path, mirror, due):
+        elif not _fetched(file, path, mirror, due):
             yield path, "not published"
-            continue
-        records[file.name] = _Record(sha256_of(path), file.address)
-        with replacing(folder / SUMS) as temporary:
-            values = {name: one._asdict() for name, one in records.items()}
-            temporary.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
-        yield path, "fetched"
+        else:
+            records[file.name] = {"sha256": sha256_of(path), "address": file.address}
+            with replacing(folder / SUMS) as temporary:
+                temporary.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+            yield path, "fetched"
 
 
 def _check_mirror(mirror: str | None) -> None:
@@ -156,113 +151,83 @@ def _check_mirror(mirror: str | None) -> None:
         )
 
 
-class _Record(NamedTuple):
-    """The SHA-256 and the address of a file that was fetched; None for a value that is not known."""
-
-    sha256: str | None = None
-    address: str | None = None
-
-
-def _records(folder: Path) -> dict[str, _Record]:
-    """Return file name → record of earlier downloads. Records by earlier versions of this program have no address.
-
-    Raises `InputError` if the file of records is damaged.
-    """
+def _records(folder: Path) -> dict[str, dict[str, str]]:
+    """Return file name → `sha256` and `address` of earlier downloads. Raises `InputError` for a damaged file."""
     path = folder / SUMS
     if not path.is_file():
         return {}
     try:
-        found = json.loads(path.read_bytes())
-        records = {name: _Record(of) if isinstance(of, str) else _Record(**of) for name, of in found.items()}
-        if not all(_SUM.fullmatch(one.sha256) and isinstance(one.address, str | None) for one in records.values()):
+        records = json.loads(path.read_bytes())
+        if any(not isinstance(one["sha256"] + one["address"], str) for one in records.values()):
             raise ValueError
-    except (ValueError, RecursionError, AttributeError, TypeError):
-        problem = "is damaged: it must be JSON with the SHA-256 of each file"
+    except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
+        problem = "is damaged: it must be JSON with the SHA-256 and the address of each file"
         raise input_error(f"{problem}; remove it with the files beside it, and fetch them again", path) from None
     return records
 
 
-def _check(path: Path, due: str | None) -> None:
-    if due is not None and sha256_of(path) != due:
-        raise input_error("has been changed since it was fetched: remove it, and fetch it again", path)
-
-
 def _fetched(file: File, path: Path, mirror: str | None, due: str | None) -> bool:
+    """Fetch a file, and return False if there is none at its address although it is optional."""
     address = file.address if mirror is None else f"{mirror.rstrip('/')}/{file.address.partition('://')[2]}"
-    with _network_errors(address), _version_of(path), growing(path) as partial:
-        try:
-            _continue(address, partial)
-        except urllib.error.HTTPError as error:
-            if error.code == 404 and file.optional:
-                partial.write_bytes(b"")
-                missing = True
-            else:
-                raise
-        else:
-            missing = False
+    partial, version = (path.with_name(f"{path.name}.{name}") for name in ("partial", "partial.version"))
+    try:
+        with growing(path):
+            _download(address, partial, version)
             if due is not None and sha256_of(partial) != due:
                 partial.write_bytes(b"")
-                raise input_error(
-                    "the file has a wrong SHA-256, and was not kept: try again, or try another mirror", address
-                )
-    if missing:
-        path.unlink()
-    return not missing
-
-
-@contextmanager
-def _version_of(path: Path) -> Iterator[None]:
-    """Run the block, then remove the file of `_keep_version` if no unfinished download is left."""
-    partial = path.with_name(f"{path.name}.partial")
-    try:
-        yield
+                raise input_error("the file has a wrong SHA-256, and was not kept: try another mirror", address)
+        return True
+    except InputError:
+        raise
+    except urllib.error.HTTPError as error:
+        if error.code == 404 and file.optional:
+            return False
+        circle = 300 <= error.code < 400  # urllib follows redirects that end, and raises no error for them
+        said = "redirects without end" if circle else f"says {error.code} {_line(error.reason)}"
+        raise input_error(f"the server {said}", address) from None
+    except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError, ssl.SSLError) as error:
+        reason = _line(getattr(error, "reason", None) or error)
+        problem = f"{urlsplit(address).netloc} can't be reached ({reason}): is there a network?"
+        raise input_error(f"{problem} Run the same command again to continue", address) from None
     finally:
         if not partial.exists():
-            _version_file(partial).unlink(missing_ok=True)
+            version.unlink(missing_ok=True)
 
 
-def _version_file(partial: Path) -> Path:
-    """Return the path of the file that keeps the version of an unfinished file."""
-    return partial.with_name(f"{partial.name}.version")
+def _download(address: str, partial: Path, version: Path) -> None:
+    """Fetch the missing part of an unfinished file, or the whole file if the server has another version of it now.
 
+    version: the file that keeps the version of the unfinished file, its ETag; without it the whole file is fetched
 
-def _keep_version(answer: http.client.HTTPResponse, partial: Path) -> None:
-    """Write down the version of a published file (ETag or Last-Modified), if the server sends it.
-
-    If the file at this address changes later, its version differs.
+    Raises `InputError` for an answer without a file, and if the connection ends too early.
     """
-    tag, path = answer.headers.get("ETag", ""), _version_file(partial)
-    if version := tag if tag.startswith('"') else answer.headers.get("Last-Modified", ""):
-        path.write_text(version, encoding="latin-1")
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _continue(address: str, partial: Path) -> None:
-    """Append the missing part of a download to the unfinished file.
-
-    The download starts again from 0 if the server sends another part than the missing one, a part of a file of unknown
-    size, or another version of the file. Raises `InputError` if the connection ends too early, and for an answer
-    without a file.
-    """
-    have = partial.stat().st_size
+    start = partial.stat().st_size if version.is_file() else 0
+    headers = {"Range": f"bytes={start}-", "If-Range": version.read_text(encoding="latin-1")} if start else {}
     try:
-        answer = _asked(address, partial)
+        answer = urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=_SECONDS)
+        continues = answer.status == 206 and answer.headers.get("Content-Range", "").startswith(f"bytes {start}-")
+        fits = continues or answer.status != 206
     except urllib.error.HTTPError as error:
-        if error.code != 416 or not have:  # 416: nothing is missing, or the file has changed
+        if error.code != 416 or not start:
             raise
-        return _begin_again(address, partial)
+        fits = False
+    if start and not fits:  # the server has no such part
+        version.unlink()
+        return _download(address, partial, version)
     with answer:
-        _check_answer(answer, address)
-        continued = answer.status == 206
-        if continued and not _begins_at(answer, have):
-            if have:
-                return _begin_again(address, partial)
-            raise input_error("the server sent another part of the file than requested: try a mirror", address)
-        if not continued:
-            _keep_version(answer, partial)
-        whole = _size(answer, have if continued else 0)
-        _receive(answer, partial, have if continued else 0, whole)
+        if answer.status != 200 and not (start and continues):
+            raise _no_file(f"no file (status {answer.status})", address)
+        if not continues:
+            start = 0
+            version.unlink(missing_ok=True)
+            if (tag := answer.headers.get("ETag", "")).startswith('"'):
+                version.write_text(tag, encoding="latin-1")
+        length = answer.headers.get("Content-Length", "")
+        whole = start + int(length) if length.isascii() and length.isdigit() else None
+        with open(partial, "ab" if start else "wb") as file, _bar(partial.stem, whole, start) as bar:
+            while block := answer.read(_BLOCK):
+                file.write(block)
+                bar.update(len(block))
     have = partial.stat().st_size
     if whole is not None and have != whole:
         raise input_error(f"only {have} of {whole} bytes arrived: run the same command again to continue", address)
@@ -270,86 +235,15 @@ def _continue(address: str, partial: Path) -> None:
         raise _no_file("an empty file", address)
 
 
-def _check_answer(answer: http.client.HTTPResponse, address: str) -> None:
-    """Raise `InputError` for a status that comes without a file, such as 204."""
-    if answer.status not in (200, 206):
-        raise _no_file(f"no file (status {answer.status})", address)
-
-
 def _no_file(sent: str, address: str) -> InputError:
     return input_error(f"the server sent {sent}: try again later, or try another mirror", address)
 
 
-def _asked(address: str, partial: Path) -> http.client.HTTPResponse:
-    """Return the answer of the server: the missing part, or the whole file if the server has another version now."""
-    start, version = partial.stat().st_size, _version_file(partial)
-    headers = {"Range": f"bytes={start}-"} if start else {}
-    known = version.read_text(encoding="latin-1").strip() if version.is_file() else ""
-    if start and known:
-        headers["If-Range"] = known
-    return urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=_SECONDS)
-
-
-def _begin_again(address: str, partial: Path) -> None:
-    partial.write_bytes(b"")
-    _continue(address, partial)
-
-
-def _begins_at(answer: http.client.HTTPResponse, start: int) -> bool:
-    """Return True if a partial answer (status 206) begins at byte `start` of a file of known size, by Content-Range."""
-    found = _RANGE.fullmatch(answer.headers.get("Content-Range", "").strip())
-    return found is not None and int(found[1]) == start
-
-
-def _size(answer: http.client.HTTPResponse, start: int) -> int | None:
-    """Return the size of the whole file in bytes, or None if the server does not send it.
-
-    start: position in the file at which the answer begins
-    """
-    found = _RANGE.fullmatch(answer.headers.get("Content-Range", "").strip()) if answer.status == 206 else None
-    if found is not None:
-        return int(found[3])
-    length = answer.headers.get("Content-Length", "")
-    return start + int(length) if length.isascii() and length.isdigit() else None
-
-
-def _receive(answer: http.client.HTTPResponse, partial: Path, start: int, whole: int | None) -> None:
-    with open(partial, "ab" if start else "wb") as file, _bar(partial, whole, start) as bar:
-        while block := answer.read(_BLOCK):
-            file.write(block)
-            bar.update(len(block))
-
-
-def _bar(partial: Path, whole: int | None, before: int):
+def _bar(name: str, whole: int | None, before: int):
     from tqdm import tqdm
 
-    name = partial.name.removesuffix(".partial")
-    off = not sys.stderr.isatty()
+    off = not (sys.stderr and sys.stderr.isatty())
     return tqdm(desc=name, total=whole, initial=before, unit="B", unit_scale=True, disable=off, leave=False)
-
-
-@contextmanager
-def _network_errors(address: str) -> Iterator[None]:
-    host = urlsplit(address).netloc
-    try:
-        yield
-    except InputError:
-        raise
-    except urllib.error.HTTPError as error:
-        circle = 300 <= error.code < 400  # urllib follows redirects that end, and raises no error for them
-        said = "redirects without end" if circle else f"says {error.code} {_line(error.reason)}"
-        raise input_error(f"the server {said}", address) from None
-    except (
-        TimeoutError,
-        urllib.error.URLError,
-        http.client.HTTPException,
-        ConnectionError,
-        ssl.SSLError,
-        ValueError,
-    ) as error:
-        reason = _line(getattr(error, "reason", None) or error)
-        problem = f"{host} can't be reached ({reason}): is there a network? Run the same command again to continue"
-        raise input_error(problem, address) from None
 
 
 def _line(text: object) -> str:
