@@ -151,7 +151,7 @@ def test_export_parses_like_its_checkpoint(checkpoint, tmp_path):
     before = run_here("parse", checkpoint, SAMPLE).stdout
     assert run_here("parse", folder, SAMPLE).stdout == before
     half = tmp_path / "half"
-    run_here("export", checkpoint, "-o", half, "--half")
+    run_here("export", checkpoint, "-o", half, "--bits", 16)
     assert (half / "model.safetensors").stat().st_size < 0.55 * (folder / "model.safetensors").stat().st_size
     (tmp_path / "full.conllu").write_text(before, encoding="utf-8")
     run_here("parse", half, SAMPLE, "-o", tmp_path / "half.conllu")

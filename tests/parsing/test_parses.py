@@ -53,15 +53,6 @@ def test_a_derivation_becomes_an_entry():
     )
 
 
-def test_the_old_name_of_an_argument_works_with_a_warning():
-    parse, old = parse_of("She likes New York", DERIVATION, wiki=WIKI), {"marks": True}
-    with pytest.warns(DeprecationWarning, match="'marks' of to_penman.. is now called 'alignment_markers'") as caught:
-        assert parse.to_penman(**old) == parse.to_penman(alignment_markers=True)
-    assert [warning.filename for warning in caught] == [__file__]
-    with pytest.raises(TypeError, match="got both 'alignment_markers' and 'marks'"):
-        parse.annotated(alignment_markers=True, **old)
-
-
 @pytest.mark.parametrize("markers", [True, False])
 def test_what_is_written_is_read_back(markers):
     parse = parse_of("She likes New York", DERIVATION, wiki=WIKI)

@@ -23,7 +23,7 @@ from transition_parser.training import selection
 from transition_parser.training import stages as stages_module
 from transition_parser.training.display import Display, epochs_of
 from transition_parser.training.evaluation import Evaluation, evaluate_raw_text
-from transition_parser.training.experiment import Experiment, _written, locked
+from transition_parser.training.experiment import Experiment, locked
 from transition_parser.training.flags import Flag
 from transition_parser.training.stages import Stages, mend_checkpoints
 
@@ -128,7 +128,7 @@ def test_a_finished_one_is_not_done_again_and_another_one_is_refused(interrupted
     other.write_text(SAMPLE.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     for more, difference in (
         (["--", "--lr", "1e-3"], "--lr was 1.5e-3, is 1e-3"),
-        (["--half"], "--bits was 32, is 16"),
+        (["--bits", "16"], "--bits was 32, is 16"),
         (["--no-lemmas"], "--lemmas was True, is False"),
         (["--dev", other], "--dev has another content"),
         (["--test", other], "--test was not given, is given"),
@@ -257,7 +257,7 @@ def test_amrs(tmp_path):
     (tmp_path / "propbank.tsv").write_text("# sent_id = sample-01\n3\tsleeps\tsleep.01\tARG0:1-2\n")
     done = run(
         "transition-parser", "train", flags, "--train", SAMPLE_AMR, "--dev", SAMPLE_AMR, "-o", tmp_path / "out",
-        "--test", SAMPLE_AMR, "--pieces", "400", "--half", "--json", "--beam", "1", "2",
+        "--test", SAMPLE_AMR, "--pieces", "400", "--bits", "16", "--json", "--beam", "1", "2",
         "--language", "en", "--license", "none", "--propbank", tmp_path / "propbank.tsv", "--propbank-trees", SAMPLE,
     )  # fmt: skip
     assert '"train_senses"' in (tmp_path / "out" / "train.log").read_text()
@@ -424,11 +424,3 @@ def test_a_training_that_goes_on_knows_its_best_epoch(experiment, monkeypatch, c
     monkeypatch.setattr(stages_module, "run_fairseq", trained)
     Stages(experiment, 0, Evaluation())._train(experiment.history)
     assert ("best 50.5 (epoch 1)" if goes_on else "best 49.5 (epoch 2)") in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(("half", "bits"), [(True, 16), (False, 32)])
-def test_what_an_earlier_program_began_goes_on(half, bits, tmp_path):
-    (tmp_path / "experiment.json").write_text(
-        json.dumps({"options": {"--half": half, "--beam": [1]}}), encoding="utf-8"
-    )
-    assert _written(tmp_path / "experiment.json") == {"options": {"--bits": bits, "--beam": [1]}}

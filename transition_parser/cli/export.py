@@ -10,7 +10,7 @@ from transition_parser.cli.options import add_bits, add_user_dir, import_user_di
 
 HELP = "export a checkpoint to a folder with safetensors"
 EXAMPLE = """example:
-  transition-parser export checkpoints/checkpoint_best.pt -o my-model --half"""
+  transition-parser export checkpoints/checkpoint_best.pt -o my-model --bits 16"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -226,9 +226,8 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def add_bits(parser: argparse.ArgumentParser) -> None:
-    """Add --bits and --half."""
-    bits = parser.add_mutually_exclusive_group()
-    bits.add_argument(
+    """Add --bits."""
+    parser.add_argument(
         "--bits",
         type=int,
         choices=(8, 16, 32),
@@ -236,7 +235,6 @@ def add_bits(parser: argparse.ArgumentParser) -> None:
         help="bits for each weight of the exported model (default: 32); 8: wide matrices are stored as 8-bit integers "
         "with one scale for each row, all other weights with 16 bits",
     )
-    bits.add_argument("--half", action="store_const", const=16, dest="bits", help="the same as --bits 16")
 
 
 def add_user_dir(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from transition_parser.base.deprecation import renamed_argument
 from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.base.files import open_input
 from transition_parser.graphs.amr import AmrGraph, PenmanLayout
@@ -130,7 +129,6 @@ class AmrEntry:
         """Return the entry with other alignments. `comments` and `penman` stay as written."""
         return replace(self, alignments=tuple(tuple(tokens) for tokens in alignments))
 
-    @renamed_argument("marks", "alignment_markers")
     def with_graph(
         self,
         graph: AmrGraph,

@@ -11,7 +11,6 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from transition_parser.base.deprecation import renamed_argument
 from transition_parser.base.errors import InputError, shortened
 from transition_parser.graphs.amr import AmrGraph, Edge, PenmanLayout, canonical, named, without_gaps
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
@@ -253,7 +252,6 @@ class AmrParse(SentenceParse):
         edges = [(nodes[source], role, nodes[target]) for source, role, target in self.graph.edges]
         return {"node_scores": nodes, "edge_scores": edges}
 
-    @renamed_argument("marks", "alignment_markers")
     def annotated(
         self, scores: bool = False, actions: bool = False, alignment_markers: bool = False, wiki: Wiki = True
     ) -> AmrEntry:
@@ -296,7 +294,6 @@ class AmrParse(SentenceParse):
         """Return node → value of `:wiki`, as `annotated` writes it with this option."""
         return {**self.wiki, **self.new_names} if wiki == "name" else self.wiki if wiki else {}
 
-    @renamed_argument("marks", "alignment_markers")
     def to_penman(self, alignment_markers: bool = False, wiki: Wiki = True) -> str:
         """Return the graph alone, in PENMAN, without a line end after it.
 

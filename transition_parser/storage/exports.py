@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from transition_parser.base.model_files import (
     OBJECT,
     TEXT,
     WHOLE_NUMBER,
-    Key,
     check_keys,
     check_version,
     in_file,
@@ -32,17 +30,14 @@ from transition_parser.modules.calibration import Calibration
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FORMAT_VERSION = 1
-FIRST_ARCHITECTURE = "stack_transformer"  # the architecture of exports that do not name one
 _MISSING = "is this a folder that `transition-parser export` wrote?"
-_FINGERPRINT = re.compile(r"[0-9a-f]{64}")
-_IS_SHA = Key("a SHA-256 of 64 digits", lambda value: isinstance(value, str) and _FINGERPRINT.fullmatch(value), False)
 _KEYS = {
     "format_version": WHOLE_NUMBER,
-    "architecture": TEXT._replace(required=False),
+    "architecture": TEXT,
     "model": OBJECT,
     "calibration": OBJECT._replace(required=False),
-    "files": OBJECT._replace(required=False),
-    "sha256": _IS_SHA,
+    "files": OBJECT,
+    "sha256": TEXT,
 }
 
 
@@ -69,7 +64,7 @@ def write_config(
         **({} if calibration is None else {"calibration": calibration.as_json()}),
         "files": {name: sha256_of(path) for name, path in files.items()},
     }
-    text = json.dumps({**values, "sha256": _sha256_of_json(values)}, indent=1)
+    text = json.dumps({**values, "sha256": sha256_of_json(values)}, indent=1)
     with replacing(Path(folder, CONFIG)) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
 
@@ -78,10 +73,17 @@ def read_config(folder: str | os.PathLike) -> tuple[str, dict[str, Any]]:
     """Return the architecture and its options, as they were exported; the options are not checked.
 
     Raises `InputError` for an invalid file, for another format version, and if a file of the folder has changed since
-    the export. Folders without checksums are from earlier versions of this program, and are not checked.
+    the export.
     """
-    values = _checked_config(Path(folder))
-    return values.get("architecture", FIRST_ARCHITECTURE), values["model"]
+    folder = Path(folder)
+    path = folder / CONFIG
+    values = read_json(path, _MISSING)
+    check_version(values, (FORMAT_VERSION,), path)
+    check_keys(values, _KEYS, path)
+    if values.pop("sha256") != sha256_of_json(values):
+        raise input_error("has been changed after the export (its SHA-256 is wrong): export the model again", path)
+    _check_files(folder, values["files"])
+    return values["architecture"], values["model"]
 
 
 def read_calibration(folder: str | os.PathLike) -> Calibration | None:
@@ -94,20 +96,6 @@ def read_calibration(folder: str | os.PathLike) -> Calibration | None:
         return Calibration.of_json(values)
     except InputError as error:
         raise in_file(path, error) from None
-
-
-def _checked_config(folder: Path) -> dict[str, Any]:
-    path = folder / CONFIG
-    values = read_json(path, _MISSING)
-    check_version(values, (FORMAT_VERSION,), path)
-    check_keys(values, _KEYS, path)
-    if ("files" in values) != ("sha256" in values):
-        raise input_error("only one of the keys 'files' and 'sha256' is there: export the model again", path)
-    if "files" in values:
-        if values.pop("sha256") != _sha256_of_json(values):
-            raise input_error("has been changed after the export (its SHA-256 is wrong): export the model again", path)
-        _check_files(folder, values["files"])
-    return values
 
 
 def _check_files(folder: Path, sums: Mapping[str, object]) -> None:
@@ -131,7 +119,7 @@ def model_files(folder: Path) -> list[Path]:
     return [*Resources.files(folder), folder / WEIGHTS]
 
 
-def _sha256_of_json(values: Mapping[str, Any]) -> str:
+def sha256_of_json(values: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a JSON object. White space and the order of keys do not matter."""
     text = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -106,7 +106,7 @@ class Experiment:
     def is_finished(self) -> bool:
         """True where the folder holds the model of this experiment."""
         path = self.dest / FILE_NAME
-        return self.model.is_dir() and path.is_file() and _written(path) == self._described()
+        return self.model.is_dir() and path.is_file() and read_json(path, WRITTEN_BY) == self._described()
 
     def value(self, flag: str, default: str | None = None) -> str | None:
         """Return the value of a flag; `default` for a flag that is missing or is a switch."""
@@ -125,7 +125,7 @@ class Experiment:
         if not path.exists() and any(file.name != LOCK for file in self.dest.iterdir()):
             raise input_error("the folder holds other files, but no experiment: give a new folder with -o", self.dest)
         if path.exists() and self.data.is_dir():
-            theirs = _written(path)
+            theirs = read_json(path, WRITTEN_BY)
             if theirs == mine:
                 return None
             check_version(theirs, (FORMAT_VERSION,), path)
@@ -202,15 +202,6 @@ def locked(folder: Path) -> Iterator[int]:
     busy = input_error("another `transition-parser train` is running in this folder: wait for it, or end it", folder)
     with held(folder / LOCK, busy) as descriptor:
         yield descriptor
-
-
-def _written(path: Path) -> dict[str, Any]:
-    """Return the definition of an experiment in a file. `--half`, from earlier versions, is read as `--bits 16`."""
-    values = read_json(path, WRITTEN_BY)
-    options = values.get("options")
-    if isinstance(options, dict) and isinstance(options.get("--half"), bool):
-        options["--bits"] = 16 if options.pop("--half") else 32
-    return values
 
 
 def _differing(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> Iterator[str]:
