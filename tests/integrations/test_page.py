@@ -91,6 +91,7 @@ def test_a_derivation_is_gone_through_by_keys_slider_and_buttons(tab, served, pa
     assert tab.locator("output").text_content().endswith("the derivation has ended")
     assert tab.locator(".hypotheses button").count() == len(expected.derivations) == BEAM
     tab.locator(".hypotheses button").nth(1).click()
+    tab.locator(".hypotheses button:nth-child(2)[aria-pressed=true]").wait_for()
     tab.get_by_label("First step").click()
     steps = expected.derivations[1].steps
     check(0)
@@ -123,6 +124,7 @@ def test_a_link_shows_the_same_to_others(tab, served, model):
     tab.locator("#sentence-2 .steps").click()
     tab.locator(".derivation").wait_for()
     tab.locator(".hypotheses button").nth(1).click()
+    tab.locator(".hypotheses button:nth-child(2)[aria-pressed=true]").wait_for()
     for _ in range(5):
         tab.get_by_label("Next step").click()
     link = tab.url

@@ -64,11 +64,14 @@ class TracedDerivation:
     """A derivation of a sentence.
 
     graph: see `Formalism.as_data`; for the parse of a model see `Formalism.parse_as_data`
+    actions: number of its actions
+    steps: one more than its actions, or none if they were not asked for
     score: see `Hypothesis.score`; None for a gold derivation
     log_probability: log-probability of all actions together; None for a gold derivation
     """
 
     graph: Mapping[str, Any]
+    actions: int
     steps: tuple[Step, ...]
     score: float | None = None
     log_probability: float | None = None
@@ -126,7 +129,7 @@ def trace_gold(formalism: Formalism, sentence: Any, system: TransitionSystem, ac
     """
     words = sentence.forms
     steps = steps_of(formalism, system, words, actions)
-    derivation = TracedDerivation(formalism.as_data(sentence), tuple(steps))
+    derivation = TracedDerivation(formalism.as_data(sentence), len(actions), tuple(steps))
     return Trace(formalism.name, system.name, tuple(words), (derivation,))
 
 
@@ -138,31 +141,39 @@ def trace(
     sentences: Sequence[AnySentence],
     nbest: int | None = None,
     pause: Callable[[], None] = lambda: None,
+    only: int | None = None,
 ) -> list[Trace]:
     """Parse sentences with the beam of the parser, and return the trace of each.
 
     nbest: upper limit of the derivations of a sentence; by default the whole beam
     pause: called after each step; it may wait, or raise an error to end the work
+    only: the number of the only derivation with steps, the last if there are fewer; by default all have them
 
     Raises `InputError` as `Parser.parse` does.
     """
-    return [_traced(parser, sentence, number, nbest, pause) for number, sentence in enumerate(sentences, 1)]
+    # one at a time, because the records of all hypotheses of a batch may take much memory
+    return [_traced(parser, sentence, number, nbest, pause, only) for number, sentence in enumerate(sentences, 1)]
 
 
-def _traced(parser: Parser, sentence: AnySentence, number: int, nbest: int | None, pause: Callable[[], None]) -> Trace:
-    """Return the trace of one sentence.
-
-    Sentences are traced one at a time, because the records of all hypotheses of a batch may take much memory.
-    """
+def _traced(
+    parser: Parser,
+    sentence: AnySentence,
+    number: int,
+    nbest: int | None,
+    pause: Callable[[], None],
+    only: int | None,
+) -> Trace:
     formalism, table = parser.formalism, parser.resources.table
     recorder = _Recorder(parser.model.decoder, pause)
     found = parser.parse_observed(sentence, recorder, nbest, number)
     words = [normalise(form) for form in sentence.forms]
     derivations = []
-    for hypothesis, parse in found:
-        steps = recorder.filled(steps_of(formalism, table.system, words, parse.actions), hypothesis.tokens)
-        total = sum(hypothesis.step_scores)
-        derivations.append(TracedDerivation(formalism.parse_as_data(parse), tuple(steps), hypothesis.score, total))
+    for place, (hypothesis, parse) in enumerate(found):
+        steps: Iterable[Step] = ()
+        if only is None or place == min(only, len(found) - 1):
+            steps = recorder.filled(steps_of(formalism, table.system, words, parse.actions), hypothesis.tokens)
+        graph, total = formalism.parse_as_data(parse), sum(hypothesis.step_scores)
+        derivations.append(TracedDerivation(graph, len(parse.actions), tuple(steps), hypothesis.score, total))
     return Trace(formalism.name, parser.resources.parser.system, tuple(sentence.forms), tuple(derivations))
 
 

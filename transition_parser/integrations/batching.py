@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 from threading import Condition, Event, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from transition_parser.analysis.traces import Trace, trace
 from transition_parser.parsing.parser import Parser
@@ -29,6 +29,18 @@ _QUICK, _LONG = 0, 1
 
 Pause = Callable[[], None]  # called often by long work: lets short requests go first, or raises `NobodyWaitsError`
 Work = Callable[[Sequence[Any], Pause], Sequence[Any]]
+
+
+class ToTrace(NamedTuple):
+    """A sentence, and the number of the derivation whose steps are wanted."""
+
+    sentence: Any
+    derivation: int
+
+    @property
+    def forms(self) -> Sequence[str]:
+        """The words of the sentence."""
+        return self.sentence.forms
 
 
 class BusyError(Exception):
@@ -223,8 +235,9 @@ def _parses(parser: Parser, sentences: Sequence[Any], pause: Pause) -> list[dict
     return [{**parser.formalism.parse_as_data(parse), "score": parse.score} for parse in parses]
 
 
-def _traces(parser: Parser, sentences: Sequence[Any], pause: Pause) -> list[list[str]]:
-    return [list(_json_of(one, pause)) for one in trace(parser, sentences, pause=pause)]
+def _traces(parser: Parser, wanted: Sequence[ToTrace], pause: Pause) -> list[list[str]]:
+    found = (trace(parser, [one.sentence], pause=pause, only=one.derivation) for one in wanted)
+    return [list(_json_of(one, pause)) for (one,) in found]
 
 
 def _json_of(found: Trace, pause: Pause) -> Iterator[str]:

@@ -23,7 +23,7 @@ function share(values) {
 }
 
 // Return the card of a sentence with its graph.
-// trace: a function that returns a promise of the derivations, or null
+// trace: a function that returns a promise of the derivations, with the steps of one of them
 function card(sentence, formalism, number, trace) {
   const kind = DRAWN[formalism], drawing = kind.draw(sentence), name = `sentence-${number + 1}`;
   let loaded = null, panel = null;
@@ -33,7 +33,7 @@ function card(sentence, formalism, number, trace) {
   const steps = html("button", { type: "button", class: "steps", "aria-expanded": "false", click: () => toggle({}) }, "Steps");
   const drawn = () => (panel === null ? drawing : panel.element.querySelector("svg"));
   const written = () => (panel === null ? sentence : panel.derivation.graph).written;
-  const tools = html("div", { class: "row tools" }, trace === null ? null : steps, details.button,
+  const tools = html("div", { class: "row tools" }, steps, details.button,
     button("SVG", "Download the drawing as SVG", () => download(`${name}.svg`, "image/svg+xml", svgFile(drawn()))),
     button(kind.written, `Download ${kind.written}`, () => download(`${name}.${kind.suffix}`, "text/plain;charset=utf-8", written())),
     button("JSON", "Download JSON", () => download(`${name}.json`, "application/json", JSON.stringify(loaded || sentence, null, 1))));
@@ -55,7 +55,7 @@ function card(sentence, formalism, number, trace) {
     said.textContent = loaded === null ? "Loading the derivation …" : "";
     steps.disabled = true;
     try {
-      loaded = loaded || await trace();
+      loaded = loaded || await trace(place.hypothesis || 0);
     } catch (error) {
       said.className = "status error";
       said.textContent = error.message;
@@ -64,7 +64,7 @@ function card(sentence, formalism, number, trace) {
       steps.disabled = false;
     }
     said.textContent = "";
-    panel = new DerivationPanel(loaded, place, (now) => share({ sentence: number, ...now }));
+    panel = new DerivationPanel(loaded, place, trace, (now) => share({ sentence: number, ...now }));
     view.element.replaceWith(panel.element);
     panel.view.fit();
     steps.setAttribute("aria-expanded", "true");
@@ -172,7 +172,7 @@ async function serverPage() {
       share(asked);
       said.textContent = `Parsed in ${Math.max(1, Math.round(performance.now() - begin))} ms`;
       about.hidden = true;
-      await show(answer, link, (i) => async () => (await ask("api/derivation", { ...asked, sentence: i })));
+      await show(answer, link, (i) => (derivation) => ask("api/derivation", { ...asked, sentence: i, derivation }));
     } catch (error) {
       if (number !== latest) return;
       said.className = "status error";

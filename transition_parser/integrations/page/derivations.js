@@ -115,17 +115,19 @@ function hypothesisText(trace, number) {
   const parts = trace.formalism === "trees" ? "arc" : "part";
   return [
     number ? (same ? `${many(same, parts)} ${same === 1 ? "differs" : "differ"} from the best` : "same graph as the best, in other steps") : "the best",
-    [many(derivation.steps.length - 1, "action"), derivation.log_probability === null ? null : `log-probability ${signed(derivation.log_probability, 2)}`,
+    [many(derivation.actions, "action"), derivation.log_probability === null ? null : `log-probability ${signed(derivation.log_probability, 2)}`,
       derivation.score === null ? null : `${signed(derivation.score, 3)} an action`].filter(Boolean).join(" · "),
   ];
 }
 
 // The panel of a derivation.
 // place: {hypothesis, step}, at which the panel opens
+// load: a function that returns a promise of the trace with the steps of a derivation
 // moved: called with the new place after each move
 class DerivationPanel {
-  constructor(trace, place, moved) {
+  constructor(trace, place, load, moved) {
     this.trace = trace;
+    this.load = load;
     this.moved = moved;
     this.hypothesis = Math.min(place.hypothesis || 0, trace.derivations.length - 1);
     this.step = Math.min(place.step || 0, this.last);
@@ -150,7 +152,14 @@ class DerivationPanel {
     this.moved({ hypothesis: this.hypothesis, step: this.step });
   }
 
-  choose(number) {
+  async choose(number) {
+    const { derivations } = this.trace;
+    try {
+      if (!derivations[number].steps.length) derivations[number] = (await this.load(number)).derivations[number];
+    } catch (error) {
+      this.said.textContent = error.message;
+      return;
+    }
     this.hypothesis = number;
     this.go(Math.min(this.step, this.last));
     this.body.querySelectorAll(".hypotheses button")[number].focus();
