@@ -78,13 +78,6 @@ def test_pictures_say_which_extra_they_need(command, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_completion_says_which_extra_it_needs():
-    assert without_extras("completion", "bash", status=2).stderr == (
-        "transition-parser: error: scripts for shells need the extra `completion` (No module named 'shtab'): "
-        "pip install 'transition-parser[completion]'\n"
-    )
-
-
 def test_models_of_ones_own_that_train_say_which_extra_they_need(tmp_path):
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "__init__.py").write_text("import transition_parser.tasks.transition_parsing\n")

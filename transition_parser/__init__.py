@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from transition_parser.base import __version__
+
 if TYPE_CHECKING:
     from transition_parser.parsing.parser import Parser
     from transition_parser.parsing.parses import AmrParse, Parse
 
-__version__ = "0.1.0"
 __all__ = ["AmrParse", "Parse", "Parser", "__version__"]
 
 

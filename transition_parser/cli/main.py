@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 
-from transition_parser import __version__
+from transition_parser.base import __version__
 from transition_parser.base.errors import InputError
 from transition_parser.base.files import NO_ROOM
 from transition_parser.base.process import let_idle_threads_sleep, limit_instructions
@@ -35,7 +35,6 @@ COMMANDS = (
     "package",
     "calibrate",
     "segmenter",
-    "completion",
 )
 PASS_ON = ("train",)  # the commands that pass the arguments after -- to another program
 

@@ -22,7 +22,7 @@ from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 from wheel.wheelfile import WheelFile
 
-from transition_parser import __version__
+from transition_parser.base import __version__
 from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.base.files import new_files
 from transition_parser.models.registry import architecture_of
