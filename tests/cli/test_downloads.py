@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import run_here
 from transition_parser.base.errors import InputError
-from transition_parser.cli.downloads import SOURCES, UD, VARIABLE, CorpusSource, File, fetch, source_of
+from transition_parser.cli.download import SOURCES, UD, VARIABLE, CorpusSource, File, fetch, source_of
 
 TREES = b"1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n" * 5000
 

@@ -11,7 +11,7 @@ pytest.importorskip("httpx")
 from fastapi.testclient import TestClient
 from starlette.responses import PlainTextResponse
 
-from transition_parser.integrations.guards import Guard
+from transition_parser.integrations.server import Guard
 
 POST = {"type": "http", "method": "POST", "path": "/", "headers": []}
 GONE = {"type": "http.disconnect"}

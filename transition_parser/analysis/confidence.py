@@ -138,11 +138,7 @@ def uncalibrated(model: str, beam: int, nbest: int, precision: str = "auto", thr
 
 
 def gold_sentences(parser: Parser, path: str, most: int | None = None) -> list[tuple[Any, Any]]:
-    """Return the sentences of a gold file, or only the first `most` sentences, each with its graph.
-
-    Raises `InputError` for a file without sentences, for a sentence without a graph, and for a path that is not a
-    regular file, because the file is read several times.
-    """
+    """Return the sentences of a gold file, or only the first `most` sentences, each with its graph."""
     check_rereadable(path)
     with_graphs = list(islice(parser.formalism.read_graphs(path), most))
     if not with_graphs:

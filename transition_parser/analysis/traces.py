@@ -92,10 +92,7 @@ class Trace:
     derivations: tuple[TracedDerivation, ...]
 
     def as_data(self) -> dict[str, Any]:
-        """Return the trace as dictionaries, sequences, strings and numbers, for JSON.
-
-        Nested values are not copied: the trace and the result share them.
-        """
+        """Return the trace as dictionaries, sequences, strings and numbers, for JSON."""
         derivations = [{**vars(one), "steps": [vars(step) for step in one.steps]} for one in self.derivations]
         return {**vars(self), "derivations": derivations}
 
@@ -106,10 +103,7 @@ class Trace:
 def steps_of(
     formalism: Formalism, system: TransitionSystem, words: Sequence[str], actions: Sequence[Action]
 ) -> Iterator[Step]:
-    """Yield the steps of a derivation, one more than its actions.
-
-    words: the normalised words
-    """
+    """Yield the steps of a derivation, one more than its actions."""
     state = system.initial(system.read(words))
     known: dict[str, set] = {name: set() for name in formalism.grows}
     for action in (*actions, None):
@@ -123,10 +117,7 @@ def steps_of(
 
 
 def trace_gold(formalism: Formalism, sentence: Any, system: TransitionSystem, actions: Sequence[Action]) -> Trace:
-    """Return the trace of a gold derivation, which no model found.
-
-    sentence: the sentence with its graph, which `actions` build
-    """
+    """Return the trace of a gold derivation, which no model found."""
     words = sentence.forms
     steps = steps_of(formalism, system, words, actions)
     derivation = TracedDerivation(formalism.as_data(sentence), len(actions), tuple(steps))
@@ -260,10 +251,7 @@ class _Recorder:
                 self.choices[place] = _Choice(tokens, log_probs[row, tokens], legal[row, tokens], values)
 
     def filled(self, steps: Iterable[Step], tokens: Sequence[int]) -> Iterator[Step]:
-        """Yield the steps of a hypothesis with the competing actions; unchanged if no step of search was observed.
-
-        tokens: the actions of the hypothesis, one fewer than steps
-        """
+        """Yield the steps of a hypothesis with the competing actions; unchanged if no step of search was observed."""
         place = 0
         for step, token in zip_longest(steps, tokens if self.choices else ()):
             self.pause()

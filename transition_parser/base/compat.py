@@ -11,11 +11,7 @@ import torch
 
 
 def allow_fairseq_checkpoints() -> None:
-    """Let `torch.load` read fairseq's checkpoints under its `weights_only` protection.
-
-    torch ≥ 2.6 refuses every class that is not allow-listed. fairseq stores its arguments as an `argparse.Namespace`
-    (a plain bag of values). Without this call, resuming and `fairseq-generate` fail.
-    """
+    """Let `torch.load` read fairseq's checkpoints under its `weights_only` protection."""
     torch.serialization.add_safe_globals([argparse.Namespace])
 
 

@@ -45,10 +45,7 @@ def unpacked_name(path: str | os.PathLike) -> str:
 
 @contextmanager
 def open_input(path: str | os.PathLike) -> Iterator[BinaryIO]:
-    """Open a file to read; the suffixes `.gz`, `.bz2` and `.xz` have it unpacked.
-
-    Raises `InputError` in the block where a packed file is damaged.
-    """
+    """Open a file to read; the suffixes `.gz`, `.bz2` and `.xz` have it unpacked."""
     unpack = _PACKED.get(os.path.splitext(path)[1].lower())
     with open(path, "rb") as file:
         if unpack is None:
@@ -103,11 +100,7 @@ def check_rereadable(path: str | os.PathLike) -> None:
 
 @contextmanager
 def output(path: str | None) -> Iterator[TextIO]:
-    """Give the block standard output if `path` is None or `-`, else a temporary text file.
-
-    The temporary file is renamed to `path` when the block ends without an error (see `replacing`); it is packed if
-    `path` ends in `.gz`, `.bz2` or `.xz`. A pipe, a device or an open file (/dev/stdout) is written as the block goes.
-    """
+    """Give the block standard output if `path` is None or `-`, else a temporary text file."""
     if path is None or path == "-":
         yield sys.stdout
         return
@@ -172,13 +165,7 @@ def growing(path: str | os.PathLike) -> Iterator[Path]:
 
 @contextmanager
 def held(path: str | os.PathLike, busy: InputError | None = None) -> Iterator[int]:
-    """Lock a file for the block, and yield its descriptor. The file is created if it is missing.
-
-    Child processes that inherit the descriptor keep the lock, too. On file systems without locks, nothing is locked.
-    Raises the `InputError` `busy` if another process has locked the file.
-
-    busy: the error for a locked file; by default, it says that another run is writing the file
-    """
+    """Lock a file for the block, and yield its descriptor. The file is created if it is missing."""
     busy = busy or input_error("another run is writing this file: wait for it, or end it", path)
     descriptor = _locked(path, busy)
     while not _is_at(descriptor, path):  # another process has moved the opened file away
@@ -249,10 +236,7 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
 
 @contextmanager
 def alone_in(path: str | os.PathLike) -> Iterator[None]:
-    """Wait until no other process is in an `alone_in` block for the same folder, then run the block.
-
-    On file systems without locks for folders, the block runs at once.
-    """
+    """Wait until no other process is in an `alone_in` block for the same folder, then run the block."""
     import fcntl  # imported late because only POSIX has it
 
     descriptor = os.open(path, os.O_RDONLY)
@@ -269,11 +253,7 @@ def alone_in(path: str | os.PathLike) -> Iterator[None]:
 
 @contextmanager
 def folder(path: str | os.PathLike) -> Iterator[Path]:
-    """Give the block a folder, which is created if it is missing.
-
-    After an error, new folders that are still empty are removed. Raises `InputError` if `path` exists and is not a
-    folder.
-    """
+    """Give the block a folder, which is created if it is missing."""
     path = Path(path)
     if path.exists() and not path.is_dir():
         raise input_error("is a file, not a folder to write into", path)
@@ -296,10 +276,7 @@ def _target(path: str | os.PathLike) -> Path:
 
 @contextmanager
 def said_of(path: str | os.PathLike, temporary: Path | None = None) -> Iterator[None]:
-    """Replace the file name in each `OSError` of the block by `path`, the name that the user knows.
-
-    This concerns errors that name `temporary` or a file in it, and errors in `NO_ROOM` that name no file.
-    """
+    """Replace the file name in each `OSError` of the block by `path`, the name that the user knows."""
     try:
         yield
     except OSError as error:
@@ -312,10 +289,7 @@ def said_of(path: str | os.PathLike, temporary: Path | None = None) -> Iterator[
 
 
 def _move_into(dest: Path, temporary: Path, stale: Iterable[str]) -> None:
-    """Move the files of `temporary` into `dest`, and the files that they replace, and stale ones, into `temporary`.
-
-    After an error all files are back where they were.
-    """
+    """Move the files of `temporary` into `dest`, and the files that they replace, and stale ones, into `temporary`."""
     new = sorted(temporary.iterdir())
     old = {*(dest / file.name for file in new), *(file for pattern in stale for file in dest.glob(pattern))}
     before = temporary / "before"  # no new file has this name

@@ -36,11 +36,7 @@ def keep_freed_memory() -> None:
 
 
 def give_back_freed_memory() -> None:
-    """Return the memory that `keep_freed_memory` retains to the system.
-
-    Without occasional calls, free blocks pile up that are too small for new tensors. The call has no effect with
-    other C libraries.
-    """
+    """Return the memory that `keep_freed_memory` retains to the system."""
     if malloc_trim := _of_glibc("malloc_trim"):
         malloc_trim(0)
 
@@ -55,10 +51,7 @@ def keep_few_kernels() -> None:
 
 
 def avx2_alone() -> bool:
-    """Return True if TRANSITION_PARSER_CPU is avx2: a newer processor then counts as one that has AVX2 alone.
-
-    Raises `InputError` if the variable has another value.
-    """
+    """Return True if TRANSITION_PARSER_CPU is avx2: a newer processor then counts as one that has AVX2 alone."""
     value = os.environ.get(CPU_VARIABLE)
     if value not in (None, "avx2"):
         raise InputError(f"{CPU_VARIABLE} is {value!r}: set it to avx2 (no newer instructions), or unset it")
@@ -66,10 +59,7 @@ def avx2_alone() -> bool:
 
 
 def limit_instructions() -> None:
-    """Let PyTorch and its libraries compute as `avx2_alone` says; our own kernels do so by themselves.
-
-    Settings that the user has made stay. The call has no effect after the first computation.
-    """
+    """Let PyTorch and its libraries compute as `avx2_alone` says; our own kernels do so by themselves."""
     if avx2_alone():
         for name, value in _AVX2_ALONE.items():
             os.environ.setdefault(name, value)
@@ -86,11 +76,7 @@ def let_idle_threads_sleep() -> None:
 
 
 def open_files(wanted: int) -> int:
-    """Return how many more files and connections the process may open.
-
-    If that number is smaller than `wanted`, raise the limit of the process as far as the system allows. Return `wanted`
-    if there is no limit.
-    """
+    """Return how many more files and connections the process may open."""
     import resource  # imported late because only POSIX has it
 
     opened = len(os.listdir("/dev/fd"))

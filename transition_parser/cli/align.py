@@ -95,11 +95,7 @@ def _aligned(arguments: argparse.Namespace, lines: list[bytes], left_out: Proble
 def _lines(
     lines: Iterable[bytes], path: str, new: dict[int | None, AmrEntry], style: str, relist: bool
 ) -> Iterator[str]:
-    """Yield the lines of the aligned bank, including headers and blank lines.
-
-    new: number of the first line of an entry → the aligned entry
-    relist: True to remove other statements of alignments, such as `# ::alignments` lines and marks of roles
-    """
+    """Yield the lines of the aligned bank, including headers and blank lines."""
     for start, block in _blocks(lines, path):
         if start in new:
             yield from marked(block, new[start], style, relist)

@@ -21,11 +21,7 @@ ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasatt
 
 @contextmanager
 def signals_as_exits() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into `SystemExit` while the block runs.
-
-    The status is 128 plus the number of the signal, as in shells. Signals that the caller ignores (`nohup`) stay
-    ignored. Outside the main thread nothing changes.
-    """
+    """Turn SIGTERM and SIGHUP into `SystemExit` while the block runs."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -50,10 +46,7 @@ def signals_as_exits() -> Iterator[None]:
 
 @contextmanager
 def warnings_as_lines() -> Iterator[None]:
-    """Show each `ParserWarning` as one line on standard error while the block runs.
-
-    Other warnings are shown as Python shows them.
-    """
+    """Show each `ParserWarning` as one line on standard error while the block runs."""
     with warnings.catch_warnings():
         show = warnings.showwarning
 

@@ -8,9 +8,22 @@ are checked, and so is the SHA-256 of files that were fetched before. Mind the l
 from __future__ import annotations
 
 import argparse
+import http.client
+import json
+import os
+import re
+import ssl
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
-from transition_parser.base.errors import InputError
+from transition_parser.base.errors import InputError, input_error, shortened
+from transition_parser.base.files import growing, replacing
+from transition_parser.base.model_files import sha256_of
 from transition_parser.cli.options import add_json, print_figures
 
 HELP = "download treebanks and AMR corpora from their publishers"
@@ -18,6 +31,28 @@ EXAMPLE = """example:
   transition-parser download --list
   transition-parser download UD_English-EWT UD_French-Sequoia -o corpora
   transition-parser download UD_Finnish-TDT --release r2.14 -o corpora"""
+RELEASE = "r2.15"  # the default release tag of Universal Dependencies
+UD = "https://raw.githubusercontent.com/UniversalDependencies"
+VARIABLE = "TRANSITION_PARSER_MIRROR"
+SUMS = "sha256.json"
+_SPLITS = ("train", "dev", "test")
+_SECONDS = 60.0
+_BLOCK = 1 << 18
+_TREEBANK = re.compile(r"UD_([A-Za-z_]+)-([A-Za-z0-9]+)")
+
+# language → its code in the names of the files of Universal Dependencies
+LANGUAGES = {
+    **{"Afrikaans": "af", "Ancient_Greek": "grc", "Arabic": "ar", "Armenian": "hy", "Basque": "eu", "Belarusian": "be"},
+    **{"Bulgarian": "bg", "Catalan": "ca", "Chinese": "zh", "Croatian": "hr", "Czech": "cs", "Danish": "da"},
+    **{"Dutch": "nl", "English": "en", "Estonian": "et", "Faroese": "fo", "Finnish": "fi", "French": "fr"},
+    **{"Galician": "gl", "German": "de", "Greek": "el", "Hebrew": "he", "Hindi": "hi", "Hungarian": "hu"},
+    **{"Icelandic": "is", "Indonesian": "id", "Irish": "ga", "Italian": "it", "Japanese": "ja", "Kazakh": "kk"},
+    **{"Korean": "ko", "Latin": "la", "Latvian": "lv", "Lithuanian": "lt", "Maltese": "mt", "Marathi": "mr"},
+    **{"Norwegian": "no", "Persian": "fa", "Polish": "pl", "Portuguese": "pt", "Romanian": "ro", "Russian": "ru"},
+    **{"Sanskrit": "sa", "Serbian": "sr", "Slovak": "sk", "Slovenian": "sl", "Spanish": "es", "Swedish": "sv"},
+    **{"Tamil": "ta", "Telugu": "te", "Turkish": "tr", "Ukrainian": "uk", "Urdu": "ur", "Uyghur": "ug"},
+    **{"Vietnamese": "vi", "Welsh": "cy", "Wolof": "wo"},
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,8 +78,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Download the corpora, and print their files and licences."""
-    from transition_parser.cli.downloads import LANGUAGES, RELEASE, SOURCES, fetch, mirror_named, source_of
-
     if arguments.list:
         known = {name: f"licence: {source.licence}" for name, source in SOURCES.items()}
         known["UD_LANGUAGE-TREEBANK"] = f"release {RELEASE}; languages: {', '.join(LANGUAGES)}"
@@ -56,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     done: dict[str, object] = {}
     for name, source in sources.items():
         folder = Path(arguments.output, name)
-        files = {str(path): what for path, what in fetch(source, folder, arguments.mirror or mirror_named())}
+        files = {str(path): what for path, what in fetch(source, folder, arguments.mirror or os.environ.get(VARIABLE))}
         done[name] = {"licence": source.licence, "files": files}
         if not arguments.json:
             print(
@@ -65,3 +98,192 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_figures(done, True)
     return 0
+
+
+class File(NamedTuple):
+    """A file to fetch."""
+
+    address: str
+    sha256: str | None = None
+    optional: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the saved file."""
+        return self.address.rpartition("/")[2]
+
+
+class CorpusSource(NamedTuple):
+    """A corpus: its files, and its licence in words."""
+
+    files: tuple[File, ...]
+    licence: str
+
+
+_ISI = "https://amr.isi.edu/download"
+_NO_LICENCE = "public, none stated: use it, do not pass it on"
+SOURCES: Mapping[str, CorpusSource] = {
+    "little-prince-amr-v3.0": CorpusSource((File(f"{_ISI}/amr-bank-struct-v3.0.txt"),), _NO_LICENCE),
+    "little-prince-amr-v1.6": CorpusSource(
+        tuple(File(f"{_ISI}/amr-bank-struct-v1.6-{split}.txt") for split in ("training", "dev", "test")), _NO_LICENCE
+    ),
+    "bio-amr-v3.0": CorpusSource((File(f"{_ISI}/2018-01-25/amr-release-bio-v3.0.txt"),), _NO_LICENCE),
+    "bio-amr-v0.8": CorpusSource(
+        tuple(File(f"{_ISI}/2016-03-14/amr-release-{split}-bio.txt") for split in ("training", "dev", "test")),
+        _NO_LICENCE,
+    ),
+}
+
+
+def source_of(name: str, release: str = RELEASE) -> CorpusSource:
+    """Return the corpus with a name."""
+    if name in SOURCES:
+        return SOURCES[name]
+    found = _TREEBANK.fullmatch(name)
+    if found is None or not re.fullmatch(r"[A-Za-z0-9._-]+", release):
+        known = ", ".join(SOURCES)
+        raise InputError(f"unknown corpus {name!r} ({release}): give {known}, or a name such as UD_English-EWT")
+    code = LANGUAGES.get(found[1])
+    if code is None:
+        raise InputError(f"{name}: the language {found[1]} is not one of {', '.join(LANGUAGES)}")
+    folder = f"{UD}/{name}/{release}"
+    splits = (File(f"{folder}/{code}_{found[2].lower()}-ud-{split}.conllu", None, split != "test") for split in _SPLITS)
+    return CorpusSource((*splits, File(f"{folder}/LICENSE.txt", None, True)), f"see {name}/LICENSE.txt")
+
+
+def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iterator[tuple[Path, str]]:
+    """Fetch the missing files, and yield each file with its state: `here`, `fetched`, or `not published`.
+
+    An interrupted file is continued. An unfinished file never has its final name.
+
+    mirror: address that is put before host and path (`MIRROR/amr.isi.edu/…`); by default the publishers are asked
+
+    Raises `InputError` for a file that cannot be fetched whole, for a file that differs from its known SHA-256 or from
+    the file that was fetched before, and for a folder with files of other addresses, such as another release.
+    """
+    _check_mirror(mirror)
+    folder.mkdir(parents=True, exist_ok=True)
+    records = _records(folder)
+    for file in source.files:
+        path, record = folder / file.name, records.get(file.name, {})
+        if record.get("address", file.address) != file.address:
+            problem = f"{SUMS} says that it was fetched from {record['address']}, not {file.address}"
+            raise input_error(f"{problem}: give another folder", path)
+        due = file.sha256 or record.get("sha256")
+        if path.is_file():
+            if due is not None and sha256_of(path) != due:
+                raise input_error("has been changed since it was fetched: remove it, and fetch it again", path)
+            yield path, "here"
+        elif not _fetched(file, path, mirror, due):
+            yield path, "not published"
+        else:
+            records[file.name] = {"sha256": sha256_of(path), "address": file.address}
+            with replacing(folder / SUMS) as temporary:
+                temporary.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+            yield path, "fetched"
+
+
+def _check_mirror(mirror: str | None) -> None:
+    try:
+        known = mirror is None or all(urlsplit(mirror)[:2])
+    except ValueError:  # raised for unbalanced brackets in the host
+        known = False
+    if not known:
+        raise InputError(
+            f"the mirror {mirror!r:.80} is not an address: give one such as https://mirror.example.org/corpora"
+        )
+
+
+def _records(folder: Path) -> dict[str, dict[str, str]]:
+    """Return file name → `sha256` and `address` of earlier downloads. Raises `InputError` for a damaged file."""
+    path = folder / SUMS
+    if not path.is_file():
+        return {}
+    try:
+        records = json.loads(path.read_bytes())
+        if any(not isinstance(one["sha256"] + one["address"], str) for one in records.values()):
+            raise ValueError
+    except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
+        problem = "is damaged: it must be JSON with the SHA-256 and the address of each file"
+        raise input_error(f"{problem}; remove it with the files beside it, and fetch them again", path) from None
+    return records
+
+
+def _fetched(file: File, path: Path, mirror: str | None, due: str | None) -> bool:
+    """Fetch a file, and return False if there is none at its address although it is optional."""
+    address = file.address if mirror is None else f"{mirror.rstrip('/')}/{file.address.partition('://')[2]}"
+    partial, version = (path.with_name(f"{path.name}.{name}") for name in ("partial", "partial.version"))
+    try:
+        with growing(path):
+            _download(address, partial, version)
+            if due is not None and sha256_of(partial) != due:
+                partial.write_bytes(b"")
+                raise input_error("the file has a wrong SHA-256, and was not kept: try another mirror", address)
+        return True
+    except InputError:
+        raise
+    except urllib.error.HTTPError as error:
+        if error.code == 404 and file.optional:
+            return False
+        circle = 300 <= error.code < 400  # urllib follows redirects that end, and raises no error for them
+        said = "redirects without end" if circle else f"says {error.code} {_line(error.reason)}"
+        raise input_error(f"the server {said}", address) from None
+    except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError, ssl.SSLError) as error:
+        reason = _line(getattr(error, "reason", None) or error)
+        problem = f"{urlsplit(address).netloc} can't be reached ({reason}): is there a network?"
+        raise input_error(f"{problem} Run the same command again to continue", address) from None
+    finally:
+        if not partial.exists():
+            version.unlink(missing_ok=True)
+
+
+def _download(address: str, partial: Path, version: Path) -> None:
+    """Fetch the missing part of an unfinished file, or the whole file if the server has another version of it now."""
+    start = partial.stat().st_size if version.is_file() else 0
+    headers = {"Range": f"bytes={start}-", "If-Range": version.read_text(encoding="latin-1")} if start else {}
+    try:
+        answer = urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=_SECONDS)
+        continues = answer.status == 206 and answer.headers.get("Content-Range", "").startswith(f"bytes {start}-")
+        fits = continues or answer.status != 206
+    except urllib.error.HTTPError as error:
+        if error.code != 416 or not start:
+            raise
+        fits = False
+    if start and not fits:  # the server has no such part
+        version.unlink()
+        return _download(address, partial, version)
+    with answer:
+        if answer.status != 200 and not (start and continues):
+            raise _no_file(f"no file (status {answer.status})", address)
+        if not continues:
+            start = 0
+            version.unlink(missing_ok=True)
+            if (tag := answer.headers.get("ETag", "")).startswith('"'):
+                version.write_text(tag, encoding="latin-1")
+        length = answer.headers.get("Content-Length", "")
+        whole = start + int(length) if length.isascii() and length.isdigit() else None
+        with open(partial, "ab" if start else "wb") as file, _bar(partial.stem, whole, start) as bar:
+            while block := answer.read(_BLOCK):
+                file.write(block)
+                bar.update(len(block))
+    have = partial.stat().st_size
+    if whole is not None and have != whole:
+        raise input_error(f"only {have} of {whole} bytes arrived: run the same command again to continue", address)
+    if not have:
+        raise _no_file("an empty file", address)
+
+
+def _no_file(sent: str, address: str) -> InputError:
+    return input_error(f"the server sent {sent}: try again later, or try another mirror", address)
+
+
+def _bar(name: str, whole: int | None, before: int):
+    from tqdm import tqdm
+
+    off = not (sys.stderr and sys.stderr.isatty())
+    return tqdm(desc=name, total=whole, initial=before, unit="B", unit_scale=True, disable=off, leave=False)
+
+
+def _line(text: object) -> str:
+    """Return a text, such as a server's message, as one line of at most 200 characters."""
+    return shortened(" ".join(str(text).split()), 200)

@@ -64,10 +64,7 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a subcommand, and return its exit status.
-
-    Bad input is reported as one line on standard error and status 2.
-    """
+    """Run a subcommand, and return its exit status."""
     let_idle_threads_sleep()
     _prepare_streams()
     for talkative in ("fairseq", "matplotlib"):  # fairseq makes all loggers print debug messages

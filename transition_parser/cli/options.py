@@ -24,10 +24,7 @@ _BUILD = {
 
 
 def add_system(parser: argparse.ArgumentParser, required: bool = True, formalism: Formalism | None = None) -> None:
-    """Add --system, whose default is None.
-
-    formalism: the kind of graph that the systems build; by default any
-    """
+    """Add --system, whose default is None."""
     formalisms = [one for one in FORMALISMS if formalism in (one, None)]
     parser.add_argument(
         "--system",
@@ -117,10 +114,7 @@ def add_frames(parser: argparse.ArgumentParser) -> None:
 
 
 def add_propbank(parser: argparse.ArgumentParser | argparse._ArgumentGroup, formalism: Formalism | None = None) -> None:
-    """Add --propbank, and --propbank-trees unless the formalism has trees of its own; the defaults are None.
-
-    formalism: the formalism of the corpora; None for any
-    """
+    """Add --propbank, and --propbank-trees unless the formalism has trees of its own; the defaults are None."""
     parser.add_argument(
         "--propbank",
         nargs="+",
@@ -199,20 +193,14 @@ def tokenised(arguments: argparse.Namespace) -> bool | None:
 
 
 def check_inputs(paths: Sequence[str]) -> None:
-    """Raise `OSError` for a file that cannot be read; called before a model is loaded, to save time.
-
-    Inputs that can be read only once, standard input (`-`) and pipes, are not opened.
-    """
+    """Raise `OSError` for a file that cannot be read; called before a model is loaded, to save time."""
     for path in paths:
         if path != "-" and (os.path.isdir(path) or not may_pause(path)):
             open(path, "rb").close()
 
 
 def check_output(output: str | None, inputs: Sequence[str]) -> None:
-    """Raise `InputError` if the output file is one of the inputs.
-
-    output: path of the output; None and `-` stand for standard output
-    """
+    """Raise `InputError` if the output file is one of the inputs."""
     if output is None or output == "-" or not os.path.isfile(output):
         return
     for path in inputs:
@@ -248,10 +236,7 @@ def add_user_dir(parser: argparse.ArgumentParser) -> None:
 
 
 def import_user_dir(folder: str | None) -> None:
-    """Import the package that `--user-dir` names.
-
-    Raises `InputError` for a folder that is not a package, and for models that need fairseq if it is not installed.
-    """
+    """Import the package that `--user-dir` names."""
     if folder is None:
         return
     path = Path(folder).resolve()

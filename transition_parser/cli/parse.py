@@ -358,11 +358,7 @@ def _column(arguments: argparse.Namespace, formalism: Formalism) -> str:
 
 
 def _is_finished(arguments: argparse.Namespace) -> bool:
-    """Return True if DIR/ holds all output files already.
-
-    No model is loaded. The result is False for a single output file, for `--engine ray`, and if the names of the
-    outputs cannot be known without a model.
-    """
+    """Return True if DIR/ holds all output files already."""
     from transition_parser.storage.checkpoints import system_of_folder
 
     if arguments.engine == "ray" or not _is_folder(arguments.output):

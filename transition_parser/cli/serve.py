@@ -95,10 +95,7 @@ def _limits(arguments: argparse.Namespace) -> Limits:
 
 
 def _names(models: list[str]) -> dict[str, str]:
-    """Return name on the page → model. The name is the last part of the model's path.
-
-    Raises `InputError` for two models with the same name.
-    """
+    """Return name on the page → model. The name is the last part of the model's path."""
     names: dict[str, str] = {}
     for model in models:
         name = Path(model).name or model

@@ -179,12 +179,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _treebank(arguments: argparse.Namespace) -> Treebank | None:
-    """Return the treebank whose folder was given, or None if a config was given.
-
-    The files of the treebank and its config, or the given config, are put into `arguments`.
-
-    Raises `InputError` for options that belong to the other form of the command.
-    """
+    """Return the treebank whose folder was given, or None if a config was given."""
     from transition_parser.training.recipes import config_for
     from transition_parser.training.treebanks import Treebank
 
@@ -246,10 +241,7 @@ def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any
 
 
 def _without_tensorboard(arguments: argparse.Namespace, flags: Sequence[Flag]) -> list[Flag]:
-    """Return the flags that define the experiment, without the folder of TensorBoard's logs.
-
-    The folder is kept in `arguments`, even if it was given as a flag.
-    """
+    """Return the flags that define the experiment, without the folder of TensorBoard's logs."""
     for flag in flags:
         if flag.name == TENSORBOARD and arguments.tensorboard_logdir is None:
             arguments.tensorboard_logdir = flag.value

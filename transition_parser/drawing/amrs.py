@@ -74,12 +74,7 @@ class _Tree:
 
 
 def draw_amr(entry: AmrEntry, file: str | os.PathLike | BinaryIO) -> None:
-    """Draw the graph of an entry, including `:wiki`, above its words.
-
-    Arrows run from source to target (see `Edge`). Edges outside the breadth-first tree are dashed.
-
-    file: see `derivations.save`
-    """
+    """Draw the graph of an entry, including `:wiki`, above its words."""
     with missing_glyphs():  # no warnings here: `save` warns
         figure = _figure(entry)
     save(figure, file)
@@ -168,10 +163,7 @@ def _word_places(words: Sequence[str]) -> list[float]:
 
 
 def _boxes(graph: AmrGraph, tree: _Tree, wanted: float) -> list[_Rectangle]:
-    """Return the boxes of the nodes; the centre of the top node is at (0, 0).
-
-    wanted: a width to which a narrow graph is stretched, by a factor of at most 1.6
-    """
+    """Return the boxes of the nodes; the centre of the top node is at (0, 0)."""
     widths = []
     for node, label in enumerate(graph.labels):
         text = _width(label, "constant" if node in graph.constants else "concept")
@@ -211,11 +203,7 @@ def _placed(node: int, tree: _Tree, slots: Sequence[float]) -> tuple[dict[int, f
 
 
 class _Page:
-    """A figure whose coordinates are inches.
-
-    taken: the rectangles of words, nodes and labels
-    curves: for each drawn edge its n points, (n, 2) float
-    """
+    """A figure whose coordinates are inches."""
 
     def __init__(self, left: float, right: float, bottom: float, top: float) -> None:
         self.figure = Figure(figsize=(right - left, top - bottom), dpi=150)
@@ -244,10 +232,7 @@ class _Page:
         self.curves.append(points)
 
     def crowding(self, points: np.ndarray, ends: Sequence[_Rectangle]) -> float:
-        """Return how much a curve (n, 2) leaves the page, runs along edges, or crosses nodes, words or labels.
-
-        ends: the boxes that the curve joins, which it may cross
-        """
+        """Return how much a curve (n, 2) leaves the page, runs along edges, or crosses nodes, words or labels."""
         within = [rectangle.contains(points) for rectangle in self.taken if rectangle not in ends]
         crossed = sum(inside.any() + 8 * inside.mean() for inside in within)
         drawn = np.concatenate([*self.curves, np.full((1, 2), np.inf)])
@@ -299,12 +284,7 @@ def _draw_tree(page: _Page, tree: _Tree, boxes: Sequence[_Rectangle]) -> None:
 
 
 def _drop(upper: _Rectangle, lower: _Rectangle, share: float) -> np.ndarray:
-    """Return a curve (n, 2) from the lower border of one node to the upper border of another.
-
-    The curve is nearly upright at both ends.
-
-    share: where the curve starts in the middle 80 % of the lower border, from 0 (left) to 1 (right)
-    """
+    """Return a curve (n, 2) from the lower border of one node to the upper border of another."""
     start = np.array([upper.x + 0.8 * (share - 0.5) * upper.width, upper.y - upper.height / 2])
     end = np.array([lower.x, lower.y + lower.height / 2])
     first, second = np.array([start[0], (start[1] + end[1]) / 2]), np.array([end[0], start[1] - 0.05])
@@ -313,10 +293,7 @@ def _drop(upper: _Rectangle, lower: _Rectangle, share: float) -> np.ndarray:
 
 
 def _label(points: np.ndarray, place: float, role: str) -> _Rectangle:
-    """Return the rectangle of a label on a curve.
-
-    place: position on the curve, from 0 (its start) to 1
-    """
+    """Return the rectangle of a label on a curve."""
     x, y = points[int(place * (len(points) - 1))]
     return _Rectangle(x, y, _width(role, "role") + 0.04, 0.16)
 

@@ -90,10 +90,7 @@ def save(figure: Figure, file: str | os.PathLike | BinaryIO) -> None:
 
 @contextmanager
 def missing_glyphs() -> Iterator[dict[str, str]]:
-    """Collect matplotlib's warnings of missing glyphs while the block runs: character → font.
-
-    All other warnings are shown after the block.
-    """
+    """Collect matplotlib's warnings of missing glyphs while the block runs: character → font."""
     missing: dict[str, str] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -103,10 +103,7 @@ class Batches:
             thread.start()
 
     def submit(self, key: tuple[str, str], sentences: Sequence[Any]) -> Future:
-        """Queue one or more sentences, and return the future of their results.
-
-        After the future is cancelled, no further slice is begun. Raises `BusyError` for a full or closed queue.
-        """
+        """Queue one or more sentences, and return the future of their results."""
         job = QueuedJob(key, sentences)
         with self._changed:
             self._forget_finished()

@@ -25,10 +25,7 @@ _GRACE = 10.0  # seconds that requests have to end when the server is ended
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
-    """Return a listening socket at the address; port 0 stands for any free port.
-
-    Raises `InputError` if the address cannot be listened on.
-    """
+    """Return a listening socket at the address; port 0 stands for any free port."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         bound = socket.socket(family, kind, protocol)

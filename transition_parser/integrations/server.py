@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -14,13 +15,13 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
 from transition_parser.base import __version__
 from transition_parser.base.errors import InputError
 from transition_parser.integrations.batching import PARSE, TRACE, Batches, BusyError, ToTrace, batches
-from transition_parser.integrations.guards import Guard, refusal
 from transition_parser.integrations.page import page, policy
 from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.sentences.objects import sentences_from
@@ -29,6 +30,7 @@ Answer = TypeVar("Answer")
 _BYTES_A_CHARACTER = 12  # the most bytes of a character in JSON: a surrogate pair as \uXXXX\uXXXX
 _AROUND = 4096  # bytes that a request may have besides the text
 _FEW_CHARACTERS = 1000  # so short a text is divided as fast as a thread is started
+RETRY_SECONDS = 5
 _PIECES = 64  # steps of a derivation that are sent at once
 
 
@@ -54,10 +56,7 @@ class Limits:
 
 
 class RequestError(Exception):
-    """The error of a request that is answered with a problem instead of a parse.
-
-    status: status code of HTTP
-    """
+    """The error of a request that is answered with a problem instead of a parse."""
 
     def __init__(self, status: int, problem: str) -> None:
         super().__init__(problem)
@@ -233,6 +232,61 @@ async def _in_chunks(pieces: Sequence[str]) -> AsyncIterator[bytes]:
     for begin in range(0, len(pieces), _PIECES):
         yield "".join(pieces[begin : begin + _PIECES]).encode()
         await asyncio.sleep(0)
+
+
+def refusal(status: int, problem: str) -> JSONResponse:
+    """Return the answer to a request that gets no parse: a JSON object with the key `error`."""
+    return JSONResponse({"error": problem}, status, {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {})
+
+
+class Guard:
+    """Middleware that passes on whole requests, and refuses those that are too slow, too long or for another host.
+
+    hosts: host names without a port; `*.example.org` allows all its subdomains, `*` any host
+    most: largest size of a body in bytes; received bytes are counted, since a Content-Length may be wrong
+    seconds: longest time from the last header to the end of the body
+    """
+
+    def __init__(self, app: Any, hosts: Sequence[str], most: int, seconds: float) -> None:
+        self.app, self.most, self.seconds = app, most, seconds
+        self.hosts = [host.lower() for host in hosts]
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request."""
+        answer = self.app
+        if scope["type"] == "http":
+            if not self._allows(Headers(scope=scope).get("host", "")):
+                answer = refusal(400, "the Host of the request is not allowed: see --allowed-hosts of the server")
+            else:
+                try:
+                    async with asyncio.timeout(self.seconds):
+                        body, last = await self._body(receive)
+                except TimeoutError:
+                    answer = refusal(408, f"the whole request did not arrive within {self.seconds:g} seconds")
+                else:
+                    if last["type"] != "http.request":  # the client has left
+                        return
+                    if len(body) > self.most:
+                        answer = refusal(413, f"the request is longer than {self.most:,} bytes")
+                    whole = [{"type": "http.request", "body": body, "more_body": False}]
+                    begun, receive = receive, lambda: _next(whole, begun)
+        await answer(scope, receive, send)
+
+    def _allows(self, host: str) -> bool:
+        name = re.sub(r":\d*$", "", host).lower()
+        return any(one in ("*", name) or (one[0] == "*" and name.endswith(one[1:])) for one in self.hosts)
+
+    async def _body(self, receive: Any) -> tuple[bytes, Any]:
+        """Return the body, or its begin if it is too long or the client has left, and the last message."""
+        body, message = bytearray(), {"more_body": True}
+        while message.get("more_body", False) and len(body) <= self.most:
+            message = await receive()
+            body += message.get("body", b"")
+        return bytes(body), message
+
+
+async def _next(whole: list[Any], receive: Any) -> Any:
+    return whole.pop() if whole else await receive()
 
 
 def make_app(

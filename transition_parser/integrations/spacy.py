@@ -40,10 +40,7 @@ OPTIONS: dict[str, Any] = {
 
 
 def _extend(kind: type[Doc] | type[Span] | type[Token], name: str, **what: Any) -> None:
-    """Register an extension attribute once.
-
-    spaCy raises an error if another package has registered an attribute with this name.
-    """
+    """Register an extension attribute once."""
     given = (what.get("default"), what.get("method"), what.get("getter"), None)
     if not kind.has_extension(name) or kind.get_extension(name) != given:
         kind.set_extension(name, **what)
@@ -180,12 +177,7 @@ class AmrComponent(_Component):
 
 
 def _register(kind: type[_Component], factory: str, model: str, assigns: Sequence[str]) -> Callable[..., _Component]:
-    """Register a factory of components with spaCy, and return it. Its options are the options of `Parser.load`.
-
-    factory: name of the factory
-    model: default model
-    assigns: attributes that the component sets
-    """
+    """Register a factory of components with spaCy, and return it. Its options are the options of `Parser.load`."""
 
     def make(
         nlp: Language,

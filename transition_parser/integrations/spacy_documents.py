@@ -178,10 +178,7 @@ def _ids(document: Doc, name: str, values: Sequence[str]) -> np.ndarray:
 
 
 def tree_of(span: Span) -> DependencyTree:
-    """Return the tree over the words of a sentence of a parsed document, without white space.
-
-    Raises `InputError` for a span that is not a sentence with words.
-    """
+    """Return the tree over the words of a sentence of a parsed document, without white space."""
     words = [token for token, is_first in _word_tokens(span) if is_first]
     number = {token.i: k for k, token in enumerate(words, 1)}
     heads = [0 if token.head.i == token.i else number.get(token.head.i, -1) for token in words]
@@ -238,10 +235,7 @@ def _kept_amrs(document: Doc) -> list[tuple[int, int, dict]]:
 
 
 def to_amr(part: Doc | Span) -> list[str]:
-    """Return the AMR of each sentence with words that overlaps a document or span.
-
-    An AMR is PENMAN with comments, and a blank line after it.
-    """
+    """Return the AMR of each sentence with words that overlaps a document or span."""
     start, end = (part.start_char, part.end_char) if isinstance(part, Span) else (0, len(part.text))
     return [
         kept["amr"]
@@ -251,10 +245,7 @@ def to_amr(part: Doc | Span) -> list[str]:
 
 
 def amr_of(span: Span) -> AmrEntry | None:
-    """Return the AMR of the sentence that contains the span, or None if there is no such AMR.
-
-    The alignments of the AMR are indices of the words of the sentence; `amr_tokens_of` returns the aligned tokens.
-    """
+    """Return the AMR of the sentence that contains the span, or None if there is no such AMR."""
     found = _kept(span)
     return None if found is None else parse_entry(found[1]["amr"].strip().split("\n"))
 

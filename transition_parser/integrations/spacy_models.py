@@ -98,10 +98,7 @@ class PipelineModel:
             (temporary / SAVED).write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
 
     def load(self, folder: str | os.PathLike) -> None:
-        """Replace the model by one that `save` wrote, and load it at once.
-
-        Raises `InputError` for a damaged model, and for a model of the package that has changed since it was saved.
-        """
+        """Replace the model by one that `save` wrote, and load it at once."""
         from transition_parser.parsing.parser import Parser
         from transition_parser.storage.checkpoints import model_path
         from transition_parser.storage.exports import WEIGHTS
@@ -141,11 +138,7 @@ class PipelineModel:
 
 
 def _loaded_from(files: Mapping[str, bytes], load: Callable[[Path], Parser]) -> Parser:
-    """Return the parser that `load` loads from a temporary folder with these files.
-
-    The folder is deleted together with the returned parser. Copying the parser, or a copy of it, needs the folder: a
-    copy is loaded from its files.
-    """
+    """Return the parser that `load` loads from a temporary folder with these files."""
     folder = Path(tempfile.mkdtemp())
     try:
         _write(files, folder)

@@ -57,10 +57,7 @@ def _heads_a_phrase(token: Token) -> bool:
 
 
 def _first(token: Token) -> int:
-    """Return the index of the first token of the phrase whose head is `token`.
-
-    A modifier belongs to the phrase if there are only modifiers between it and the head.
-    """
+    """Return the index of the first token of the phrase whose head is `token`."""
     first = token.i
     for child in reversed(list(token.lefts)):
         if _relation(child) not in LEFT_MODIFIERS:

@@ -87,12 +87,7 @@ class ModelCard:
 
 
 def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
-    """Return the card of an exported model.
-
-    name: the name of the model, by default the name of its folder
-
-    Raises `InputError` if the folder is not a model, or if the front matter of its card can't be read.
-    """
+    """Return the card of an exported model."""
     folder = Path(folder)
     config = read_json(folder / CONFIG, "is this a folder that `transition-parser export` wrote?")
     options = config.get("model")
@@ -117,11 +112,7 @@ def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
 
 
 def write_card(folder: Path, title: str, front: Mapping[str, Any], text: str) -> None:
-    """Write README.md into a model folder.
-
-    front: the front matter of the card
-    text: the text below the title
-    """
+    """Write README.md into a model folder."""
     import yaml
 
     matter = yaml.safe_dump(dict(front), sort_keys=False, allow_unicode=True, default_flow_style=None)
@@ -185,10 +176,7 @@ def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCar
 
 
 def _installed_cards(models: Sequence[InstalledModel], is_taken: bool) -> Iterator[ModelCard]:
-    """Yield the cards of models with the same name, which are all in installed packages.
-
-    is_taken: True if a model outside of installed packages has this name, too
-    """
+    """Yield the cards of models with the same name, which are all in installed packages."""
     name, is_free = models[0].name, not is_taken and len(models) == 1
     if name in OWN_NAMES:
         packages = " and ".join(model.package for model in models)

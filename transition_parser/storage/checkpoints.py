@@ -64,29 +64,21 @@ def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
 
 
 def model_path(model: str | os.PathLike) -> Path:
-    """Return the path where `load_model` reads a model: the folder of a named model, or else `Path(model)`.
-
-    Raises `InputError` for a model that several installed packages contain, or whose package is damaged.
-    """
+    """Return the path where `load_model` reads a model: the folder of a named model, or else `Path(model)`."""
     return _located(model)[0]
 
 
 def system_of_folder(model: str | os.PathLike) -> str | None:
-    """Return the name of a model's transition system, without reading its weights.
-
-    Returns None if `model` is neither an exported folder nor the name of one. Raises `InputError` for a damaged folder.
-    """
+    """Return the name of a model's transition system, without reading its weights."""
     path, package = _located(model)
     with naming_package(package):
         return ParserConfig.load(path).system if (path / CONFIG).is_file() else None
 
 
 def _located(model: str | os.PathLike) -> tuple[Path, InstalledModel | None]:
-    """Return the path of a model, and its `InstalledModel`, or None if no installed package holds the model.
-
-    A file or folder of the name of a model is the model only if it is one itself; `./en` is always the folder.
-    """
+    """Return the path of a model, and its `InstalledModel`, or None if no installed package holds the model."""
     path = Path(model)
+    # a file or folder of the name of a model is the model only if it is one itself; `./en` is always the folder
     if os.path.dirname(model) or (path / CONFIG).is_file() or zipfile.is_zipfile(path):
         return path, None
     name = next((name for name in BEST.get(path.name, ()) if _why_not_here(name) is None), path.name)
@@ -108,11 +100,7 @@ def _why_not_here(name: str) -> str | None:
 
 
 def _warn_of_fallback(name: str, found: str) -> None:
-    """Warn if `found` is not the best model for `name`.
-
-    name: a key of `BEST`
-    found: the name of the model that is loaded for this key
-    """
+    """Warn if `found` is not the best model for `name`."""
     best = BEST[name][0]
     if found != best:
         why = (_why_not_here(best) or "").partition(": give ")[0]
@@ -181,10 +169,7 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
 
 
 def _check_archive(path: Path) -> None:
-    """Raise `InputError` where a checkpoint is damaged.
-
-    torch itself does not verify the checksums, so that a damaged model would parse with wrong weights.
-    """
+    """Raise `InputError` where a checkpoint is damaged."""
     if not path.is_file():
         raise input_error("is not a regular file", path)
     try:
@@ -193,7 +178,7 @@ def _check_archive(path: Path) -> None:
                 raise input_error("the file is not a checkpoint: checkpoints are not compressed", path)
             if len(set(archive.namelist())) < len(archive.namelist()):
                 raise input_error("the file is not a checkpoint: it holds parts of the same name", path)
-            damaged = archive.testzip()
+            damaged = archive.testzip()  # torch verifies no checksums
     except InputError:
         raise
     except OSError as error:
@@ -205,10 +190,7 @@ def _check_archive(path: Path) -> None:
 
 
 def _why_not_read(error: Exception) -> str:
-    """Return the reason that a checkpoint can't be read.
-
-    torch's own messages are not used, because they advise users to switch off its protection.
-    """
+    """Return the reason that a checkpoint can't be read; torch's own message advises to switch its protection off."""
     if not isinstance(error, pickle.UnpicklingError):
         return "the file is not a checkpoint of fairseq-train, or is damaged"
     named = _CLASS.search(str(error))
@@ -294,12 +276,7 @@ def _resources(folder: Path) -> Resources:
 
 
 def _build(name: str, options: Any, resources: Resources, shapes: Mapping, path: Path, folder: Path) -> ParserModel:
-    """Return a model with random weights, built from checked options.
-
-    shapes: name → shape of the weights in `path`, which the model gets later
-
-    Raises `InputError` where the shapes do not fit the model.
-    """
+    """Return a model with random weights, built from checked options."""
     elements = sum(torch.Size(shape).numel() for shape in shapes.values()) + options.weights_elsewhere()
     with no_larger_than(elements, path):
         model = architecture_of(name).build(options, resources)

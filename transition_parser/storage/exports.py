@@ -70,11 +70,7 @@ def write_config(
 
 
 def read_config(folder: str | os.PathLike) -> tuple[str, dict[str, Any]]:
-    """Return the architecture and its options, as they were exported; the options are not checked.
-
-    Raises `InputError` for an invalid file, for another format version, and if a file of the folder has changed since
-    the export.
-    """
+    """Return the architecture and its options, as they were exported; the options are not checked."""
     folder = Path(folder)
     path = folder / CONFIG
     values = read_json(path, _MISSING)

@@ -65,10 +65,7 @@ def installed_models() -> list[InstalledModel]:
 
 
 def installed_model(name: str) -> InstalledModel | None:
-    """Return the installed model with this name, None if there is none.
-
-    Raises `InputError` if several packages contain a model with this name.
-    """
+    """Return the installed model with this name, None if there is none."""
     found = [model for model in installed_models() if model.name == name]
     check_single(found)
     return found[0] if found else None

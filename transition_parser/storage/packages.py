@@ -180,10 +180,7 @@ def _license(text: str) -> RawMetadata:
 
 
 def _requirements(card: ModelCard, folder: Path) -> list[str]:
-    """Return the requirements of the package: this program (same major version, not older), and the encoder.
-
-    Raises `InputError` for an encoder that is a folder on this machine.
-    """
+    """Return the requirements of the package: this program (same major version, not older), and the encoder."""
     for encoder in card.needs:
         if os.sep in encoder or Path(encoder).is_dir():
             raise input_error(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,14 +13,12 @@ from safetensors.torch import save
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import new_files
 from transition_parser.base.model_files import (
-    OBJECT,
     TEXTS,
     TRUTH,
     WHOLE_NUMBER,
     Key,
     check_keys,
     check_version,
-    is_text,
     read_json,
     shown,
 )
@@ -43,6 +40,13 @@ DESCRIPTION, WEIGHTS = SEGMENTER_FILES
 FORMAT_VERSION = 1
 _MAKE = "make it with `transition-parser segmenter`"
 _MOST_LAYERS = 12  # the context doubles with each layer
+_WORDS = Key(
+    "an object of lists of words",
+    lambda value: (
+        isinstance(value, dict)
+        and all(isinstance(words, list) and {*map(type, words)} <= {str} for words in value.values())
+    ),
+)
 _KEYS = {
     "format_version": WHOLE_NUMBER,
     "characters": TEXTS,
@@ -52,9 +56,9 @@ _KEYS = {
         lambda value: WHOLE_NUMBER.fits(value) and 1 <= value <= _MOST_LAYERS,
     ),
     "holds_blanks": TRUTH,
-    "forms": OBJECT,
-    "suffixes": OBJECT,
-    "prefixes": OBJECT,
+    "forms": _WORDS,
+    "suffixes": _WORDS,
+    "prefixes": _WORDS,
 }
 
 
@@ -64,11 +68,7 @@ def check_destination(folder: str | os.PathLike) -> None:
 
 
 def save_segmenter(segmenter: LearnedSegmenter, folder: str | os.PathLike) -> None:
-    """Write a segmenter into a folder, which is created if it is missing.
-
-    In an exported model, `config.json` is written again with the checksums of the new files. Raises `InputError` for a
-    damaged model, which stays as it is.
-    """
+    """Write a segmenter into a folder, which is created if it is missing."""
     described = _described(Path(folder))
     labeller = cast(NetworkLabeller, segmenter.labeller)
     weights = {name: value.half().contiguous() for name, value in labeller.network.state_dict().items()}
@@ -126,27 +126,4 @@ def _checked(path: Path) -> dict[str, Any]:
     for character in values["characters"]:
         if len(character) != 1:
             raise input_error(f"'characters' holds {shown(character)}, which is not one character", path)
-    _check_words(values, path)
     return values
-
-
-def _check_words(values: Mapping[str, Any], path: Path) -> None:
-    """Raise `InputError` if a table of multi-word tokens holds anything but lists of two or more words.
-
-    The first word of a list in `suffixes`, and the last word of a list in `prefixes`, may be empty.
-    """
-    for name, may_be_empty in (("forms", ()), ("suffixes", (0,)), ("prefixes", (-1,))):
-        for key, words in values[name].items():
-            if not key or not _are_words(words, may_be_empty):
-                raise input_error(f"{name!r} has {shown(words)} for {shown(key)}: it must be two or more words", path)
-
-
-def _are_words(words: object, may_be_empty: tuple[int, ...]) -> bool:
-    if not isinstance(words, list) or len(words) < 2 or not all(map(is_text, words)):
-        return False
-    empty = {place % len(words) for place in may_be_empty}
-    return all(_is_word(word) or (not word and i in empty) for i, word in enumerate(words))
-
-
-def _is_word(word: str) -> bool:
-    return bool(word.strip()) and not set(word) & set("\t\n\r\0")

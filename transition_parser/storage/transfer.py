@@ -80,10 +80,7 @@ def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike
 
 
 def _as_wide(given: Tensor, value: Tensor) -> Tensor:
-    """Return the weights or the bias of a layer of `TagHeads`, with zero columns added up to the width of `value`.
-
-    Layers of models with `--tags-read-words` have more input columns. The added columns have no effect at first.
-    """
+    """Return the weights or the bias of a layer of `TagHeads`, with zero columns added up to the width of `value`."""
     more = value.size(1) - given.size(1) if value.dim() == given.dim() == 2 else 0
     return F.pad(given, (0, more)) if more > 0 else given
 
@@ -120,10 +117,7 @@ class _Rows:
         self._ours, self._theirs = ours, theirs
 
     def of(self, name: str) -> Mapping[int, Sequence[int]] | None:
-        """Return row of the parameter `name` → the rows of the other model whose mean the row gets.
-
-        Rows without a counterpart are left out. Returns None if the rows of the parameter do not stand for symbols.
-        """
+        """Return row of the parameter `name` → the rows of the other model whose mean the row gets."""
         if name in _EMBEDDINGS_OF_ACTIONS:
             return self._actions()
         if name == "encoder.embed.weight":

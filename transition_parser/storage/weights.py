@@ -85,10 +85,7 @@ def stored_weights(path: str | os.PathLike) -> dict[str, Tensor]:
 
 
 def checked_weights(values: object, path: str | os.PathLike) -> dict[str, Tensor]:
-    """Return the weights of a checkpoint, which are checked, but not changed.
-
-    Raises `InputError` for anything but a dictionary of floating-point tensors, all in memory and finite.
-    """
+    """Return the weights of a checkpoint, which are checked, but not changed."""
     if not isinstance(values, dict) or not values:
         raise input_error("the checkpoint's 'model' is not a dictionary of weights", path)
     for name, value in values.items():
@@ -100,10 +97,7 @@ def checked_weights(values: object, path: str | os.PathLike) -> dict[str, Tensor
 
 
 def check_finite(weights: Mapping[str, Tensor], path: str | os.PathLike) -> None:
-    """Raise `InputError` with the name of the first tensor that holds NaN or an infinite number.
-
-    With such a number in a model, search would never end.
-    """
+    """Raise `InputError` with the name of the first tensor that holds NaN or an infinite number."""
     for name, value in weights.items():
         # a finite sum has only finite terms, and summing takes a hundredth of the time of testing each term
         if not value.sum().isfinite() and not value.isfinite().all():
@@ -118,12 +112,7 @@ def own_names(model: nn.Module) -> dict[str, str]:
 
 
 def check_shapes(model: nn.Module, shapes: Mapping[str, Shape], path: str | os.PathLike, folder: object) -> None:
-    """Raise `InputError` if the names or shapes of weights are not those of the model.
-
-    A tensor that the model has under two names may be missing under the second.
-
-    folder: the folder of the options and the dictionaries that the model is made from, for messages
-    """
+    """Raise `InputError` if the names or shapes of weights are not those of the model."""
     wanted = {name: tuple(value.shape) for name, value in model.state_dict().items()}
     aliases = {name for name, first in own_names(model).items() if name != first}
     hint = f"do the weights belong to the options and dictionaries of {folder}?"
@@ -138,11 +127,7 @@ def check_shapes(model: nn.Module, shapes: Mapping[str, Shape], path: str | os.P
 
 
 def set_weights(model: nn.Module, weights: Mapping[str, Tensor], path: str | os.PathLike) -> None:
-    """Load weights that `check_shapes` accepts into the model, as float32.
-
-    Raises `InputError` if the weights are not finite, or if a tensor that the model has under two names has two
-    different values.
-    """
+    """Load weights that `check_shapes` accepts into the model, as float32."""
     weights = {name: value.float() for name, value in weights.items()}
     check_finite(weights, path)
     names = own_names(model)

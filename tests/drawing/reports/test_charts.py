@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
-from transition_parser.drawing.reports.charts import BARS, CHARACTER, Bar, Chart
+from transition_parser.drawing.reports.page import BARS, CHARACTER, Bar, Chart
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency_score import Comparison
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from transition_parser.base.errors import InputError
-from transition_parser.drawing.reports.charts import Bar, Chart
-from transition_parser.drawing.reports.page import WORST, Compared, ReportTable, cells, write_page
+from transition_parser.drawing.reports.page import WORST, Bar, Chart, Compared, ReportTable, cells, write_page
 from transition_parser.graphs.amr_score import BankScore, Counts, triple_diff
 from transition_parser.graphs.bank import AmrEntry
 

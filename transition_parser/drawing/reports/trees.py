@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from transition_parser.drawing.reports.charts import Bar, Chart
-from transition_parser.drawing.reports.page import WORST, Cell, Compared, ReportTable, cells, write_page
+from transition_parser.drawing.reports.page import WORST, Bar, Cell, Chart, Compared, ReportTable, cells, write_page
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency_score import Comparison, Pair, Score
 
