@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -54,27 +54,24 @@ class PipelineModel:
 
     def __init__(self, model: str, options: Mapping[str, Any]) -> None:
         self.model, self.options = model, dict(options)
-        self._files: dict[str, bytes] = {}  # name → content, for a model from `from_files`
+        self._folder: str | None = None  # of a model from `from_files`; it is deleted together with the parser
         self._parser: Parser | None = None
         self._lock = Lock()
 
     def __reduce__(self) -> tuple:
-        return _made_again, (self.model, self.options, self._files)
+        if self._folder is None:
+            return PipelineModel, (self.model, self.options)
+        return _from_files, (self.model, self.options, self.to_files())
 
     @property
     def parser(self) -> Parser:
         """The parser, which is loaded at its first use. Raises `InputError` if `Parser.load` does."""
         with self._lock:
             if self._parser is None:
-                self._parser = self._loaded()
+                from transition_parser.parsing.parser import Parser
+
+                self._parser = Parser.load(self.model, **self.options)
             return self._parser
-
-    def _loaded(self) -> Parser:
-        from transition_parser.parsing.parser import Parser
-
-        if not self._files:
-            return Parser.load(self.model, **self.options)
-        return _loaded_from(self._files, lambda folder: Parser.load(folder, **self.options))
 
     def save(self, folder: str | os.PathLike) -> None:
         """Write the model into a folder of its own, whole or not at all."""
@@ -82,11 +79,11 @@ class PipelineModel:
         from transition_parser.storage.exports import WEIGHTS
 
         with new_files(folder, stale=_model_files()) as temporary:
-            path = model_path(self.model)
-            if self._files:
-                _write(self._files, temporary)
-            elif path.is_dir() and not _of_package(path):
-                _write(_files_of(path), temporary)
+            path = model_path(self._folder or self.model)
+            if path.is_dir() and not _of_package(path):
+                for file in path.iterdir():
+                    if file.name in _model_files():
+                        shutil.copyfile(file, temporary / file.name)
             elif not _of_package(path):
                 export_checkpoint([path], temporary)
             copied = (temporary / WEIGHTS).is_file()
@@ -113,7 +110,7 @@ class PipelineModel:
             mend = "save the pipeline again" if saved["name"] else "copy the pipeline again"
             raise input_error(f"the model {model} is not the one that the pipeline was saved with: {mend}", folder)
         parser = Parser.load(model, **self.options)
-        self.model, self._files, self._parser = model, {}, parser
+        self.model, self._folder, self._parser = model, None, parser
 
     def to_files(self) -> dict[str, bytes]:
         """Return the files that `save` writes: name → content."""
@@ -124,42 +121,21 @@ class PipelineModel:
 
     def from_files(self, files: Mapping[str, bytes]) -> None:
         """Load the model from the files of `to_files`. Raises `InputError` as `load` does."""
-        before = self.model
-        known = {name: content for name, content in files.items() if name in (SAVED, *_model_files())}
-
-        def loaded(folder: Path) -> Parser:
-            self.load(folder)
-            return self.parser
-
-        _loaded_from(known, loaded)
-        del known[SAVED]
-        if known:
-            self.model, self._files = before, known
-
-
-def _loaded_from(files: Mapping[str, bytes], load: Callable[[Path], Parser]) -> Parser:
-    """Return the parser that `load` loads from a temporary folder with these files."""
-    folder = Path(tempfile.mkdtemp())
-    try:
-        _write(files, folder)
-        parser = load(folder)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    weakref.finalize(parser, shutil.rmtree, folder, ignore_errors=True)
-    return parser
+        before, folder = self.model, tempfile.TemporaryDirectory()
+        for name in (SAVED, *_model_files()):
+            if name in files:
+                Path(folder.name, name).write_bytes(files[name])
+        try:
+            self.load(folder.name)
+        finally:
+            if self.model != folder.name:
+                folder.cleanup()
+        if self.model == folder.name:
+            self.model, self._folder = before, folder.name
+            weakref.finalize(self.parser, folder.cleanup)
 
 
-def _made_again(model: str, options: dict[str, Any], files: dict[str, bytes]) -> PipelineModel:
+def _from_files(model: str, options: dict[str, Any], files: Mapping[str, bytes]) -> PipelineModel:
     made = PipelineModel(model, options)
-    made._files = files
+    made.from_files(files)
     return made
-
-
-def _files_of(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / name).read_bytes() for name in _model_files() if (folder / name).is_file()}
-
-
-def _write(files: Mapping[str, bytes], folder: Path) -> None:
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
