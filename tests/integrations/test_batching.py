@@ -11,7 +11,16 @@ from tests.conftest import SAMPLE, SAMPLE_AMR
 from transition_parser import Parser
 from transition_parser.analysis.traces import trace
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.integrations.batching import PARSE, TRACE, Batches, BusyError, NobodyWaitsError, _cost, work_of
+from transition_parser.integrations.batching import (
+    PARSE,
+    TRACE,
+    Batches,
+    BusyError,
+    NobodyWaitsError,
+    ToTrace,
+    _cost,
+    work_of,
+)
 
 KEY, OTHER = ("model", PARSE), ("other", PARSE)
 
@@ -199,12 +208,12 @@ def test_parses_do_not_depend_on_how_a_text_is_cut(model, path, monkeypatch):
 
 
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
-def test_the_pieces_of_a_trace_are_its_json(model, path):
+def test_a_trace_is_json_and_pauses_at_each_step(model, path):
     parser = Parser.load(model, beam=3, precision="fp32")
-    sentences = [*list(parser.read(path))[:2], parser.formalism.sentence.from_words(['"steps":[]', "ran", "."])]
+    sentences = list(parser.read(path))[:2]
     pauses: list[int] = []
-    found = work_of({model: parser})[model, TRACE](sentences, lambda: pauses.append(0))
-    expected = [one.as_data() for one in trace(parser, sentences)]
-    assert [json.dumps(json.loads("".join(one))) for one in found] == [json.dumps(one) for one in expected]
-    steps = sum(len(derivation["steps"]) for one in expected for derivation in one["derivations"])
-    assert len(pauses) > 2 * steps
+    work = work_of({model: parser})[model, TRACE]
+    found = work([ToTrace(one, 0) for one in sentences], lambda: pauses.append(0))
+    expected = [one.as_data() for one in trace(parser, sentences, only=0)]
+    assert [json.dumps(json.loads(one)) for one in found] == [json.dumps(one) for one in expected]
+    assert len(pauses) > sum(len(one["derivations"][0]["steps"]) for one in expected)

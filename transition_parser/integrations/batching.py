@@ -19,7 +19,7 @@ from itertools import accumulate
 from threading import Condition, Event, Thread
 from typing import Any, NamedTuple
 
-from transition_parser.analysis.traces import Trace, trace
+from transition_parser.analysis.traces import trace
 from transition_parser.parsing.parser import Parser
 
 SECONDS = 0.2
@@ -232,30 +232,10 @@ def _parses(parser: Parser, sentences: Sequence[Any], pause: Pause) -> list[dict
     return [{**parser.formalism.parse_as_data(parse), "score": parse.score} for parse in parses]
 
 
-def _traces(parser: Parser, wanted: Sequence[ToTrace], pause: Pause) -> list[list[str]]:
+def _traces(parser: Parser, wanted: Sequence[ToTrace], pause: Pause) -> list[str]:
+    """Return the JSON of each trace."""
     found = (trace(parser, [one.sentence], pause=pause, only=one.derivation) for one in wanted)
-    return [list(_json_of(one, pause)) for (one,) in found]
-
-
-def _json_of(found: Trace, pause: Pause) -> Iterator[str]:
-    """Yield the JSON of a trace in pieces: to write it all at once would hold up the other threads."""
-    data = found.as_data()
-    begin, end = _around(data, "derivations")
-    yield begin
-    for number, derivation in enumerate(data["derivations"]):
-        before, after = _around(derivation, "steps")
-        yield ("," if number else "") + before
-        for place, step in enumerate(derivation["steps"]):
-            pause()
-            yield ("," if place else "") + _json(step)
-        yield after
-    yield end
-
-
-def _around(data: dict[str, Any], name: str) -> tuple[str, str]:
-    """Return the JSON before and after the items of the list `name`."""
-    before, list_, after = _json({**data, name: []}).partition(f'"{name}":[]')
-    return before + list_[:-1], list_[-1] + after
+    return [_json(one.as_data()) for (one,) in found]
 
 
 _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode

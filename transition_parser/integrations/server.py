@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -31,7 +31,6 @@ _BYTES_A_CHARACTER = 12  # the most bytes of a character in JSON: a surrogate pa
 _AROUND = 4096  # bytes that a request may have besides the text
 _FEW_CHARACTERS = 1000  # so short a text is divided as fast as a thread is started
 RETRY_SECONDS = 5
-_PIECES = 64  # steps of a derivation that are sent at once
 
 
 @dataclass(frozen=True)
@@ -164,8 +163,8 @@ class _Service:
         system = parser.resources.parser.system
         return {"model": asked.model, "formalism": parser.formalism.name, "system": system, "sentences": found}
 
-    async def derivation(self, asked: SentenceOfText) -> list[str]:
-        """Return the JSON of the derivations, in pieces."""
+    async def derivation(self, asked: SentenceOfText) -> str:
+        """Return the JSON of the derivations."""
         parser = self._parser(asked)
         sentences = await self._divided(parser, asked)
         if asked.sentence >= len(sentences):
@@ -225,13 +224,6 @@ async def _left(request: Request) -> None:
     """Return once the client has left."""
     while (await request.receive())["type"] != "http.disconnect":
         continue
-
-
-async def _in_chunks(pieces: Sequence[str]) -> AsyncIterator[bytes]:
-    """Yield the bytes of a long answer, with room for other requests in between."""
-    for begin in range(0, len(pieces), _PIECES):
-        yield "".join(pieces[begin : begin + _PIECES]).encode()
-        await asyncio.sleep(0)
 
 
 def refusal(status: int, problem: str) -> JSONResponse:
@@ -348,9 +340,8 @@ def make_app(
         summary="How the graph of a sentence was found, and the other hypotheses",
         responses=ERRORS,
     )
-    async def _derivation(asked: SentenceOfText, request: Request) -> StreamingResponse:
-        found = await service.in_time(request, service.derivation(asked))
-        return StreamingResponse(_in_chunks(found), media_type="application/json")
+    async def _derivation(asked: SentenceOfText, request: Request) -> Response:
+        return Response(await service.in_time(request, service.derivation(asked)), media_type="application/json")
 
     return app
 
