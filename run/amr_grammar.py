@@ -28,20 +28,21 @@ Each sentence is written once. Sentences whose text is in a file of --exclude ar
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import penman
+from silver_common import Excluded, read_texts
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import replacing
 from transition_parser.preprocess.aligner.tables import ORDINALS
 from transition_parser.text.numbers import UNITS
-from transition_parser.training.silver.exclusion import Excluded, read_texts
 
 GRAMMAR = Path(__file__).resolve().parents[1] / "configs" / "amr-grammar.txt"
 START = "S"
@@ -54,12 +55,6 @@ _WORD_OF = {value: word for word, value in UNITS.items()}
 _ORDINAL_OF = {value: word for word, value in ORDINALS.items() if 1 <= value <= 12}
 
 
-def _in_words(number: int) -> str:
-    if number in _WORD_OF:
-        return _WORD_OF[number]
-    return f"{_WORD_OF[number // 10 * 10]}-{_WORD_OF[number % 10]}"
-
-
 def _ordinal(number: int, rng: random.Random) -> str:
     if number in _ORDINAL_OF and rng.random() < 0.5:
         return _ORDINAL_OF[number]
@@ -69,14 +64,15 @@ def _ordinal(number: int, rng: random.Random) -> str:
 
 NUMBERS: dict[str, Callable[[int, random.Random], str]] = {
     "int": lambda number, rng: str(number),
-    "words": lambda number, rng: _in_words(number),
+    "words": lambda number, rng: (
+        _WORD_OF[number] if number in _WORD_OF else f"{_WORD_OF[number // 10 * 10]}-{_WORD_OF[number % 10]}"
+    ),
     "ordinal": _ordinal,
     "grouped": lambda number, rng: f"{number:,}",
 }
 
 
-@dataclass(frozen=True)
-class GrammarRule:
+class GrammarRule(NamedTuple):
     """Words and a part of an AMR, both with slots."""
 
     words: str
@@ -144,7 +140,7 @@ class Grammar:
 
         Raises `InputError` for rules that never end, and for a sentence without words.
         """
-        words, graph = self._expand(START, rng, Namer(), DEEPEST)
+        words, graph = self._expand(START, rng, itertools.count(1), DEEPEST)
         try:
             tree = penman.parse(graph)
         except penman.DecodeError:
@@ -155,7 +151,7 @@ class Grammar:
             raise input_error(f"the rules of [{START}] make a sentence without words", self.path)
         return words[0].upper() + words[1:], penman.format(tree, indent=6)
 
-    def _expand(self, slot: str, rng: random.Random, names: Namer, depth: int) -> tuple[str, str]:
+    def _expand(self, slot: str, rng: random.Random, numbers: Iterator[int], depth: int) -> tuple[str, str]:
         if depth == 0:
             raise input_error(f"the rules of <{slot}> never end", self.path)
         rule = rng.choice(self.rules[slot])
@@ -167,23 +163,17 @@ class Grammar:
                 number = rng.randint(low, high)
                 parts[found[0]] = NUMBERS[name](number, rng), str(number)
             else:
-                parts[found[0]] = self._expand(name, rng, names, depth - 1)
+                parts[found[0]] = self._expand(name, rng, numbers, depth - 1)
         words = _SLOT.sub(lambda found: parts[found[0]][0], rule.words)
-        graph = _filled(names.renamed(rule.graph), {slot: graph for slot, (_, graph) in parts.items()})
+        graph = _filled(_renamed(rule.graph, next(numbers)), {slot: graph for slot, (_, graph) in parts.items()})
         return words, _closed_last(graph)
 
 
-class Namer:
-    """A source of names for the variables of each rule, so that no two rules of a sentence share a variable."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def renamed(self, graph: str) -> str:
-        self.count += 1
-        for variable in _VARIABLE.findall(graph):
-            graph = re.sub(rf"(?<![\w<:\"/-])(?<!/ ){variable}(?= /|[\s)]|$)", f"{variable}_{self.count}", graph)
-        return graph
+def _renamed(graph: str, number: int) -> str:
+    """Return a rule's part of an AMR with variables that no other rule of the sentence has."""
+    for variable in _VARIABLE.findall(graph):
+        graph = re.sub(rf"(?<![\w<:\"/-])(?<!/ ){variable}(?= /|[\s)]|$)", f"{variable}_{number}", graph)
+    return graph
 
 
 def _of_words(graph: str, words: list[str]) -> str:
@@ -248,18 +238,15 @@ def bank(grammar: Grammar, count: int, seed: int, typed: float, excluded: Exclud
 
 
 def main() -> None:
-    """Write the bank. The exit status is 2 for bad input."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("grammar", type=Path, nargs="?", default=GRAMMAR)
     parser.add_argument("-n", "--count", type=int, default=3000, metavar="N", help="sentences (default: 3000)")
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument(
         "--typed",
-        type=float,
-        default=0.3,
-        metavar="SHARE",
-        help="share of the sentences without names written in lower case without final punctuation (default: 0.3)",
-    )
+        type=float, default=0.3, metavar="SHARE",
+        help="share of the sentences without names in lower case without final punctuation (default: 0.3)",
+    )  # fmt: skip
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE")
     parser.add_argument("--exclude", type=Path, nargs="+", default=[], metavar="FILE")
     arguments = parser.parse_args()

@@ -17,115 +17,223 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
+
+from silver_common import (
+    Example,
+    Excluded,
+    Made,
+    Result,
+    check_options,
+    common_options,
+    make_file,
+    read_frames,
+    read_texts,
+    spread,
+)
+from silver_facts import facts_of
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.propbank import read_annotations
-from transition_parser.training.silver.exclusion import Excluded, read_texts
-from transition_parser.training.silver.files import Made, check_options
-from transition_parser.training.silver.making import make_bank
-from transition_parser.training.silver.propbank import Rolesets, spread
-from transition_parser.training.silver.sources import LEAST, MOST, Sources
+from transition_parser.graphs.amr import AmrGraph
+from transition_parser.graphs.bank import AGREEMENT, EXAMPLE, AmrEntry
+from transition_parser.graphs.conllu import Sentence, read_conllu, unspaced
+from transition_parser.graphs.propbank import Annotation, Predicate, read_annotations
+from transition_parser.parsing.formalisms import AMR
+from transition_parser.parsing.given import Given
+from transition_parser.parsing.parses import AmrParse, Parse
+from transition_parser.parsing.sentences.streams import in_chunks
 
+LEAST, MOST = 3, 40  # the bounds of the number of words of a sentence
 EXAMPLE_WORDS = (5, 30)  # the bounds of the number of words of an example
+CHUNK = 512  # sentences that all models parse together; an interrupted run loses at most their parses
+MOST_OF_ONE_WORD = 6  # the most concepts of one word: gold AMRs rarely have 4, but a search in a loop makes more
+# The valid numbers of a date. Gold AMRs have no year below 100: a smaller year is a misread day of the month.
+IN_DATES = {"year": range(100, 10_000), "month": range(1, 13), "day": range(1, 32)}
 
 
-def sources(arguments: argparse.Namespace) -> Sources:
-    """Return the sentences to parse, with the facts about them.
+class Source(NamedTuple):
+    """A sentence to parse and the facts about it, None where there are none."""
 
-    Raises `InputError` for unfit options and files, and where there are no sentences.
+    entry: AmrEntry
+    facts: Given | None = None
+
+
+class Sources:
+    """A collector of sentences, each text once.
+
+    excluded: texts to leave out
+    inventory: the rolesets that AMR uses
+    counts: the numbers of predicates, of arguments and of sentences with facts
+    left_out: reason → number of sentences or facts that were left out
+    annotated: how many sentences of treebanks have PropBank's annotation
     """
+
+    def __init__(self, excluded: Container[str] = (), inventory: Collection[str] = ()) -> None:
+        self.excluded, self.inventory = excluded, inventory
+        self.found: list[Source] = []
+        self.counts: Counter[str] = Counter()
+        self.left_out: Counter[str] = Counter()
+        self.annotated = 0
+        self._seen: set[str] = set()
+
+    def add_treebank(self, path: Path, annotations: Mapping[str, Annotation]) -> None:
+        """Add the sentences of a CoNLL-U file. Raises `InputError` for annotation of other words."""
+        for number, sentence in enumerate(read_conllu(path), 1):
+            annotation = annotations.get(sentence.id or "")
+            if annotation is not None:
+                annotation.check(sentence.forms)
+                self.annotated += 1
+            name = f"{path.stem}.{unspaced(sentence.id or str(number))}"
+            self._add(name, sentence, annotation.predicates if annotation else ())
+
+    def add_examples(self, examples: Iterable[Example], parser: Parser[Parse]) -> None:
+        """Add examples of frames. A model of trees with tags finds the heads of arguments."""
+        some = [one for one in examples if " ".join(one.words) not in self._seen]
+        parses = parser.parse_stream(Sentence.from_words(one.words) for one in some)
+        for example, parse in zip(some, parses, strict=True):
+            of = {EXAMPLE: example.predicate.roleset}
+            self._add(f"frames.{example.id}", parse.annotated(), [example.predicate], of)
+
+    def _add(
+        self, name: str, sentence: Sentence, predicates: Sequence[Predicate], more: Mapping[str, str] | None = None
+    ) -> None:
+        words = [*map(unspaced, sentence.forms)]
+        text = " ".join(words)
+        if not (all(words) and LEAST <= len(words) <= MOST) or text in self._seen:
+            return
+        self._seen.add(text)
+        if text in self.excluded or sentence.text in self.excluded:
+            self.left_out["sentence of an excluded text"] += 1
+            return
+        given, left_out = facts_of(sentence, predicates, self.inventory) if predicates else (None, Counter())
+        self.left_out += left_out
+        if given is not None:
+            self.counts.update({"predicate": len(given.nodes), "argument": len(given.edges), "sentence with facts": 1})
+        self.found.append(Source(AmrEntry.from_words(words, {"id": name, **(more or {})}), given))
+
+
+def best_of(candidates: Sequence[AmrParse]) -> tuple[AmrParse, float]:
+    """Return the parse with the largest mean Smatch against all others, the first of equal ones, and this mean.
+
+    Several parses may have the same graph, and each of them counts. A single parse agrees with itself.
+    """
+    same: dict[Hashable, list[AmrParse]] = {}
+    for one in candidates:
+        same.setdefault(one.graph_key(), []).append(one)
+    distinct, counts = [group[0] for group in same.values()], [*map(len, same.values())]
+    agreements = AMR.agreements(distinct, counts)
+    best, others = agreements.index(max(agreements)), len(candidates) - 1
+    return distinct[best], max(agreements[best] * len(candidates) - 1, 0.0) / others if others else 1.0
+
+
+def make_bank(
+    path: str,
+    sources: Sequence[Source],
+    parsers: Sequence[Parser[AmrParse]],
+    least: float = 0.0,
+    without: Collection[str] = (),
+) -> Made:
+    """Write a bank of AMRs of sentences, without `:wiki` and alignments; see `make_file`.
+
+    parsers: each gives up to `Parser.nbest` parses of a sentence
+    least: graphs with a smaller agreement are left out
+    without: graphs with one of these concepts are left out
+    """
+
+    def made_from(start: int) -> Iterator[Result]:
+        for some in in_chunks(sources[start:], CHUNK):
+            entries, facts = [one.entry for one in some], [one.facts for one in some]
+            of_models = [parser.parse_stream(entries, given=facts) for parser in parsers]
+            for entry, *parses in zip(entries, *of_models, strict=True):
+                yield kept(entry, *best_of([one for parse in parses for one in parse.ranked]), least, without)
+
+    settings = {"least": least, "without": sorted(without)}
+    return make_file(
+        path, parsers, settings, ((one.entry.id, one.entry.forms, one.facts) for one in sources), made_from
+    )
+
+
+def kept(entry: AmrEntry, parse: AmrParse, agreement: float, least: float, without: Collection[str]) -> Result:
+    """Return the AMR of a sentence as the bank holds it, or why it is left out."""
+    graph = parse.graph
+    concepts = (node for node in range(len(graph)) if node not in graph.constants)
+    if agreement < least:
+        return Result(left_out=f"agreement below {least:g}")
+    if max(Counter(parse.alignments[node][0] for node in concepts).values()) > MOST_OF_ONE_WORD:
+        return Result(left_out=f"more than {MOST_OF_ONE_WORD} concepts of one word")
+    if not set(without).isdisjoint(graph.labels):
+        return Result(left_out="unwanted concept")
+    if has_odd_date(graph):
+        return Result(left_out="date that cannot be")
+    found = replace(parse, place=None).annotated(wiki=False)
+    found = replace(found, metadata={**entry.metadata, AGREEMENT: f"{agreement:.4f}"})
+    return Result(found.rewritten(("id", AGREEMENT, EXAMPLE, "snt"), alignments=False), agreement)
+
+
+def has_odd_date(graph: AmrGraph) -> bool:
+    """Return True for a graph with a date whose number is outside `IN_DATES`, such as `:month 13` or `:year 17`."""
+    return any(
+        edge.role in IN_DATES
+        and graph.labels[edge.source] == "date-entity"
+        and edge.target in graph.constants
+        and (value := graph.labels[edge.target]).isdecimal()
+        and int(value) not in IN_DATES[edge.role]
+        for edge in graph.edges
+    )
+
+
+def write(arguments: argparse.Namespace) -> list[str]:
+    """Write the bank, and return lines about what it holds. Raises `InputError` and `OSError`."""
+    nbest = arguments.beam if arguments.nbest is None else arguments.nbest
+    inputs = [*arguments.treebanks, *arguments.exclude, *arguments.propbank, *filter(None, [arguments.frames])]
+    check_options(arguments, inputs, nbest)
+    if arguments.examples < 0 or arguments.each < 1:
+        raise InputError("--examples must be 0 or more, and --each 1 or more")
     if (arguments.propbank or arguments.examples) and not arguments.frames:
         raise InputError("--propbank and --examples need --frames FILE, PropBank's frames")
     if not arguments.treebanks and not arguments.examples:
         raise InputError("no sentences: give treebanks, or --examples N")
     if arguments.frames and not (arguments.propbank or arguments.examples):
         raise InputError("--frames is for --propbank and --examples: give one of them")
-    frames = Rolesets.read(arguments.frames) if arguments.frames else Rolesets(frozenset())
+    inventory, examples = read_frames(arguments.frames) if arguments.frames else (frozenset(), [])
     annotations = read_annotations(arguments.propbank)
-    found = Sources(Excluded(read_texts(arguments.exclude)), frames.inventory)
+    found = Sources(Excluded(read_texts(arguments.exclude)), inventory)
     for path in arguments.treebanks:
         found.add_treebank(path, annotations)
     if annotations and not found.annotated:
         raise InputError("--propbank: no sentence of the treebanks has an id of the annotation")
     if arguments.examples:
-        some = spread(frames.examples, arguments.examples, *EXAMPLE_WORDS, arguments.each)
+        some = spread(examples, arguments.examples, *EXAMPLE_WORDS, arguments.each)
         found.add_examples(some, Parser.load(arguments.trees, kind="trees"))
     if not found.found:
         raise InputError(f"no sentence of {LEAST} to {MOST} words")
-    return found
-
-
-def write(arguments: argparse.Namespace) -> tuple[Sources, Made]:
-    """Write the bank.
-
-    Raises `InputError` for unfit options or an empty result, and `OSError` for files that can't be read or written.
-    """
-    nbest = arguments.beam if arguments.nbest is None else arguments.nbest
-    models, others = arguments.model, arguments.ensemble
-    if others and len(models) > 1:
-        raise InputError("--ensemble adds models to one --model: give one")
-    inputs = [*arguments.treebanks, *arguments.exclude, *arguments.propbank, *filter(None, [arguments.frames])]
-    check_options(arguments.output, inputs, nbest, arguments.beam)
-    if arguments.examples < 0 or arguments.each < 1:
-        raise InputError("--examples must be 0 or more, and --each 1 or more")
-    found = sources(arguments)
-    parsers = [Parser.load(model, arguments.beam, others=others, nbest=nbest, kind="AMRs") for model in models]
-    return found, make_bank(arguments.output, found.found, parsers, arguments.least, arguments.without)
-
-
-def summary(found: Sources, made: Made) -> list[str]:
-    """Return lines about what was left out, about the facts and about the agreement."""
-    facts, left_out = found.counts, Counter(found.left_out) + Counter(made.left_out)
-    lines = [f"left out: {count:,} × {reason}" for reason, count in left_out.most_common()]
-    if facts:
-        lines.append("facts: " + ", ".join(f"{count:,} × {kind}" for kind, count in facts.most_common()))
-    return [*lines, f"mean agreement of the AMRs: {made.agreement:.3f}"]
-
-
-def options() -> argparse.ArgumentParser:
-    """Return the options of the command."""
-    of = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    of.add_argument(
-        "treebanks", nargs="*", type=Path, metavar="TREEBANK", help="CoNLL-U; trees are read with --propbank"
-    )
-    of.add_argument("-o", "--output", required=True, metavar="FILE", help="the AMR bank")
-    of.add_argument(
-        "--model", nargs="+", default=["en-amr-minilm", "en-amr"], help="names, checkpoints or exported folders"
-    )
-    of.add_argument(
-        "--ensemble", nargs="+", default=[], metavar="MODEL",
-        help="further models of the same data, whose mean probability with one --model decides in search",
-    )  # fmt: skip
-    of.add_argument("--beam", type=int, default=5)
-    of.add_argument("--nbest", type=int, metavar="N", help="parses of a sentence by each model (default: the beam)")
-    of.add_argument(
-        "--least", type=float, default=0.0, metavar="F1", help="leave out graphs whose agreement is below (0 to 1)"
-    )
-    of.add_argument("--without", nargs="+", default=[], metavar="CONCEPT", help="leave out graphs with one of these")
-    of.add_argument(
-        "--exclude", nargs="+", default=[], metavar="FILE",
-        help="CoNLL-U or AMR banks whose sentences must stay out, even as a part (of 8 words or more) of others",
-    )  # fmt: skip
-    of.add_argument("--propbank", nargs="+", default=[], metavar="TSV", help="annotation of sentences of the treebanks")
-    of.add_argument("--frames", metavar="JSONL", help="PropBank's frames")
-    of.add_argument("--examples", type=int, default=0, metavar="N", help="also parse up to N examples of the frames")
-    of.add_argument("--each", type=int, default=2, metavar="N", help="maximum number of examples of a roleset")
-    of.add_argument("--trees", default="en-ewt-minilm", metavar="MODEL", help="model that finds heads in examples")
-    return of
+    others = arguments.ensemble
+    parsers = [Parser.load(one, arguments.beam, others=others, nbest=nbest, kind="AMRs") for one in arguments.model]
+    made = make_bank(arguments.output, found.found, parsers, arguments.least, arguments.without)
+    facts = ", ".join(f"{count:,} × {kind}" for kind, count in found.counts.most_common())
+    return [*made.said(found.left_out), *([f"facts: {facts}"] if facts else []),
+            f"{made.kept} AMRs in {arguments.output}"]  # fmt: skip
 
 
 def main() -> None:
-    """Write the bank and report its number of AMRs. The exit status is 2 for bad input."""
-    arguments = options().parse_args()
+    of = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    of.add_argument("treebanks", nargs="*", type=Path, metavar="TREEBANK", help="CoNLL-U; --propbank needs its trees")
+    common_options(of, ["en-amr-minilm", "en-amr"], 5)
+    of.add_argument("--without", nargs="+", default=[], metavar="CONCEPT", help="leave out graphs with one of these")
+    of.add_argument("--propbank", nargs="+", default=[], metavar="TSV", help="annotation of sentences of the treebanks")
+    of.add_argument("--examples", type=int, default=0, metavar="N", help="also parse up to N examples of the frames")
+    of.add_argument("--each", type=int, default=2, metavar="N", help="maximum number of examples of a roleset")
+    of.add_argument("--trees", default="en-ewt-minilm", metavar="MODEL", help="model that finds heads in examples")
     try:
-        found, made = write(arguments)
+        lines = write(of.parse_args())
     except (InputError, OSError) as error:
         sys.stderr.write(f"silver.py: error: {error}\n")
         sys.exit(2)
-    sys.stderr.writelines(f"{line}\n" for line in summary(found, made))
-    sys.stderr.write(f"{made.kept} AMRs in {arguments.output}\n")
+    sys.stderr.writelines(f"{line}\n" for line in lines)
 
 
 if __name__ == "__main__":

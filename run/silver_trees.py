@@ -5,10 +5,11 @@
 
 TEXT is CoNLL-U or an AMR bank, whose graphs are not read. With --frames the examples of PropBank's frames are parsed,
 too. Sentences of 4 to 60 words are parsed, each text once. Each model gives its best tree, or the best --nbest of its
-beam. The tree that shares most labelled arcs with the other trees is kept, unless its mean share is below --least.
-Tags, lemmas and features that its model does not predict come from the first model that predicts them. With --ensemble
-all models find one tree together. Where a sentence has a single tree, the mean confidence in its arcs replaces the mean
-share. An interrupted run leaves FILE.partial; the same command goes on from it.
+beam. The tree that shares most labelled arcs with the other trees is kept, unless its mean share is below --least (Lee
+et al. 2022, sec. 3, with labelled arcs in place of Smatch). Tags, lemmas and features that its model does not predict
+come from the first model that predicts them. With --ensemble all models find one tree together. Where a sentence has a
+single tree, the mean confidence in its arcs replaces the mean share. An interrupted run leaves FILE.partial; the same
+command goes on from it.
 """
 
 from __future__ import annotations
@@ -16,87 +17,158 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from silver_common import Excluded, Made, Result, check_options, common_options, make_file, read_frames, read_texts
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.conllu import Sentence
-from transition_parser.training.silver.exclusion import Excluded, read_texts
-from transition_parser.training.silver.files import check_options
-from transition_parser.training.silver.propbank import Rolesets
-from transition_parser.training.silver.trees import distinct, make_treebank, sentences_of, with_id
+from transition_parser.graphs.bank import read_bank
+from transition_parser.graphs.conllu import Sentence, read_conllu, unspaced
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.parsing.parses import Parse
+from transition_parser.parsing.sentences.streams import in_chunks
+from transition_parser.text.tokens import tokens
 
 WORDS = (4, 60)  # the bounds of the number of words of a sentence
+PREDICTED = ("upos", "lemmas", "xpos", "feats")  # the fields of a parse that some models do not predict
+AGREEMENT = "# agreement = "  # begins the comment with the mean agreement of a silver tree
+CHUNK = 1024  # sentences that all models parse together; an interrupted run loses at most their parses
 
 
-def sentences(arguments: argparse.Namespace) -> Iterator[Sentence]:
-    """Yield the sentences of all files. Raises `InputError` for a broken file."""
-    for path in arguments.texts:
-        yield from sentences_of(path, *WORDS)
-    if arguments.frames:
-        for example in Rolesets.read(arguments.frames).examples:
-            if WORDS[0] <= len(example.words) <= WORDS[1]:
-                yield with_id(example.words, f"frames.{example.id}")
+def sentences_of(path: Path, least: int = WORDS[0], most: int = WORDS[1]) -> Iterator[Sentence]:
+    """Yield the sentences of a CoNLL-U file or an AMR bank that have `least` to `most` words, without their graphs.
+
+    The text of an AMR is divided as UD divides English. The new id joins the name of the file and the old id, or the
+    number of a sentence without id.
+    """
+    if path.suffix == ".conllu":
+        read = ((one.id, one.forms) for one in read_conllu(path))
+    else:
+        entries = read_bank(path, graphs=False)
+        read = ((one.id, [form for token in tokens(one.text) for form in token.words]) for one in entries)
+    for number, (name, forms) in enumerate(read, 1):
+        words = [*map(unspaced, forms)]
+        if all(words) and least <= len(words) <= most:
+            yield with_id(words, f"{path.stem}.{unspaced(name or str(number))}")
+
+
+def with_id(words: Iterable[str], name: str) -> Sentence:
+    return Sentence.from_words(words, (f"# sent_id = {name}",))
+
+
+def distinct(sentences: Iterable[Sentence], excluded: Container[str], left_out: Counter[str]) -> Iterator[Sentence]:
+    """Yield the sentences, each text once, without those of excluded texts; count the others in `left_out`."""
+    seen = set()
+    for sentence in sentences:
+        text = " ".join(sentence.forms)
+        if text in seen:
+            left_out["sentence that came before"] += 1
+        elif text in excluded:
+            left_out["sentence of an excluded text"] += 1
+        else:
+            seen.add(text)
+            yield sentence
+
+
+def make_treebank(
+    path: str, sentences: Sequence[Sentence], parsers: Sequence[Parser[Parse]], least: float = 0.0
+) -> Made:
+    """Write a treebank with, for each sentence, the tree that agrees most with all other trees; see `make_file`.
+
+    least: trees with a smaller agreement are left out
+    """
+
+    def made_from(start: int) -> Iterator[Result]:
+        for parse, agreement in silver_trees(parsers, sentences[start:]):
+            is_kept = agreement >= least
+            yield (
+                Result(written(parse, agreement), agreement)
+                if is_kept
+                else Result(left_out=f"agreement below {least:g}")
+            )
+
+    return make_file(path, parsers, {"least": least}, ((one.id, one.forms) for one in sentences), made_from)
+
+
+def silver_trees(parsers: Sequence[Parser[Parse]], sentences: Sequence[Sentence]) -> Iterator[tuple[Parse, float]]:
+    """Yield for each sentence the tree that agrees most with all other trees of the models, and its agreement.
+
+    parsers: each gives up to `Parser.nbest` trees of a sentence
+    """
+    is_one = sum(parser.nbest for parser in parsers) == 1
+    for some in in_chunks(sentences, CHUNK):
+        for parses in zip(*(parser.parse_stream(some) for parser in parsers), strict=True):
+            candidates = [one for parse in parses for one in parse.ranked]
+            best, agreement = consensus_of_trees([one.tree for one in candidates])
+            of_all = (candidates[best], *candidates)
+            columns: dict[str, Any] = {
+                name: next(filter(None, (getattr(one, name) for one in of_all)), ()) for name in PREDICTED
+            }
+            parse = replace(candidates[best], **columns)
+            yield parse, fmean(parse.arc_scores) if is_one else agreement
+
+
+def consensus_of_trees(trees: Sequence[DependencyTree]) -> tuple[int, float]:
+    """Return the index of the tree that agrees most with the others, the first of equal ones, and its agreement.
+
+    The agreement is the mean share of the tree's labelled arcs that the other trees have, from 0 to 1.
+
+    trees: at least one tree, all of the same words
+
+    >>> one, other = DependencyTree((0, 1), ("root", "obj")), DependencyTree((0, 1), ("root", "nmod"))
+    >>> consensus_of_trees([other, one, one])
+    (1, 0.75)
+    """
+    if len(trees) == 1:
+        return 0, 1.0
+    arcs = [[*zip(tree.heads, tree.relations, strict=True)] for tree in trees]
+    votes = [Counter(of_word) for of_word in zip(*arcs, strict=True)]
+    shared = [sum(count[arc] - 1 for count, arc in zip(votes, of_tree, strict=True)) for of_tree in arcs]
+    return shared.index(max(shared)), max(shared) / ((len(trees) - 1) * len(votes))
+
+
+def written(parse: Parse, agreement: float) -> str:
+    """Return a silver tree as CoNLL-U, with the comment `# agreement = …`."""
+    sentence = replace(parse, place=None).annotated()  # an n-best rank (`place`) above 1 drops the id
+    comments = (one for one in sentence.comments if not one.startswith(AGREEMENT))
+    return str(Sentence(sentence.rows, (*comments, f"{AGREEMENT}{agreement:.4f}")))
 
 
 def write(arguments: argparse.Namespace) -> list[str]:
-    """Write the treebank and return lines about what it holds.
-
-    Raises `InputError` for unfit options or an empty result, and `OSError` for files that can't be read or written.
-    """
+    """Write the treebank and return lines about what it holds. Raises `InputError` and `OSError`."""
     if not arguments.texts and not arguments.frames:
         raise InputError("no sentences: give files, or --frames FILE")
-    if arguments.ensemble and len(arguments.model) > 1:
-        raise InputError("--ensemble adds models to one --model: give one")
     if arguments.ensemble and arguments.nbest > 1:
         raise InputError("the models of --ensemble find one tree together: leave out --nbest")
     inputs = [*arguments.texts, *arguments.exclude, *filter(None, [arguments.frames])]
-    check_options(arguments.output, inputs, arguments.nbest, arguments.beam)
+    check_options(arguments, inputs, arguments.nbest)
+    given = [one for path in arguments.texts for one in sentences_of(path)]
+    for example in read_frames(arguments.frames)[1] if arguments.frames else ():
+        if WORDS[0] <= len(example.words) <= WORDS[1]:
+            given.append(with_id(example.words, f"frames.{example.id}"))
     left_out: Counter[str] = Counter()
-    found = [*distinct(sentences(arguments), Excluded(read_texts(arguments.exclude)), left_out)]
+    found = [*distinct(given, Excluded(read_texts(arguments.exclude)), left_out)]
     if not found:
         raise InputError(f"no sentence of {WORDS[0]} to {WORDS[1]} words is left to parse")
     options = {"nbest": arguments.nbest, "device": arguments.device, "kind": "trees", "others": arguments.ensemble}
     parsers = [Parser.load(model, arguments.beam, **options) for model in arguments.model]
     made = make_treebank(arguments.output, found, parsers, arguments.least)
-    left_out += made.left_out
-    lines = [f"left out: {count:,} × {reason}" for reason, count in left_out.most_common()]
-    return [*lines, f"mean agreement: {made.agreement:.3f}", f"{made.kept:,} trees in {arguments.output}"]
-
-
-def options() -> argparse.ArgumentParser:
-    """Return the options of the command."""
-    of = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    of.add_argument("texts", nargs="*", type=Path, metavar="TEXT", help="CoNLL-U files and AMR banks")
-    of.add_argument("-o", "--output", required=True, metavar="FILE", help="the treebank")
-    of.add_argument("--model", nargs="+", default=["en-ewt-minilm"], help="names, checkpoints or exported folders")
-    of.add_argument(
-        "--ensemble",
-        nargs="+",
-        default=[],
-        metavar="MODEL",
-        help="models that find each tree together with one --model",
-    )
-    of.add_argument("--beam", type=int, default=10)
-    of.add_argument("--nbest", type=int, default=1, metavar="N", help="trees of a sentence by each model (default: 1)")
-    of.add_argument(
-        "--least", type=float, default=0.0, metavar="SHARE", help="leave out trees whose agreement is below (0 to 1)"
-    )
-    of.add_argument(
-        "--exclude", nargs="+", default=[], metavar="FILE",
-        help="CoNLL-U or AMR banks whose sentences must stay out, even as a part (of 8 words or more) of others",
-    )  # fmt: skip
-    of.add_argument("--device", default="cpu", metavar="D", help="device to compute on: cpu (default), cuda, …")
-    of.add_argument("--frames", metavar="JSONL", help="PropBank's frames, whose examples are parsed, too")
-    return of
+    return [*made.said(left_out), f"{made.kept:,} trees in {arguments.output}"]
 
 
 def main() -> None:
-    """Write the treebank and report its number of trees. The exit status is 2 for bad input."""
-    arguments = options().parse_args()
+    of = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    of.add_argument("texts", nargs="*", type=Path, metavar="TEXT", help="CoNLL-U files and AMR banks")
+    common_options(of, ["en-ewt-minilm"], 10)
+    of.set_defaults(nbest=1)
+    of.add_argument("--device", default="cpu", metavar="D", help="device to compute on: cpu (default), cuda, …")
     try:
-        lines = write(arguments)
+        lines = write(of.parse_args())
     except (InputError, OSError) as error:
         sys.stderr.write(f"silver_trees.py: error: {error}\n")
         sys.exit(2)

@@ -16,12 +16,12 @@ from packaging.requirements import Requirement
 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run
 from tests.scripts import RUN, bash
+from tests.test_silver_trees import sentences_of
 from transition_parser import Parser
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency_score import PTB_PUNCTUATION
 from transition_parser.storage.cards import PRETRAINED
-from transition_parser.training.silver.trees import sentences_of
 
 INSTALLED = ("train", "draw", "pretrained", "docs", "test")  # the extras that run/setup.sh installs
 SCRIPTS = sorted(path.name for path in RUN.glob("*.sh") if path.name not in ("environment.sh", "setup.sh", "test.sh"))

@@ -1,6 +1,7 @@
-"""The bank of silver AMRs: what is kept, and that an interrupted run goes on where it stopped."""
+"""Silver AMRs: sentences, facts and frames that are read, what is kept, and that an interrupted run goes on."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,18 +9,24 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
 from transition_parser.base.errors import InputError
 from transition_parser.base.files import held
 from transition_parser.graphs import amr_matching
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.amr_score import smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.graphs.propbank import Annotation, Argument, Predicate
 from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.given import Given, GivenNode
-from transition_parser.parsing.parses import AmrParse
-from transition_parser.training.silver import files, making
-from transition_parser.training.silver.making import best_of, make_bank
-from transition_parser.training.silver.sources import Source
+from transition_parser.parsing.parses import AmrParse, Parse
+
+sys.path.insert(0, str(ROOT / "run"))
+import silver
+import silver_common
+from silver import Source, Sources, best_of, make_bank
+from silver_common import Example, Excluded, read_frames, read_texts, spread
 
 
 class Interruption(BaseException):
@@ -60,7 +67,7 @@ def sources(*words: str) -> list[Source]:
 
 @pytest.fixture(autouse=True)
 def chunks_of_two(monkeypatch):
-    monkeypatch.setattr(making, "CHUNK", 2)
+    monkeypatch.setattr(silver, "CHUNK", 2)
 
 
 def concepts(bank: Path) -> list[str]:
@@ -94,7 +101,7 @@ def test_graphs_that_agree_too_little_or_have_an_unwanted_concept_are_left_out(t
 
 
 def test_a_word_with_too_many_concepts_leaves_its_sentence_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(making, "MOST_OF_ONE_WORD", 1)
+    monkeypatch.setattr(silver, "MOST_OF_ONE_WORD", 1)
     made = make_bank(str(tmp_path / "a.amr"), sources("a"), [FakeParser()])
     assert made.kept == 1
     with pytest.raises(InputError, match="no sentence is left"):
@@ -118,8 +125,8 @@ def test_dates_that_cannot_be_are_left_out(date, is_odd, tmp_path):
     bank.write_text(f"# ::id 1\n# ::snt A\n(b / bear-02 :time (d / date-entity {date}))\n")
     (entry,) = read_bank(bank)
     parse = AmrParse(entry, entry.graph, ((0,),) * len(entry.graph), {}, (), 0.0, ())
-    kept = making._kept(entry, making.Choice(parse, 1.0), 0.0, frozenset())
-    assert (kept == files.LeftOut("date that cannot be")) is is_odd
+    kept = silver.kept(entry, parse, 1.0, 0.0, ())
+    assert (kept.left_out == "date that cannot be") is is_odd
 
 
 @pytest.mark.parametrize("last", ["b", "c", "d", "e"])
@@ -131,7 +138,7 @@ def test_an_interrupted_run_goes_on_and_gives_the_same_bytes(last, cut, tmp_path
         make_bank(str(bank), some, [FakeParser(stop_at=last)])
     partial = tmp_path / "a.amr.partial"
     assert not bank.exists()
-    partial.write_bytes(partial.read_bytes() + b'{"id": '[:cut])
+    partial.write_bytes(partial.read_bytes() + b'["# ::id'[:cut])
     parser = FakeParser()
     made = make_bank(str(bank), some, [parser])
     assert bank.read_bytes() == whole.read_bytes() and not partial.exists() and made.kept == 5
@@ -177,7 +184,7 @@ def test_what_can_not_grow_is_no_output(path, tmp_path, monkeypatch):
 def test_a_finished_interrupted_run_is_written_without_parsing(tmp_path):
     bank, partial, parser = tmp_path / "a.amr", tmp_path / "a.amr.partial", FakeParser()
     with pytest.MonkeyPatch.context() as patch, pytest.raises(OSError):
-        patch.setattr(files, "output", lambda path: (_ for _ in ()).throw(OSError("no room")))
+        patch.setattr(silver_common, "output", lambda path: (_ for _ in ()).throw(OSError("no room")))
         make_bank(str(bank), sources("a"), [FakeParser()])
     assert len([json.loads(line) for line in partial.read_text().splitlines()]) == 2
     make_bank(str(bank), sources("a"), [parser])
@@ -196,13 +203,13 @@ def parse_of(graph: AmrGraph) -> AmrParse:
 
 
 def test_a_single_graph_agrees_with_itself():
-    assert best_of([parse_of(SEE)]).agreement == 1.0
+    assert best_of([parse_of(SEE)])[1] == 1.0
 
 
 def test_the_majority_is_chosen_and_of_equal_ones_the_first():
     see, girl = parse_of(SEE), parse_of(GRAPHS[1])
-    assert best_of([girl, see, see]).parse.graph == SEE
-    assert best_of([girl, see]).parse.graph == GRAPHS[1]
+    assert best_of([girl, see, see])[0].graph == SEE
+    assert best_of([girl, see])[0].graph == GRAPHS[1]
     assert best_of([see, see]) == (see, 1.0)
 
 
@@ -213,8 +220,8 @@ def test_agreement_is_the_mean_smatch_with_all_others(graphs):
         others = [other for j, other in enumerate(graphs) if j != i]
         means.append(sum(smatch_counts(one.to_penman(), other.to_penman()).f1 for other in others) / len(others))
     best = best_of([*map(parse_of, graphs)])
-    assert best.agreement == pytest.approx(max(means))
-    assert means[graphs.index(best.parse.graph)] == pytest.approx(max(means))
+    assert best[1] == pytest.approx(max(means))
+    assert means[graphs.index(best[0].graph)] == pytest.approx(max(means))
 
 
 def test_equal_graphs_are_compared_once(monkeypatch):
@@ -222,3 +229,186 @@ def test_equal_graphs_are_compared_once(monkeypatch):
     monkeypatch.setattr(amr_matching, "climbed", lambda one, other, start: compared.append(1) or 1)
     best_of([parse_of(SEE), parse_of(SEE), parse_of(GRAPHS[1])])
     assert len(compared) == 1
+
+
+# --- sentences and facts ---
+
+GO = Predicate(1, "go.02", (Argument("ARG0", (0, 0)),))
+
+
+def treebank(path: Path, *texts: str) -> Path:
+    """A treebank in which all words hang on the second one."""
+    blocks = []
+    for number, text in enumerate(texts, 1):
+        rows = [f"# sent_id = s{number}"]
+        for i, form in enumerate(text.split(), 1):
+            head, relation, tag = ("0", "root", "VERB") if i == 2 else ("2", "dep", "NOUN")
+            rows.append("\t".join([str(i), form, "_", tag, "_", "_", head, relation, "_", "_"]))
+        blocks.append("\n".join(rows) + "\n\n")
+    path.write_text("".join(blocks))
+    return path
+
+
+def test_sentences_come_once_with_their_facts(tmp_path):
+    found = Sources(inventory={"go.02"})
+    path = treebank(tmp_path / "t.conllu", "Boys go home", "Boys go", "Girls go home", "Boys go home", "a " * 41)
+    found.add_treebank(path, {"s1": Annotation("s1", (GO,), {1: "go"}, "a.tsv", 1)})
+    first, second = found.found
+    assert (first.entry.id, first.entry.text, second.entry.text) == ("t.s1", "Boys go home", "Girls go home")
+    assert first.facts is not None and [node.concept for node in first.facts.nodes] == ["go-02"]
+    assert second.facts is None
+    assert found.counts == {"predicate": 1, "argument": 1, "sentence with facts": 1}
+
+
+def test_excluded_texts_are_left_out_and_counted(tmp_path):
+    found = Sources(Excluded(["Boys gó home."]))
+    found.add_treebank(treebank(tmp_path / "t.conllu", "Boys go home", "Girls go home"), {})
+    assert [one.entry.text for one in found.found] == ["Girls go home"]
+    assert found.left_out == {"sentence of an excluded text": 1}
+
+
+def test_annotation_of_other_words_is_an_error(tmp_path):
+    annotations = {"s1": Annotation("s1", (GO,), {1: "went"}, "a.tsv", 1)}
+    with pytest.raises(InputError, match=r"a\.tsv:1: sentence s1: word 2 is 'went' here, but 'go' in the treebank"):
+        Sources().add_treebank(treebank(tmp_path / "t.conllu", "Boys go home"), annotations)
+
+
+class TreeParser:
+    """Makes the second word the head of all others."""
+
+    def parse_stream(self, sentences):
+        for one in sentences:
+            n = len(one.forms)
+            tree = DependencyTree(tuple(0 if i == 1 else 2 for i in range(n)), ("dep", "root", *["dep"] * (n - 2)))
+            yield Parse(one, tree, (1.0,) * n, (), 0.0, tuple("VERB" if i == 1 else "NOUN" for i in range(n)))
+
+
+def test_examples_of_frames_are_parsed_to_find_heads(tmp_path):
+    found = Sources(inventory={"go.02"})
+    found.add_treebank(treebank(tmp_path / "t.conllu", "Girls go home"), {})
+    some = [Example(f"go.02.{i}", (who, "go", "home"), GO) for i, who in enumerate(["Boys", "Girls"], 1)]
+    found.add_examples(some, TreeParser())
+    assert [one.entry.id for one in found.found] == ["t.s1", "frames.go.02.1"]
+    assert found.found[1].facts is not None and found.found[1].facts.edges[0].target == (0, 0)
+
+
+# --- texts that stay out ---
+
+LONG = "The boy who lives here wants to see the sea"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_excluded"),
+    [
+        (LONG, True),
+        ("the BOY who lives here wants to see the séa !", True),
+        ("theboy who lives here wan ts to see the sea", True),
+        (f"He said that {LONG} .", True),  # contains it
+        ("boy who lives here wants to see the", True),  # is a part of it
+        ("who lives here wants to see the", False),  # of seven words
+        ("The boy who lives there wants to see the sea", False),
+        ("Go home .", True),
+        ("I go home", False),  # contains a short one
+        ("... !", False),
+        ("", False),
+    ],
+)
+def test_equal_texts_and_long_parts_are_excluded(text, is_excluded):
+    assert (text in Excluded([LONG, "Go home!", "..."])) == is_excluded
+
+
+@given(st.lists(st.text("ab ", max_size=24), max_size=4), st.text("ab ", max_size=40))
+def test_exclusion_is_what_its_rule_says(texts, text):
+    def squeezed(one: str) -> str:
+        return one.replace(" ", "")
+
+    def is_long(one: str) -> bool:
+        return len(one.split()) >= 8
+
+    expected = any(
+        squeezed(text) == squeezed(one)
+        or (is_long(one) and squeezed(one) in squeezed(text))
+        or (is_long(text) and squeezed(text) in squeezed(one))
+        for one in texts
+        if squeezed(one)
+    )
+    assert (text in Excluded(texts)) == expected
+
+
+def test_texts_are_read_from_treebanks_and_banks(tmp_path):
+    (tmp_path / "a.conllu").write_text("# text = Don't go\n1\tDo" + "\t_" * 8 + "\n2\tn't" + "\t_" * 8 + "\n\n")
+    (tmp_path / "a.amr").write_text("# ::id a ::snt Go\n# ::tok Go .\n(g / go-02\n\n")  # the graph need not be whole
+    assert [*read_texts([tmp_path / "a.conllu", tmp_path / "a.amr"])] == ["Do n't", "Don't go", "Go", "Go ."]
+
+
+def test_a_file_without_sentences_is_an_error(tmp_path):
+    (tmp_path / "a.amr").write_text("\n")
+    with pytest.raises(InputError, match=r"a\.amr: the file has no sentences"):
+        [*read_texts([tmp_path / "a.amr"])]
+
+
+# --- PropBank's frames ---
+
+
+def frame(id: str = "go.01", amr: tuple[str, ...] = ("2019",), **example: object) -> str:
+    some = [{"text": "Boys go home", "rel": "1", "args": [["ARG1", "0", "0"]], **example}]
+    return json.dumps({"id": id, "amr": amr, "examples": some}) + "\n"
+
+
+def test_frames_are_those_that_amr_uses(tmp_path):
+    (tmp_path / "f").write_text(frame() + frame("go.04", amr=()))
+    inventory, found = read_frames(tmp_path / "f")
+    assert inventory == {"go.01"}
+    arguments = (Argument("ARG1", (0, 0)),)
+    assert found == [Example("go.01.1", ("Boys", "go", "home"), Predicate(1, "go.01", arguments))]
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        {"rel": "3"},
+        {"rel": None},
+        {"rel": "?"},
+        {"text": "Boys want *PRO* to go", "rel": "4"},
+        {"text": "", "rel": "0"},
+    ],
+)
+def test_examples_that_cannot_be_used_are_left_out(example, tmp_path):
+    (tmp_path / "f").write_text(frame(**example))
+    assert not read_frames(tmp_path / "f")[1]
+
+
+def test_arguments_without_a_place_are_left_out_and_brackets_restored(tmp_path):
+    arguments = [["ARG0", "?", "?"], ["ARG1", "0", "9"], ["ARG2", "2", "4"]]
+    (tmp_path / "f").write_text(frame(text="Boys go -LRB- home -RRB-", args=arguments))
+    (example,) = read_frames(tmp_path / "f")[1]
+    assert example.words[2:] == ("(", "home", ")") and example.predicate.arguments == (Argument("ARG2", (2, 4)),)
+
+
+@pytest.mark.parametrize(
+    "text", ["go\n", "{}\n", "[]\n", "", frame(amr=()), '{"id": "a.01", "amr": 1, "examples": [2]}']
+)
+def test_a_file_that_holds_no_frames_is_an_error(text, tmp_path):
+    (tmp_path / "f").write_text(text)
+    with pytest.raises(InputError, match="roleset"):
+        read_frames(tmp_path / "f")
+
+
+def examples(*rolesets: str) -> list[Example]:
+    return [Example(f"{i}", (str(i), "a", "b"), Predicate(1, one)) for i, one in enumerate(rolesets)]
+
+
+def test_examples_cover_rolesets_evenly():
+    some = examples("a.01", "a.01", "a.01", "b.01", "c.01", "c.01")
+
+    def taken(most: int, each: int = 2) -> str:
+        return "".join(one.id for one in spread(some, most, 3, 3, each))
+
+    assert taken(9) == "01345" and taken(9, each=1) == "034"
+    assert taken(3) == "034" and taken(4) == "0134" and taken(2) == "03"
+    assert not spread(some, 9, 4, 9, 2) and not spread(some, 9, 1, 2, 2)
+
+
+def test_a_text_is_an_example_once():
+    some = examples("a.01", "b.01")
+    assert spread([some[0], some[1]._replace(words=some[0].words)], 9, 1, 9, 2) == some[:1]

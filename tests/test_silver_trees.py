@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +12,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Sentence, parse_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.parses import Parse
-from transition_parser.training.silver import trees
-from transition_parser.training.silver.trees import (
+
+sys.path.insert(0, str(ROOT / "run"))
+import silver_trees as trees
+from silver_trees import (
     consensus_of_trees,
     distinct,
     make_treebank,
@@ -87,8 +91,8 @@ def test_no_other_tree_agrees_more(labels):
 
 def test_trees_of_several_models_and_of_a_beam_are_compared():
     sentence = with_id(("a", "b", "c"), "one")
-    (choice,) = silver_trees([FakeParser(OTHER, FLAT), FakeParser(FLAT)], [sentence])
-    assert choice.parse.tree == FLAT and choice.agreement == pytest.approx(0.5)
+    ((parse, agreement),) = silver_trees([FakeParser(OTHER, FLAT), FakeParser(FLAT)], [sentence])
+    assert parse.tree == FLAT and agreement == pytest.approx(0.5)
 
 
 def test_columns_that_a_model_does_not_predict_are_those_of_the_first_model_that_does():
@@ -102,20 +106,20 @@ def test_columns_that_a_model_does_not_predict_are_those_of_the_first_model_that
                 yield replace(parse, upos=(self.tag,) * 3, lemmas=("x",) * 3)
 
     sentence = with_id(("a", "b", "c"), "one")
-    (choice,) = silver_trees(
+    ((parse, agreement),) = silver_trees(
         [FakeParser(FLAT), Tagger("NOUN", CHAIN), Tagger("VERB", OTHER), FakeParser(FLAT)], [sentence]
     )
-    assert choice.parse.tree == FLAT
-    (read,) = parse_conllu(written(choice).encode().splitlines(True))
+    assert parse.tree == FLAT
+    (read,) = parse_conllu(written(parse, agreement).encode().splitlines(True))
     assert [(row.upos, row.lemma, row.xpos, row.feats) for row in read.rows] == [("NOUN", "x", "_", "_")] * 3
-    (choice,) = silver_trees([Tagger("NOUN", CHAIN), Tagger("VERB", FLAT), FakeParser(FLAT)], [sentence])
-    assert choice.parse.tree == FLAT and choice.parse.upos == ("VERB",) * 3
+    ((parse, agreement),) = silver_trees([Tagger("NOUN", CHAIN), Tagger("VERB", FLAT), FakeParser(FLAT)], [sentence])
+    assert parse.tree == FLAT and parse.upos == ("VERB",) * 3
 
 
 def test_an_alternative_keeps_the_id_of_its_sentence():
-    (choice,) = silver_trees([FakeParser(OTHER, FLAT), FakeParser(FLAT)], [with_id(("a", "b", "c"), "one")])
-    assert choice.parse.tree == FLAT and choice.parse.place.rank == 2
-    (read,) = parse_conllu(written(choice).encode().splitlines(True))
+    ((parse, agreement),) = silver_trees([FakeParser(OTHER, FLAT), FakeParser(FLAT)], [with_id(("a", "b", "c"), "one")])
+    assert parse.tree == FLAT and parse.place.rank == 2
+    (read,) = parse_conllu(written(parse, agreement).encode().splitlines(True))
     assert read.comments == ("# sent_id = one", "# agreement = 0.5000")
 
 
@@ -129,10 +133,10 @@ def test_a_run_on_another_device_does_not_go_on(tmp_path, monkeypatch):
 
 
 def test_a_silver_tree_says_how_much_the_models_agree():
-    (choice,) = silver_trees([FakeParser(CHAIN, FLAT)], [with_id(("a", "b", "c"), "one")])
-    (read,) = parse_conllu(written(choice).encode().splitlines(True))
+    ((parse, agreement),) = silver_trees([FakeParser(CHAIN, FLAT)], [with_id(("a", "b", "c"), "one")])
+    (read,) = parse_conllu(written(parse, agreement).encode().splitlines(True))
     assert read.comments == ("# sent_id = one", "# agreement = 0.6667")
-    assert read.tree() == choice.parse.tree
+    assert read.tree() == parse.tree
 
 
 def test_an_interrupted_run_goes_on_and_gives_the_same_bytes(tmp_path, monkeypatch):

@@ -1,0 +1,245 @@
+"""What the scripts of silver data share: texts to leave out, files that grow by a sentence, PropBank's frames."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from transition_parser import Parser
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.files import held, output
+from transition_parser.base.progress import progress
+from transition_parser.graphs.bank import read_bank
+from transition_parser.graphs.conllu import read_conllu
+from transition_parser.graphs.propbank import Argument, Predicate
+
+# --- texts that models are evaluated on ----------------------------------------------------------
+
+LEAST = 8  # texts of at least this many words are also compared with parts of other texts
+
+
+class Excluded:
+    """Texts to keep out of training data, compared by letters and digits alone, in lower case, without accents.
+
+    A sentence is excluded if it is one of the texts. It is also excluded if it contains one of the texts, or is a part
+    of one; the contained sentence must have `LEAST` or more words with a letter or digit.
+
+    >>> excluded = Excluded(["You can't see it."])
+    >>> "You ca n't see it !" in excluded, "You see it" in excluded
+    (True, False)
+    """
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._whole: set[str] = set()
+        self._long: dict[str, list[str]] = defaultdict(list)  # first characters of long texts → the texts
+        for text in texts:
+            letters = squeezed(text)
+            if letters and letters not in self._whole:
+                self._whole.add(letters)
+                if _is_long(text):
+                    self._long[letters[:LEAST]].append(letters)
+        self._all = "\n".join(sorted(self._whole))
+
+    def __contains__(self, text: str) -> bool:
+        letters = squeezed(text)
+        if letters in self._whole or (_is_long(text) and letters in self._all):
+            return True
+        starts = range(len(letters) - LEAST + 1)
+        return any(letters.startswith(other, i) for i in starts for other in self._long.get(letters[i : i + LEAST], ()))
+
+
+def read_texts(paths: Iterable[str | os.PathLike]) -> Iterator[str]:
+    """Yield each sentence of CoNLL-U files and AMR banks, as written and as its words. Raises `InputError`."""
+    for path in paths:
+        if str(path).endswith(".conllu"):
+            texts = [text for one in read_conllu(path) for text in (" ".join(one.forms), one.text)]
+        else:
+            texts = [one.metadata[key] for one in read_bank(path, graphs=False) for key in ("snt", "tok")
+                     if key in one.metadata]  # fmt: skip
+        if not texts:
+            raise InputError(f"{path}: the file has no sentences to exclude")
+        yield from texts
+
+
+def squeezed(text: str) -> str:
+    """Return the letters and digits of a text in lower case, without accents."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text).casefold()))
+
+
+def _is_long(text: str) -> bool:
+    return sum(any(map(str.isalnum, word)) for word in text.split()) >= LEAST
+
+
+# --- files that are made sentence by sentence ----------------------------------------------------
+
+
+class Result(NamedTuple):
+    """A sentence of the file with its graph, and how far the models agree (0 to 1); or why it is left out."""
+
+    text: str = ""
+    agreement: float = 0.0
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
+class Made:
+    """The number of sentences in the file, reason → number of those left out, and the mean agreement."""
+
+    kept: int
+    left_out: Counter[str] = field(default_factory=Counter)
+    agreement: float = 0.0
+
+    def said(self, others: Counter[str]) -> list[str]:
+        """Return lines about what was left out, here and by `others`, and about the agreement."""
+        lines = [f"left out: {count:,} × {reason}" for reason, count in (others + self.left_out).most_common()]
+        return [*lines, f"mean agreement: {self.agreement:.3f}"]
+
+
+def common_options(of: argparse.ArgumentParser, models: list[str], beam: int) -> None:
+    """Add the options of both scripts."""
+    of.add_argument("-o", "--output", required=True, metavar="FILE")
+    of.add_argument("--model", nargs="+", default=models, help="names, checkpoints or exported folders")
+    of.add_argument("--ensemble", nargs="+", default=[], metavar="MODEL", help="models that parse as one with --model")
+    of.add_argument("--beam", type=int, default=beam)
+    of.add_argument("--nbest", type=int, metavar="N", help="parses of a sentence by each model")
+    of.add_argument("--least", type=float, default=0.0, help="leave out what agrees less (0 to 1)")
+    of.add_argument("--exclude", nargs="+", default=[], metavar="FILE",
+                    help="CoNLL-U or AMR banks whose sentences must stay out, even as a part (of 8 words or more)"
+                    " of others")  # fmt: skip
+    of.add_argument("--frames", metavar="JSONL", help="PropBank's frames")
+
+
+def check_options(arguments: argparse.Namespace, inputs: Iterable[str | os.PathLike], nbest: int) -> None:
+    """Raise `InputError` for options that do not fit each other."""
+    if arguments.ensemble and len(arguments.model) > 1:
+        raise InputError("--ensemble adds models to one --model: give one")
+    if Path(arguments.output).resolve() in {Path(path).resolve() for path in inputs}:
+        raise InputError(f"{arguments.output} is one of the inputs: write to another file")
+    if nbest > arguments.beam:
+        raise InputError(f"--nbest {nbest} is more than --beam {arguments.beam}")
+
+
+def make_file(
+    path: str,
+    parsers: Iterable[Parser[Any]],
+    settings: dict[str, Any],
+    sentences: Iterable[object],
+    made_from: Callable[[int], Iterator[Result]],
+) -> Made:
+    """Write a file of silver data. Until it is complete, `path`.partial holds what is done; the same run continues it.
+
+    settings: all that the result depends on besides the sentences and parsers, as JSON can hold it
+    sentences: for each sentence, an object whose `repr` shows all that its result depends on
+    made_from: function from the number of a sentence, from 0, to the results of this and all later sentences
+
+    Raises `InputError` if `path` is a folder or `-`, if `path`.partial is of another run or is being written, and if no
+    sentence is kept.
+    """
+    if path == "-" or Path(path).is_dir():
+        raise input_error("is not a file: give one, which is made step by step", path)
+    partial = Path(f"{path}.partial")
+    models = [{**one.described(), "device": one.device.type, "precision": one.precision} for one in parsers]
+    representations = [repr(one).encode("utf-8", "surrogatepass") for one in sentences]
+    digest = hashlib.sha256(b"".join(representations)).hexdigest()
+    header = json.dumps({"models": models, **settings, "sentences": len(representations), "digest": digest}) + "\n"
+    with held(partial):
+        lines = partial.read_bytes().splitlines(True) if partial.exists() else []
+        lines = lines if not lines or lines[-1].endswith(b"\n") else lines[:-1]  # a line that is not whole goes
+        if lines and lines[0] != header.encode():
+            problem = "an interrupted run with other sentences or options wrote this file"
+            raise input_error(f"{problem}: remove the file, or repeat that run", partial)
+        with open(partial, "wb", buffering=0) as file:
+            file.write(b"".join(lines) or header.encode())
+            start = max(len(lines) - 1, 0)
+            for one in progress(made_from(start), "parsing", len(representations) - start):
+                file.write((json.dumps(one) + "\n").encode())
+        results = [Result(*json.loads(line)) for line in partial.read_bytes().splitlines()[1:]]
+        kept = [one for one in results if not one.left_out]
+        if kept:
+            with output(path) as whole:
+                whole.writelines(one.text for one in kept)
+        partial.unlink()
+    if not kept:
+        raise InputError("no sentence is left whose tree or graph is wanted")
+    left_out = Counter(one.left_out for one in results if one.left_out)
+    return Made(len(kept), left_out, sum(one.agreement for one in kept) / len(kept))
+
+
+# --- PropBank's frames: Palmer, Gildea and Kingsbury 2005; Pradhan et al. 2022 --------------------
+
+# tokens of the Penn Treebank → the characters that they stand for
+_PLAIN = {"``": '"', "''": '"', "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+_TRACE = re.compile(r"\*.+|.+\*-\d+|%[a-z]+|/[.?]|\S+@\S+@\S+")  # tokens of treebanks that are no words of the text
+
+
+class Example(NamedTuple):
+    """An annotated example of a roleset."""
+
+    id: str
+    words: tuple[str, ...]
+    predicate: Predicate
+
+
+def read_frames(path: str | os.PathLike) -> tuple[frozenset[str], list[Example]]:
+    """Return the rolesets that AMR uses, and their examples, without those that have traces or no predicate.
+
+    The file has one JSON object per line, with `id`, `amr` and `examples`. Raises `InputError` for another file.
+    """
+    inventory: set[str] = set()
+    examples: list[Example | None] = []
+    for number, line in enumerate(Path(path).read_bytes().splitlines(), 1):
+        try:
+            values = json.loads(line)
+            read = [_example(f"{values['id']}.{i}", values["id"], one) for i, one in enumerate(values["examples"], 1)]
+            if values["amr"]:
+                inventory.add(values["id"])
+                examples += read
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            problem = f"the line is no roleset with `id`, `amr` and `examples`: {type(error).__name__} {error}"
+            raise input_error(problem, path, number) from None
+    if not inventory:
+        raise input_error("the file has no roleset that AMR uses", path)
+    return frozenset(inventory), [one for one in examples if one is not None]
+
+
+def _example(name: str, roleset: str, values: dict[str, Any]) -> Example | None:
+    words = tuple(_PLAIN.get(word, word) for word in values["text"].split())
+    places = [int(place) for place in (values["rel"] or "").split() if place.isdecimal()]
+    if not places or max(places) >= len(words) or any(map(_TRACE.fullmatch, words)):
+        return None
+    arguments = []
+    for label, first, last in values["args"]:
+        if str(first).isdecimal() and str(last).isdecimal() and int(first) <= int(last) < len(words):
+            arguments.append(Argument(label, (int(first), int(last))))
+    return Example(name, words, Predicate(places[0], roleset, tuple(arguments)))
+
+
+def spread(examples: Iterable[Example], most: int, least_words: int, most_words: int, each: int) -> list[Example]:
+    """Return at most `most` examples that cover many rolesets evenly, in their order, each text once.
+
+    The first round takes the first example of each roleset, and so on, up to `each`. Of a round that does not fit,
+    examples at equal distances are taken.
+    """
+    rounds: list[list[tuple[int, Example]]] = [[] for _ in range(each)]
+    taken: Counter[str] = Counter()
+    texts: set[tuple[str, ...]] = set()
+    for place, example in enumerate(examples):
+        roleset = example.predicate.roleset
+        if least_words <= len(example.words) <= most_words and taken[roleset] < each and example.words not in texts:
+            rounds[taken[roleset]].append((place, example))
+            taken[roleset] += 1
+            texts.add(example.words)
+    chosen: list[tuple[int, Example]] = []
+    for some in rounds:
+        room = most - len(chosen)
+        chosen += some if len(some) <= room else [some[i * len(some) // room] for i in range(room)]
+    return [example for _, example in sorted(chosen)]
