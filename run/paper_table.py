@@ -1,13 +1,20 @@
-"""The tables of `run/paper.sh` as Markdown, with the paper's figures beside ours.
+"""The tables of `run/paper.sh` as Markdown, with the paper's figures beside ours, and the papers' claims.
 
     python run/paper_table.py OUT/PAPER.json ... [--table NAME] [--corpus NAME]
-        [--split dev|test] [--punct skip | --by length|distance|depth|tag] [--curves FOLDER]
+        [--split dev|test] [--punct skip | --by length|distance|depth|tag | --claims]
 
 There is a table for each table of the paper and each corpus. A row has the paper's figure and our scores, each the mean
 over the seeds ± its standard deviation. Trees: UAS / LAS in percent, without subtypes of relations; AMRs: Smatch. Rows
 that were not run are in the table, too; "–" stands for a beam that a row was not searched with. --punct skip leaves
 punctuation out. --by divides the LAS on test, with the largest beam of the table, by the length of the sentence, the
-distance of a word from its head or from the root, or its tag. --curves draws the score on dev after each epoch.
+distance of a word from its head or from the root, or its tag.
+
+--claims: configs/papers/PAPER.toml lists the claims of a paper: one row of a table is better than another row, worse,
+or as good. Beside the paper's difference stands our difference of the mean scores on test, with its standard error
+where a row has several seeds, with the largest beam that both rows were searched with. Differences up to two standard
+errors can't be told from chance; with one seed, up to `CHANCE`. One row is as good as another if it is not worse by
+more than `CHANCE`. There is no verdict if the rows were trained for different numbers of epochs, or if the score of a
+row is below `LEARNED`. Each corpus has a column, and a further one for a table that is `like` a table with claims.
 """
 
 from __future__ import annotations
@@ -16,25 +23,28 @@ import argparse
 import json
 import statistics
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from paper import COUNTED, DIVIDED, PARTS, SAME, SKIPPED, SPLITS, Table, read_table
+from paper import COUNTED, DIVIDED, PAPERS, PARTS, SAME, SKIPPED, SPLITS, Table, read_table
 
-from transition_parser.base.errors import InputError, input_error, needs_extra
+from transition_parser.base.errors import InputError, input_error
 from transition_parser.parsing.formalisms import formalism_of
 
 Run = dict[str, Any]
 Rows = list[list[str]]
 
 SCORES = {"uas": ("UAS", 1), "las": ("LAS", 1), "smatch": ("Smatch", 3)}  # name in the table, number of decimals
+CHANCE = {"uas": 1.0, "las": 1.0, "smatch": 0.01}
+LEARNED = {"uas": 30.0, "las": 20.0, "smatch": 0.1}
 
 
 def read(paths: Iterable[Path]) -> list[Run]:
-    """Return the runs of files of results. Runs with the same settings are one seed, and the last of them is returned.
+    """Return the runs of files of results. Of runs with the same settings the last one is returned.
 
     Raises `InputError` for another file, and `OSError` for one that can't be read.
     """
@@ -53,14 +63,20 @@ def read(paths: Iterable[Path]) -> list[Run]:
     return [*found.values()]
 
 
-@contextmanager
-def errors_said(program: str) -> Iterator[None]:
-    """End the program with status 2 and one line where the block raises `InputError` or `OSError`."""
-    try:
-        yield
-    except (InputError, OSError) as error:
-        sys.stderr.write(f"{program}: error: {error}\n")
-        sys.exit(2)
+def groups(runs: Iterable[Run]) -> dict[tuple[str, str, str, str], list[Run]]:
+    """Return (paper, table, name of the corpus, digests of its files) → its runs."""
+    found: dict[tuple[str, str, str, str], list[Run]] = {}
+    for run in runs:
+        settings, data = run["settings"], run["settings"]["data"]
+        digests = " ".join(data.get(split, "") for split in ("train", *SPLITS))
+        found.setdefault((settings["paper"], settings["table"], data["name"], digests), []).append(run)
+    return found
+
+
+def markdown(table: Sequence[Sequence[str]]) -> str:
+    """Return the table as Markdown; its first row is the header."""
+    head, *body = ("| " + " | ".join(row) + " |" for row in table)
+    return "\n".join([head, "|---" * len(table[0]) + "|", *body])
 
 
 def score(figure: float | dict[str, float]) -> float:
@@ -69,23 +85,20 @@ def score(figure: float | dict[str, float]) -> float:
 
 
 def size_of(beam: str) -> int:
-    """Return the size of a beam from its name in the results, such as "beam 10"."""
     return int(beam.split()[-1])
 
 
-def cell(figures: Iterable[dict[str, Any]]) -> str:
-    """Return the means and standard deviations of scores.
+# --- tables --------------------------------------------------------------------------------------
 
-    figures: the scores of each seed
+
+def cell(seeds: Sequence[dict[str, Any]]) -> str:
+    """Return the means and standard deviations of the scores of each seed.
 
     >>> cell([{"uas": 76.2, "las": 68.6}]), cell([{"smatch": {"f1": 0.5}}, {"smatch": {"f1": 0.6}}])
     ('76.2 / 68.6', '0.550 ± 0.071')
     """
-    seeds = list(figures)
-    parts = []
-    for name in (name for name in SCORES if name in seeds[0]):
-        parts.append(_mean([score(one[name]) for one in seeds], SCORES[name][1]))
-    return " / ".join(parts)
+    scores = ((SCORES[name][1], [score(one[name]) for one in seeds]) for name in SCORES if name in seeds[0])
+    return " / ".join(_mean(values, decimals) for decimals, values in scores)
 
 
 def _mean(values: Sequence[float], decimals: int) -> str:
@@ -98,15 +111,14 @@ def _table_of(runs: Sequence[Run]) -> Table:
     return read_table(first["paper"], first["table"], formalism_of(first["system"]))
 
 
-def _of_row(runs: Iterable[Run], row: dict[str, Any]) -> list[Run]:
-    return [run for run in runs if run["settings"]["row"] == row["name"]]
+def of_row(runs: Iterable[Run], name: str) -> list[Run]:
+    return [run for run in runs if run["settings"]["row"] == name]
 
 
 def rows(runs: Sequence[Run], key: str = COUNTED, splits: Sequence[str] = SPLITS) -> Rows:
     """Return the header and the rows of one table and corpus, all rows of the table in its order.
 
     key: `COUNTED` or `SKIPPED`, scores with or without punctuation
-    splits: the splits whose scores the table shows
     """
     table = _table_of(runs)
     scored = ((split, beam) for run in runs for split, of in run[key].items() for beam in of)
@@ -114,7 +126,7 @@ def rows(runs: Sequence[Run], key: str = COUNTED, splits: Sequence[str] = SPLITS
     columns.sort(key=lambda column: (SPLITS.index(column[0]), size_of(column[1])))
     body = []
     for row in table.rows:
-        own = _of_row(runs, row)
+        own = of_row(runs, row["name"])
         epochs = "; ".join(str(number) for number in sorted({run["settings"]["epochs"] for run in own}))
         missing = "needs pretrained vectors" if row.get("vectors") else "not run"
         scores = []
@@ -129,64 +141,109 @@ def rows(runs: Sequence[Run], key: str = COUNTED, splits: Sequence[str] = SPLITS
 
 
 def rows_by(runs: Sequence[Run], part: str) -> Rows:
-    """Return the header, and the LAS on test divided by `part` for each row that was searched with the largest beam.
-
-    part: one of `PARTS`
-    """
+    """Return the header, and the LAS on test divided by `part` for each row that was searched with the largest beam."""
     beam = max((beam for run in runs for beam in run[DIVIDED]), key=size_of)
     searched = (run[DIVIDED][beam] for run in runs if beam in run[DIVIDED])
     parts = list(dict.fromkeys(chain.from_iterable(of[f"by_{part}"] for of in searched)))
     body = []
     for row in _table_of(runs).rows:
-        of = [run[DIVIDED][beam][f"by_{part}"] for run in _of_row(runs, row) if beam in run[DIVIDED]]
+        of = [run[DIVIDED][beam][f"by_{part}"] for run in of_row(runs, row["name"]) if beam in run[DIVIDED]]
         if of:
             values = ([one[key] for one in of if key in one] for key in parts)
             body.append([row["name"], *(_mean(each, 1) if each else "–" for each in values)])
     return [[f"LAS on test by {part}, {beam}", *parts], *body]
 
 
-def markdown(table: Sequence[Sequence[str]]) -> str:
-    """Return the table as Markdown; its first row is the header."""
-    head, *body = ("| " + " | ".join(row) + " |" for row in table)
-    return "\n".join([head, "|---" * len(table[0]) + "|", *body])
+# --- claims --------------------------------------------------------------------------------------
 
 
-def groups(runs: Iterable[Run]) -> dict[tuple[str, str, str, str], list[Run]]:
-    """Return (paper, table, name of the corpus, digests of its files) → its runs."""
-    found: dict[tuple[str, str, str, str], list[Run]] = {}
-    for run in runs:
-        settings, data = run["settings"], run["settings"]["data"]
-        digests = " ".join(data.get(split, "") for split in ("train", *SPLITS))
-        found.setdefault((settings["paper"], settings["table"], data["name"], digests), []).append(run)
-    return found
+@dataclass(frozen=True)
+class Claim:
+    """A claim that compares two rows of a table; configs/papers/README.md explains the keys."""
+
+    claim: str
+    table: str
+    row: str
+    against: str
+    paper: str
+    expect: Literal["better", "worse", "as good"] = "better"
+    trees: Literal["uas", "las"] = "las"
+    punct: Literal["count", "skip"] = "count"
+
+    def ours(self, runs: Iterable[Run]) -> str:
+        """Return the difference in the runs of one corpus, and whether the claim holds: one cell of the table."""
+        runs = [run for run in runs if run["settings"]["table"] == self.table]
+        both = [of_row(runs, self.row), of_row(runs, self.against)]
+        if not all(both):
+            return "not run"
+        beams = set.intersection(*({*run[COUNTED]["test"]} for run in chain(*both)))
+        if not beams:
+            return "not run with the same beam"
+        beam = max(beams, key=size_of)
+        metric = "smatch" if "smatch" in both[0][0][COUNTED]["test"][beam] else self.trees
+        key = SKIPPED if self.punct == "skip" and metric != "smatch" else COUNTED
+        if any(key not in some[0] for some in both):
+            return "has no scores without punctuation"
+        row, against = ([score(run[key]["test"][beam][metric]) for run in some] for some in both)
+        difference, error = statistics.mean(row) - statistics.mean(against), standard_error(row, against)
+        decimals = SCORES[metric][1]
+        shown = f"{difference:+z.{decimals}f}".replace("-", "−") + ("" if error is None else f" ± {error:.{decimals}f}")
+        shown += ", greedily" if size_of(beam) == 1 else ""
+        if len({run["settings"]["epochs"] for run in chain(*both)}) > 1:
+            return f"{shown}: can't be said after different epochs"
+        for name, scores in ((self.row, row), (self.against, against)):
+            if statistics.mean(scores) < LEARNED[metric]:
+                return f"{shown}: can't be said, {name} has hardly learned"
+        return f"{shown}: {self.verdict(difference, CHANCE[metric], error)}"
+
+    def verdict(self, difference: float, chance: float, error: float | None = None) -> str:
+        """Return `holds`, `does not hold` or `can't be said`.
+
+        chance: the difference that two seeds of the same row may have
+        error: the standard error of the difference; None for one seed
+        """
+        if self.expect == "as good":
+            return "holds" if difference >= -chance else "does not hold"
+        gain = difference if self.expect == "better" else -difference
+        if abs(gain) <= (chance if error is None else 2 * error):
+            return "can't be said"
+        return "holds" if gain > 0 else "does not hold"
 
 
-def draw(name: str, runs: Sequence[Run], path: Path) -> None:
-    """Draw the score on dev after each epoch: a line for the first seed of each row, or nothing without scores."""
-    from cycler import cycler
-    from matplotlib import rcParams
-    from matplotlib.figure import Figure
+def standard_error(*samples: Sequence[float]) -> float | None:
+    """Return the standard error of the difference of two means; None if both samples have a single value.
 
-    from transition_parser.drawing.derivations import save
+    A sample with a single value is taken to have the variance of the other sample.
+    """
+    known = [statistics.variance(sample) for sample in samples if len(sample) > 1]
+    if not known:
+        return None
+    variances = (statistics.variance(sample) if len(sample) > 1 else known[0] for sample in samples)
+    return sum(variance / len(sample) for sample, variance in zip(samples, variances, strict=True)) ** 0.5
 
-    metrics = [key for run in runs for epoch in run["history"] for key in epoch if key in SCORES]
-    if not metrics:
-        return
-    metric = metrics[0]
-    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
-    axes = figure.subplots()
-    axes.set_prop_cycle(cycler(linestyle=["-", "--"]) * rcParams["axes.prop_cycle"])
-    for run in runs:
-        points = [(epoch["epoch"], epoch[metric]) for epoch in run["history"] if metric in epoch]
-        if points and run["settings"]["seed"] == 1:  # an ensemble has no curve
-            axes.plot(*zip(*points, strict=True), label=run["settings"]["row"])
-    axes.set_title(name)
-    axes.set_xlabel("epoch")
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.set_ylabel(f"dev {SCORES[metric][0]}")
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
-    save(figure, path)
+
+def claims_of(paper: str) -> list[Claim]:
+    """Return the claims of a paper. Raises `OSError` for an unknown paper."""
+    return [Claim(**one) for one in tomllib.loads((PAPERS / f"{paper}.toml").read_text("utf-8")).get("claims", ())]
+
+
+def claim_rows(paper: str, runs: Sequence[Run]) -> Rows:
+    """Return the header, and a row for each claim of a paper, from the runs of all its tables."""
+    tables = tomllib.loads((PAPERS / f"{paper}.toml").read_text("utf-8"))["tables"]
+    claims = claims_of(paper)
+    corpora: dict[tuple[str, str, str], list[Run]] = {}  # key: corpus, its digests, a `like` table or ""
+    for (_, table, name, digests), own in groups(runs).items():
+        is_like = tables.get(table, {}).get("like") in {claim.table for claim in claims}
+        corpora.setdefault((name, digests, table if is_like else ""), []).extend(own)
+    body = []
+    for claim in claims:
+        cells = []
+        for (_, _, table), own in corpora.items():
+            judge = replace(claim, table=table) if table and tables[table]["like"] == claim.table else claim
+            cells.append(judge.ours(own))
+        body.append([f"{claim.claim} ({claim.row} against {claim.against})", claim.paper, *cells])
+    names = [f"{name}, table {table}" if table else name for name, _, table in corpora]
+    return [["claim", "paper", *names], *body]
 
 
 def main() -> None:
@@ -198,22 +255,16 @@ def main() -> None:
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--punct", choices=("count", "skip"), default="count", help="punctuation (default: count)")
     shown.add_argument("--by", choices=PARTS, help="divide the LAS on test by this")
-    parser.add_argument("--curves", type=Path, metavar="FOLDER", help="draw learning curves into this folder, as SVG")
-    arguments = parser.parse_args()
-    with errors_said("paper_table.py"):
-        write(arguments)
+    shown.add_argument("--claims", action="store_true", help="print whether the papers' claims hold instead")
+    try:
+        write(parser.parse_args())
+    except (InputError, OSError) as error:
+        sys.stderr.write(f"paper_table.py: error: {error}\n")
+        sys.exit(2)
 
 
 def write(arguments: argparse.Namespace) -> None:
-    """Print the tables, and draw the curves.
-
-    Raises `InputError` for unfit results, for a table or corpus without results, and for curves without matplotlib.
-    """
-    if arguments.curves:
-        with needs_extra("draw", "learning curves"):
-            import matplotlib  # noqa: F401
-    key = {"count": COUNTED, "skip": SKIPPED}[arguments.punct]
-    splits = [arguments.split] if arguments.split else SPLITS
+    """Print the tables. Raises `InputError` for unfit results, and for a table or corpus without results."""
     wanted = {
         names: runs
         for names, runs in groups(read(arguments.results)).items()
@@ -221,15 +272,22 @@ def write(arguments: argparse.Namespace) -> None:
     }
     if not wanted:
         raise InputError("no results of this table and corpus are in the files")
+    if arguments.claims:
+        papers = [paper for paper in dict.fromkeys(names[0] for names in wanted) if claims_of(paper)]
+        if not papers:
+            raise InputError("no paper of these results has claims")
+        for paper in papers:
+            runs = [run for names, own in wanted.items() if names[0] == paper for run in own]
+            print(f"{paper}:\n\n{markdown(claim_rows(paper, runs))}\n")
+        return
+    key = {"count": COUNTED, "skip": SKIPPED}[arguments.punct]
+    splits = [arguments.split] if arguments.split else SPLITS
     for (paper, table, data, _), runs in wanted.items():
         needed = DIVIDED if arguments.by else key
         if any(needed not in run for run in runs):
             raise InputError(f"{paper}, table {table}, {data}: has no scores {needed}: those are of trees")
         found = rows_by(runs, arguments.by) if arguments.by else rows(runs, key, splits)
         print(f"{paper}, table {table}, {data}:\n\n{markdown(found)}\n")
-        if arguments.curves:
-            arguments.curves.mkdir(parents=True, exist_ok=True)
-            draw(f"{paper}, table {table}, {data}", runs, arguments.curves / f"{paper}-{table}-{data}.svg")
 
 
 if __name__ == "__main__":

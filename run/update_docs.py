@@ -4,7 +4,7 @@
 
 A comment above a table names the command that prints it, from the root of the repository:
 
-    <!-- from: run/paper_claims.py results/spa-dp.json -->
+    <!-- from: run/paper_table.py results/spa-dp.json --claims -->
 
 --check writes nothing, and ends with status 1 where a page differs from what its commands print.
 """
@@ -22,7 +22,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.base.files import replacing
 
 ROOT = Path(__file__).resolve().parents[1]
-MADE = re.compile(r"(<!-- from: (?P<command>.+?) -->\n(?:<!-- chart: .+? -->\n)?)(?:\|.*(?:\n|\Z))*")
+MADE = re.compile(r"(<!-- from: (?P<command>.+?) -->\n)(?:\|.*(?:\n|\Z))*")
 
 
 def printed(command: str) -> str:

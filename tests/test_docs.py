@@ -246,17 +246,6 @@ def test_references_hold_every_command_and_the_public_api(site):
 
 
 @pytest.mark.slow
-def test_tables_that_ask_for_a_chart_get_one(site):
-    """A bar for each row: the page keeps the table, and no comment stays."""
-    for name, variant in (("words", "letters"), ("architectures", "use_parser"), ("papers", "h + b")):
-        text = (site / f"{name}.html").read_text(encoding="utf-8")
-        assert f'<span class="label">{variant}' in text and 'class="bar"' in text, name
-    asked = sum(page.read_text(encoding="utf-8").count("<!-- chart:") for page in PAGES)
-    drawn = sum(page.read_text(encoding="utf-8").count('class="chart"') for page in site.rglob("*.html"))
-    assert asked == drawn >= 5
-
-
-@pytest.mark.slow
 def test_long_lines_of_code_are_wrapped(site):
     (style,) = site.rglob("site.css")
     assert "white-space: pre-wrap" in style.read_text(encoding="utf-8")

@@ -12,7 +12,6 @@ from transition_parser.parsing.formalisms import TREES
 
 sys.path.insert(0, str(ROOT / "run"))
 import paper
-import paper_claims
 import paper_table
 import update_docs
 
@@ -32,13 +31,13 @@ def trained(row, seed, las, table="1", smatch=None):
 
 
 def claim(**keys):
-    return paper_claims.Claim(**{"claim": "", "table": "1", "row": "a", "against": "b", "paper": "", **keys})
+    return paper_table.Claim(**{"claim": "", "table": "1", "row": "a", "against": "b", "paper": "", **keys})
 
 
 @pytest.mark.parametrize("of", PAPERS)
 def test_claims_are_of_rows_that_their_tables_have(of):
     tables = tomllib.loads((paper.PAPERS / f"{of}.toml").read_text(encoding="utf-8"))["tables"]
-    claims = paper_claims.read_claims(of)
+    claims = paper_table.claims_of(of)
     assert claims
     for one in claims:
         rows = {row["name"] for row in paper.read_table(of, one.table, TREES).rows}
@@ -114,16 +113,16 @@ def test_a_run_that_two_files_have_is_one_seed(tmp_path):
 def test_the_command_prints_a_row_for_each_claim(tmp_path):
     path = tmp_path / "use.json"
     path.write_text(json.dumps({"runs": [trained("arc-hybrid", 1, 80.0), trained("arc-eager", 1, 70.0)]}))
-    lines = run(ROOT / "run" / "paper_claims.py", path).stdout.splitlines()
+    lines = run(ROOT / "run" / "paper_table.py", path, "--claims").stdout.splitlines()
     assert lines[0] == "use:" and lines[2] == "| claim | paper | corpus |"
-    assert len(lines) == 4 + len(paper_claims.read_claims("use")) + 1
+    assert len(lines) == 4 + len(paper_table.claims_of("use")) + 1
     assert "| +0.02 | +10.0: holds |" in lines[4] and lines[5].endswith("| not run |")
 
 
 def test_a_table_that_is_like_another_has_a_column_of_its_own():
     runs = [trained("a", 1, 80.0), trained("c", 1, 90.0), trained("c", 1, 70.0, table="1-MiniLM")]
     runs.append(trained("a", 1, 72.0, table="1-MiniLM"))
-    header, first, *_others = paper_claims.rows("stack-transformer", runs)
+    header, first, *_others = paper_table.claim_rows("stack-transformer", runs)
     assert header == ["claim", "paper", "corpus", "corpus, table 1-MiniLM"]
     assert first[2:] == ["+10.0: holds", "−2.0: does not hold"]
 
@@ -134,8 +133,8 @@ def test_the_tables_of_the_docs_are_what_their_commands_print():
 
 def test_a_table_that_its_command_does_not_print_is_written_anew(monkeypatch):
     monkeypatch.setattr(update_docs, "printed", lambda command: f"| {command} |\n")
-    page = "a\n\n<!-- from: run/x.py -->\n<!-- chart: b -->\n| old |\n| older |\n\n| another |\n"
-    new = "a\n\n<!-- from: run/x.py -->\n<!-- chart: b -->\n| run/x.py |\n\n| another |\n"
+    page = "a\n\n<!-- from: run/x.py -->\n| old |\n| older |\n\n| another |\n"
+    new = "a\n\n<!-- from: run/x.py -->\n| run/x.py |\n\n| another |\n"
     assert update_docs.updated(page) == update_docs.updated(new) == new
 
 
@@ -151,16 +150,6 @@ def test_runs_of_other_training_data_are_no_further_seeds():
     runs = [trained("a", 1, 80.0), trained("a", 1, 70.0)]
     runs[1]["settings"]["data"]["train"] = "another"
     assert [len(own) for own in paper_table.groups(runs).values()] == [1, 1]
-
-
-def test_curves_without_matplotlib_are_one_line(monkeypatch, capsys, tmp_path):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setattr(sys, "argv", ["paper_table.py", "no-such.json", "--curves", str(tmp_path / "curves")])
-    with pytest.raises(SystemExit) as ended:
-        paper_table.main()
-    said = capsys.readouterr().err
-    assert ended.value.code == 2 and said.startswith("paper_table.py: error: learning curves need the extra `draw`")
-    assert said.count("\n") == 1 and not (tmp_path / "curves").exists()
 
 
 def test_a_failing_command_is_one_line(monkeypatch, capsys):

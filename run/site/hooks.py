@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from charts import with_charts
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -48,7 +47,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Return the page with links between files turned into links between pages, and with charts above its tables."""
+    """Return the page with links between files turned into links between pages."""
     name = page.file.src_uri
     folder = posixpath.dirname(ELSEWHERE.get(name, f"docs/{name}"))
 
@@ -57,7 +56,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         target = _PAGES.get(path) or path.removeprefix("docs/")
         return posixpath.relpath(target, posixpath.dirname(name) or ".")
 
-    return with_charts(_LINK.sub(to_page, markdown))
+    return _LINK.sub(to_page, markdown)
 
 
 def cli_reference() -> str:
