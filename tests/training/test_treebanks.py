@@ -17,8 +17,7 @@ from transition_parser.storage.cards import read_card
 from transition_parser.training import checks
 from transition_parser.training.evaluation import untagged
 from transition_parser.training.flags import read_flags
-from transition_parser.training.recipes import RECIPES, config_for
-from transition_parser.training.treebanks import Treebank
+from transition_parser.training.treebanks import RECIPES, Treebank, config_for
 
 README = "# Summary\n\n=== Machine-readable metadata ====\nLicense: CC BY-SA 4.0\nContributors: Doe, Jane; Roe, Jim\n"
 SMALL = ("--word-width", "32", "--scan-width", "16", "--spa-width", "32", "--mlp-width", "32", "--warmup-epochs", "1")

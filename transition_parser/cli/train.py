@@ -144,7 +144,7 @@ def run(arguments: argparse.Namespace) -> int:
     treebank = _treebank(arguments)
     experiment = _experiment(arguments, treebank)
     new = not experiment.dest.exists()
-    with locked(experiment.dest) as lock, said_of(experiment.dest):
+    with locked(experiment.dest), said_of(experiment.dest):
         before = experiment.begin()
         if before:
             print(f"training goes on; the model so far is kept in {before}", file=sys.stderr)
@@ -152,7 +152,6 @@ def run(arguments: argparse.Namespace) -> int:
         about = {name: getattr(arguments, name) for name in ("language", "license") if getattr(arguments, name)}
         stages = Stages(
             experiment,
-            lock,
             how,
             arguments.user_dir,
             arguments.bits,
@@ -180,8 +179,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _treebank(arguments: argparse.Namespace) -> Treebank | None:
     """Return the treebank whose folder was given, or None if a config was given."""
-    from transition_parser.training.recipes import config_for
-    from transition_parser.training.treebanks import Treebank
+    from transition_parser.training.treebanks import Treebank, config_for
 
     if arguments.train and arguments.dev:
         if arguments.config or arguments.pretrained:

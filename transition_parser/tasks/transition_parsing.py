@@ -38,10 +38,8 @@ from transition_parser.parsing.search import search
 from transition_parser.schedulers.adam_by_part import check_optimizer
 from transition_parser.schedulers.length import LengthConfig, tell_batches, warn_if_short
 from transition_parser.storage.transfer import described, start_from
-from transition_parser.tasks.bounded_generator import BoundedGenerator
-from transition_parser.tasks.explorer import AFTER, SHARE, explorer_of
-from transition_parser.tasks.graph_generator import GraphGenerator
-from transition_parser.tasks.scoring import GENERATED, SCORING
+from transition_parser.tasks.exploration import AFTER, SHARE, explorer_of
+from transition_parser.tasks.generation import GENERATED, SCORING, BoundedGenerator, GraphGenerator
 from transition_parser.tasks.teacher import Teacher, teacher_of
 from transition_parser.tasks.wrappers import GenerationModel
 from transition_parser.text.columns import (

@@ -1,4 +1,4 @@
-"""The progress of a running training: one line an epoch, and on a terminal one bar with the time left."""
+"""The log of a training by fairseq: the figures in it, and one line an epoch for people."""
 
 from __future__ import annotations
 
@@ -62,28 +62,19 @@ def epochs_of(lines: Iterable[str], metric: str) -> list[dict[str, float]]:
 
 
 class Display:
-    """A display of the progress of a training, which ends at a number of epochs or of updates, whichever comes first.
+    """Prints a line for each epoch of a training, which ends at a number of epochs or of updates, whichever is first.
 
     epochs: the last epoch; 0: epochs are not limited
     updates: the last update; 0: updates are not limited
     metric: the score that chooses checkpoints, such as `las`
-    terminal: True to draw a bar; None to draw it where standard error is a terminal
     earlier: the lines that are already in the log of a training that is continued
     maximizes: True where a higher score is better
     """
 
     def __init__(
-        self,
-        epochs: float,
-        updates: float,
-        metric: str,
-        terminal: bool | None = None,
-        earlier: Iterable[str] = (),
-        maximizes: bool = True,
+        self, epochs: float, updates: float, metric: str, earlier: Iterable[str] = (), maximizes: bool = True
     ) -> None:
         self._epochs, self._updates, self._metric = epochs or math.inf, updates or math.inf, metric
-        self._terminal = sys.stderr.isatty() if terminal is None else terminal
-        self._bar: Any = None
         self._began: tuple[float, float] | None = None  # start time, and the share of training done by then
         self._score: float | None = None
         self._better = operator.gt if maximizes else operator.lt
@@ -93,21 +84,16 @@ class Display:
                 self._validated(entry)
 
     def line(self, text: str) -> None:
-        """Update the display by a line of fairseq's log."""
+        """Read a line of fairseq's log; print the epoch that it ends."""
         entry = entry_of(text)
         if entry is None:
             return
         if entry.kind == "valid":
             self._validated(entry)
         elif entry.kind == "train":
-            self._say(self._epoch_line(entry))
-        else:
-            self._moved(entry)
-
-    def close(self) -> None:
-        """Remove the bar."""
-        if self._bar is not None:
-            self._bar.close()
+            print(self._epoch_line(entry), file=sys.stderr, flush=True)
+        elif self._began is None:
+            self._began = time.monotonic(), self._done(entry, "num_updates", "update")
 
     def _validated(self, entry: Entry) -> None:
         self._score = entry.number(f"valid_{self._metric}")
@@ -121,40 +107,12 @@ class Display:
             parts.append(f"dev {self._metric.upper()} {self._score:g}")
         if self._best is not None:
             parts.append(f"best {self._best[0]:g} (epoch {self._best[1]})")
-        left = self._left(self._done(entry, "train_num_updates", entry.number("epoch")))
-        return "  ".join([*parts, f"{left} left"] if left else parts)
+        now, done = time.monotonic(), self._done(entry, "train_num_updates", "epoch")
+        began, before = self._began or (now, done)
+        if done > before:
+            parts.append(f"{timedelta(seconds=round((now - began) / (done - before) * (1 - done)))} left")
+        return "  ".join(parts)
 
-    def _done(self, entry: Entry, updates: str, epochs: float | None) -> float:
-        """Return the share of the training that is done, from 0 to 1."""
-        return min(max((epochs or 0) / self._epochs, (entry.number(updates) or 0) / self._updates), 1.0)
-
-    def _moved(self, entry: Entry) -> None:
-        done = self._done(entry, "num_updates", entry.number("update"))
-        left = self._left(done)
-        if not self._terminal:
-            return
-        if self._bar is None:
-            from tqdm import tqdm
-
-            form = "{desc} |{bar}| {percentage:3.0f}% [{elapsed}{postfix}]"
-            self._bar = tqdm(total=1.0, initial=done, bar_format=form, file=sys.stderr, leave=False)
-        score = "" if self._score is None else f", dev {self._metric.upper()} {self._score:g}"
-        self._bar.set_description_str(f"epoch {entry.figures['epoch']}", refresh=False)
-        self._bar.set_postfix_str(
-            f"loss {entry.figures['loss']}{score}{f', {left} left' if left else ''}", refresh=False
-        )
-        self._bar.update(done - self._bar.n)
-
-    def _left(self, done: float) -> str | None:
-        self._began = self._began or (time.monotonic(), done)
-        began, before = self._began
-        if done <= before:
-            return None
-        seconds = (time.monotonic() - began) / (done - before) * (1 - done)
-        return str(timedelta(seconds=round(seconds)))
-
-    def _say(self, text: str) -> None:
-        if self._bar is None:
-            print(text, file=sys.stderr, flush=True)
-        else:
-            self._bar.write(text, file=sys.stderr)
+    def _done(self, entry: Entry, updates: str, epochs: str) -> float:
+        """Return the share of the training that is done, from 0 to 1, by the figures of these names."""
+        return min(max((entry.number(epochs) or 0) / self._epochs, (entry.number(updates) or 0) / self._updates), 1.0)

@@ -188,11 +188,11 @@ LOCK = ".lock"
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[int]:
-    """Lock the folder against other runs until the block and all programs that inherit the descriptor have ended.
+def locked(folder: Path) -> Iterator[None]:
+    """Lock the folder against other runs until the block has ended.
 
-    The lock's file descriptor is yielded. A missing folder is made. Raises `InputError` where another run has the lock,
-    where the folder is a file, and where fairseq would read its path as several paths.
+    A missing folder is made. Raises `InputError` where another run has the lock, where the folder is a file, and where
+    fairseq would read its path as several paths.
     """
     check_undivided(folder)
     try:
@@ -200,8 +200,8 @@ def locked(folder: Path) -> Iterator[int]:
     except FileExistsError:
         raise input_error("is a file, not a folder to write into", folder) from None
     busy = input_error("another `transition-parser train` is running in this folder: wait for it, or end it", folder)
-    with held(folder / LOCK, busy) as descriptor:
-        yield descriptor
+    with held(folder / LOCK, busy):
+        yield
 
 
 def _differing(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> Iterator[str]:

@@ -1,88 +1,105 @@
-"""fairseq's programs as child processes."""
+"""fairseq's programs, run in this process."""
 
 from __future__ import annotations
 
+import logging
 import os
-import signal
-import subprocess
-import sys
-from collections import deque
-from collections.abc import Callable, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
+from typing import TextIO
 
+import transition_parser
 from transition_parser.base.errors import InputError, input_error
 
-_PACKAGE = Path(__file__).resolve().parents[1]
-_CHILD = Path(__file__).resolve().with_name("child.py")
 TASK = ("--task", "transition_parsing")
-_SECONDS_TO_END = 20.0
-_OURS = "transition_parser.base.errors.InputError: "
+_FORMAT = logging.Formatter("%(asctime)s | %(levelname)s | %(name)s | %(message)s", "%Y-%m-%d %H:%M:%S")
 
 
 def run_fairseq(
     program: str,
     arguments: Sequence[str],
     log: Path,
-    lock: int,
     user_dir: str | None = None,
     line: Callable[[str], None] = lambda text: None,
 ) -> None:
-    """Run `fairseq_cli.PROGRAM` with the task of this package, and append its output to `log`.
+    """Run `fairseq_cli.PROGRAM`, `preprocess` or `train`, with the task of this package.
 
-    The program ends when this process ends, also where this process is interrupted or killed. Raises `InputError` with
-    the program's last message where the program fails.
+    Raises `InputError` where the program fails. A traceback is then in the log.
 
-    lock: a file descriptor that the program inherits
-    user_dir: a package with further models; None for this package alone
-    line: called with each line of the output
+    log: the file to which all that the program logs and prints is appended
+    user_dir: a package with further models, imported before; None for this package alone
+    line: called with each line that is logged
     """
-    user = ("--user-dir", str(Path(user_dir or _PACKAGE).resolve()), *TASK)
-    command = [sys.executable, "-P", str(_CHILD), program, *arguments, *user]
-    path = os.pathsep.join(filter(None, [str(_PACKAGE.parent), os.environ.get("PYTHONPATH", "")]))
-    last: deque[str] = deque(maxlen=200)
-    with (
-        open(log, "a", encoding="utf-8") as file,
-        subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,  # open for as long as this process lives, see `child.py`
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            env={**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"},
-            pass_fds=[lock],
-            start_new_session=True,  # the keyboard interrupts only this process, which then ends the program
-        ) as child,
-    ):
+    user = str(Path(user_dir).resolve()) if user_dir else transition_parser.__path__[0]
+    with _logged(log, line) as file:
         try:
-            assert child.stdout is not None
-            for text in child.stdout:
-                file.write(text)
-                file.flush()
-                last.append(text.rstrip())
-                line(text.rstrip())
-            status = child.wait()
+            {"preprocess": _preprocess, "train": _train}[program]([*arguments, "--user-dir", user, *TASK])
+        except Exception as error:
+            if isinstance(error, InputError) or (isinstance(error, OSError) and error.errno is not None):
+                raise
+            traceback.print_exc(file=file)
+            words = str(error).strip().splitlines() or ["it said nothing"]
+            raise input_error(f"fairseq-{program} failed: {type(error).__name__}: {words[-1]}", log) from error
+
+
+def _preprocess(arguments: Sequence[str]) -> None:
+    from fairseq import options
+    from fairseq_cli import preprocess
+
+    preprocess.main(options.get_preprocessing_parser().parse_args(arguments))
+    preprocess.logger.handlers.clear()  # a file in the folder of the data
+
+
+def _train(arguments: Sequence[str]) -> None:
+    from fairseq import checkpoint_utils, options
+    from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+    from fairseq.distributed.utils import call_main
+    from fairseq_cli import train
+
+    import transition_parser.tasks.transition_parsing  # noqa: F401  (registers the task, and with it all else)
+
+    for function in (checkpoint_utils.save_checkpoint, train.should_stop_early):
+        vars(function).clear()  # the best score of an earlier training
+    call_main(
+        convert_namespace_to_omegaconf(options.parse_args_and_arch(options.get_training_parser(), arguments)),
+        train.main,
+    )
+
+
+class _Lines(logging.Handler):
+    """Writes each message to a file as one line, and gives it to a function. Errors of writing are raised."""
+
+    def __init__(self, file: TextIO, line: Callable[[str], None]) -> None:
+        super().__init__(logging.INFO)
+        self.setFormatter(_FORMAT)
+        self._file, self._line = file, line
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = self.format(record)
+        print(text, file=self._file, flush=True)
+        self._line(text)
+
+
+@contextmanager
+def _logged(log: Path, line: Callable[[str], None]) -> Iterator[TextIO]:
+    """Append to a file what the block, and processes that it starts, log, print and warn of."""
+    root, fairseq = logging.getLogger(), logging.getLogger("fairseq")
+    handlers, levels = root.handlers, (root.level, fairseq.level)
+    printed = os.dup(1)
+    with open(log, "a", encoding="utf-8") as file, redirect_stdout(file):
+        try:
+            os.dup2(file.fileno(), 1)  # fairseq starts a process for each GPU
+            root.handlers = [_Lines(file, line)]
+            root.setLevel(logging.INFO)
+            fairseq.setLevel(logging.INFO)
+            logging.captureWarnings(True)
+            yield file
         finally:
-            _end(child)
-    if status:
-        raise _failed(program, status, last, log)
-
-
-def _end(child: subprocess.Popen) -> None:
-    """End a program and the processes that it started, by force where it does not end in time."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if child.poll() is None:
-            os.killpg(child.pid, number)
-            try:
-                child.wait(_SECONDS_TO_END)
-            except subprocess.TimeoutExpired:
-                continue
-
-
-def _failed(program: str, status: int, last: Sequence[str], log: Path) -> InputError:
-    for text in reversed(last):
-        if text.startswith(_OURS):
-            return InputError(text.removeprefix(_OURS))
-    words = next((text for text in reversed(last) if text.strip()), "it said nothing")
-    how = f"was ended by signal {-status}" if status < 0 else f"failed with exit status {status}"
-    return input_error(f"fairseq-{program} {how}: {words}", log)
+            logging.captureWarnings(False)
+            root.handlers = handlers
+            root.setLevel(levels[0])
+            fairseq.setLevel(levels[1])
+            os.dup2(printed, 1)
+            os.close(printed)

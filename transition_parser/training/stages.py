@@ -20,12 +20,12 @@ from typing import Any
 from transition_parser.base.files import replacing
 from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.parsing.formalisms import AMR
+from transition_parser.storage.cards import write_card
 from transition_parser.text.columns import KNOWN, asked_for
 from transition_parser.training.display import Display, epochs_of, name_of
 from transition_parser.training.evaluation import Evaluation, evaluate, evaluate_raw_text
 from transition_parser.training.experiment import Experiment
 from transition_parser.training.flags import arguments_of
-from transition_parser.training.model_card import write_model_card
 from transition_parser.training.programs import run_fairseq
 from transition_parser.training.selection import select
 from transition_parser.training.treebanks import Treebank
@@ -39,7 +39,7 @@ _SAID_EPOCHS = 10  # epochs between two messages about the training of a segment
 
 @dataclass(frozen=True)
 class Stages:
-    """The stages of an experiment, in a folder that is locked by the file descriptor `lock`.
+    """The stages of an experiment.
 
     user_dir: a package with further models, as for fairseq's `--user-dir`
     evaluation: the settings with which dev and test are parsed
@@ -52,7 +52,6 @@ class Stages:
     """
 
     experiment: Experiment
-    lock: int
     evaluation: Evaluation
     user_dir: str | None = None
     bits: int = 32
@@ -130,7 +129,7 @@ class Stages:
         written = [SPLITS[split] for split in experiment.splits]
         arguments = [part for split in written for part in (prefixes[split], str(folder / split))]
         languages = ("--source-lang", "src", "--target-lang", "act", "--destdir", str(folder))
-        run_fairseq("preprocess", [*arguments, *languages], experiment.dest / PREPARE_LOG, self.lock)
+        run_fairseq("preprocess", [*arguments, *languages], experiment.dest / PREPARE_LOG)
         os.replace(folder, experiment.data)
 
     def _train_segmenter(self) -> None:
@@ -167,10 +166,7 @@ class Stages:
         ours += ["--tensorboard-logdir", self.tensorboard] if self.tensorboard else []
         often = [] if experiment.value("--log-interval") else ["--log-interval", "10"]
         arguments = [str(experiment.data), *arguments_of(experiment.flags), *ours, *often]
-        try:
-            run_fairseq("train", arguments, log, self.lock, self.user_dir, display.line)
-        finally:
-            display.close()
+        run_fairseq("train", arguments, log, self.user_dir, display.line)
         with open(log, encoding="utf-8") as lines, replacing(history) as temporary:
             temporary.write_text(json.dumps(epochs_of(lines, metric), indent=1) + "\n", encoding="utf-8")
 
@@ -200,7 +196,7 @@ class Stages:
             else:
                 figures["raw_text"] = {experiment.splits[-1]: of_raw_text}
         (folder / SCORES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-        write_model_card(experiment, folder, figures, self.about, self.treebank)
+        _write_card(experiment, folder, figures, self.about, self.treebank)
         os.replace(folder, experiment.model)
 
 
@@ -261,3 +257,32 @@ def _fresh(folder: Path) -> Path:
     if folder.exists():
         shutil.rmtree(folder)
     return folder
+
+
+def _write_card(
+    experiment: Experiment,
+    folder: Path,
+    figures: Mapping[str, Any],
+    about: Mapping[str, str],
+    treebank: Treebank | None,
+) -> None:
+    """Write the card of a model into its folder, and the licence files of its treebank beside it."""
+    scores: list[dict[str, Any]] = []
+    for split in experiment.splits:
+        for beam, of_split in figures.get(split, {}).items():
+            values = {name: of_split[name] for name in experiment.formalism.figures}
+            values = {name: value["f1"] if isinstance(value, dict) else value for name, value in values.items()}
+            scores.append({"data": _data_name(experiment, split, treebank), "beam": int(beam.split()[1]), **values})
+    text = f"Trained by `transition-parser train` with the config `{Path(experiment.config).name}`."
+    if treebank is not None:
+        for path in treebank.license_files:
+            shutil.copyfile(path, folder / path.name)
+        about, text = {**treebank.about(), **about}, f"{treebank.source()}\n\n{text}"
+    title = experiment.dest.resolve().name if treebank is None else treebank.name
+    write_card(folder, title, {**about, "scores": scores}, text)
+
+
+def _data_name(experiment: Experiment, split: str, treebank: Treebank | None) -> str:
+    if treebank is not None:
+        return f"{treebank.name} {split if split in experiment.files else f'{split} (held out)'}"
+    return Path(experiment.files[split][0]).name

@@ -1,4 +1,4 @@
-"""The folder of a treebank: its files, its size, and its licence and authors, for the model's card."""
+"""The folder of a treebank: its files, its size, the config that fits it, and its licence and authors."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from transition_parser.base.errors import input_error
 from transition_parser.base.model_files import read_text
@@ -149,3 +150,36 @@ def _commons(text: str) -> str | None:
     if found is None:
         return None
     return f"CC {'-'.join(['BY', *(_SHORT[part] for part in found[1].split('-')[1:])])} {found[2]}"
+
+
+class Recipe(NamedTuple):
+    """The configs for treebanks in a range of sizes.
+
+    words: the recipe is for treebanks with at least this many training words
+    config: name of a config of the package
+    pretrained: name of the config of a model that also reads words by a pretrained encoder
+    """
+
+    words: int
+    config: str
+    pretrained: str
+
+
+# The fewer words, the smaller the batches and the more epochs. docs/treebank.md shows this table.
+RECIPES = (
+    Recipe(0, "ud-spa-dp-small", "ud-minilm-small"),
+    Recipe(120_000, "ewt-en", "ewt-spa-dp-minilm"),
+    Recipe(600_000, "ud-spa-dp-large", "ewt-spa-dp-minilm"),
+)
+
+
+def config_for(words: int, pretrained: bool = False) -> str:
+    """Return the name of the config for a treebank with this number of training words.
+
+    pretrained: True for a model that also reads words by a pretrained encoder
+
+    >>> config_for(33_878)
+    'ud-spa-dp-small'
+    """
+    recipe = next(recipe for recipe in reversed(RECIPES) if words >= recipe.words)
+    return recipe.pretrained if pretrained else recipe.config
