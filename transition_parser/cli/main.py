@@ -6,16 +6,19 @@ import argparse
 import io
 import logging
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 
 from transition_parser.base import __version__
-from transition_parser.base.errors import InputError
+from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.base.files import NO_ROOM
 from transition_parser.base.process import let_idle_threads_sleep, limit_instructions
-from transition_parser.cli.contexts import signals_as_exits, warnings_as_lines
 
 # the subcommands, each a module of this folder
 COMMANDS = (
@@ -36,6 +39,7 @@ COMMANDS = (
     "calibrate",
     "segmenter",
 )
+ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 PASS_ON = ("train",)  # the commands that pass the arguments after -- to another program
 
 
@@ -95,6 +99,47 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception:  # a bug of this program; status 1 would mean a failed check
         traceback.print_exc()
         return 70
+
+
+@contextmanager
+def signals_as_exits() -> Iterator[None]:
+    """Turn SIGTERM and SIGHUP into `SystemExit` while the block runs."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    owner = os.getpid()
+
+    def leave(number: int, frame: object) -> None:
+        if os.getpid() != owner:  # a worker process, forked with this handler
+            os._exit(128 + number)
+        for other in before:
+            signal.signal(other, signal.SIG_IGN)  # a second signal must not interrupt the clean-up
+        raise SystemExit(128 + number)
+
+    before = {number: signal.getsignal(number) for number in ENDING if signal.getsignal(number) == signal.SIG_DFL}
+    for number in before:
+        signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Show each `ParserWarning` as one line on standard error while the block runs."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def shown(message: Warning | str, category: type[Warning], *where, **options) -> None:
+            if issubclass(category, ParserWarning):
+                print(f"transition-parser: warning: {message}", file=sys.stderr)
+            else:
+                show(message, category, *where, **options)
+
+        warnings.showwarning = shown
+        yield
 
 
 def _prepare_streams() -> None:

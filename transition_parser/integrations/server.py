@@ -88,49 +88,14 @@ class SentenceOfText(Text):
     derivation: int = Field(0, ge=0, description="number of the derivation whose steps are sent, the best is 0")
 
 
-class Model(BaseModel):
-    """A model: the kind of graph that it builds, and its transition system."""
-
-    name: str
-    description: str | None = Field(description="purpose of the model, from its card; null: not given")
-    formalism: str = Field(description="`trees` or `AMRs`")
-    system: str
-    beam: int
-
-
-class MostOfRequest(BaseModel):
-    """The upper limits of a request."""
-
-    characters: int
-    words: int
-    seconds: float
-
-
-class Models(BaseModel):
-    """The models that are served."""
-
-    version: str
-    models: list[Model]
-    limits: MostOfRequest
-
-
-class Problem(BaseModel):
-    """The reason why there is no parse."""
-
-    error: str
-
-
 ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": description}
-    for status, description in {
-        400: "the text can't be parsed",
-        404: "there is no such model or sentence",
-        408: "the request did not arrive in time",
-        413: "the text is too long",
-        422: "the request is not of this form",
-        503: "too many requests are waiting",
-        504: "it took too long",
-    }.items()
+    400: {"description": "the text can't be parsed"},
+    404: {"description": "there is no such model or sentence"},
+    408: {"description": "the request did not arrive in time"},
+    413: {"description": "the text is too long"},
+    422: {"description": "the request is not of this form"},
+    503: {"description": "too many requests are waiting"},
+    504: {"description": "it took too long"},
 }
 
 
@@ -142,19 +107,19 @@ class _Service:
         self.work: Batches | None = None
         self.divider = ThreadPoolExecutor(1, "dividing")  # divides texts into sentences, one text at a time
 
-    def models(self) -> Models:
+    def models(self) -> dict[str, Any]:
         models = [
-            Model(
-                name=name,
-                description=self.descriptions.get(name),
-                formalism=p.formalism.name,
-                system=p.resources.parser.system,
-                beam=p.beam,
-            )
-            for name, p in self.parsers.items()
+            {
+                "name": name,
+                "description": self.descriptions.get(name),
+                "formalism": parser.formalism.name,
+                "system": parser.resources.parser.system,
+                "beam": parser.beam,
+            }
+            for name, parser in self.parsers.items()
         ]
-        most = MostOfRequest(characters=self.limits.characters, words=self.limits.words, seconds=self.limits.seconds)
-        return Models(version=__version__, models=models, limits=most)
+        limits = {name: getattr(self.limits, name) for name in ("characters", "words", "seconds")}
+        return {"version": __version__, "models": models, "limits": limits}
 
     async def parse(self, asked: Text) -> dict[str, Any]:
         parser = self._parser(asked)
@@ -326,7 +291,7 @@ def make_app(
 
     @app.head("/api/models", include_in_schema=False)
     @app.get("/api/models", operation_id="models", summary="The models, and what a request may have")
-    async def _models() -> Models:
+    async def _models() -> dict[str, Any]:
         return service.models()
 
     # docs/page.md describes the answers
