@@ -33,28 +33,6 @@ class Bar(NamedTuple):
     note: str
 
 
-class Placed(NamedTuple):
-    """A bar with its place in pixels.
-
-    top: its upper edge
-    width: its length
-    """
-
-    bar: Bar
-    top: int
-    width: float
-
-
-class Tick(NamedTuple):
-    """A mark of the axis.
-
-    x: its place in pixels
-    """
-
-    x: float
-    text: str
-
-
 class Chart(NamedTuple):
     """Horizontal bars, one below the other, on a scale from 0.
 
@@ -86,14 +64,14 @@ class Chart(NamedTuple):
         """The x of the scale's 0, in pixels."""
         return self.names + FIGURES
 
-    def placed(self) -> list[Placed]:
-        """Return the bars from top to bottom."""
-        return [Placed(bar, ROW * i, BARS * bar.value / self.most) for i, bar in enumerate(self.bars)]
+    def placed(self) -> list[tuple[Bar, int, float]]:
+        """Return each bar with its upper edge and its length in pixels, from top to bottom."""
+        return [(bar, ROW * i, BARS * bar.value / self.most) for i, bar in enumerate(self.bars)]
 
-    def ticks(self) -> list[Tick]:
-        """Return the marks of the axis, from 0 to the end of the scale."""
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return the marks of the axis, x in pixels and text, from 0 to the end of the scale."""
         shares = [i / _TICKS for i in range(_TICKS + 1)]
-        return [Tick(self.left + BARS * share, f"{self.most * share:g}") for share in shares]
+        return [(self.left + BARS * share, f"{self.most * share:g}") for share in shares]
 
     def description(self) -> str:
         """Return the chart in words."""
