@@ -48,19 +48,12 @@ class WordConceptTable:
 
     @classmethod
     def train(cls, observations: Iterable[Observation]) -> WordConceptTable:
-        """Return the table that EM learns from nodes and the words of their sentences.
-
-        Training is deterministic. The order of the observations changes the strengths by rounding at most.
-        """
+        """Return the table that EM learns from nodes and the words of their sentences."""
         pairs = _Pairs(observations)
         return cls(pairs.strengths() if len(pairs.group) else {})
 
     def posterior(self, concept: str, words: Sequence[str]) -> list[float]:
-        """Return for each word of a sentence the probability that it expresses a concept.
-
-        The concept is known to be in the graph of the sentence. The probabilities add up to less than 1, because
-        perhaps no word expresses the concept.
-        """
+        """Return for each word of a sentence the probability that it expresses a concept."""
         strengths = self.strengths.get(concept)
         if not strengths:
             return [0.0] * len(words)
@@ -159,11 +152,7 @@ def _tokenised(entry: AmrEntry) -> AmrEntry:
 
 
 def check_size(entry: AmrEntry) -> None:
-    """Raise `InputError` for an entry that is too large.
-
-    The work grows with the product of words, nodes and edges. Each part of a token or label counts as a word or a
-    node: `New York` and `back-up` have two parts.
-    """
+    """Raise `InputError` for an entry that is too large."""
     if entry.graph is None:
         return
     sizes = {

@@ -38,12 +38,7 @@ def _percent(part: int, whole: int) -> float:
 
 
 def read_gold(path: str | os.PathLike, kinds: Iterable[str] = ("subgraph", "dupl-subgraph")) -> Gold:
-    """Return the subgraph layer of LEAMR's JSON file. A token is the number, from 0, of a word of `# ::snt`.
-
-    Raises `InputError` for a file in another format.
-
-    kinds: the types of alignment to read
-    """
+    """Return the subgraph layer of LEAMR's JSON file. A token is the number, from 0, of a word of `# ::snt`."""
     gold: Gold = {}
     try:
         with open(path, encoding="utf-8") as file:
@@ -59,10 +54,7 @@ def read_gold(path: str | os.PathLike, kinds: Iterable[str] = ("subgraph", "dupl
 
 
 def score(entries: Iterable[AmrEntry], gold: Gold) -> AlignmentScore:
-    """Return the agreement of the alignments of entries with gold alignments.
-
-    Raises `InputError` for a gold node that the graph does not have.
-    """
+    """Return the agreement of the alignments of entries with gold alignments."""
     total = exact = overlap = 0
     for entry in entries:
         if entry.id not in gold:

@@ -22,7 +22,6 @@ _Edit = tuple[int, int, int, str]  # line, first character, the character after 
 def marked(block: Sequence[str], entry: AmrEntry, style: str = "isi", relist: bool = False) -> list[str]:
     """Return the lines of an entry with its alignments.
 
-    block: the lines as they were
     entry: the entry with the new alignments, and with the tokens to which their numbers refer (`::tok`)
     style: `isi` (`~e.5`), `plain` (`~5`) or `jamr` (`# ::alignments`, `# ::node`)
     relist: True to delete old alignments outside the nodes (`# ::alignments`, marks of roles), as `jamr` always does
@@ -54,10 +53,7 @@ def _graph_lines(entry: AmrEntry, style: str, relist: bool) -> list[str]:
 
 
 def _edits(lines: list[str], entry: AmrEntry, style: str, relist: bool) -> Iterator[_Edit]:
-    """Yield the changes in the lines of a graph.
-
-    A mark is written after each node. The old marks are removed or rewritten.
-    """
+    """Yield the changes in the lines of a graph."""
     tokens_of_node = dict(zip(entry.paths, entry.alignments, strict=True))
     for (token, path), (after, _) in pairwise([*_with_paths(tokens_of(lines)), (None, None)]):
         has_mark = after is not None and after.kind == "ALIGNMENT"
@@ -82,11 +78,7 @@ def _mark(tokens: Span, style: str) -> str:
 
 
 def _with_paths(tokens: Iterator[PenmanToken]) -> Iterator[tuple[PenmanToken, str | None]]:
-    """Yield each token with its path in the graph: `1` for the top, `1.2` for its second branch.
-
-    A concept or a constant has the path of its node. A variable after a role has the path of its branch. Other
-    tokens have no path (None).
-    """
+    """Yield each token with its path in the graph: `1` for the top, `1.2` for its second branch."""
     opened: list[tuple[str, int]] = []  # the path of each open node, and its number of branches so far
     before = ""
     for token in tokens:

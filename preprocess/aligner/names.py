@@ -44,7 +44,7 @@ def _in_order(strings: list[str], words: Words) -> list[tuple[float, list[Span]]
 
 def _joined(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
     wanted = _letters("".join(strings))
-    letters = [_letters_outside_tags(form) for form in words.forms]
+    letters = ["" if form.startswith("<") else _letters(form) for form in words.forms]  # without tags
     matches = []
     for first in range(len(words) if wanted else 0):
         if not _letters(words.forms[first]):
@@ -62,10 +62,6 @@ def _joined(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
 
 def _letters(text: str) -> str:
     return "".join(c for c in text if c.isalnum())
-
-
-def _letters_outside_tags(form: str) -> str:
-    return "" if form.startswith("<") else _letters(form)
 
 
 def _share(strings: list[str], letters: list[str], first: int, last: int) -> list[Span]:
@@ -101,10 +97,7 @@ def _demonym(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]
 
 
 def _beginnings(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
-    """Return runs of tokens, one token for each string, in which each token begins like its string.
-
-    Examples are Germany – German and Olympics – Olympic.
-    """
+    """Return runs of tokens, one token for each string, in which each token begins like its string."""
     size, matches = len(strings), []
     for first in range(len(words) - size + 1):
         forms = words.forms[first : first + size]
@@ -123,11 +116,7 @@ def _alike(string: str, form: str) -> bool:
 
 
 def _some_strings(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
-    """Return the matches of as many successive strings as possible: equal tokens, or else tokens that begin alike.
-
-    A match is a run of strings and as many successive tokens. The other strings get all tokens of the run. One string
-    of a run must have three letters or more. Of the runs at a token, the first is returned, with the best score.
-    """
+    """Return the matches of as many successive strings as possible: equal tokens, or else tokens that begin alike."""
     alike = _runs(strings, words.forms, _alike)
     least = _least_sizes(strings)
     size = max((run for row, enough in zip(alike, least, strict=True) for run in row if run >= enough), default=0)
@@ -147,10 +136,7 @@ def _some_strings(strings: list[str], words: Words) -> list[tuple[float, list[Sp
 
 
 def _runs(strings: list[str], forms: Sequence[str], same: Callable[[str, str], bool]) -> list[list[int]]:
-    """Return string → token → the length of the longest run that ends with this string and this token.
-
-    In a run, successive strings match successive tokens (`same`). Lengths are at most the number of strings minus one.
-    """
+    """Return string → token → the length of the longest run that ends with this string and this token."""
     rows: list[list[int]] = []
     before = [0] * len(forms)
     for string in strings:
@@ -170,13 +156,7 @@ def _least_sizes(strings: list[str]) -> list[int]:
 
 
 def _spread(first: int, start: int, size: int, count: int) -> list[Span]:
-    """Return the spans of all strings of a name.
-
-    first: the token at which the run begins
-    start: the string at which the run begins
-    size: how many strings the run has
-    count: how many strings the name has
-    """
+    """Return the spans of all strings of a name."""
     whole = span(first, first + size - 1)
     return [whole] * start + [(first + i,) for i in range(size)] + [whole] * (count - start - size)
 

@@ -230,7 +230,8 @@ def _constant(around: Around, node: int, words: Words, counts: list[tuple[float,
     if label in CONSTANT_WORDS:
         yield from _listed(_word_scores(CONSTANT_WORDS, label), words)
         if label == "-":
-            yield from _negations(around.lemma(source), words)
+            lemma = around.lemma(source)
+            yield from (Candidate((i,), STRONG) for i, form in enumerate(words.forms) if negated(lemma, form))
         return
     if is_number(label):
         yield from _number(around, role, source, float(label), words, counts)
@@ -240,19 +241,8 @@ def _constant(around: Around, node: int, words: Words, counts: list[tuple[float,
     if not is_number(label):
         for score, spans in name_spans(text.split() or [text], words):
             yield Candidate(span(min(s[0] for s in spans), max(s[-1] for s in spans)), score)
-        yield from _number_in_text(text, counts)
-
-
-def _number_in_text(text: str, counts: list[tuple[float, Span]]) -> Iterator[Candidate]:
-    digits = text.replace(",", "")
-    if is_number(digits):
-        yield from (Candidate(tokens, 0.9) for value, tokens in counts if value == float(digits))
-
-
-def _negations(lemma: str, words: Words) -> Iterator[Candidate]:
-    for token, form in enumerate(words.forms):
-        if negated(lemma, form):
-            yield Candidate((token,), STRONG)
+        if is_number(digits := text.replace(",", "")):
+            yield from (Candidate(tokens, 0.9) for value, tokens in counts if value == float(digits))
 
 
 def _number(around, role, source, value, words: Words, counts) -> Iterator[Candidate]:
@@ -313,10 +303,7 @@ def _alike(lemma: str, words: Words) -> list[float]:
 
 
 def _several_words(lemma: str, words: Words) -> Iterator[Candidate]:
-    """Yield candidates for a concept of several parts: tokens that express all parts, or one of the parts.
-
-    Examples are `at-last`, `back-up-06`, `break-down-12` (breakdown) and `growth-factor`.
-    """
+    """Yield candidates for a concept of several parts: tokens that express all parts, or one of the parts."""
     parts = [part for part in lemma.split("-") if part]
     joined = "".join(parts)
     size = len(parts)
@@ -347,10 +334,7 @@ def _question_words(around: Around, node: int, words: Words) -> Iterator[Candida
 
 
 def _nominalised(around: Around, node: int, words: Words) -> Iterator[Candidate]:
-    """Yield nouns that name a person or a thing by an action that it takes part in, or by its role.
-
-    Examples are teacher (person :ARG0-of teach-01), lamplighter, employee, and president (have-org-role-91).
-    """
+    """Yield nouns that name a person or a thing by an action that it takes part in, or by its role."""
     for role, source in around.into[node]:
         if not role.startswith("ARG"):
             continue

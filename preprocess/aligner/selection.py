@@ -79,12 +79,7 @@ class SpanSelection:
         return [(one, other) for one, group in zip(self.free, groups, strict=True) for other in group if one < other]
 
     def _swap(self, one: int, other: int) -> bool:
-        """Swap the spans of two nodes if the sum of both nodes' distances from their neighbours becomes smaller.
-
-        Return True if the spans were swapped.
-
-        one, other: nodes with the same label and the same candidates, see `_twins`
-        """
+        """Swap the spans of two nodes if the sum of both nodes' distances from their neighbours becomes smaller."""
         if one not in self.spans or other not in self.spans or self.spans[one] == self.spans[other]:
             return False
         first, second = self.spans[one], self.spans[other]
@@ -99,10 +94,7 @@ class SpanSelection:
         return False
 
     def _doubt(self, node: int) -> tuple[bool, float, int]:
-        """Return a sort key that is small for nodes whose best candidate has a high score and a large lead on the next.
-
-        Conjunctions come after all other nodes, the innermost first.
-        """
+        """Return a sort key that is small for nodes whose best candidate has a high score and a large lead."""
         scores = [candidate.score for candidate in self.candidates[node][:2]]
         margin = scores[0] - scores[1] if len(scores) > 1 else scores[0]
         is_conjunction = bool(self.joined[node])
@@ -181,11 +173,7 @@ def complete(graph: AmrGraph, words: Words, given: dict[int, Span]) -> list[Span
 
 
 def _spread(around: Around, words: Words, spans: dict[int, Span]) -> None:
-    """Give every node without tokens the tokens of a neighbour.
-
-    The first rounds follow the edges that `NEIGHBOURS` names, until a round finds nothing. Later rounds follow all
-    edges. A round that follows the same edges as the round before looks only at neighbours of newly aligned nodes.
-    """
+    """Give every node without tokens the tokens of a neighbour."""
     everything = range(len(around.graph))
     looked_at, strict = set(everything) - spans.keys(), True
     while len(spans) < len(everything):
@@ -208,10 +196,7 @@ def is_lexical(graph: AmrGraph, node: int) -> bool:
 
 
 def _from_neighbours(around: Around, node: int, spans: dict[int, Span], strict: bool) -> Span | None:
-    """Return the tokens of the best neighbour, None if no neighbour fits.
-
-    strict: True to consider only the neighbours that `NEIGHBOURS` names for the concept
-    """
+    """Return the tokens of the best neighbour, None if no neighbour fits."""
     for pattern in _patterns(around, node):
         for other in _matching(around, node, pattern):
             if other in spans:
@@ -259,10 +244,7 @@ _PUNCTUATED = {"multi-sentence": _sentence_end, "and": _between, "or": _between}
 
 
 def _last_resort(words: Words, spans: dict[int, Span]) -> Span:
-    """Return the first token that is neither a function word nor aligned to a node.
-
-    If there is none, return the first content word, or else the first token.
-    """
+    """Return the first token that is neither a function word nor aligned to a node."""
     taken = {token for tokens in spans.values() for token in tokens}
     free = [token for token in range(len(words)) if not words.function[token] and token not in taken]
     content = [token for token in range(len(words)) if not words.function[token]]

@@ -68,10 +68,7 @@ _SHORTEST_STEM = 3
 
 @lru_cache(maxsize=1 << 18)
 def similarity(concept: str, form: str, lemma: str) -> float:
-    """Return the similarity, 0 … 1, of a concept without its sense (`describe`) and a lower-cased word with its lemma.
-
-    The value is 1 for the same lemma, 0.8 for the same stem, and below 0.7 for a guess from the letters.
-    """
+    """Return the similarity, 0 … 1, of a concept without its sense and a lower-cased word with its lemma."""
     if concept in (lemma, form):
         return SAME
     if _spelling(concept) in (_spelling(lemma), _spelling(form)):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from transition_parser.text.segmentation import segmented
+from tests.text.test_segmentation import segmented
 
 # A row: abbreviations, and five sentences that each of them stands in
 TITLES = """Mr. Mrs. Ms. Dr. Prof. Rev. Hon. Fr. Gen. Col. Lt. Capt. Cpl. Sgt. Maj. Cmdr. Adm. Gov. Sen. Rep. Pres.

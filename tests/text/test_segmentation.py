@@ -7,7 +7,11 @@ from tests.conftest import SAMPLE
 from tests.text.test_tokens import TEXTS, shown
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.text import segmentation
-from transition_parser.text.segmentation import length, segmented, segmented_lines
+from transition_parser.text.segmentation import ENGLISH, LONGEST, length
+
+
+def segmented(text, longest=LONGEST):
+    return ENGLISH.sentences(text.split("\n"), longest)
 
 
 def sentences(text: str) -> list[str]:
@@ -47,7 +51,7 @@ def test_a_paragraph_without_end_is_divided_before_it_is_read(line):
             yield line
         raise AssertionError("all of it was read")
 
-    found = segmented_lines(lines(), longest=1000)
+    found = ENGLISH.sentences(lines(), longest=1000)
     assert [next(found).opens_paragraph for _ in range(3)] == [True, False, False]
 
 
@@ -85,7 +89,7 @@ def test_paragraphs_are_divided_by_blank_lines_alone(text):
 
 def test_a_paragraph_is_divided_before_the_next_is_read():
     read = []
-    found = segmented_lines(read.append(line) or line for line in ["Go. Stop.", "", "Wait."])
+    found = ENGLISH.sentences(read.append(line) or line for line in ["Go. Stop.", "", "Wait."])
     assert next(found).text == "Go." and read == ["Go. Stop.", ""]
 
 

@@ -256,8 +256,6 @@ class PenmanLayout:
         As in gold AMRs, a relative clause is not below a pronoun if there is another edge. The relation of two people,
         or of a person and an organization, is below the person with the role:
         `(p / person :ARG0-of (h / have-rel-role-91 …))`.
-
-        places: node → its index in the order in which nodes were reached so far
         """
         edges, has_role = self.graph.edges, self._is_relation(node)
 
@@ -284,10 +282,7 @@ class PenmanLayout:
                 raise InputError("'wiki' can't be the role of a constant node: give :wiki values beside the graph")
 
     def _write(self) -> None:
-        """Go through the tree from the top and collect its nodes, edges and lines.
-
-        `open_` holds the nodes whose parenthesis is open, each with its path and its remaining branches.
-        """
+        """Go through the tree from the top and collect its nodes, edges and lines."""
         self._open_node(self.graph.top, "", "1", 0)
         open_: list[tuple[int, str, Iterator[_Branch]]] = [(self.graph.top, "1", self._branches(self.graph.top))]
         while open_:
@@ -440,7 +435,6 @@ def named(graph: AmrGraph) -> Iterable[tuple[int, int, tuple[int, ...]]]:
 
 
 CONJUNCTIONS = ("and", "or")
-_LISTED = re.compile(r"(op|snt)(\d+)")
 
 
 def without_gaps(graph: AmrGraph) -> AmrGraph:
@@ -469,16 +463,12 @@ def gapless(label: str, edges: Sequence[Edge]) -> list[Edge]:
     label: the concept of the node
     """
     for name in ("op", "snt"):
-        numbers = [(number, i) for i, edge in enumerate(edges) if (number := _number(edge.role, name)) is not None]
+        listed = re.compile(rf"{name}(\d+)")
+        numbers = [(int(match[1]), i) for i, edge in enumerate(edges) if (match := listed.fullmatch(edge.role))]
         if not (label in CONJUNCTIONS and [number for number, _ in numbers] == [2]):
             place = {i: place for place, (_, i) in enumerate(sorted(numbers), 1)}
             edges = [edge._replace(role=f"{name}{place[i]}") if i in place else edge for i, edge in enumerate(edges)]
     return list(edges)
-
-
-def _number(role: str, name: str) -> int | None:
-    match = _LISTED.fullmatch(role)
-    return int(match[2]) if match and match[1] == name else None
 
 
 def canonical(graph: AmrGraph) -> AmrGraph:
@@ -505,10 +495,7 @@ def canonical(graph: AmrGraph) -> AmrGraph:
 
 
 def _refined(graph: AmrGraph, colours: list[int]) -> list[int]:
-    """Return a colour for each node. Nodes of one colour have the same edges to and from nodes of the same colours.
-
-    `colours` is refined until no colour splits any more.
-    """
+    """Return a colour for each node. Nodes of one colour have the same edges to and from nodes of the same colours."""
     while True:
         around: list[list[tuple]] = [[] for _ in colours]
         for source, role, target in graph.edges:

@@ -170,10 +170,7 @@ class _Climb:
         self.match = int(task.alone[self.all, self.to].sum()) + relations
 
     def ascend(self) -> None:
-        """Take the best step of all nodes until no step gains.
-
-        Of equally good steps, the first is taken. A move is preferred to an equally good swap.
-        """
+        """Take the best step of all nodes until no step gains."""
         while len(self.to) and self._take(*self._best_move(), *self._best_swap()):
             pass
 
@@ -195,10 +192,7 @@ class _Climb:
         return [None if other == self.none else int(other) for other in self.to]
 
     def _take(self, moving: int, move: tuple[int, int], swapping: int, swap: tuple[int, int]) -> bool:
-        """Take the step with the larger gain if it is positive. Return True if a step was taken.
-
-        moving, swapping: the gains of `move` (node, gold node) and of `swap` (node, other node)
-        """
+        """Take the step with the larger gain if it is positive. Return True if a step was taken."""
         if max(moving, swapping) <= 0:
             return False
         if swapping > moving:
@@ -240,10 +234,7 @@ class _Climb:
         return gains
 
     def _between(self, role: str, source: int, target: int, count: int) -> int:
-        """Return the correction to the gain of a swap of two nodes for a relation between them.
-
-        The gain from `worth` subtracts the relation's match before the swap twice and lacks its match after the swap.
-        """
+        """Return the correction to the gain of a swap of two nodes for a relation between them."""
         one, other = self.to[source], self.to[target]
         return self.task.matches(role, one, other, count) + self.task.matches(role, other, one, count)
 
@@ -264,10 +255,7 @@ class _Climb:
 
 
 def _start_of_equal_concepts(system: Triples, gold: Triples) -> list[int]:
-    """Return a mapping that joins equal concepts, with -1 for none.
-
-    Each node gets the first free gold node with its concept. Then each node without one gets the first free gold node.
-    """
+    """Return a mapping that joins equal concepts, with -1 for none."""
     left = _grouped((concept, node) for node, concept in reversed(list(enumerate(gold.concepts))))
     start = [left[concept].pop() if left.get(concept) else -1 for concept in system.concepts]
     others = iter(sorted(node for nodes in left.values() for node in nodes))
@@ -302,11 +290,7 @@ def _filled(start: list[int], candidates: Sequence[set[int]], chance: random.Ran
 
 
 def _candidates(task: _Task) -> list[set[int]]:
-    """Return for each system node the gold nodes with which at least one triple may match.
-
-    The order of insertion is the order in `smatch`, because the iteration order of a set, and so random starts, depend
-    on it.
-    """
+    """Return for each system node the gold nodes with which at least one triple may match."""
     system, gold = task.system, task.gold
     candidates: list[set[int]] = [set() for _ in system.concepts]
     nodes_of = _grouped((concept, node) for node, concept in enumerate(gold.concepts))

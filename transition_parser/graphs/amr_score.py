@@ -89,10 +89,7 @@ def _ngrams(entry: AmrEntry) -> tuple[list[Counter[tuple[str, ...]]], int]:
 def _paths(
     start: int, names: list[str], outgoing: list[list[tuple[int, str, int]]]
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield the paths of at most MAX_ORDER nodes that begin at a node, breadth first.
-
-    Each item is (the number of edges, the labels and roles in order).
-    """
+    """Yield the paths of at most MAX_ORDER nodes that begin at a node, breadth first."""
     layer: list[tuple[int, tuple[str, ...], frozenset[int]]] = [(start, (names[start],), frozenset())]
     for order in range(MAX_ORDER):
         for _node, ngram, _edges in layer:

@@ -196,10 +196,7 @@ def reentrancy_triples(graph: AmrGraph) -> Triples:
 
 
 def _part(graph: AmrGraph, edges: Sequence[Edge], of: Iterable[int] | None = None) -> Triples:
-    """Return the triples of some edges and nodes of a graph.
-
-    of: the nodes; None for the nodes at the ends of `edges`
-    """
+    """Return the triples of some edges and nodes of a graph."""
     ends = {node for edge in edges for node in (edge.source, edge.target)} if of is None else of
     nodes = [node for node in sorted(ends) if node not in graph.constants]
     number = {node: index for index, node in enumerate(nodes)}

@@ -269,10 +269,7 @@ def check_line_ends(block: list[str], path: str | None, start: int) -> None:
 
 
 def _aligned(entry: AmrEntry) -> AmrEntry:
-    """Return the entry with the alignments of its comments if its graph has none.
-
-    Raises `InputError` for alignments that can't be read, or that name a node or a token that does not exist.
-    """
+    """Return the entry with the alignments of its comments if its graph has none."""
     words = len(entry.tokens or split_tokens(entry.metadata.get("snt", "")))
     try:
         if "alignments" in entry.metadata and not any(entry.alignments):
@@ -328,21 +325,10 @@ def _located(entry: AmrEntry, error: PenmanError, lines: list[tuple[int, str]]) 
 
 
 def _error_at(entry: AmrEntry, problem: str, number: int, line: str, column: int) -> InputError:
-    """Return an error with the problem, the line and a caret below the error.
-
-    If the line is long, the message shows only the characters around the error.
-    """
+    """Return an error with the problem, the line and a caret below the error."""
     start = max(0, column - _AROUND)
     shown = "".join(c if c.isprintable() else " " for c in line[start : column + _AROUND])
     return input_error(f"{problem}\n  {shown}\n  {' ' * (column - start)}^", entry.path, number, entry.id)
-
-
-def jamr_lines(entry: AmrEntry) -> list[str]:
-    """Return the alignments of an entry in JAMR's style.
-
-    The first line is `# ::alignments 0-1|0.0+0.1 …`. A line `# ::node` follows for each node.
-    """
-    return jamr_comments(entry.paths, entry.amr.labels, entry.alignments)
 
 
 MOST_TOKENS = 10_000  # the largest number of tokens that is assumed for an entry without a sentence
@@ -438,11 +424,11 @@ def jamr_paths(paths: Sequence[str]) -> list[str]:
     return [names[path] for path in paths]
 
 
-def jamr_comments(paths: Sequence[str], labels: Sequence[str], alignments: Sequence[Sequence[int]]) -> list[str]:
-    """Return the line `# ::alignments 0-1|0.0+0.1 …` and a line `# ::node` for each node."""
+def jamr_lines(entry: AmrEntry) -> list[str]:
+    """Return the alignments of an entry in JAMR's style: `# ::alignments 0-1|0.0+0.1 …`, `# ::node …`."""
     of_span: dict[tuple[int, int], list[str]] = {}
     nodes = []
-    for path, label, tokens in zip(jamr_paths(paths), labels, alignments, strict=True):
+    for path, label, tokens in zip(jamr_paths(entry.paths), entry.amr.labels, entry.alignments, strict=True):
         runs = _runs(tokens)
         for run in runs:
             of_span.setdefault(run, []).append(path)

@@ -186,10 +186,7 @@ def _aligned(columns: Iterable[Sequence[str]]) -> str:
 
 
 def _drawn_arcs(tree: DependencyTree) -> list[str]:
-    """Return the drawing of the arcs, one string for each word.
-
-    Each arc runs to the right from its first word, then down, and back to the left to its last word.
-    """
+    """Return the drawing of the arcs, one string for each word."""
     places = {word: 2 * level - 1 for word, level in arc_levels(tree).items()}  # odd: an arrow fits in between
     cells = [[0] * (max(places.values(), default=0) + 1) for _ in tree.heads]
     for word, place in places.items():

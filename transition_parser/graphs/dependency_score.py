@@ -96,10 +96,7 @@ class Comparison:
         return id(word) not in self._left_out
 
     def _gold_words(self, word: AlignedWord) -> Sequence[AlignedWord]:
-        """Return the gold word that a system's word is aligned with, or else all gold words that share its characters.
-
-        For a gold word, return this word alone.
-        """
+        """Return the gold word that a system's word is aligned with, or else those that share its characters."""
         aligned = self._gold_of.get(id(word))
         if aligned is not None:
             return [aligned]
@@ -196,21 +193,12 @@ class Comparison:
 
     def by_relation(self) -> dict[str, Score]:
         """Return relation → LAS of the words with this relation. The most frequent gold relation is first."""
-        frequent = Counter(word.relation for word in self.gold if self.counts(word))
-
-        def las(relation: str) -> Score:
-            return self._score(self.arc_right, lambda word: word.relation == relation)
-
-        return {relation: las(relation) for relation, _ in frequent.most_common()}
+        return self._las_by(lambda word: word.relation)
 
     def by_length(self, step: int = 10) -> dict[str, Score]:
         """Return LAS of the words of gold sentences with 1 to `step` words, `step` + 1 to 2 `step` words, and so on."""
-        number = {id(word): (self._gold_words(word)[0].length - 1) // step for word in (*self.gold, *self.system)}
-
-        def las(one: int) -> Score:
-            return self._score(self.arc_right, lambda word: number[id(word)] == one)
-
-        return {f"{one * step + 1}-{(one + 1) * step}": las(one) for one in sorted({*number.values()})}
+        names = [f"{first}-{first + step - 1}" for first in range(1, max(word.length for word in self.gold) + 1, step)]
+        return self._las_by(lambda word: names[(self._gold_words(word)[0].length - 1) // step], names)
 
     def by_distance(self) -> dict[str, Score]:
         """Return LAS by the distance of a word from its head in words.
@@ -225,14 +213,9 @@ class Comparison:
                 return _ROOT
             ends = self._gold_of.get(id(word)), self._gold_of.get(id(word.parent))
             first, last = ends if None not in ends else (word, word.parent)
-            away = abs(place[id(first)] - place[id(last)])
-            return _name(away, _DISTANCES)
+            return _name(abs(place[id(first)] - place[id(last)]), _DISTANCES)
 
-        def las(name: str) -> Score:
-            return self._score(self.arc_right, lambda word: distance(word) == name)
-
-        there = {distance(word) for word in (*self.gold, *self.system)}
-        return {name: las(name) for name in (_ROOT, *_DISTANCES) if name in there}
+        return self._las_by(distance, (_ROOT, *_DISTANCES))
 
     def by_depth(self) -> dict[str, Score]:
         """Return LAS by the number of arcs between a word and the root, 1 for the words that depend on the root.
@@ -241,21 +224,22 @@ class Comparison:
 
         Source: McDonald and Nivre 2007 (Characterizing the Errors of Data-Driven Dependency Parsing Models), sec. 4.2
         """
-
-        def las(name: str) -> Score:
-            return self._score(self.arc_right, lambda word: _name(word.depth, _DEPTHS) == name)
-
-        there = {_name(word.depth, _DEPTHS) for word in (*self.gold, *self.system)}
-        return {name: las(name) for name in _DEPTHS if name in there}
+        return self._las_by(lambda word: _name(word.depth, _DEPTHS), _DEPTHS)
 
     def by_tag(self) -> dict[str, Score]:
         """Return LAS of the words with each UPOS tag of the gold file, the most frequent tag first."""
-        frequent = Counter(word.upos for word in self.gold if self.counts(word))
+        return self._las_by(lambda word: self._gold_words(word)[0].upos)
 
-        def las(tag: str) -> Score:
-            return self._score(self.arc_right, lambda word: self._gold_words(word)[0].upos == tag)
-
-        return {tag: las(tag) for tag, _ in frequent.most_common()}
+    def _las_by(self, key: Callable[[AlignedWord], str], order: Iterable[str] | None = None) -> dict[str, Score]:
+        """Return value of `key` → LAS of the words with this value, in the given order, or by frequency in gold."""
+        gold, system = (Counter(map(key, filter(self.counts, words))) for words in (self.gold, self.system))
+        right = Counter(key(pair[0]) for pair in self.counted_pairs if self.arc_right(pair))
+        if order is None:
+            names = [name for name, _ in gold.most_common()]
+        else:
+            there = {*map(key, self.gold), *map(key, self.system)}
+            names = [name for name in order if name in there]
+        return {name: Score(gold[name], system[name], right[name]) for name in names}
 
     @property
     def counted_pairs(self) -> list[Pair]:

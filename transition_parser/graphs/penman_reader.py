@@ -195,10 +195,7 @@ class _Reader:
         return tuple(sorted(set(map(int, numbers))))
 
     def result(self) -> PenmanText:
-        """Return the graph of all mentions and branches.
-
-        Each mention is a node, except a symbol that is the variable of another mention.
-        """
+        """Return the graph of all mentions and branches."""
         nodes = [i for i, mention in enumerate(self.mentions) if self._is_node(mention)]
         number = {mention: node for node, mention in enumerate(nodes)}
         edges: dict[Edge, None] = {}

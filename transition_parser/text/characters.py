@@ -133,10 +133,7 @@ class Clusters(NamedTuple):
 
 
 def _shown(cluster: str) -> tuple[str, int]:
-    """Return the character that stands for a cluster, empty if it does not show, and the size of the cluster.
-
-    The size is without what does not show at the end, except in pictures.
-    """
+    """Return the character that stands for a cluster, empty if it does not show, and the size of the cluster."""
     if len(cluster) == 1:
         return ("" if _HIDDEN.match(cluster) else cluster), 1
     if blank := _BLANK.search(cluster):

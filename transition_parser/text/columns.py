@@ -289,10 +289,7 @@ class Columns:
 
 
 def _by_value(forms: Forms) -> dict[str, dict[str, list[str]]]:
-    """Return UPOS tag → value → forms, the layout of `columns.json`, which is compact as it does not repeat tags.
-
-    A value is a lemma rule, or the features of a word.
-    """
+    """Return UPOS tag → value → forms, the layout of `columns.json`, which is compact as it does not repeat tags."""
     found: dict[str, dict[str, list[str]]] = {}
     for (form, tag), value in forms.items():
         found.setdefault(tag, {}).setdefault(value, []).append(form)

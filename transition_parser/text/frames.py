@@ -88,7 +88,8 @@ class Frames:
         """
         own: str | None = "-".join(lemmas)
         word, form = "_".join(lemmas), "_".join(forms).lower()
-        particle = self._with_particle(lemmas[0], following) if len(lemmas) == 1 else None
+        after = self.particle_of(lemmas[0], following) if len(lemmas) == 1 else None
+        particle = after and f"{lemmas[0]}-{after}"
         first, second = two_of(_evoked_by(self, word, form).difference((own, particle)))
         return Evoked(own if own in self._roles else None, particle, first, second)
 
@@ -105,10 +106,6 @@ class Frames:
         if particles is None:
             return None
         return next((word for word in islice(following, WINDOW) if word in particles), None)
-
-    def _with_particle(self, lemma: str, following: Sequence[str]) -> str | None:
-        particle = self.particle_of(lemma, following)
-        return particle and f"{lemma}-{particle}"
 
     def by_aliases(self, word: str, form: str) -> frozenset[str]:
         """Return the lemmas of the frames that a span evokes, by itself or else by the word that it is derived from.

@@ -376,10 +376,7 @@ class _Labels:
         self._blank = False  # True where white space follows `_waiting`
 
     def read(self, stretch: str, is_end: bool) -> tuple[str, bytes]:
-        """Return the next characters of the paragraph, and labels for those that are not white space.
-
-        Characters whose labels depend on the next stretch are held back.
-        """
+        """Return the next characters of the paragraph, and labels for those that are not white space."""
         self._raw += stretch
         self._squeeze(stretch)
         size = len(self._waiting) if is_end else max(len(self._waiting) - self._labeller.context, 0)

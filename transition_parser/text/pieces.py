@@ -45,10 +45,7 @@ class BpeDropout:
         return [piece for symbol in merged if symbol for piece in self._known(symbol)]
 
     def _merged(self, symbols: list[str], p: float, draws: Iterator[float]) -> list[str]:
-        """Merge neighbouring symbols in place, the merge with the lowest rank first, and return the list.
-
-        A symbol that is merged into the symbol before it becomes the empty string.
-        """
+        """Merge neighbouring symbols in place, the merge with the lowest rank first, and return the list."""
         count = len(symbols)
         following, preceding = [*range(1, count + 1)], [*range(-1, count - 1)]
         agenda = [merge for i in range(count - 1) for merge in self._merges(symbols, i, i + 1)]
@@ -70,10 +67,7 @@ class BpeDropout:
         return symbols
 
     def _merges(self, symbols: list[str], left: int, right: int) -> list[_Merge]:
-        """Return a list with the merge of two neighbouring symbols.
-
-        The list is empty at the edges of the text and where the model does not have the merged piece.
-        """
+        """Return a list with the merge of two neighbouring symbols."""
         if left < 0 or right == len(symbols):
             return []
         piece = symbols[left] + symbols[right]

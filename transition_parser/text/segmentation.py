@@ -205,8 +205,18 @@ class EnglishRules:
     """The segmenter for English, by the rules of this module and of `text.tokens`."""
 
     def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
-        """Yield the sentences of `segmented_lines`."""
-        return segmented_lines(lines, longest)
+        """Yield the sentences of a text. All characters between sentences are white space.
+
+        A paragraph is divided when the blank line behind it has been read. A long paragraph is divided earlier, in
+        stretches.
+
+        >>> [sentence.text for sentence in ENGLISH.sentences(["Mr. Hale slept. (He was ill.) Was he?"])]
+        ['Mr. Hale slept.', '(He was ill.)', 'Was he?']
+        >>> [sentence.text for sentence in ENGLISH.sentences(["1 2 3 4 5"], longest=2)]
+        ['1 2', '3 4', '5']
+        """
+        shown = ShownLines(lines)
+        return map(shown.written, _segmented_shown(shown, longest))
 
     def tokens(self, text: str) -> Iterator[Token]:
         """Yield the tokens of `text.tokens`."""
@@ -220,29 +230,6 @@ def one_sentence(tokens: Iterable[Token], text: str) -> TextSentence | None:
     """Return the tokens of a text as one sentence, None if there are none."""
     found = tuple(tokens)
     return TextSentence(text[found[0].start : found[-1].end], found, False, True) if found else None
-
-
-def segmented(text: str, longest: int = LONGEST) -> Iterator[TextSentence]:
-    """Yield the sentences of a text in order. All characters between sentences are white space.
-
-    longest: the maximum length of a sentence in words (see `length`); a longer sentence is divided
-
-    >>> [sentence.text for sentence in segmented("Mr. Hale slept. (He was ill.) Was he?")]
-    ['Mr. Hale slept.', '(He was ill.)', 'Was he?']
-    >>> [sentence.text for sentence in segmented("1 2 3 4 5", longest=2)]
-    ['1 2', '3 4', '5']
-    """
-    return segmented_lines(text.split("\n"), longest)
-
-
-def segmented_lines(lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
-    """Yield the sentences of a text, like `segmented`, from its lines without line ends.
-
-    A paragraph is divided when the blank line behind it has been read. A long paragraph is divided earlier, in
-    stretches.
-    """
-    shown = ShownLines(lines)
-    return map(shown.written, _segmented_shown(shown, longest))
 
 
 def _segmented_shown(lines: Iterable[str], longest: int) -> Iterator[TextSentence]:
@@ -268,10 +255,7 @@ def _segmented_shown(lines: Iterable[str], longest: int) -> Iterator[TextSentenc
 
 
 def _borders(tokens: Sequence[Token], text: str, start: int, is_end: bool, longest: int) -> Iterator[tuple[int, bool]]:
-    """Yield for each end of a sentence the number of tokens before the end, and True if the end cuts a long sentence.
-
-    is_end: False if more of the paragraph follows; ends that later tokens may change are then left out
-    """
+    """Yield for each end of a sentence the number of tokens before it, and True if it cuts a long sentence."""
     ends = [*_ends(tokens, text, start)] if tokens else []
     if not is_end:
         ends = [end for end in ends if end < len(tokens) - _UNSURE]
@@ -306,10 +290,7 @@ _OPENING = frozenset(
 
 
 def _ends(tokens: Sequence[Token], text: str, start: int) -> Iterator[int]:
-    """Yield, for each sentence of a paragraph, the number of the paragraph's tokens that stand before its end.
-
-    start: the position of `text` in the whole text
-    """
+    """Yield, for each sentence of a paragraph, the number of the paragraph's tokens that stand before its end."""
     first = 0
     for i in range(1, len(tokens)):
         space = text[tokens[i - 1].end - start : tokens[i].start - start]
@@ -320,11 +301,7 @@ def _ends(tokens: Sequence[Token], text: str, start: int) -> Iterator[int]:
 
 
 def _opens(tokens: Sequence[Token], i: int, first: int, space: str) -> bool:
-    """Return True where a sentence opens with token i.
-
-    first: the first token of the sentence before
-    space: the white space before token i
-    """
+    """Return True where a sentence opens with token i."""
     before, after = tokens[i - 1].form, tokens[i].form
     if "\n" in space and (_BULLET.fullmatch(after) or _is_item_number(tokens, i)):
         return True
@@ -346,12 +323,7 @@ def _opens(tokens: Sequence[Token], i: int, first: int, space: str) -> bool:
 
 
 def _opens_after_mark(tokens: Sequence[Token], i: int, mark: int, first: int, space: str) -> bool:
-    """Return True where a sentence opens with token i, which follows a final mark.
-
-    Quotes, brackets and emoticons may stand between the mark and token i.
-
-    mark: the final mark, as a token number
-    """
+    """Return True where a sentence opens with token i, which follows a final mark."""
     after = tokens[i].form
     if mark < i - 1 or _ELLIPSIS.fullmatch(tokens[mark].form):
         return not after[0].islower()
@@ -362,11 +334,7 @@ def _opens_after_mark(tokens: Sequence[Token], i: int, mark: int, first: int, sp
 
 
 def _opens_beside(tokens: Sequence[Token], i: int) -> bool:
-    """Return True where a sentence opens with token i, although no final mark is before it.
-
-    This happens beside lines that are drawn with characters, after addresses on the Internet, and around the date and
-    time in the head of a letter.
-    """
+    """Return True where a sentence opens with token i, although no final mark is before it."""
     before, after = tokens[i - 1].form, tokens[i].form
     if _DRAWN_LINE.fullmatch(before) or _DRAWN_LINE.fullmatch(after):
         return True
