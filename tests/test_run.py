@@ -69,6 +69,14 @@ def test_folders_are_those_of_the_caller(tmp_path):
     assert len(re.findall(r'some/sample\.conllu \{"sentences": 64,.*"las": 100\.0', done.stdout)) == 5
 
 
+def test_the_code_that_a_sentence_runs_through_is_counted(tmp_path):
+    (tmp_path / "one.txt").write_text("She sleeps .\n")
+    said = run(RUN / "bench" / "hops.py", "en-fast", tmp_path / "one.txt").stdout.splitlines()
+    files, hops, calls = map(int, re.findall(r"\d+", said[-1].replace(",", "")))
+    assert files == len(said) - 1 and 10 < files < hops < calls
+    assert any(line.endswith(" parsing/parser.py") for line in said)
+
+
 @pytest.fixture(scope="module")
 def evaluated(checkpoint, tmp_path_factory) -> str:
     """What an evaluation without options prints."""
