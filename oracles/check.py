@@ -105,7 +105,7 @@ def _count(coverage: Coverage, actions: list[Action], words: int) -> None:
     coverage.words += words
     coverage.actions += len(actions)
     coverage.swaps += sum(action.kind is Kind.SWAP for action in actions)
-    coverage.types.update(map(str, actions))
+    coverage.types.update(map(str, set(actions)))
 
 
 def _check(

@@ -14,9 +14,9 @@ from transition_parser.kernels.amr_machine_kernels import Setting
 from transition_parser.states.amr_machine import AmrMachine
 from transition_parser.states.amr_rules import Nodes, Rows
 from transition_parser.states.device_table import DeviceTable
+from transition_parser.states.table import ActionClass
 from transition_parser.transitions.amr import ARCS_IN_A_ROW
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS
-from transition_parser.transitions.spec import ActionClass
 
 pytestmark = pytest.mark.skipif(
     amr_machine_kernels.library() is None or legality_kernels.library() is None, reason="there are no kernels here"

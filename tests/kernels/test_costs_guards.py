@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from transition_parser.kernels import costs_kernels
 from transition_parser.states.specs import effects_table
-from transition_parser.transitions.spec import ActionClass
+from transition_parser.states.table import ActionClass
 
 ROWS, WIDTH = 2, 6
 ACTIONS = [ActionClass.NEVER, ActionClass.SHIFT, ActionClass.LEFT_ARC, ActionClass.RIGHT_ARC]

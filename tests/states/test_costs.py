@@ -21,9 +21,8 @@ from transition_parser.oracles import costs, oracle
 from transition_parser.states.costs import ILLEGAL, Costs
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import DependencyMachine
-from transition_parser.states.table import ActionTable
+from transition_parser.states.table import ActionClass, ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, Action, Kind, State
-from transition_parser.transitions.spec import ActionClass
 
 LEFT_ARCS = (ActionClass.LEFT_ARC, ActionClass.LEFT_ARC_ROOT, ActionClass.LEFT_ARC_ANY)
 

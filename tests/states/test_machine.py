@@ -21,9 +21,8 @@ from transition_parser.states.machine import DependencyMachine, max_search_actio
 from transition_parser.states.machine import make_machine as make_search_machine
 from transition_parser.states.specs import spec_of
 from transition_parser.states.states import FIELDS, STEPS_SINCE
-from transition_parser.states.table import ActionTable
+from transition_parser.states.table import ActionClass, ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, RootRelations, make_system
-from transition_parser.transitions.spec import ActionClass
 
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
 

@@ -10,7 +10,7 @@ from tests.strategies import legal_actions, trees
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles.static import oracle
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, Action, Kind, make_system
-from transition_parser.transitions.roots import RootRelations
+from transition_parser.transitions.tree_system import RootRelations
 
 # The Prague treebank's way: a predicate or an ellipsis (ExD) at the root, and ellipses elsewhere, too.
 PRAGUE = (

@@ -123,21 +123,22 @@ def walk(name: str, n: int, rng: random.Random) -> int:
     """A random walk; returns its length."""
     system = make_system(name, shift_words=("a",))
     actions = list(system.actions(RELATIONS))
-    state = system.initial([rng.choice("ab") for _ in range(n)])
-    steps = 0
+    state = start = system.initial([rng.choice("ab") for _ in range(n)])
+    taken = []
     while not system.is_final(state):
         legal = legal_actions(system, state, actions)
         assert legal, f"dead end: {state}"
         before = state
-        state = system.apply(state, rng.choice(legal))
+        taken.append(rng.choice(legal))
+        state = system.apply(state, taken[-1])
         assert before != state
-        steps += 1
-        assert steps <= system.max_actions(n)
+        assert len(taken) <= system.max_actions(n)
     assert not legal_actions(system, state, actions)
     tree = system.result(state)
     assert tree.why_invalid() is None
     assert [r == "root" for r in tree.relations] == [h == 0 for h in tree.heads]
-    return steps
+    assert system.replay(start.words, taken) == tree
+    return len(taken)
 
 
 @pytest.mark.slow

@@ -13,8 +13,8 @@ from transition_parser.criterions.correct_actions import cross_entropy_of_correc
 from transition_parser.modules.contract import Decision, StateDecoder
 from transition_parser.modules.frame_heads import FIGURES, FrameHeads
 from transition_parser.modules.tagging import TagLoss
+from transition_parser.states.table import ActionClass
 from transition_parser.text.columns import predicted
-from transition_parser.transitions.spec import ActionClass
 
 Sample = Mapping[str, Any]  # a batch of fairseq, as `TransitionDataset.collater` makes it
 

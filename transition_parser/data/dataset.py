@@ -18,8 +18,8 @@ from transition_parser.states.correct import GoldTrees
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 from transition_parser.states.states import TREE
+from transition_parser.states.table import ActionClass
 from transition_parser.text.columns import UNKNOWN, Annotations
-from transition_parser.transitions.spec import ActionClass
 
 CACHE_BYTES = 1 << 30
 _PIECES = 1  # part of the seed of word splitting, so that masking has other random numbers

@@ -2,7 +2,7 @@
 
 #include "common.h"
 
-/* `ActionClass` in transitions/spec.py */
+/* `ActionClass` in states/table.py */
 enum {
     NEVER, END, SHIFT, REDUCE, LEFT_ARC, LEFT_ARC_ROOT, RIGHT_ARC, SWAP, MERGE, PRED, COPY_LEMMA, VALUE, COPY_WORD,
     ENTITY, COPY_ENTITY, DEPENDENT, LA, RA, ROOT, CLOSE, LEFT_ARC_ANY, COLUMNS

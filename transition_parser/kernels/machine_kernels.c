@@ -25,7 +25,7 @@
    heads, relations: (R, width); the heads and relations of words; NULL where no arcs are stored
    swaps_left: (R); how many SWAPs may still be taken; NULL for no limit
    top, second, front: (R); the words S0, S1 and B0
-   situation: (R); the result; its bits are the fields of `Situation` in transitions/spec.py */
+   situation: (R); the result; its bits are the fields of `Situation` in transitions/tree_system.py */
 const char *take_actions(int64_t rows, int64_t width, int64_t columns, const int64_t *action, const int64_t *relation,
                          const Effect *effects, const int64_t *root, int64_t *stack, int64_t *depth, int64_t *buffer,
                          int64_t *buffer_size, int64_t *heads, int64_t *relations, int64_t *swaps_left, int64_t *top,

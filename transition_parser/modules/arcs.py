@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Kind, TreeSystem
-from transition_parser.transitions.spec import NONE, ActionClass
+from transition_parser.transitions.tree_system import NONE
 
 ARC_KINDS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
 S0, S1, B0 = range(3)  # places that an arc connects: top of the stack, the word below it, front of the buffer
@@ -28,8 +28,7 @@ class ArcActions(nn.Module):
     def __init__(self, table: ActionTable) -> None:
         super().__init__()
         assert isinstance(table.system, TreeSystem)
-        effects = table.system.spec.effects
-        known = [effects[ActionClass[kind.name]] for kind in ARC_KINDS]
+        known = [table.system.spec.rules[kind].effect for kind in ARC_KINDS]
         self.heads = [effect.head - NONE - 1 for effect in known]
         self.dependents = [effect.dependent - NONE - 1 for effect in known]
         numbers, count = {kind: number for number, kind in enumerate(ARC_KINDS)}, len(table.relations)

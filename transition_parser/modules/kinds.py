@@ -10,8 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from transition_parser.states.table import ActionTable
-from transition_parser.transitions.spec import ActionClass
+from transition_parser.states.table import ActionClass, ActionTable
 
 END, NEVER = "</s>", "never"
 

@@ -17,9 +17,8 @@ from transition_parser.modules.contract import Decision, GraphDecoder, Hypothesi
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tree_derivations import Derivations, ScoredTree, best_tree
 from transition_parser.states.states import TREE, States
-from transition_parser.states.table import SHIFT_ID, ActionTable
+from transition_parser.states.table import SHIFT_ID, ActionClass, ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, Kind
-from transition_parser.transitions.spec import ActionClass
 from transition_parser.transitions.tree_system import TreeSystem
 
 LEAST_BELIEF = 1e-3  # a labelled arc that is less probable counts as impossible in `TreeDecoder.beliefs`

@@ -30,8 +30,8 @@ from transition_parser.states.table import (
     TEXT,
     UNBOUND,
     UNSEEN,
+    ActionClass,
 )
-from transition_parser.transitions.spec import ActionClass
 
 # The initial number of slots for nodes, and the number of slots that are added when they run out. It is small because
 # the stack holds far fewer nodes than the graph.

@@ -12,11 +12,18 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from transition_parser.states.table import LAST_CHANCE, NAMED_BY_WORD, NUMBER_BIT, STRING_BIT, TOP_ONLY, TOPPED
+from transition_parser.states.table import (
+    LAST_CHANCE,
+    NAMED_BY_WORD,
+    NUMBER_BIT,
+    STRING_BIT,
+    TOP_ONLY,
+    TOPPED,
+    ActionClass,
+)
 from transition_parser.transitions.amr import ARCS_IN_A_ROW
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_state import limits_of
-from transition_parser.transitions.spec import ActionClass
 
 _CONCEPTS = (ActionClass.PRED, ActionClass.COPY_LEMMA, ActionClass.ENTITY, ActionClass.COPY_ENTITY)
 _CONSTANTS = (ActionClass.VALUE, ActionClass.COPY_WORD)

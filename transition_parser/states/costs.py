@@ -19,11 +19,11 @@ from transition_parser.kernels import costs_kernels
 from transition_parser.states.machine import DependencyMachine
 from transition_parser.states.specs import effects_table
 from transition_parser.states.standard_arcs import arcs_given_up
+from transition_parser.states.table import KIND_OF_CLASS, ActionClass
 from transition_parser.transitions import TREE_SYSTEMS, TreeSystem
 from transition_parser.transitions.arc_eager import ArcEager
 from transition_parser.transitions.arc_hybrid import ArcHybrid
 from transition_parser.transitions.arc_standard import ArcStandard
-from transition_parser.transitions.spec import KIND_OF_CLASS, ActionClass
 from transition_parser.transitions.tree_system import NO_HEAD
 
 ILLEGAL = 1_000_000  # the cost of illegal actions: above the number of words of any sentence
@@ -52,7 +52,8 @@ class Costs:
         self.machine = machine
         system, device, width = machine.table.system, machine.root.device, machine.width
         self.swaps = not TREE_SYSTEMS[system].projective_only
-        self.actions = [column for column in _ACTIONS if column in machine.spec.effects or column is ActionClass.NEVER]
+        known = {ActionClass.NEVER, *(ActionClass[kind.name] for kind in machine.spec.rules)}
+        self.actions = [column for column in _ACTIONS if column in known]
         self.effects = effects_table(system, device)[torch.tensor(self.actions, device=device)]
         self.columns = torch.tensor([self._number(column) for column in ActionClass], device=device)
         root, positions = machine.root[:, None], torch.arange(width + 1, device=device)

@@ -9,10 +9,9 @@ from torch import Tensor
 
 from transition_parser.kernels import legality_kernels
 from transition_parser.kernels.legality_kernels import VocabularyTensors
-from transition_parser.states.table import NO_WORD, UNBOUND, ActionTable
+from transition_parser.states.table import KIND_OF_CLASS, NO_WORD, UNBOUND, ActionClass, ActionTable
 from transition_parser.transitions.amr_limits import SearchLimits
 from transition_parser.transitions.amr_naming import is_limited
-from transition_parser.transitions.spec import KIND_OF_CLASS, ActionClass
 
 _CONTEXT = 2  # index in a context (`DeviceTable.legality`) from which the roles of the two nodes on top follow
 _SORTS = _CONTEXT + 2  # index in a context from which the sorts of the two nodes on top follow

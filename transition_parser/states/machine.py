@@ -16,13 +16,12 @@ from transition_parser.kernels.search_kernels import TreeMachine
 from transition_parser.states.amr_machine import AmrMachine
 from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.specs import columns_of_situations, effects_table, spec_of, stack_columns
+from transition_parser.states.specs import columns_of_situations, effects_table, spec_of
 from transition_parser.states.states import TREE
-from transition_parser.states.table import NO_WORD, SHIFT_ID
+from transition_parser.states.table import NO_WORD, SHIFT_ID, ActionClass
 from transition_parser.transitions import TransitionSystem
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.spec import ActionClass, ArcFacts, Situation
-from transition_parser.transitions.tree_system import NO_HEAD
+from transition_parser.transitions.tree_system import FACTS_WITHOUT_ARCS, NO_HEAD
 
 # Search takes at most this many SWAPs per word, because a model that has not learned when to SWAP would otherwise take
 # n² steps. Real trees need fewer: the largest number of SWAPs per word in the six treebanks of development is 1.97, in
@@ -191,15 +190,15 @@ class DependencyMachine(BatchedMachine):
     def _read_columns(self, number: Tensor) -> None:
         """Compute the legal columns.
 
-        number: (R,); the number of each row's `Situation`, with one bit for each field
+        number: (R,); the number of each row's `Situation`, with one bit for each field before the facts about arcs
         """
         if self.spec.reads_arcs:
-            self._columns = stack_columns(self.spec.legal(self._situation(), self._arcs()))
-        else:
-            self._columns = columns_of_situations(self.table.system, number.device).index_select(0, number)
+            number = number + sum(fact.long() << bit for bit, fact in enumerate(self._arcs(), FACTS_WITHOUT_ARCS))
+        self._columns = columns_of_situations(self.table.system, number.device).index_select(0, number)
 
-    def _situation(self) -> Situation:
-        return Situation(
+    def _situation(self) -> tuple[Tensor, ...]:
+        """Return the fields of `Situation` before the facts about arcs, (R,) bool each."""
+        return (
             self._front == self.root,
             self.depth > 0,
             self.depth > 1,
@@ -210,15 +209,14 @@ class DependencyMachine(BatchedMachine):
             torch.ones_like(self.depth, dtype=torch.bool) if self.swaps_left is None else self.swaps_left > 0,
         )
 
-    def _arcs(self) -> ArcFacts:
+    def _arcs(self) -> tuple[Tensor, ...]:
+        """Return the facts about arcs, the last fields of `Situation`, (R,) bool each."""
         assert self.heads is not None, "a spec that reads arcs needs them"
         on_stack = self.positions < self.depth[:, None]
         stack_heads = self.heads.gather(1, self.stack[:, : self.width])
-        return ArcFacts(
-            self._front == self.root - 1,
-            self.heads.gather(1, self._top[:, None])[:, 0] != NO_HEAD,
-            (on_stack & (stack_heads == NO_HEAD)).sum(1),
-        )
+        headless = (on_stack & (stack_heads == NO_HEAD)).sum(1)
+        of_top = self.heads.gather(1, self._top[:, None])[:, 0]
+        return self._front == self.root - 1, of_top != NO_HEAD, headless == 0, headless == 1
 
     def _word(self, array: Tensor, position: Tensor) -> Tensor:
         return array.gather(1, position.clamp_min(0)[:, None]).flatten()

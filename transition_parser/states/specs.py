@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from transition_parser.base.errors import InputError
+from transition_parser.states.table import KIND_OF_CLASS, ActionClass
 from transition_parser.transitions import TREE_SYSTEMS
-from transition_parser.transitions.spec import B0, S0, S1, ActionClass, ActionClasses, Effect, Situation, Spec
+from transition_parser.transitions.tree_system import B0, FACTS_WITHOUT_ARCS, S0, S1, Effect, Situation, Spec
 
 
 def spec_of(system: str) -> Spec:
@@ -21,34 +22,39 @@ def spec_of(system: str) -> Spec:
     return TREE_SYSTEMS[system].spec
 
 
-def stack_columns(columns: ActionClasses) -> Tensor:
-    """Return the legal columns, (R, C) bool. LEFT_ARC_ANY is added; classes that `columns` lacks are illegal."""
-    never = torch.zeros_like(columns[ActionClass.END])
-    either = {ActionClass.LEFT_ARC_ANY: columns[ActionClass.LEFT_ARC] | columns[ActionClass.LEFT_ARC_ROOT]}
-    columns = columns | either
-    return torch.stack([columns.get(column, never) for column in ActionClass], 1)
-
-
 @lru_cache(maxsize=32)
 def effects_table(system: str, device: torch.device) -> Tensor:
     """Return the effect of each column, (C, 8) int64: the fields of `Effect` in order, for `machine_kernels.c` too."""
-    known = dict(spec_of(system).effects)
-    known[ActionClass.LEFT_ARC_ANY] = known[ActionClass.LEFT_ARC]
-    effects = [known.get(column, Effect()) for column in ActionClass]
+    known = {ActionClass[kind.name]: rule.effect for kind, rule in spec_of(system).rules.items()}
+    effects = [known.get(KIND_OF_CLASS.get(column, column), Effect()) for column in ActionClass]
     return torch.tensor([[*effect[:-1], *effect.buffer_pushes] for effect in effects], device=device)
 
 
 @lru_cache(maxsize=32)
 def columns_of_situations(system: str, device: torch.device) -> Tensor:
-    """Return the legal columns of each situation, (256, C) bool. Bit i of its number is field i of `Situation`."""
-    bits = torch.arange(len(Situation._fields), device=device)
-    situations = (torch.arange(2 ** len(bits), device=device)[:, None] >> bits) & 1
-    return stack_columns(spec_of(system).legal(Situation(*situations.bool().unbind(1))))
+    """Return the legal columns of each situation, (256, C) bool, or (4096, C) where legality depends on arcs.
+
+    Bit i of a situation's number is field i of `Situation`.
+    """
+    spec = spec_of(system)
+    facts = len(Situation._fields) if spec.reads_arcs else FACTS_WITHOUT_ARCS
+    situations = (Situation(*(bool(number >> bit & 1) for bit in range(facts))) for number in range(1 << facts))
+    return torch.tensor([_legal_columns(spec, situation) for situation in situations], device=device)
+
+
+def _legal_columns(spec: Spec, situation: Situation) -> list[bool]:
+    legal = {ActionClass[kind.name]: spec.why_illegal(kind, situation) is None for kind in spec.rules}
+    left, from_root = legal[ActionClass.LEFT_ARC], spec.left_arc_from_root(situation)
+    legal[ActionClass.LEFT_ARC] = left and not from_root
+    legal[ActionClass.LEFT_ARC_ROOT] = left and from_root
+    legal[ActionClass.LEFT_ARC_ANY] = left
+    legal[ActionClass.END] = spec.is_final(situation)
+    return [legal.get(column, False) for column in ActionClass]
 
 
 @lru_cache(maxsize=32)
 def attached_in_situations(system: str) -> Tensor:
-    """Return the words that some legal arc would attach in each situation, (256,) int64, as bits.
+    """Return the words that some legal arc would attach in each situation, int64, as bits.
 
     Bit 1 stands for S0, bit 2 for S1 and bit 3 for B0. `TreeSystem.may_attach` returns the same words.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from enum import IntEnum
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Self
@@ -20,7 +21,40 @@ from transition_parser.transitions.amr_naming import NAMED_BY_RULE, Word, is_lis
 from transition_parser.transitions.amr_roles import SECOND, TOP, role_given
 from transition_parser.transitions.amr_sorts import Sort, made_sort
 from transition_parser.transitions.lexicon import Counts
-from transition_parser.transitions.spec import ActionClass
+
+
+class ActionClass(IntEnum):
+    """The classes of tokens that are legal or illegal together: the columns of `ActionTable`.
+
+    There are two exceptions. Only the SHIFT of the front word is legal (`TransitionSystem.shift`), and a lexicon may
+    forbid single tokens of a class.
+    """
+
+    NEVER = 0
+    END = 1
+    SHIFT = 2
+    REDUCE = 3
+    LEFT_ARC = 4
+    LEFT_ARC_ROOT = 5
+    RIGHT_ARC = 6
+    SWAP = 7
+    MERGE = 8
+    PRED = 9
+    COPY_LEMMA = 10
+    VALUE = 11
+    COPY_WORD = 12
+    ENTITY = 13
+    COPY_ENTITY = 14
+    DEPENDENT = 15
+    LA = 16
+    RA = 17
+    ROOT = 18
+    CLOSE = 19
+    LEFT_ARC_ANY = 20  # left arcs whose relation both the root and other heads may give
+
+
+# LEFT-ARC has three classes, by the heads that may give the relation. This maps two of them to the third, LEFT_ARC.
+KIND_OF_CLASS = {ActionClass.LEFT_ARC_ROOT: ActionClass.LEFT_ARC, ActionClass.LEFT_ARC_ANY: ActionClass.LEFT_ARC}
 
 # The indices of the features of a word, see `ActionTable.features`.
 SHIFT_ID, LEMMA, PLAIN, SEVERAL, EVOKED = range(5)  # EVOKED: the first of one feature for each route to a frame

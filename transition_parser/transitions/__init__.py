@@ -12,9 +12,8 @@ from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimit
 from transition_parser.transitions.arc_eager import ArcEager
 from transition_parser.transitions.arc_hybrid import ArcHybrid, ArcHybridSwap
 from transition_parser.transitions.arc_standard import ArcStandard, ArcStandardSwap
-from transition_parser.transitions.roots import RootRelations
 from transition_parser.transitions.system import TransitionSystem
-from transition_parser.transitions.tree_system import State, TreeSystem
+from transition_parser.transitions.tree_system import RootRelations, State, TreeSystem
 
 # The systems that build dependency trees. Each class defines its system completely, except for the batched costs.
 TREE_SYSTEMS: dict[str, type[TreeSystem]] = {

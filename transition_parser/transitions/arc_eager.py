@@ -5,43 +5,54 @@ Source: Nivre 2003; Nivre 2008 (sec. 4.2); the root at the end: Ballesteros and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.gold import GoldTree, Items, lost_in_buffer
-from transition_parser.transitions.spec import (
+from transition_parser.transitions.tree_system import (
     B0,
     S0,
     SHIFT_EFFECT,
-    ActionClass,
-    ActionClasses,
-    ArcFacts,
+    Condition,
     Effect,
-    Situation,
+    Rule,
     Spec,
+    TreeSystem,
 )
-from transition_parser.transitions.tree_system import NO_HEAD, State, TreeSystem
 
 _REDUCE = Action(Kind.REDUCE)
-_EFFECTS = {
-    ActionClass.SHIFT: SHIFT_EFFECT,
-    ActionClass.REDUCE: Effect(stack_pops=1),
-    ActionClass.LEFT_ARC: Effect(S0, B0, stack_pops=1),
-    ActionClass.LEFT_ARC_ROOT: Effect(S0, B0, stack_pops=1),
-    ActionClass.RIGHT_ARC: Effect(B0, S0, stack_push=B0, buffer_pops=1),
+_SOME_WORD = Condition(lambda s: s.some, "the stack is empty")
+_WORD_IN_FRONT = Condition(lambda s: not s.front_is_root, "only the root is left in the buffer")
+_RULES = {
+    Kind.SHIFT: Rule(
+        SHIFT_EFFECT,
+        (
+            _WORD_IN_FRONT,
+            Condition(
+                lambda s: not s.front_is_last or s.none_headless,
+                "the last word would be a second root, because other words have no head",
+            ),
+        ),
+    ),
+    Kind.REDUCE: Rule(
+        Effect(stack_pops=1), (_SOME_WORD, Condition(lambda s: s.top_has_head, "the top of the stack has no head"))
+    ),
+    Kind.LEFT_ARC: Rule(
+        Effect(S0, B0, stack_pops=1),
+        (_SOME_WORD, Condition(lambda s: not s.top_has_head, "the top of the stack has a head")),
+    ),
+    Kind.RIGHT_ARC: Rule(
+        Effect(B0, S0, stack_push=B0, buffer_pops=1),
+        (
+            _WORD_IN_FRONT,
+            _SOME_WORD,
+            Condition(
+                lambda s: not s.front_is_last or s.one_headless,
+                "after the last word, at most one word may be without a head",
+            ),
+        ),
+    ),
 }
-
-
-def _legal(s: Situation, arcs: ArcFacts) -> ActionClasses:
-    at_root = s.front_is_root
-    return {
-        ActionClass.END: at_root & ~s.some,
-        ActionClass.SHIFT: ~at_root & (~arcs.front_is_last | (arcs.headless == 0)),
-        ActionClass.REDUCE: s.some & arcs.top_has_head,
-        ActionClass.LEFT_ARC: s.some & ~arcs.top_has_head & ~at_root,
-        ActionClass.LEFT_ARC_ROOT: s.some & ~arcs.top_has_head & at_root,
-        ActionClass.RIGHT_ARC: s.some & ~at_root & (~arcs.front_is_last | (arcs.headless == 1)),
-    }
 
 
 class ArcEager(TreeSystem):
@@ -78,53 +89,8 @@ class ArcEager(TreeSystem):
     """
 
     name = "arc-eager"
-    kinds = (Kind.SHIFT, Kind.REDUCE, Kind.LEFT_ARC, Kind.RIGHT_ARC)
-    spec = Spec(_EFFECTS, _legal, closes_on_stack=False, reads_arcs=True)
-
-    def why_illegal(self, state: State, action: Action) -> str | None:
-        stack, front = state.stack, state.buffer[0]
-        if action.kind in (Kind.SHIFT, Kind.RIGHT_ARC) and front == state.root:
-            return "only the root is left in the buffer"
-        if action.kind is Kind.SHIFT:
-            if front == state.root - 1 and self._headless(state):
-                return "the last word would be a second root, because other words have no head"
-            return self._why_wrong_shift_label(state, action)
-        if not stack:
-            return "the stack is empty"
-        has_head = state.heads[stack[-1]] != NO_HEAD
-        if action.kind is Kind.REDUCE:
-            return None if has_head else "the top of the stack has no head"
-        if action.kind is Kind.LEFT_ARC:
-            if has_head:
-                return "the top of the stack has a head"
-            return self._why_wrong_relation(front == state.root, action)
-        if action.kind is Kind.RIGHT_ARC:
-            if front == state.root - 1 and self._headless(state) != 1:
-                return "after the last word, at most one word may be without a head"
-            return self._why_wrong_relation(False, action)
-        return self._unknown(action)
-
-    @staticmethod
-    def _headless(state: State) -> int:
-        return sum(state.heads[word] == NO_HEAD for word in state.stack)
-
-    def apply(self, state: State, action: Action) -> State:
-        stack, buffer = state.stack, state.buffer
-        if action.kind is Kind.SHIFT:
-            return self._move(state, (*stack, buffer[0]), buffer[1:])
-        if action.kind is Kind.REDUCE:
-            return self._move(state, stack[:-1], buffer)
-        if action.kind is Kind.LEFT_ARC:
-            return self._arc(state, stack[-1], buffer[0], action.label, stack[:-1], buffer)
-        return self._arc(state, buffer[0], stack[-1], action.label, (*stack, buffer[0]), buffer[1:])
-
-    def may_attach(self, state: State) -> Sequence[int]:
-        stack, front = state.stack, state.buffer[0]
-        top = [word for word in stack[-1:] if state.heads[word] == NO_HEAD]
-        return [*top, front] if stack and front != state.root else top
-
-    def is_final(self, state: State) -> bool:
-        return not state.stack and state.buffer[0] == state.root
+    kinds = tuple(_RULES)
+    spec = Spec(_RULES, closes_on_stack=False, reads_arcs=True)
 
     def max_actions(self, n: int) -> int:
         return 2 * n

@@ -5,46 +5,46 @@ Source: Kuhlmann, Gomez-Rodriguez and Satta 2011; de Lhoneux, Stymne and Nivre 2
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.gold import GoldTree, Items, lost_in_buffer
-from transition_parser.transitions.spec import (
+from transition_parser.transitions.tree_system import (
     B0,
     S0,
     S1,
     SHIFT_EFFECT,
-    ActionClass,
-    ActionClasses,
+    Condition,
     Effect,
-    Situation,
+    Rule,
     Spec,
+    TreeSystem,
 )
-from transition_parser.transitions.tree_system import State, TreeSystem
 
 _SWAP = Action(Kind.SWAP)
-_EFFECTS = {
-    ActionClass.SHIFT: SHIFT_EFFECT,
-    ActionClass.LEFT_ARC: Effect(S0, B0, stack_pops=1),
-    ActionClass.LEFT_ARC_ROOT: Effect(S0, B0, stack_pops=1),
-    ActionClass.RIGHT_ARC: Effect(S0, S1, stack_pops=1),
-    ActionClass.SWAP: Effect(stack_pops=1, buffer_pops=1, swaps=1, buffer_pushes=(S0, B0)),
+_SOME_WORD = Condition(lambda s: s.some, "the stack is empty")
+_RULES = {
+    Kind.SHIFT: Rule(SHIFT_EFFECT, (Condition(lambda s: not s.front_is_root, "only the root is left in the buffer"),)),
+    Kind.LEFT_ARC: Rule(
+        Effect(S0, B0, stack_pops=1),
+        (
+            _SOME_WORD,
+            Condition(lambda s: not (s.front_is_root and s.two), "the root takes one word, and the stack holds more"),
+        ),
+    ),
+    Kind.RIGHT_ARC: Rule(
+        Effect(S0, S1, stack_pops=1), (Condition(lambda s: s.two, "the stack holds fewer than two words"),)
+    ),
 }
-
-
-def _legal(s: Situation) -> ActionClasses:
-    words = ~s.front_is_root
-    return {
-        ActionClass.END: s.front_is_root & ~s.some,
-        ActionClass.SHIFT: words,
-        ActionClass.LEFT_ARC: s.some & words,
-        ActionClass.LEFT_ARC_ROOT: s.front_is_root & s.some & ~s.two,
-        ActionClass.RIGHT_ARC: s.two,
-    }
-
-
-def _legal_with_swap(s: Situation) -> ActionClasses:
-    return _legal(s) | {ActionClass.SWAP: s.some & ~s.front_is_root & s.top_before_front & s.may_swap}
+_SWAP_RULE = Rule(
+    Effect(stack_pops=1, buffer_pops=1, swaps=1, buffer_pushes=(S0, B0)),
+    (
+        _SOME_WORD,
+        Condition(lambda s: not s.front_is_root, "the root stays at the end of the buffer"),
+        Condition(lambda s: s.top_before_front, "these two words have been swapped before"),
+        Condition(lambda s: s.may_swap, "the sentence has as many SWAPs as it may"),
+    ),
+)
 
 
 class ArcHybrid(TreeSystem):
@@ -70,39 +70,8 @@ class ArcHybrid(TreeSystem):
     """
 
     name = "arc-hybrid"
-    kinds: tuple[Kind, ...] = (Kind.SHIFT, Kind.LEFT_ARC, Kind.RIGHT_ARC)
-    spec = Spec(_EFFECTS, _legal, closes_on_stack=False)
-
-    def why_illegal(self, state: State, action: Action) -> str | None:
-        stack, front = state.stack, state.buffer[0]
-        if action.kind is Kind.SHIFT:
-            if front == state.root:
-                return "only the root is left in the buffer"
-            return self._why_wrong_shift_label(state, action)
-        if action.kind is Kind.LEFT_ARC:
-            if not stack:
-                return "the stack is empty"
-            if front == state.root and len(stack) > 1:
-                return "the root takes one word, and the stack holds more"
-            return self._why_wrong_relation(front == state.root, action)
-        if action.kind is Kind.RIGHT_ARC:
-            if len(stack) < 2:
-                return "the stack holds fewer than two words"
-            return self._why_wrong_relation(False, action)
-        return self._unknown(action)
-
-    def apply(self, state: State, action: Action) -> State:
-        stack, buffer = state.stack, state.buffer
-        if action.kind is Kind.SHIFT:
-            return self._move(state, (*stack, buffer[0]), buffer[1:])
-        head = buffer[0] if action.kind is Kind.LEFT_ARC else stack[-2]
-        return self._arc(state, stack[-1], head, action.label, stack[:-1], buffer)
-
-    def may_attach(self, state: State) -> Sequence[int]:
-        return state.stack[-1:]
-
-    def is_final(self, state: State) -> bool:
-        return not state.stack and state.buffer[0] == state.root
+    kinds = tuple(_RULES)
+    spec = Spec(_RULES, closes_on_stack=False)
 
     def max_actions(self, n: int) -> int:
         return 2 * n
@@ -149,24 +118,7 @@ class ArcHybridSwap(ArcHybrid):
     name = "arc-hybrid-swap"
     kinds = (*ArcHybrid.kinds, Kind.SWAP)
     projective_only = False
-    spec = Spec(_EFFECTS, _legal_with_swap, closes_on_stack=False)
-
-    def why_illegal(self, state: State, action: Action) -> str | None:
-        if action.kind is not Kind.SWAP:
-            return super().why_illegal(state, action)
-        if not state.stack:
-            return "the stack is empty"
-        if state.buffer[0] == state.root:
-            return "the root stays at the end of the buffer"
-        if state.stack[-1] > state.buffer[0]:
-            return "these two words have been swapped before"
-        return None
-
-    def apply(self, state: State, action: Action) -> State:
-        if action.kind is not Kind.SWAP:
-            return super().apply(state, action)
-        stack, buffer = state.stack, state.buffer
-        return self._move(state, stack[:-1], (buffer[0], stack[-1], *buffer[1:]))
+    spec = Spec({**_RULES, Kind.SWAP: _SWAP_RULE}, closes_on_stack=False)
 
     def max_actions(self, n: int) -> int:
         return 2 * n + n * (n - 1)

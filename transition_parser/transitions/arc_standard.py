@@ -9,44 +9,45 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.gold import GoldTree, Items
-from transition_parser.transitions.spec import (
+from transition_parser.transitions.tree_system import (
     NONE,
     S0,
     S1,
     SHIFT_EFFECT,
-    ActionClass,
-    ActionClasses,
+    Condition,
     Effect,
-    Situation,
+    Rule,
     Spec,
+    TreeSystem,
 )
-from transition_parser.transitions.tree_system import State, TreeSystem
 
 _SWAP = Action(Kind.SWAP)
-_EFFECTS = {
-    ActionClass.SHIFT: SHIFT_EFFECT,
-    ActionClass.LEFT_ARC: Effect(S1, S0, stack_pops=2, stack_push=S0),
-    ActionClass.LEFT_ARC_ROOT: Effect(S1, S0, stack_pops=2, stack_push=S0),
-    ActionClass.RIGHT_ARC: Effect(S0, S1, stack_pops=1),
-    ActionClass.SWAP: Effect(stack_pops=2, stack_push=S0, swaps=1, buffer_pushes=(NONE, S1)),
+_TWO_WORDS = Condition(lambda s: s.two, "the stack holds fewer than two words")
+_RULES = {
+    Kind.SHIFT: Rule(
+        SHIFT_EFFECT,
+        (
+            Condition(lambda s: s.has_buffer, "the buffer is empty"),
+            Condition(
+                lambda s: not s.front_is_root or (s.some and not s.two),
+                "the root takes one word, and the stack holds more",
+            ),
+        ),
+    ),
+    Kind.LEFT_ARC: Rule(Effect(S1, S0, stack_pops=2, stack_push=S0), (_TWO_WORDS,)),
+    Kind.RIGHT_ARC: Rule(
+        Effect(S0, S1, stack_pops=1), (_TWO_WORDS, Condition(lambda s: not s.top_is_root, "the root has no head"))
+    ),
 }
-
-
-def _legal(s: Situation) -> ActionClasses:
-    rooted = s.some & s.top_is_root
-    arc = s.two & ~rooted
-    return {
-        ActionClass.END: rooted & ~s.two,
-        ActionClass.SHIFT: s.has_buffer & (~s.front_is_root | (s.some & ~s.two)),
-        ActionClass.LEFT_ARC: arc,
-        ActionClass.LEFT_ARC_ROOT: s.two & rooted,
-        ActionClass.RIGHT_ARC: arc,
-    }
-
-
-def _legal_with_swap(s: Situation) -> ActionClasses:
-    arc = s.two & ~(s.some & s.top_is_root)
-    return _legal(s) | {ActionClass.SWAP: arc & s.second_before_top & s.may_swap}
+_SWAP_RULE = Rule(
+    Effect(stack_pops=2, stack_push=S0, swaps=1, buffer_pushes=(NONE, S1)),
+    (
+        _TWO_WORDS,
+        Condition(lambda s: not s.top_is_root, "the root stays after the last word"),
+        Condition(lambda s: s.second_before_top, "these two words have been swapped before"),
+        Condition(lambda s: s.may_swap, "the sentence has as many SWAPs as it may"),
+    ),
+)
 
 
 class ArcStandard(TreeSystem):
@@ -72,45 +73,8 @@ class ArcStandard(TreeSystem):
     """
 
     name = "arc-standard"
-    kinds: tuple[Kind, ...] = (Kind.SHIFT, Kind.LEFT_ARC, Kind.RIGHT_ARC)
-    spec = Spec(_EFFECTS, _legal, closes_on_stack=True)
-
-    def why_illegal(self, state: State, action: Action) -> str | None:
-        stack = state.stack
-        if action.kind is Kind.SHIFT:
-            return self._why_no_shift(state, action)
-        if action.kind in (Kind.LEFT_ARC, Kind.RIGHT_ARC):
-            if len(stack) < 2:
-                return "the stack holds fewer than two words"
-            top_is_root = stack[-1] == state.root
-            if top_is_root and action.kind is Kind.RIGHT_ARC:
-                return "the root has no head"
-            return self._why_wrong_relation(top_is_root, action)
-        return self._unknown(action)
-
-    def _why_no_shift(self, state: State, action: Action) -> str | None:
-        if not state.buffer:
-            return "the buffer is empty"
-        if state.buffer[0] != state.root:
-            return self._why_wrong_shift_label(state, action)
-        if len(state.stack) != 1:
-            return "the root takes one word, and the stack holds more"
-        return None if action.label is None else "the root's SHIFT has no label"
-
-    def apply(self, state: State, action: Action) -> State:
-        stack, buffer = state.stack, state.buffer
-        if action.kind is Kind.SHIFT:
-            return self._move(state, (*stack, buffer[0]), buffer[1:])
-        second, top = stack[-2:]
-        if action.kind is Kind.LEFT_ARC:
-            return self._arc(state, second, top, action.label, (*stack[:-2], top), buffer)
-        return self._arc(state, top, second, action.label, stack[:-1], buffer)
-
-    def may_attach(self, state: State) -> Sequence[int]:
-        return [word for word in state.stack[-2:] if word != state.root] if len(state.stack) > 1 else ()
-
-    def is_final(self, state: State) -> bool:
-        return state.stack == (state.root,)
+    kinds = tuple(_RULES)
+    spec = Spec(_RULES, closes_on_stack=True)
 
     def max_actions(self, n: int) -> int:
         return 2 * n + 1
@@ -177,24 +141,7 @@ class ArcStandardSwap(ArcStandard):
     name = "arc-standard-swap"
     kinds = (*ArcStandard.kinds, Kind.SWAP)
     projective_only = False
-    spec = Spec(_EFFECTS, _legal_with_swap, closes_on_stack=True)
-
-    def why_illegal(self, state: State, action: Action) -> str | None:
-        if action.kind is not Kind.SWAP:
-            return super().why_illegal(state, action)
-        if len(state.stack) < 2:
-            return "the stack holds fewer than two words"
-        if state.stack[-1] == state.root:
-            return "the root stays after the last word"
-        if state.stack[-2] > state.stack[-1]:
-            return "these two words have been swapped before"
-        return None
-
-    def apply(self, state: State, action: Action) -> State:
-        if action.kind is not Kind.SWAP:
-            return super().apply(state, action)
-        *below, second, top = state.stack
-        return self._move(state, (*below, top), (second, *state.buffer))
+    spec = Spec({**_RULES, Kind.SWAP: _SWAP_RULE}, closes_on_stack=True)
 
     def max_actions(self, n: int) -> int:
         return 2 * n + 1 + n * (n - 1)

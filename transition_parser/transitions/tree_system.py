@@ -1,19 +1,24 @@
-"""The base class of the systems that build dependency trees, and their configuration."""
+"""The base class of the systems that build dependency trees, their configuration, and the form of their rules.
+
+A system says its rules once, as a `Spec`. The pure-Python machine here interprets it, and the batched machine makes
+tables of it (`states/specs.py`).
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.gold import GoldTree, Items
-from transition_parser.transitions.roots import RootRelations
-from transition_parser.transitions.spec import Spec
 from transition_parser.transitions.system import TransitionSystem
 
 NO_HEAD = -1
+NONE, S0, S1, B0 = range(4)  # no word, the top of the stack, the word below it, and the front of the buffer
 
 
 class State(NamedTuple):
@@ -29,16 +34,136 @@ class State(NamedTuple):
     relations: the relation of each word to its head, None where it has none yet
     """
 
-    words: tuple[str, ...]
-    stack: tuple[int, ...]
-    buffer: tuple[int, ...]
-    heads: tuple[int, ...]
-    relations: tuple[str | None, ...]
+    words: Sequence[str]
+    stack: Sequence[int]
+    buffer: Sequence[int]
+    heads: Sequence[int]
+    relations: Sequence[str | None]
 
     @property
     def root(self) -> int:
         """The number of the artificial root."""
         return len(self.words)
+
+
+class Effect(NamedTuple):
+    """The arc and the moves of an action. A field that names a word holds S0, S1 or B0, or NONE for no word.
+
+    The words are those before the action.
+    """
+
+    dependent: int = NONE
+    head: int = NONE
+    stack_pops: int = 0
+    stack_push: int = NONE
+    buffer_pops: int = 0
+    swaps: int = 0
+    buffer_pushes: tuple[int, int] = (NONE, NONE)  # the second word of the pair becomes the front
+
+
+SHIFT_EFFECT = Effect(stack_push=B0, buffer_pops=1)
+
+
+class Situation(NamedTuple):
+    """The facts about a state that legality depends on, the last four only where `Spec.reads_arcs`."""
+
+    front_is_root: bool
+    some: bool  # the stack is not empty
+    two: bool  # the stack holds two words or more
+    has_buffer: bool  # the buffer is not empty
+    top_is_root: bool
+    top_before_front: bool  # the top comes before the front in the sentence
+    second_before_top: bool  # the second word comes before the top in the sentence
+    may_swap: bool  # the limit on SWAPs is not reached
+    front_is_last: bool = False  # the last word of the sentence is at the front of the buffer
+    top_has_head: bool = False
+    none_headless: bool = False  # every word on the stack has a head
+    one_headless: bool = False  # exactly one word on the stack has no head
+
+
+FACTS_WITHOUT_ARCS = Situation._fields.index("front_is_last")
+
+
+class Condition(NamedTuple):
+    """A condition of an action, and the reason why the action is illegal where it does not hold."""
+
+    holds: Callable[[Situation], bool]
+    otherwise: str
+
+
+class Rule(NamedTuple):
+    """The effect of a kind of actions, and all conditions on a situation under which they are legal."""
+
+    effect: Effect
+    conditions: Sequence[Condition]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """The rules of a system that builds dependency trees.
+
+    rules: the kinds of the system's actions, each with its rule
+    closes_on_stack: True where the derivation ends with an arc between S1 and the root at S0, False where it ends with
+        an arc between S0 and the root at B0
+    reads_arcs: True where legality depends on the arcs built so far
+    """
+
+    rules: Mapping[Kind, Rule]
+    closes_on_stack: bool
+    reads_arcs: bool = False
+
+    def why_illegal(self, kind: Kind, situation: Situation) -> str | None:
+        """Return None where actions of a kind are legal with some label, else the reason why not."""
+        for holds, otherwise in self.rules[kind].conditions:
+            if not holds(situation):
+                return otherwise
+        return None
+
+    def is_final(self, s: Situation) -> bool:
+        """Return True where the derivation is complete."""
+        return s.some and s.top_is_root and not s.two if self.closes_on_stack else s.front_is_root and not s.some
+
+    def left_arc_from_root(self, s: Situation) -> bool:
+        """Return True where the head of a left arc would be the root."""
+        return s.top_is_root if self.closes_on_stack else s.front_is_root
+
+
+@dataclass(frozen=True)
+class RootRelations:
+    """The relations that arcs from the artificial root may carry. Treebanks differ in them.
+
+    labels: the relations of arcs from the root; Universal Dependencies have `root` alone, the Prague treebank `Pred`,
+        `ExD` and others
+    shared: the relations in `labels` that other arcs may carry, too
+    """
+
+    labels: frozenset[str] = frozenset({"root"})
+    shared: frozenset[str] = frozenset()
+
+    @classmethod
+    def from_trees(cls, trees: Iterable[DependencyTree]) -> RootRelations:
+        """Return the relations of the arcs from the root in these trees.
+
+        >>> roots = RootRelations.from_trees([DependencyTree((2, 0), ("ExD", "Pred")), DependencyTree((0,), ("ExD",))])
+        >>> sorted(roots.labels), sorted(roots.shared)
+        (['ExD', 'Pred'], ['ExD'])
+        """
+        labels: set[str] = set()
+        others: set[str] = set()
+        for tree in trees:
+            for head, relation in zip(tree.heads, tree.relations, strict=True):
+                (others if head else labels).add(relation)
+        return cls(frozenset(labels), frozenset(labels & others))
+
+    def allow(self, relation: str, from_root: bool) -> bool:
+        """Return True where an arc may carry `relation`.
+
+        An arc from the root needs a relation in `labels`. Any other arc may carry any relation that is not in `labels`,
+        or that is in `shared`.
+        """
+        if from_root:
+            return relation in self.labels
+        return relation not in self.labels or relation in self.shared
 
 
 class TreeSystem(TransitionSystem[str, State, DependencyTree]):
@@ -48,7 +173,7 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
 
     roots: the relations that arcs from the root may carry, and which of them other arcs may carry; by default arcs from
         the root carry `root`, and no other arc does
-    spec: the effects and the legality of the system's actions, for the batched machine
+    spec: the effects and the legality of the system's actions
     """
 
     confidences = ("arc_scores",)
@@ -57,14 +182,6 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
     def __init__(self, shift_words: Sequence[str] = (), roots: RootRelations | None = None) -> None:
         super().__init__(shift_words)
         self.roots = roots or RootRelations()
-
-    @abstractmethod
-    def may_attach(self, state: State) -> Sequence[int]:
-        """Return the words that could get a head from an arc in this state.
-
-        The next action decides whether these words get their heads now. The confidence in a word's arc is the product
-        of the probabilities of all actions that decided about the word.
-        """
 
     @abstractmethod
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
@@ -91,6 +208,59 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
         n = len(sentence)
         return State(tuple(sentence), (), tuple(range(n + 1)), (NO_HEAD,) * n, (None,) * n)
 
+    def why_illegal(self, state: State, action: Action) -> str | None:
+        if action.kind not in self.spec.rules:
+            return self._unknown(action)
+        situation = self._situation(state)
+        reason = self.spec.why_illegal(action.kind, situation)
+        if reason:
+            return reason
+        if action.kind is Kind.SHIFT:
+            return self._why_wrong_shift_label(state, action)
+        if action.kind in (Kind.LEFT_ARC, Kind.RIGHT_ARC):
+            from_root = action.kind is Kind.LEFT_ARC and self.spec.left_arc_from_root(situation)
+            return self._why_wrong_relation(from_root, action)
+        return None
+
+    def apply(self, state: State, action: Action) -> State:
+        stack, buffer, heads, relations = (
+            list(state.stack),
+            list(state.buffer),
+            list(state.heads),
+            list(state.relations),
+        )
+        _change(stack, buffer, heads, relations, self.spec.rules[action.kind].effect, action.label)
+        return State(state.words, tuple(stack), tuple(buffer), tuple(heads), tuple(relations))
+
+    def replay(self, words: Sequence[str], actions: Sequence[Action]) -> DependencyTree:
+        """Return the tree that a whole derivation builds, as in `TransitionSystem`.
+
+        One state changes in place, because in a long sentence with many SWAPs copies would take most of the time.
+        """
+        words, _, positions, no_heads, no_relations = self.initial(words)
+        stack, buffer, heads, relations = list[int](), deque(positions), list(no_heads), list(no_relations)
+        state = State(words, stack, buffer, heads, relations)
+        for step, action in enumerate(actions):
+            problem = self.why_illegal(state, action)
+            if problem:
+                raise ValueError(f"step {step}: {action}: {problem}")
+            _change(stack, buffer, heads, relations, self.spec.rules[action.kind].effect, action.label)
+        return self._finished(state, len(actions))
+
+    def may_attach(self, state: State) -> Sequence[int]:
+        """Return the words that could get a head from an arc in this state.
+
+        The next action decides whether these words get their heads now. The confidence in a word's arc is the product
+        of the probabilities of all actions that decided about the word.
+        """
+        situation, named = self._situation(state), _named_words(state.stack, state.buffer)
+        rules = self.spec.rules.items()
+        legal = (effect for kind, (effect, _) in rules if self.spec.why_illegal(kind, situation) is None)
+        return [named[word] for word in {effect.dependent for effect in legal} - {NONE}]
+
+    def is_final(self, state: State) -> bool:
+        return self.spec.is_final(self._situation(state))
+
     def result(self, state: State) -> DependencyTree:
         heads = tuple(0 if head == state.root else head + 1 for head in state.heads)
         return DependencyTree(heads, tuple(str(r) for r in state.relations))
@@ -108,7 +278,32 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
             else:
                 yield Action(kind)
 
+    def _situation(self, state: State) -> Situation:
+        stack, root = state.stack, state.root
+        _, top, second, front = _named_words(stack, state.buffer)
+        situation = Situation(
+            front_is_root=front == root,
+            some=len(stack) > 0,
+            two=len(stack) > 1,
+            has_buffer=len(state.buffer) > 0,
+            top_is_root=top == root,
+            top_before_front=top < front,
+            second_before_top=second < top,
+            may_swap=True,
+        )
+        if not self.spec.reads_arcs:
+            return situation
+        headless = sum(state.heads[word] == NO_HEAD for word in stack)
+        return situation._replace(
+            front_is_last=front == root - 1,
+            top_has_head=len(stack) > 0 and state.heads[top] != NO_HEAD,
+            none_headless=headless == 0,
+            one_headless=headless == 1,
+        )
+
     def _why_wrong_shift_label(self, state: State, action: Action) -> str | None:
+        if state.buffer[0] == state.root:
+            return None if action.label is None else "the root's SHIFT has no label"
         word = state.words[state.buffer[0]]
         due = self.shift(word).label
         if action.label != due:
@@ -124,16 +319,31 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
             return f"only an arc from the root carries the relation {action.label!r}"
         return f"an arc from the root carries the relation {' or '.join(map(repr, sorted(self.roots.labels)))}"
 
-    @staticmethod
-    def _move(state: State, stack: tuple[int, ...], buffer: tuple[int, ...]) -> State:
-        """Return `state` with another stack and buffer. `_replace` would take four times as long."""
-        return State(state.words, stack, buffer, state.heads, state.relations)
 
-    @staticmethod
-    def _arc(
-        state: State, dependent: int, head: int, label: str | None, stack: tuple[int, ...], buffer: tuple[int, ...]
-    ) -> State:
-        """Return `state` with one more arc, and another stack and buffer."""
-        heads = (*state.heads[:dependent], head, *state.heads[dependent + 1 :])
-        relations = (*state.relations[:dependent], label, *state.relations[dependent + 1 :])
-        return State(state.words, stack, buffer, heads, relations)
+def _named_words(stack: Sequence[int], buffer: Sequence[int]) -> tuple[int, int, int, int]:
+    """Return the words NONE, S0, S1 and B0; −1 where there is no such word."""
+    return -1, stack[-1] if stack else -1, stack[-2] if len(stack) > 1 else -1, buffer[0] if buffer else -1
+
+
+def _change(
+    stack: list[int],
+    buffer: MutableSequence[int],
+    heads: list[int],
+    relations: list[str | None],
+    effect: Effect,
+    label: str | None,
+) -> None:
+    """Change a state, in place, by the effect of a legal action."""
+    named = _named_words(stack, buffer)
+    if effect.dependent:
+        heads[named[effect.dependent]] = named[effect.head]
+        relations[named[effect.dependent]] = label
+    if effect.stack_pops:
+        del stack[-effect.stack_pops :]
+    if effect.stack_push:
+        stack.append(named[effect.stack_push])
+    if effect.buffer_pops:
+        del buffer[0]
+    for word in effect.buffer_pushes:
+        if word:
+            buffer.insert(0, named[word])
