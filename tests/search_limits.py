@@ -7,10 +7,9 @@ from transition_parser.graphs.amr import edge_of
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_limits import SearchLimits, _Use
+from transition_parser.transitions.amr_learning import _Use
+from transition_parser.transitions.amr_limits import SearchLimits, Sort, made_sort, role_given, sort_of
 from transition_parser.transitions.amr_naming import ON_STACK, Word, lemma_of
-from transition_parser.transitions.amr_roles import role_given
-from transition_parser.transitions.amr_sorts import Sort, made_sort, sort_of
 from transition_parser.transitions.amr_state import AmrState, with_action
 
 _ANY_WORD = Word("", "")

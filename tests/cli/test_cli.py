@@ -60,10 +60,10 @@ def test_oracle(tmp_path):
 
 def test_oracle_fails_a_check_with_status_1(monkeypatch, capsys):
     from transition_parser.cli.main import main
-    from transition_parser.oracles import check
+    from transition_parser.oracles import static
 
-    original = check.oracle
-    monkeypatch.setattr(check, "oracle", lambda *args: list(original(*args))[:-1])
+    original = static.oracle
+    monkeypatch.setattr(static, "oracle", lambda *args: list(original(*args))[:-1])
     assert main(["oracle", str(SAMPLE), "--system", "arc-eager", "--check"]) == 1
     assert main(["oracle", str(SAMPLE), "--system", "arc-eager"]) == 0
 

@@ -3,7 +3,7 @@ import pytest
 from tests.conftest import SAMPLE
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.oracles.check import Coverage, run_oracle
+from transition_parser.oracles.static import Coverage, run_oracle
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, make_system
 
 
@@ -27,10 +27,10 @@ def test_the_sample_comes_back(name):
 
 def test_a_wrong_replay_is_counted(monkeypatch):
     """The check is no formality: an oracle that forgets its last action is found out."""
-    from transition_parser.oracles import check
+    from transition_parser.oracles import static
 
-    original = check.oracle
-    monkeypatch.setattr(check, "oracle", lambda *args: list(original(*args))[:-1])
+    original = static.oracle
+    monkeypatch.setattr(static, "oracle", lambda *args: list(original(*args))[:-1])
     coverage = cover(SAMPLE, "arc-hybrid-swap")
     assert not coverage.lossless
     assert coverage.exact == 0 and coverage.illegal_steps == 64

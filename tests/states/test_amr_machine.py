@@ -25,9 +25,8 @@ from transition_parser.states.machine import machine_class, make_machine, max_se
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
+from transition_parser.transitions.amr_limits import BEARERS, CONCEPT_SORTS, DEFAULT_LIMITS, SearchLimits, Sort
 from transition_parser.transitions.amr_naming import MAKE_NODES
-from transition_parser.transitions.amr_sorts import BEARERS, CONCEPT_SORTS, Sort
 from transition_parser.transitions.amr_state import AmrState, is_free
 
 WAYS = {"kernels": nullcontext, "torch": without_kernels}

@@ -23,9 +23,8 @@ from transition_parser.states.table import (
     ActionTable,
 )
 from transition_parser.transitions import Action
+from transition_parser.transitions.amr_limits import TOP, Sort, made_sort, role_given
 from transition_parser.transitions.amr_naming import is_listed
-from transition_parser.transitions.amr_roles import TOP, role_given
-from transition_parser.transitions.amr_sorts import Sort, made_sort
 
 SHIFT_WORDS = ("a", "New")
 TABLE = make_table(SHIFT_WORDS, LEXICON, OF_SORTS, (*INVERSE, *MORE))

@@ -1,17 +1,34 @@
-"""How far search may go: learned from derivations, and never below what they need."""
+"""How far search may go: sorts of nodes, roles, and numbers."""
 
 from dataclasses import replace
 
 import pytest
 
-from tests.conftest import SAMPLE_AMR
 from tests.search_limits import why_beyond
 from transition_parser.graphs.amr import AmrGraph
-from transition_parser.graphs.bank import parse_entry, read_bank
-from transition_parser.oracles.amr_check import derive
-from transition_parser.preprocess.aligner import aligned, train_table
-from transition_parser.transitions import Action, Kind, make_system
-from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits, learned
+from transition_parser.graphs.bank import parse_entry
+from transition_parser.transitions import Action
+from transition_parser.transitions.amr_learning import learned
+from transition_parser.transitions.amr_limits import (
+    BEARERS,
+    CONCEPT_SORTS,
+    CONSTANT_SORTS,
+    MOST_ROLES,
+    ONCE,
+    SECOND,
+    TARGETS,
+    TOP,
+    SearchLimits,
+    Sort,
+    is_plain,
+    made_sort,
+    role_given,
+    sort_of,
+)
+from transition_parser.transitions.amr_naming import Word
+
+OF_SORTS = SearchLimits(9, 9, 9, {}, frozenset(), TARGETS, BEARERS, True)
+NOT_A_FRAME = CONCEPT_SORTS - {Sort.FRAME}
 
 
 def actions(text: str) -> list[Action]:
@@ -27,20 +44,118 @@ TWO = actions(
 )
 
 
-def test_what_is_learned():
-    limits = learned([TWO, actions("SHIFT SHIFT COPY_WORD VALUE(-) DEPENDENT(polarity,-) SHIFT CLOSE")])
-    assert (limits.nodes, limits.swaps, limits.span) == (3, 0, 4)
-    most = {text: limits.most(Action.parse(text)) for text in ("PRED(figure)", "PRED(and)", "COPY_LEMMA", "COPY_WORD")}
-    assert most == {"PRED(figure)": 3, "PRED(and)": 2, "COPY_LEMMA": 2, "COPY_WORD": 1}
-    assert limits.most(Action.parse("DEPENDENT(mod,x)")) == 2 and limits.most(Action.parse("COPY_SENSE01")) == 1
-    assert limits.of_sentence(5) == (10, 8)
+@pytest.mark.parametrize(
+    ("label", "constant", "sort"),
+    [
+        ("want-01", False, Sort.FRAME),
+        ("have-org-role-91", False, Sort.FRAME),
+        ("dog", False, Sort.CONCEPT),
+        ("vitamin-b-1", False, Sort.CONCEPT),
+        ("multi-sentence", False, Sort.SENTENCES),
+        ("amr-unknown", False, Sort.UNKNOWN),
+        ("name", False, Sort.NAME),
+        ("-", True, Sort.MINUS),
+        ("+", True, Sort.PLUS),
+        ("imperative", True, Sort.IMPERATIVE),
+        ("1.5", True, Sort.NUMBER),
+        ('"1"', True, Sort.STRING),
+        ("z", True, Sort.SYMBOL),
+    ],
+)
+def test_the_sort_of_a_node(label, constant, sort):
+    assert sort_of(label, constant) is sort and (sort in CONSTANT_SORTS) == constant
 
 
-def test_what_an_action_repeats_once_in_hundreds_of_spans_is_no_limit():
-    once, twice, three = (actions("SHIFT " + "COPY_LEMMA " * times + "CLOSE") for times in (1, 2, 3))
-    for others, most in ((197, 3), (198, 2)):
-        limits = learned([*[once] * others, twice, twice, three])
-        assert limits.most(Action(Kind.COPY_LEMMA)) == most
+@pytest.mark.parametrize(
+    ("action", "sort"),
+    [
+        ("PRED(want-01)", Sort.FRAME),
+        ("PRED(multi-sentence)", Sort.SENTENCES),
+        ("COPY_LEMMA", Sort.CONCEPT),
+        ("COPY_SENSE01", Sort.FRAME),
+        ("VALUE(-)", Sort.MINUS),
+        ("ENTITY(city,+)", Sort.CONCEPT),
+        ("COPY_WORD", None),
+        ("DEPENDENT(polarity,-)", None),
+        ("SHIFT", None),
+    ],
+)
+def test_the_sort_of_a_new_node(action, sort):
+    assert made_sort(Action.parse(action)) is sort
+
+
+@pytest.mark.parametrize(
+    ("action", "top", "second"),
+    [
+        ("LA(polarity)", set(), set(Sort) - {Sort.MINUS, Sort.CONCEPT, Sort.UNKNOWN}),
+        ("RA(polarity)", set(Sort) - {Sort.MINUS, Sort.CONCEPT, Sort.UNKNOWN}, set()),
+        ("RA(polite-of)", CONSTANT_SORTS, CONCEPT_SORTS),
+        ("RA(time)", CONSTANT_SORTS - {Sort.STRING}, set()),
+        ("RA(op12)", CONSTANT_SORTS - {Sort.NUMBER, Sort.STRING}, {Sort.FRAME, Sort.SENTENCES, Sort.UNKNOWN}),
+        ("RA(manner)", CONSTANT_SORTS, set()),
+        ("LA(ARG0)", NOT_A_FRAME, CONSTANT_SORTS),
+        ("LA(ARG0-of)", set(), CONSTANT_SORTS | NOT_A_FRAME),
+        ("RA(snt2)", CONSTANT_SORTS, CONCEPT_SORTS - {Sort.SENTENCES}),
+        ("DEPENDENT(polarity,-)", set(), set()),
+        ("DEPENDENT(polarity,+)", CONCEPT_SORTS, set()),
+        ("DEPENDENT(mode,imperative)", set(), set()),
+        ("DEPENDENT(mode,dog)", CONCEPT_SORTS, set()),
+        ("DEPENDENT(ARG1,5)", NOT_A_FRAME, set()),
+        ("DEPENDENT(ARG0-of,dog)", CONCEPT_SORTS, set()),
+        ("DEPENDENT(ARG0-of,bark-01)", set(), set()),
+        ("PRED(dog)", set(), set()),
+    ],
+)
+def test_what_an_action_forbids(action, top, second):
+    assert OF_SORTS.barred(Action.parse(action)) == (top, second)
+    assert SearchLimits(9, 9, 9).barred(Action.parse(action)) == (set(), set())
+
+
+def test_what_is_beyond_the_limits():
+    words = [Word("12", "12"), Word("dogs", "dog")]
+    for within in (
+        "SHIFT COPY_WORD SHIFT COPY_LEMMA LA(quant) ROOT CLOSE",
+        "SHIFT PRED(buy-01) DEPENDENT(polite,+) SHIFT ROOT CLOSE",
+        "SHIFT PRED(a) SHIFT PRED(multi-sentence) DEPENDENT(mode,expressive) ROOT LA(snt1) CLOSE",
+    ):
+        assert why_beyond(OF_SORTS, actions(within), words) is None
+    for beyond in (
+        "SHIFT COPY_WORD SHIFT COPY_LEMMA LA(time)",
+        "SHIFT PRED(buy-01) DEPENDENT(polarity,+)",
+        "SHIFT PRED(a) SHIFT PRED(b) LA(ARG0)",
+        "SHIFT PRED(multi-sentence) SHIFT",
+        "SHIFT PRED(a) ROOT SHIFT PRED(multi-sentence)",
+    ):
+        last = beyond.split()[-1]
+        rest = "" if last == "SHIFT" else " SHIFT"
+        assert why_beyond(OF_SORTS, actions(beyond + rest), words) == f"{last} is not for nodes of these sorts"
+
+
+def test_the_default_ones():
+    assert len(ONCE) <= MOST_ROLES and all(map(is_plain, ONCE))
+    assert {"ARG0", "ARG9", "op1", "op20", "polarity", "mode", "wiki", "name"} <= ONCE
+    assert not {"mod", "domain", "time", "location", "part"} & ONCE
+
+
+@pytest.mark.parametrize(
+    ("action", "given"),
+    [
+        ("LA(ARG0)", (TOP, "ARG0")),
+        ("RA(ARG0)", (SECOND, "ARG0")),
+        ("LA(ARG0-of)", (SECOND, "ARG0")),
+        ("RA(ARG0-of)", (TOP, "ARG0")),
+        ("LA(domain)", (SECOND, "mod")),
+        ("RA(consist-of)", (SECOND, "consist-of")),
+        ("RA(consist-of-of)", (TOP, "consist-of")),
+        ("DEPENDENT(polarity,-)", (TOP, "polarity")),
+        ("DEPENDENT(ARG1-of,x)", None),
+        ("ENTITY(city)", None),
+        ("LA", None),
+        ("SHIFT", None),
+    ],
+)
+def test_which_node_gets_a_role(action, given):
+    assert role_given(Action.parse(action)) == given
 
 
 def test_what_goes_beyond():
@@ -94,26 +209,8 @@ def test_concepts_that_get_a_role_several_times():
     assert why_beyond(limits, actions("SHIFT PRED(c-02) PRED(a) RA(ARG0) RA(ARG0) CLOSE")) is None
     assert "RA(ARG0)" in str(why_beyond(limits, actions("SHIFT PRED(a) PRED(c) RA(ARG0) RA(ARG0) CLOSE")))
     assert SearchLimits.from_json(limits.to_json()) == limits
-    assert SearchLimits.from_json({name: value for name, value in limits.to_json().items() if name != "several"}) == (
-        replace(limits, several={})
-    )
     with pytest.raises(ValueError, match="`several` lists ARG1 of c, which is not in `once`"):
         replace(limits, several={"c": frozenset({"ARG1"})})
-
-
-def test_nothing_learned_is_nothing_forbidden_that_a_derivation_needs():
-    limits = learned([actions("SHIFT SHIFT SHIFT COPY_LEMMA ROOT CLOSE")])
-    assert (limits.nodes, limits.swaps, limits.span) == (0, 0, 1)
-    assert why_beyond(limits, actions("SHIFT COPY_LEMMA ROOT CLOSE")) is None
-
-
-def test_the_derivations_of_the_sample_bank_are_within_the_defaults_and_within_what_is_learned():
-    entries = list(read_bank(SAMPLE_AMR))
-    derived = derive(aligned(entries, train_table(entries)), make_system("amr"))
-    derivations = [item.derivation.actions for item in derived if item.derivation]
-    assert len(derivations) == len(entries)
-    for limits in (DEFAULT_LIMITS, learned(derivations, (entry.graph for entry in entries))):
-        assert [why_beyond(limits, derivation) for derivation in derivations] == [None] * len(entries)
 
 
 def test_as_json_and_back():

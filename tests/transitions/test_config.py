@@ -18,19 +18,7 @@ def test_it_comes_back(tmp_path):
     assert ParserConfig.load(tmp_path) == CONFIG
 
 
-def test_files_of_the_version_with_one_root_relation_are_read(tmp_path):
-    """Models of version 1: `root` is for the root arc, and for no other."""
-    old = {"system": "arc-hybrid", "root": "Pred", "relations": ["Sb", "Pred"], "shift_words": [], "format_version": 1}
-    (tmp_path / "parser.json").write_text(json.dumps(old))
-    config = ParserConfig.load(tmp_path)
-    assert config.roots == ("Pred",) and config.shared_roots == ()
-    assert [*map(str, config.actions())] == ["SHIFT", "LEFT-ARC(Sb)", "LEFT-ARC(Pred)", "RIGHT-ARC(Sb)"]
-    config.save(tmp_path)
-    assert ParserConfig.load(tmp_path).transition_system().roots == config.transition_system().roots
-
-
 def test_the_models_of_the_package_know_the_actions_that_they_were_trained_on():
-    """In the order of their vocabularies, as version 1 gave them."""
     folder = Path(transition_parser.__file__).with_name("pretrained") / "en-ewt"
     config = ParserConfig.load(folder)
     assert config.roots == ("root",)
@@ -63,9 +51,8 @@ def test_frames_of_another_version_are_an_error(tmp_path):
 
 
 def parser(**values) -> str:
-    return json.dumps(
-        {"system": "arc-eager", "root": "root", "relations": [], "shift_words": [], "format_version": 1} | values
-    )
+    lists: dict = {key: [] for key in ("relations", "shift_words", "roots", "shared_roots")}
+    return json.dumps({"system": "arc-eager", "format_version": 2} | lists | values)
 
 
 @pytest.mark.parametrize(
@@ -77,12 +64,11 @@ def parser(**values) -> str:
         (parser(relations="nsubj"), "'relations' must be a list of strings"),
         (parser(relations=["a", ["b"]]), "'relations' must be a list of strings"),
         (parser(relations=["a", "b", "a"]), "each there once"),
-        (parser(format_version=1.0), "format version 1.0"),
+        (parser(format_version=2.0), "format version 2.0"),
         (parser(more=[]), "unknown key 'more'"),
-        (json.dumps({"system": "arc-eager", "format_version": 1}), "is missing"),
-        ('{"system": "arc-eager", "system": "amr"}', "'system' is there twice"),
+        (json.dumps({"system": "arc-eager", "format_version": 2}), "is missing"),
         ("[" * 100_000, "nested too deeply"),
-        (parser(root="x").replace('"x"', '"\\ud800"'), "half a character"),
+        (parser(roots=["x"]).replace('"x"', '"\\ud800"'), "half a character"),
     ],
 )
 def test_what_a_file_can_not_hold(tmp_path, text, problem):

@@ -6,9 +6,7 @@ import pytest
 
 from transition_parser.base.errors import InputError
 from transition_parser.transitions import Action
-from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
-from transition_parser.transitions.amr_roles import ONCE
-from transition_parser.transitions.amr_sorts import BEARERS, TARGETS, Sort
+from transition_parser.transitions.amr_limits import SearchLimits, Sort
 from transition_parser.transitions.config import ParserConfig
 from transition_parser.transitions.lexicon import Lexicon
 
@@ -22,7 +20,7 @@ LEXICON = Lexicon(
 )
 
 
-LIMITS = {"nodes": 1, "swaps": 1, "span": 1, "repeats": {}}
+LIMITS = SearchLimits(1, 1, 1).to_json()
 
 
 def test_round_trip(tmp_path):
@@ -45,23 +43,8 @@ def test_a_parser_of_amrs_has_a_lexicon(tmp_path):
         ParserConfig.load(tmp_path)
 
 
-def test_a_lexicon_that_was_written_before_there_were_limits_has_the_default_ones(tmp_path):
-    (tmp_path / "lexicon.json").write_text(lexicon())
-    assert Lexicon.load(tmp_path).limits == DEFAULT_LIMITS
-
-
-def test_a_lexicon_that_was_written_before_roles_were_learned_has_the_default_ones(tmp_path):
-    (tmp_path / "lexicon.json").write_text(lexicon(limits=LIMITS))
-    assert Lexicon.load(tmp_path).limits == SearchLimits(1, 1, 1, {}, ONCE, TARGETS, BEARERS, True, {}, True)
-    (tmp_path / "lexicon.json").write_text(lexicon(limits=LIMITS | {"once": []}))
-    assert Lexicon.load(tmp_path).limits == SearchLimits(1, 1, 1, {}, frozenset(), TARGETS, BEARERS, True, {}, True)
-    none = {"once": [], "targets": {}, "bearers": {}, "sentences_on_top": False, "roles_of_frames": False}
-    (tmp_path / "lexicon.json").write_text(lexicon(limits=LIMITS | none))
-    assert Lexicon.load(tmp_path).limits == SearchLimits(1, 1, 1)
-
-
 def lexicon(**values) -> str:
-    return json.dumps({"format_version": 1, "spans": {}, "wiki": {}} | values)
+    return json.dumps({"format_version": 1, "spans": {}, "wiki": {}, "limits": LIMITS, "counts": {}} | values)
 
 
 @pytest.mark.parametrize(
@@ -85,22 +68,21 @@ def lexicon(**values) -> str:
         (lexicon(wiki={"a": 5}), "the wiki of 'a' is 5"),
         (lexicon(wiki={"a": "b c"}), "the wiki of 'a' is 'b c'"),
         (lexicon(wiki={"a": '"b" c'}), "the wiki of 'a'"),
-        ('{"format_version": 1, "spans": {"a": [], "a": []}, "wiki": {}}', "the key 'a' is there twice"),
         (lexicon(limits=[]), "'limits' must be a JSON object"),
         (lexicon(limits={"nodes": 1, "swaps": 1, "span": 1}), "the key 'repeats' is missing"),
-        (lexicon(limits={"nodes": 1.5, "swaps": 1, "span": 1, "repeats": {}}), "'nodes' must be a whole number"),
+        (lexicon(limits=LIMITS | {"nodes": 1.5}), "'nodes' must be a whole number"),
         (
-            lexicon(limits={"nodes": 1, "swaps": -1, "span": 1, "repeats": {}}),
+            lexicon(limits=LIMITS | {"swaps": -1}),
             "limits: swaps is -1: it must be 0 or more",
         ),
-        (lexicon(limits={"nodes": 1, "swaps": 1, "span": 0, "repeats": {}}), "limits: span is 0: it must be 1 or more"),
+        (lexicon(limits=LIMITS | {"span": 0}), "limits: span is 0: it must be 1 or more"),
         (
-            lexicon(limits={"nodes": 1, "swaps": 1, "span": 1, "repeats": {"PRED": "2"}}),
+            lexicon(limits=LIMITS | {"repeats": {"PRED": "2"}}),
             "'repeats' must be an object of",
         ),
-        (lexicon(limits={"nodes": 1, "swaps": 1, "span": 1, "repeats": {"JUMP" * 900: 2}}), "limits: .*JUMP"),
+        (lexicon(limits=LIMITS | {"repeats": {"JUMP" * 900: 2}}), "limits: .*JUMP"),
         (
-            lexicon(limits={"nodes": 1, "swaps": 1, "span": 1, "repeats": {"ROOT": 2}}),
+            lexicon(limits=LIMITS | {"repeats": {"ROOT": 2}}),
             "limits: `repeats` lists ROOT, which makes no node",
         ),
         (lexicon(limits=LIMITS | {"once": "ARG0"}), "'once' must be a list of strings"),

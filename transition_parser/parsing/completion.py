@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from transition_parser.graphs.amr import AmrGraph, Edge, edge_of
 from transition_parser.parsing.given_records import EdgeFact, NodeFact, Place, SentenceFacts, overlaps
-from transition_parser.transitions.amr_roles import ONCE
+from transition_parser.transitions.amr_limits import ONCE
 
 _ROLE = "mod"  # the role of edges that are added only to connect the graph
 

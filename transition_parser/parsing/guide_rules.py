@@ -11,8 +11,8 @@ from transition_parser.parsing.given_records import NodeFact, Place, Record, Sen
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_limits import SECOND, TOP, role_given
 from transition_parser.transitions.amr_naming import CONSTANTS, MAKE_NODES, ON_STACK, is_listed
-from transition_parser.transitions.amr_roles import SECOND, TOP, role_given
 from transition_parser.transitions.amr_state import has_concept
 
 # Penalties of actions against facts that must hold. Only legal actions with the smallest sum of penalties are allowed.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge
-from transition_parser.transitions.amr_limits import SearchLimits
-from transition_parser.transitions.amr_sorts import Sort, role_of_constants, sort_of
+from transition_parser.transitions.amr_limits import SearchLimits, Sort, role_of_constants, sort_of
 
 _COPIED = (Sort.NUMBER, Sort.STRING)  # constants that are copied from words always carry meaning
 

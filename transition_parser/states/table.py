@@ -16,10 +16,8 @@ from transition_parser.text.frames import WINDOW
 from transition_parser.transitions import Action, Kind, RootRelations, TransitionSystem, TreeSystem
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import ROUTES, FrameActions, parts_of
-from transition_parser.transitions.amr_limits import SearchLimits
+from transition_parser.transitions.amr_limits import SECOND, TOP, SearchLimits, Sort, made_sort, role_given
 from transition_parser.transitions.amr_naming import NAMED_BY_RULE, Word, is_listed, key
-from transition_parser.transitions.amr_roles import SECOND, TOP, role_given
-from transition_parser.transitions.amr_sorts import Sort, made_sort
 from transition_parser.transitions.lexicon import Counts
 
 

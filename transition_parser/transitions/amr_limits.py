@@ -1,52 +1,156 @@
-"""The limits of search over AMR derivations, which are tighter than the rules of the AMR machine.
+"""What search may build of an AMR: the sorts of nodes, the roles that nodes bear, and how many nodes come of a span.
 
-A model that has not learned when to stop makes node after node of one word, or gives a verb two :ARG0. The machine
-itself and the oracle have no such limits, so every graph has a derivation.
+A node bears the roles of the edges that lead from it; the node at the other end bears an inverse role (`ARG0-of`). A
+model that has not learned when to stop makes node after node of one word, gives a verb two :ARG0, or puts a number
+under :polarity. So search keeps to limits, which `amr_learning` learns from training graphs. The machine itself and the
+oracle have no such limits: every graph has a derivation.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from enum import Enum
+from typing import Any, NamedTuple
 
-from transition_parser.graphs.amr import AmrGraph
+from transition_parser.graphs.amr import AmrGraph, edge_of, is_number
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.amr_frames import FrameActions
-from transition_parser.transitions.amr_naming import MAKE_NODES, NAMED_BY_RULE, is_constant, lemma_of
-from transition_parser.transitions.amr_roles import (
-    MOST_ROLES,
-    ONCE,
-    borne_once,
-    borne_several,
-    is_plain,
-    keep_to_frames,
-)
-from transition_parser.transitions.amr_sorts import (
-    BEARERS,
-    CONCEPT_SORTS,
-    CONSTANT_SORTS,
-    TARGETS,
-    Sort,
-    bearers_of,
-    ends_of,
-    family,
-    role_of_constants,
-    sentences_are_tops,
-    sort_of,
-    targets_of,
-)
+from transition_parser.transitions.amr_naming import MAKE_NODES, MODES, NAMED_BY_RULE, is_constant, lemma_of
 
-_SWAPS_PER_WORD = 2
-_LABELLED = (Kind.PRED, Kind.VALUE, Kind.DEPENDENT)
-# An action may make two nodes of the same span even if it makes at most one in training: of 500 development graphs of
-# Bio AMR, 30 have a span in which such an action is needed twice, and one needs it three times.
-_REPEATS = 2
-# An action may make up to n nodes of a span: n is the largest number that it reaches in at least one in `_ONE_IN` of
-# its spans in training. The maximum would let an uncertain parser make node after node: 3 of 7,542 gold spans have the
-# first sense of their lemma four times, in lists whose words were left out.
-_ONE_IN = 200
+MULTI_SENTENCE = "multi-sentence"
+MOST_ROLES = 63  # search keeps the roles of a node as the bits of one number
+TOP, SECOND = -1, -2  # indices into the stack
+SWAPS_PER_WORD = 2
+
+# --- sorts of nodes -------------------------------------------------------------------------
+
+
+class Sort(Enum):
+    """The sort of a node, which is a class of concepts or of constants."""
+
+    CONCEPT = "concept"  # without a frame
+    FRAME = "frame"
+    SENTENCES = MULTI_SENTENCE
+    NAME = "name"
+    MINUS = "-"
+    PLUS = "+"
+    IMPERATIVE = "imperative"
+    EXPRESSIVE = "expressive"
+    INTERROGATIVE = "interrogative"
+    NUMBER = "number"
+    STRING = "string"
+    SYMBOL = "symbol"
+    UNKNOWN = "amr-unknown"
+
+
+CONCEPT_SORTS = frozenset({Sort.CONCEPT, Sort.FRAME, Sort.SENTENCES, Sort.NAME, Sort.UNKNOWN})
+CONSTANT_SORTS = frozenset(Sort) - CONCEPT_SORTS
+
+_FRAME = re.compile(r".*-\d\d+")
+_ALONE = {sort.value: sort for sort in (Sort.SENTENCES, Sort.NAME, Sort.UNKNOWN)}
+_WRITTEN = {"-": Sort.MINUS, "+": Sort.PLUS, **{mode: Sort(mode) for mode in MODES}}
+
+
+def sort_of(label: str, constant: bool) -> Sort:
+    """Return the sort of a node.
+
+    >>> sort_of("want-01", False), sort_of("boy", False), sort_of('"New"', True), sort_of("-", True)
+    (<Sort.FRAME: 'frame'>, <Sort.CONCEPT: 'concept'>, <Sort.STRING: 'string'>, <Sort.MINUS: '-'>)
+    """
+    if not constant:
+        return _ALONE.get(label, Sort.FRAME if _FRAME.fullmatch(label) else Sort.CONCEPT)
+    if label.startswith('"'):
+        return Sort.STRING
+    return Sort.NUMBER if is_number(label) else _WRITTEN.get(label, Sort.SYMBOL)
+
+
+def made_sort(action: Action) -> Sort | None:
+    """Return the sort of the node that an action puts on the stack; None for COPY_WORD and where there is no such node.
+
+    >>> made_sort(Action(Kind.COPY_SENSE01)), made_sort(Action(Kind.ENTITY, "city"))
+    (<Sort.FRAME: 'frame'>, <Sort.CONCEPT: 'concept'>)
+    """
+    if action.kind is Kind.PRED:
+        return sort_of(str(action.label), False)
+    if action.kind is Kind.ENTITY:
+        return sort_of(action.parts[0], False)
+    if action.kind is Kind.VALUE:
+        return sort_of(str(action.label), True)
+    frames = dict.fromkeys((Kind.COPY_SENSE01, Kind.FRAME), Sort.FRAME)
+    return {Kind.COPY_LEMMA: Sort.CONCEPT, **frames}.get(action.kind)
+
+
+# --- roles ----------------------------------------------------------------------------------
+
+_NUMBERED = re.compile(r"(ARG|op|snt)\d+")
+_LISTS = "op"  # `:op1`, `:op2`, … lead to the same sorts; each `:ARGn` leads to sorts of its own
+
+
+def family(role: str) -> str | None:
+    """Return `ARG`, `op` or `snt` for a numbered role; None for other roles."""
+    match = _NUMBERED.fullmatch(role)
+    return match and match[1]
+
+
+def role_of_constants(role: str) -> str:
+    """Return the key of a role in `TARGETS`: `op` for all `:opN`, otherwise the role itself."""
+    return _LISTS if family(role) == _LISTS else role
+
+
+def is_plain(role: str) -> bool:
+    """Return True for a role in its normal direction, False for an inverse role (`ARG0-of`, `domain`)."""
+    return edge_of(0, role, 1) == (0, role, 1)
+
+
+class Ends(NamedTuple):
+    """The nodes at the ends of the edge that LA, RA or DEPENDENT makes: each is `top`, `second` or `new`.
+
+    role: the role of the edge in its normal direction, `ARG0` for `ARG0-of`
+    source: the node from which the edge leads in this direction
+    target: the other node
+    written: the role in the action's label, perhaps an inverse role
+    dependent: the node to which the written role leads; only this node may be a constant
+    """
+
+    role: str
+    source: str
+    target: str
+    written: str
+    dependent: str
+
+
+def ends_of(action: Action) -> Ends | None:
+    """Return the ends of the edge that an action makes, or None if it makes no edge to a node of the stack.
+
+    >>> ends_of(Action(Kind.LA, "ARG0-of"))
+    Ends(role='ARG0', source='second', target='top', written='ARG0-of', dependent='second')
+    """
+    places = {Kind.LA: ("top", "second"), Kind.RA: ("second", "top"), Kind.DEPENDENT: ("top", "new")}.get(action.kind)
+    if places is None or action.label is None:
+        return None
+    written = action.parts[0] if action.kind is Kind.DEPENDENT else action.label
+    source, role, target = edge_of(0, written, 1)
+    return Ends(role, places[source], places[target], written, places[1])
+
+
+def role_given(action: Action) -> tuple[int, str] | None:
+    """Return the node of the stack that gets a role from LA, RA or DEPENDENT (`TOP` or `SECOND`), and the role.
+
+    Return None where no node of the stack gets a role.
+
+    >>> role_given(Action(Kind.LA, "ARG0")), role_given(Action(Kind.DEPENDENT, "ARG0-of,dog"))
+    ((-1, 'ARG0'), None)
+    """
+    ends = ends_of(action)
+    if ends is None or ends.source == "new":
+        return None
+    return TOP if ends.source == "top" else SECOND, ends.role
+
+
+# --- limits ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -97,7 +201,7 @@ class SearchLimits:
 
     def of_sentence(self, words: int) -> tuple[int, int]:
         """Return how many SWAPs and how many nodes a sentence of the given length may have."""
-        return _SWAPS_PER_WORD * words + self.swaps, words + self.nodes
+        return SWAPS_PER_WORD * words + self.swaps, words + self.nodes
 
     def most(self, action: Action) -> int:
         """Return how often the action may make a node of the same span."""
@@ -140,22 +244,20 @@ class SearchLimits:
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as values that JSON can hold."""
-        repeats = {str(action): count for action, count in self.repeats.items()}
-        numbers = {"nodes": self.nodes, "swaps": self.swaps, "span": self.span}
-        several = {lemma: sorted(roles) for lemma, roles in sorted(self.several.items())}
-        roles = {"once": sorted(self.once), "several": several}
-        ends = {"targets": _names(self.targets), "bearers": _names(self.bearers)}
-        rules = {"sentences_on_top": self.sentences_on_top, "roles_of_frames": self.roles_of_frames}
-        return {**numbers, "repeats": repeats, **roles, **ends, **rules}
+        return {
+            **{name: getattr(self, name) for name in ("nodes", "swaps", "span")},
+            "repeats": {str(action): count for action, count in self.repeats.items()},
+            "once": sorted(self.once),
+            "several": {lemma: sorted(roles) for lemma, roles in sorted(self.several.items())},
+            "targets": _names(self.targets),
+            "bearers": _names(self.bearers),
+            "sentences_on_top": self.sentences_on_top,
+            "roles_of_frames": self.roles_of_frames,
+        }
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> SearchLimits:
-        """Return the limits that `to_json` made these values from.
-
-        Files of older versions may lack `once`, `several`, `roles_of_frames`, `targets`, `bearers` and
-        `sentences_on_top`; a missing field gets its value in `DEFAULT_LIMITS`. Raises `ValueError` for values that are
-        not valid limits.
-        """
+        """Return the limits that `to_json` made these values from. Raises `ValueError` for invalid values."""
         numbers = {name: values[name] for name in ("nodes", "swaps", "span")} | values["repeats"]
         for name, number in numbers.items():
             least = 1 if name == "span" else 0
@@ -165,13 +267,19 @@ class SearchLimits:
         for action in repeats:
             if action.kind not in MAKE_NODES:
                 raise ValueError(f"`repeats` lists {action}, which makes no node: leave it out")
-        once = frozenset(values["once"]) if "once" in values else ONCE
-        targets = _sorts(values["targets"], frozenset(Sort)) if "targets" in values else TARGETS
-        bearers = _sorts(values["bearers"], CONCEPT_SORTS) if "bearers" in values else BEARERS
-        several = {lemma: frozenset(roles) for lemma, roles in values.get("several", {}).items()}
-        ends = (targets, bearers, values.get("sentences_on_top", True))
-        by_frame = values.get("roles_of_frames", True)
-        return cls(values["nodes"], values["swaps"], values["span"], repeats, once, *ends, several, by_frame)
+        several = {lemma: frozenset(roles) for lemma, roles in values["several"].items()}
+        return cls(
+            nodes=values["nodes"],
+            swaps=values["swaps"],
+            span=values["span"],
+            repeats=repeats,
+            once=frozenset(values["once"]),
+            targets=_sorts(values["targets"], frozenset(Sort)),
+            bearers=_sorts(values["bearers"], CONCEPT_SORTS),
+            sentences_on_top=values["sentences_on_top"],
+            several=several,
+            roles_of_frames=values["roles_of_frames"],
+        )
 
 
 def _names(sorts_of: Mapping[str, frozenset[Sort]]) -> dict[str, list[str]]:
@@ -187,9 +295,39 @@ def _sorts(names_of: Mapping[str, Sequence[str]], known: frozenset[Sort]) -> dic
     return {role: frozenset(by_name[name] for name in names) for role, names in names_of.items()}
 
 
-# Limits for models that were exported before limits were learned. They are the maxima over the derivations of 7,628
-# graphs of nine open corpora. The aligner of `transition-parser align` aligned each bank, and the derivations come from
-# `transition-parser oracle BANK --system amr --out-actions FILE`.
+# Limits where none were learned. The counts are the maxima over the derivations of 7,628 graphs of nine open corpora;
+# `once` has the roles that AMR defines as borne once, and the most frequent of the other roles that at most one node in
+# hundreds bears twice in these corpora; `targets` and `bearers` were learned from the training banks of six of them.
+ONCE = frozenset(
+    {
+        *(f"ARG{i}" for i in range(10)),
+        *(f"op{i}" for i in range(1, 21)),
+        *(f"snt{i}" for i in range(1, 11)),
+        *("name", "wiki", "polarity", "mode", "unit", "value", "ord", "poss", "source", "topic", "condition"),
+        *("compared-to", "concession", "consist-of", "instrument", "medium", "beneficiary", "duration", "frequency"),
+        *("year", "month", "day", "weekday"),
+    }
+)
+TARGETS: Mapping[str, frozenset[Sort]] = {
+    **{role: CONCEPT_SORTS | {Sort.NUMBER} for role in ("ARG1", "ARG3", "ARG4", "frequency", "quant", "unit")},
+    **{role: CONCEPT_SORTS | {Sort.NUMBER} for role in ("century", "decade", "quantity", "quarter", "year2")},
+    **{role: CONCEPT_SORTS | {Sort.NUMBER, Sort.STRING} for role in ("li", "mod", "op")},
+    "ARG2": CONCEPT_SORTS | {Sort.NUMBER, Sort.STRING, Sort.PLUS},
+    "value": frozenset({Sort.CONCEPT, Sort.NUMBER, Sort.STRING}),
+    "time": CONCEPT_SORTS | {Sort.STRING},
+    "era": CONCEPT_SORTS | {Sort.STRING},
+    "year": frozenset({Sort.CONCEPT, Sort.UNKNOWN, Sort.NUMBER}),
+    "month": frozenset({Sort.CONCEPT, Sort.UNKNOWN, Sort.NUMBER}),
+    "day": frozenset({Sort.CONCEPT, Sort.UNKNOWN, Sort.NUMBER}),
+    "polarity": frozenset({Sort.CONCEPT, Sort.UNKNOWN, Sort.MINUS}),
+    "polite": frozenset({Sort.PLUS}),
+    "mode": frozenset({Sort.IMPERATIVE, Sort.EXPRESSIVE, Sort.INTERROGATIVE}),
+}
+BEARERS: Mapping[str, frozenset[Sort]] = {
+    "ARG": frozenset({Sort.FRAME}),
+    "op": frozenset({Sort.CONCEPT, Sort.NAME}),
+    "snt": frozenset({Sort.SENTENCES}),
+}
 DEFAULT_LIMITS = SearchLimits(
     nodes=30,
     swaps=33,
@@ -208,53 +346,6 @@ DEFAULT_LIMITS = SearchLimits(
     sentences_on_top=True,
     roles_of_frames=True,
 )
-
-
-def learned(
-    derivations: Iterable[Sequence[Action]], graphs: Iterable[AmrGraph] = (), frames: FrameActions | None = None
-) -> SearchLimits:
-    """Return limits that let search find the given derivations unless they repeat an action unusually often.
-
-    An action may make up to n nodes of one span: n is the largest number that it makes in at least one in `_ONE_IN` of
-    its spans. A labelled action may always make two. `borne_once` learns `once`, and `borne_several` learns `several`.
-    `targets_of`, `bearers_of`, `sentences_are_tops` and `keep_to_frames` learn the other limits on roles.
-
-    frames: the FRAME actions of the derivations; None for derivations without any
-    """
-    graphs = list(graphs)
-    nodes = swaps = 0
-    span = 1
-    made_of: dict[Action, Counter[int]] = {}
-    for use in map(_Use.from_actions, derivations):
-        nodes = max(nodes, use.nodes - use.words)
-        swaps = max(swaps, use.swaps - _SWAPS_PER_WORD * use.words)
-        for made in use.spans:
-            span = max(span, made.total())
-            for action, count in made.items():
-                made_of.setdefault(action, Counter())[count] += 1
-    repeats = {action: _usual(counts) for action, counts in made_of.items()}
-    labelled = (*_LABELLED, Kind.FRAME) if any(action.kind is Kind.FRAME for action in repeats) else _LABELLED
-    kinds = dict.fromkeys(map(Action, labelled), _REPEATS)
-    listed = {action: n for action, n in sorted(repeats.items(), key=str) if action.label is None or n > _REPEATS}
-    found = borne_several(graphs)
-    once = borne_once(graphs, found)
-    several = {lemma: roles & once for lemma, roles in found.items() if roles & once}
-    ends = (targets_of(graphs), bearers_of(graphs), sentences_are_tops(graphs))
-    by_frame = frames is not None and keep_to_frames(graphs, frames)
-    return SearchLimits(nodes, swaps, span, kinds | listed, once, *ends, several, by_frame)
-
-
-def _usual(counts: Counter[int]) -> int:
-    """Return the largest n such that at least one in `_ONE_IN` of the counted numbers is n or more.
-
-    counts: number → how often it occurs
-    """
-    reached = 0
-    for number in sorted(counts, reverse=True):
-        reached += counts[number]
-        if _ONE_IN * reached >= counts.total():
-            return number
-    raise ValueError("there are no numbers")
 
 
 def breach(limits: SearchLimits, graph: AmrGraph, frames: FrameActions | None = None) -> str | None:
@@ -276,35 +367,3 @@ def breach(limits: SearchLimits, graph: AmrGraph, frames: FrameActions | None = 
             return f":{role} of {label}, which has none"
     below = any(sort is Sort.SENTENCES and node != graph.top for node, sort in enumerate(sorts))
     return f"{Sort.SENTENCES.value} below the top" if limits.sentences_on_top and below else None
-
-
-@dataclass(frozen=True)
-class _Use:
-    """The counts of a derivation that the limits apply to.
-
-    words, nodes, swaps: the numbers of words, nodes and SWAPs
-    spans: for each span, how often each action made a node of it
-    """
-
-    words: int
-    nodes: int
-    swaps: int
-    spans: list[Counter[Action]]
-
-    @classmethod
-    def from_actions(cls, actions: Sequence[Action]) -> _Use:
-        kinds = Counter(action.kind for action in actions)
-        spans = list(_spans(actions))
-        nodes = sum(span.total() for span in spans)
-        return cls(kinds[Kind.SHIFT] + kinds[Kind.MERGE], nodes, kinds[Kind.SWAP], spans)
-
-
-def _spans(actions: Sequence[Action]) -> Iterator[Counter[Action]]:
-    made: Counter[Action] = Counter()
-    for action in actions:
-        if action.kind is Kind.SHIFT:
-            yield made
-            made = Counter()
-        elif action.kind in MAKE_NODES:
-            made[action] += 1
-    yield made

@@ -18,11 +18,9 @@ from transition_parser.transitions.lexicon import Lexicon
 
 FILE_NAME = "parser.json"
 FORMAT_VERSION = 2
-_ONE_ROOT = 1  # the version with a single root relation, in the field `root`; no other arc may carry this relation
-_KEYS = {"system": TEXT, "relations": TEXTS, "shift_words": TEXTS, "format_version": WHOLE_NUMBER}
-_KEYS_OF_VERSION = {
-    _ONE_ROOT: _KEYS | {"root": TEXT},
-    FORMAT_VERSION: _KEYS | {"roots": TEXTS, "shared_roots": TEXTS, "frames": TEXT._replace(required=False)},
+_KEYS = {
+    **{"system": TEXT, "relations": TEXTS, "shift_words": TEXTS, "format_version": WHOLE_NUMBER},
+    **{"roots": TEXTS, "shared_roots": TEXTS, "frames": TEXT._replace(required=False)},
 }
 
 
@@ -63,7 +61,7 @@ class ParserConfig:
         """Write `parser.json` into `folder`, and for AMR `lexicon.json`."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "lexicon"}
         if not self.frames:
-            del values["frames"]  # so older versions, which reject this key, can read the file
+            del values["frames"]
         text = json.dumps(values, ensure_ascii=False, indent=1)
         if self.lexicon is not None:
             self.lexicon.save(folder)
@@ -77,12 +75,8 @@ class ParserConfig:
         """
         path = Path(folder, FILE_NAME)
         values = read_json(path, "`transition-parser preprocess` and `transition-parser export` write it")
-        check_version(values, _KEYS_OF_VERSION, path)
-        version = values["format_version"]
-        check_keys(values, _KEYS_OF_VERSION[version], path)
-        if version == _ONE_ROOT:
-            root = values.pop("root")
-            values |= {"roots": [root] if root else [], "format_version": FORMAT_VERSION}
+        check_version(values, (FORMAT_VERSION,), path)
+        check_keys(values, _KEYS, path)
         values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         system = SYSTEMS.get(values["system"])
         lexicon = Lexicon.load(folder) if system is not None and system.has_lexicon else None

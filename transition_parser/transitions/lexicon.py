@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from transition_parser.base.errors import InputError, input_error, shortened
+from transition_parser.base.errors import input_error, shortened
 from transition_parser.base.model_files import (
     OBJECT,
     TEXTS,
@@ -35,8 +35,8 @@ _KEYS = {
     "format_version": WHOLE_NUMBER,
     "spans": OBJECT,
     "wiki": OBJECT,
-    "limits": OBJECT._replace(required=False),  # files of older versions have no limits
-    "counts": OBJECT._replace(required=False),  # files of older versions have no counts
+    "limits": OBJECT,
+    "counts": OBJECT,
 }
 _COUNTS = Key(
     "an object of whole numbers", lambda value: isinstance(value, dict) and all(map(is_whole, value.values()))
@@ -50,12 +50,12 @@ _LIMITS = {
     "swaps": WHOLE_NUMBER,
     "span": WHOLE_NUMBER,
     "repeats": _COUNTS,
-    "once": TEXTS._replace(required=False),
-    "several": _LISTS._replace(required=False),
-    "targets": _LISTS._replace(required=False),
-    "bearers": _LISTS._replace(required=False),
-    "sentences_on_top": TRUTH._replace(required=False),
-    "roles_of_frames": TRUTH._replace(required=False),
+    "once": TEXTS,
+    "several": _LISTS,
+    "targets": _LISTS,
+    "bearers": _LISTS,
+    "sentences_on_top": TRUTH,
+    "roles_of_frames": TRUTH,
 }
 _WIKI = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s()"\\]+')  # a value in PENMAN notation: a string or a symbol
 
@@ -67,7 +67,7 @@ class Lexicon:
     spans: the lemmas of a span (`amr_naming.key`) → the actions that made nodes of the span in training (`is_listed`)
     wiki: the name of an entity, with and without its concept (`wiki_keys`) → its `:wiki` in training
     limits: the limits of search
-    counts: span → action → how many nodes of the span the action made in training; empty in files of older versions
+    counts: span → action → how many nodes of the span the action made in training
     """
 
     spans: Mapping[str, tuple[Action, ...]] = field(default_factory=dict)
@@ -82,11 +82,10 @@ class Lexicon:
             "spans": {span: [str(action) for action in actions] for span, actions in self.spans.items()},
             "wiki": dict(self.wiki),
             "limits": self.limits.to_json(),
-        }
-        if self.counts:
-            values["counts"] = {
+            "counts": {
                 span: {str(action): count for action, count in of_span.items()} for span, of_span in self.counts.items()
-            }
+            },
+        }
         text = json.dumps(values, ensure_ascii=False, indent=0, sort_keys=True)
         Path(folder, FILE_NAME).write_text(text + "\n", encoding="utf-8")
 
@@ -101,9 +100,8 @@ class Lexicon:
             if not (isinstance(wiki, str) and _WIKI.fullmatch(wiki)):
                 raise input_error(f"the wiki of {shown(name)} is {shown(wiki)}, neither a symbol nor in quotes", path)
         spans = {span: _actions(span, tokens, path) for span, tokens in values["spans"].items()}
-        limits = _limits(values["limits"], path) if "limits" in values else DEFAULT_LIMITS
-        counts = {span: _counts(span, some, path) for span, some in values.get("counts", {}).items()}
-        return cls(spans, values["wiki"], limits, counts)
+        counts = {span: _counts(span, of_span, path) for span, of_span in values["counts"].items()}
+        return cls(spans, values["wiki"], _limits(values["limits"], path), counts)
 
 
 def _limits(values: dict, path: Path) -> SearchLimits:
@@ -117,25 +115,20 @@ def _limits(values: dict, path: Path) -> SearchLimits:
 def _actions(span: str, tokens: object, path: Path) -> tuple[Action, ...]:
     if not is_texts(tokens):
         raise input_error(f"the actions of {shown(span)} must be {TEXTS.what}, not {shown(tokens)}", path)
-    return tuple(_naming_action(span, token, path) for token in tokens)
-
-
-def _naming_action(span: str, token: str, path: Path) -> Action:
-    action = _action(span, token, path)
-    if not is_listed(action):
-        raise _names_no_node(span, token, path)
-    return action
+    actions = [_action(span, token, path) for token in tokens]
+    for token, action in zip(tokens, actions, strict=True):
+        if not is_listed(action):
+            raise input_error(f"the span {shown(span)} lists {shown(token)}, which does not name a node", path)
+    return tuple(actions)
 
 
 def _counts(span: str, counts: object, path: Path) -> dict[Action, int]:
     if not _COUNTS.fits(counts):
         raise input_error(f"the counts of {shown(span)} must be {_COUNTS.what}, not {shown(counts)}", path)
-    found = {}
-    for token, count in cast(dict[str, int], counts).items():
-        action = _action(span, token, path)
+    found = {_action(span, token, path): count for token, count in cast(dict[str, int], counts).items()}
+    for action, count in found.items():
         if action.kind not in MAKE_NODES or count < 1:
-            raise _names_no_node(span, token, path)
-        found[action] = count
+            raise input_error(f"the span {shown(span)} lists {shown(str(action))}, which does not name a node", path)
     return found
 
 
@@ -144,10 +137,6 @@ def _action(span: str, token: str, path: Path) -> Action:
         return Action.parse(token)
     except ValueError:
         raise input_error(f"the span {shown(span)} lists {shown(token)}, which is not an action", path) from None
-
-
-def _names_no_node(span: str, token: str, path: Path) -> InputError:
-    return input_error(f"the span {shown(span)} lists {shown(token)}, which does not name a node", path)
 
 
 def wiki_keys(concept: str, strings: tuple[str, ...]) -> tuple[str, str]:

@@ -279,27 +279,14 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
                 yield Action(kind)
 
     def _situation(self, state: State) -> Situation:
-        stack, root = state.stack, state.root
+        stack, size, root = state.stack, len(state.stack), state.root
         _, top, second, front = _named_words(stack, state.buffer)
-        situation = Situation(
-            front_is_root=front == root,
-            some=len(stack) > 0,
-            two=len(stack) > 1,
-            has_buffer=len(state.buffer) > 0,
-            top_is_root=top == root,
-            top_before_front=top < front,
-            second_before_top=second < top,
-            may_swap=True,
-        )
+        moves = front == root, size > 0, size > 1, len(state.buffer) > 0, top == root, top < front, second < top, True
         if not self.spec.reads_arcs:
-            return situation
-        headless = sum(state.heads[word] == NO_HEAD for word in stack)
-        return situation._replace(
-            front_is_last=front == root - 1,
-            top_has_head=len(stack) > 0 and state.heads[top] != NO_HEAD,
-            none_headless=headless == 0,
-            one_headless=headless == 1,
-        )
+            return Situation(*moves)
+        headless = [state.heads[word] for word in stack].count(NO_HEAD)
+        has_head = size > 0 and state.heads[top] != NO_HEAD
+        return Situation(*moves, front == root - 1, has_head, headless == 0, headless == 1)
 
     def _why_wrong_shift_label(self, state: State, action: Action) -> str | None:
         if state.buffer[0] == state.root:
@@ -322,7 +309,8 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
 
 def _named_words(stack: Sequence[int], buffer: Sequence[int]) -> tuple[int, int, int, int]:
     """Return the words NONE, S0, S1 and B0; −1 where there is no such word."""
-    return -1, stack[-1] if stack else -1, stack[-2] if len(stack) > 1 else -1, buffer[0] if buffer else -1
+    size = len(stack)
+    return -1, stack[-1] if size else -1, stack[-2] if size > 1 else -1, buffer[0] if buffer else -1
 
 
 def _change(
