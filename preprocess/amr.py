@@ -14,13 +14,11 @@ from pathlib import Path
 from transition_parser.base.errors import InputError
 from transition_parser.base.progress import progress
 from transition_parser.graphs.amr import named
-from transition_parser.graphs.bank import AmrEntry
 from transition_parser.oracles.amr_check import Derived, derive
 from transition_parser.preprocess.aligner import aligned, train_table
 from transition_parser.preprocess.banks import derived_alone, nothing_left, read_entries
-from transition_parser.preprocess.propbank import Paths, PropBank, propbank_of_amrs
 from transition_parser.preprocess.splits import by_frequency, data_folder, keep_vectors, source_line, values_of
-from transition_parser.text.columns import KNOWN, PROPBANK, Columns
+from transition_parser.text.columns import KNOWN, Columns
 from transition_parser.text.frames import packaged
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.text.word_vectors import save_words
@@ -48,8 +46,6 @@ class AmrOptions:
     columns: names of `text.columns.KNOWN`, which are written as `{train,valid,test}.{column}`, too
     frames: True for FRAME actions, which name concepts by the frames that words evoke; False for COPY_SENSE01 instead
     vectors: a text file of word vectors, for models that read them; the vectors of the words of the banks are kept
-    propbank: files of PropBank's annotation of sentences of the banks, for models that learn it
-    propbank_trees: CoNLL-U files with the trees of these sentences
     """
 
     pieces: int = 4000
@@ -60,8 +56,6 @@ class AmrOptions:
     vectors: str | os.PathLike | None = None
     pieces_from: str | os.PathLike | None = None
     frames: bool = True
-    propbank: Paths = ()
-    propbank_trees: Paths = ()
 
 
 def preprocess_amr(
@@ -73,7 +67,6 @@ def preprocess_amr(
     how many were skipped, and the errors of the skipped ones. For a malformed input, raises `InputError` and leaves
     `dest` as it was, unless `skip_bad` is set.
     """
-    propbank = propbank_of_amrs(options.propbank, options.propbank_trees)
     problems: dict[str, list[InputError]] = {split: [] for split in splits}
     left_out = problems if options.skip_bad else dict.fromkeys(splits)
     banks = {split: read_entries(paths, left_out[split]) for split, paths in splits.items()}
@@ -91,8 +84,6 @@ def preprocess_amr(
             raise nothing_left(splits[split], problems[split])
     limits = limits_of(derived["train"], system.frames)
     derived["train"] = list(within_limits(derived["train"], limits, system.frames, problems["train"]))
-    if propbank is not None:
-        propbank.check((item.entry.forms for item in derived["train"]), splits["train"][0])
     with data_folder(dest, (path for paths in splits.values() for path in paths)) as folder:
         pieces = make_pieces(forms, folder, options.pieces, options.pieces_from)
         save_words(words, folder)
@@ -103,7 +94,9 @@ def preprocess_amr(
             Columns(values_of(train, options.columns, splits["train"][0])).save(folder)
         for split, items in derived.items():
             _write_split(folder, split, items, pieces)
-            _write_columns(folder, split, [item.entry for item in items], options.columns, propbank)
+            for name in options.columns:
+                lines = (" ".join(KNOWN[name].values(item.entry)) for item in items)
+                (folder / f"{split}.{name}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     counts = {s: {"sentences": len(items), "skipped": len(problems[s])} for s, items in derived.items()}
     return counts, [problem for split in problems.values() for problem in split]
 
@@ -187,13 +180,3 @@ def _write_split(folder: Path, split: str, items: list[Derived], pieces: Pieces)
             print(source_line(pieces, (word.form for word in item.words)), file=source)
             print(*item.derivation.actions, file=target)
             bank.write(item.entry.rewritten())
-
-
-def _write_columns(
-    folder: Path, split: str, entries: Sequence[AmrEntry], columns: Collection[str], propbank: PropBank | None
-) -> None:
-    lines_of = {name: [" ".join(KNOWN[name].values(entry)) for entry in entries] for name in columns}
-    if propbank is not None:
-        lines_of[PROPBANK] = [propbank.line(entry.forms) for entry in entries]
-    for name, lines in lines_of.items():
-        (folder / f"{split}.{name}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

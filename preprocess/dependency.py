@@ -17,9 +17,8 @@ from transition_parser.base.errors import input_error
 from transition_parser.base.progress import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.oracles.static import NonProjectiveError, oracle
-from transition_parser.preprocess.propbank import Paths, PropBank
 from transition_parser.preprocess.splits import by_frequency, data_folder, keep_vectors, source_line, values_of
-from transition_parser.text.columns import KNOWN, PROPBANK, Columns, seen_with_tags, values_of_forms
+from transition_parser.text.columns import KNOWN, Columns, seen_with_tags, values_of_forms
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.text.word_vectors import save_words
 from transition_parser.transitions import RootRelations, make_system
@@ -40,7 +39,6 @@ class DependencyOptions:
     nonprojective: `skip` or `error`; the treatment of a tree that a projective system can't build
     columns: names of `text.columns.KNOWN`, which are written as `{train,valid,test}.{column}`, too
     vectors: a text file of word vectors, for models that read them; the vectors of the words of the corpus are kept
-    propbank: files of PropBank's annotation of sentences of the treebanks, for models that learn it
     holds_out: True to hold out some of the training sentences as `valid`, see `hold_out`
     """
 
@@ -51,7 +49,6 @@ class DependencyOptions:
     columns: Collection[str] = ()
     vectors: str | os.PathLike | None = None
     pieces_from: str | os.PathLike | None = None
-    propbank: Paths = ()
     holds_out: bool = False
 
 
@@ -70,9 +67,6 @@ def preprocess_dependency(
     train = treebanks["train"]
     if all(len(sentence.forms) == 1 for sentence in train):
         raise input_error("each sentence is one word: a parser learns from sentences of two or more", splits["train"])
-    propbank = PropBank.read(options.propbank, splits.values()) if options.propbank else None
-    if propbank is not None:
-        propbank.check((sentence.forms for sentence in train), splits["train"])
     words = by_frequency(normalise(form) for sentence in train for form in sentence.forms)
     with data_folder(dest, splits.values()) as folder:
         pieces = make_pieces((sentence.forms for sentence in train), folder, options.pieces, options.pieces_from)
@@ -87,7 +81,7 @@ def preprocess_dependency(
         if options.holds_out:
             Path(folder, "valid.conllu").write_text("".join(map(str, treebanks["valid"])), encoding="utf-8")
         return {
-            split: _write_split(folder, split, sentences, pieces, config, columns, propbank, options)
+            split: _write_split(folder, split, sentences, pieces, config, columns, options)
             for split, sentences in treebanks.items()
         }
 
@@ -123,11 +117,10 @@ def _write_split(
     pieces: Pieces,
     config: ParserConfig,
     columns: Columns,
-    propbank: PropBank | None,
     options: DependencyOptions,
 ) -> dict[str, int]:
     counts = {"sentences": 0, "skipped": 0}
-    names = ["src", "act", *columns.values, *([PROPBANK] if propbank is not None else [])]
+    names = ["src", "act", *columns.values]
     with ExitStack() as stack:
         files = {n: stack.enter_context(open(folder / f"{split}.{n}", "w", encoding="utf-8")) for n in names}
         for sentence, actions in _derivations(sentences, config, options, split):
@@ -139,8 +132,6 @@ def _write_split(
             print(" ".join(actions), file=files["act"])
             for column in columns.values:
                 print(*KNOWN[column].values(sentence), file=files[column])
-            if propbank is not None:
-                print(propbank.line(sentence.forms), file=files[PROPBANK])
     return counts
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import new_files
-from transition_parser.text.columns import KNOWN, PROPBANK, labels_of
+from transition_parser.text.columns import KNOWN, labels_of
 from transition_parser.text.pieces import Pieces, normalise
 from transition_parser.text.word_vectors import read_vectors
 
@@ -26,7 +26,7 @@ def stale() -> tuple[str, ...]:
 
     Such files may belong to another system or to other splits.
     """
-    return (*(f"{split}.{suffix}" for split in SPLITS for suffix in ("src", "act", *KNOWN, PROPBANK, "amr")), *_OTHERS)
+    return (*(f"{split}.{suffix}" for split in SPLITS for suffix in ("src", "act", *KNOWN, "amr")), *_OTHERS)
 
 
 def data_folder(dest: str | os.PathLike, inputs: Iterable[str | os.PathLike]) -> AbstractContextManager[Path]:

@@ -6,12 +6,10 @@ import pytest
 import torch
 
 from transition_parser.base.errors import InputError
-from transition_parser.criterions.losses import ActionLoss, ColumnLoss, DecisionLoss, HingeLoss
+from transition_parser.criterions.losses import ActionLoss, DecisionLoss, HingeLoss
 from transition_parser.modules.contract import Decision
-from transition_parser.modules.tagging import TagHeads
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.table import ActionTable
-from transition_parser.text.columns import Columns
 from transition_parser.transitions import RootRelations, make_system
 
 PADDING = 1
@@ -132,24 +130,3 @@ def test_decisions_have_a_share_and_none_for_targets_that_do_not_compete():
     assert torch.allclose(loss, torch.stack(wanted), atol=1e-5)
     with pytest.raises(ValueError, match="word 0 of sentence 8 gets no head"):
         DecisionLoss(0.1)([decision], {"id": IDS}, training=True)
-
-
-def test_columns_are_logged_by_batches_without_them_too_where_asked_for():
-    heads = TagHeads(4, Columns({"upos": ("NOUN", "VERB")}), weight=0.5)
-    words, tags = torch.randn(2, 3, 4), {"upos": torch.tensor([[1, 2, 0], [2, 0, 0]])}
-    extra = {"tag_heads": heads, "tagged": words}
-    for always, others in (
-        (True, dict.fromkeys([f"{n}_{c}" for n in ("lemma", "xpos", "feats") for c in ("right", "words")], 0.0)),
-        (False, {}),
-    ):
-        loss_of = ColumnLoss(always)
-        logged = loss_of.logged(loss_of(extra, {"tags": tags}))
-        wanted = heads.loss(words, tags)
-        assert logged == {
-            "tag_loss": wanted.loss.item(),
-            "upos_right": wanted.right["upos"].item(),
-            "upos_words": 3,
-            **others,
-        }
-        none = loss_of.logged(loss_of({"tag_heads": None, "tagged": words}, {}))
-        assert none == (dict.fromkeys([*logged], 0.0) if always else {})

@@ -40,14 +40,6 @@ def test_other_systems_train_and_parse(system, tmp_path):
     run_here("parse", tmp_path / "checkpoint_last.pt", SAMPLE, "-o", tmp_path / "parsed.conllu")
 
 
-@pytest.mark.slow
-def test_trees_may_be_explored_beside_amrs(data_folder, amr_data_folder, tmp_path):
-    done = train(
-        data_folder, tmp_path, *DYNAMIC, "--auxiliary-data", amr_data_folder, "--explore-after", "0", updates=6
-    )
-    assert '"valid_las"' in done.stdout + done.stderr
-
-
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
@@ -72,11 +64,6 @@ def test_what_can_not_be_is_said(data_folder, tmp_path, options, problem):
 def test_amrs_have_no_costs(amr_data_folder, tmp_path):
     assert "--oracle dynamic is for dependency trees" in failed(amr_data_folder, tmp_path, "--oracle", "dynamic")
     assert "--action-loss hinge is for dependency trees, not for amr" in failed(amr_data_folder, tmp_path, *HINGE)
-
-
-def test_the_hinge_is_for_one_corpus(data_folder, amr_data_folder, tmp_path):
-    problem = failed(data_folder, tmp_path, *HINGE, "--auxiliary-data", amr_data_folder)
-    assert problem.endswith("--action-loss hinge is for one corpus: leave out --auxiliary-data")
 
 
 def test_exploration_in_bf16_and_over_several_batches(data_folder, tmp_path):

@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import torch
 
 from tests.conftest import SAMPLE, run_here
 from tests.crosses import mostly_slow
@@ -108,24 +107,8 @@ def test_from_scratch(data_folder, tmp_path, arch, options):
     assert '"valid_las"' in done.stdout + done.stderr
 
 
-def test_an_encoder_of_two_corpora(data_folder, tmp_path):
-    """Where the decoder reads no words itself, the encoder learns from another corpus, too, and there is one."""
-    train(
-        data_folder, tmp_path, "recursive_g2g_small", "--refine", "0", "--auxiliary-data", str(data_folder), updates=4
-    )
-    names = torch.load(tmp_path / "checkpoint_last.pt", weights_only=False)["model"].keys()
-    along = {name for name in names if name.startswith("also_")}
-    assert along == {f"also_{name}" for name in names if name.startswith("decoder.")}
-    refined = train(
-        data_folder, tmp_path / "refined", "recursive_g2g_small", "--auxiliary-data", str(data_folder), status=1
-    )
-    assert "InputError: --auxiliary-data: recursive_g2g_small has no encoder to share" in refined.stderr
-
-
 def test_options_that_make_no_sense(data_folder, amr_data_folder, tmp_path):
     done = train(data_folder, tmp_path, "state_transformer_small", "--tag-loss", "0.1", status=1)
     assert "InputError: there is no encoder before the decoder" in done.stderr
-    done = train(data_folder, tmp_path, "state_transformer_g2g_small", "--auxiliary-data", str(data_folder), status=1)
-    assert "InputError: --auxiliary-data: state_transformer_g2g_small has no encoder to share" in done.stderr
     done = train(amr_data_folder, tmp_path, "sentence_transformer_small", status=1)
     assert "InputError: the Graph2Graph Transformer reads and writes dependency trees, not amr" in done.stderr

@@ -31,7 +31,7 @@ WAYS = {
     "exploration": ("positions", ("--oracle", "dynamic", "--explore-after", "0", "--explore", "0.5")),
     "tags": ("columns", ("--read-tags", "--tag-loss", "0.5")),
 }
-RESUMED = (*WAYS, "two corpora", "stack attention, amr", "pretrained, trees", "refined, trees")
+RESUMED = (*WAYS, "stack attention, amr", "pretrained, trees", "refined, trees")
 
 
 def command(kind: str, data: Path, encoder: Path) -> list[str]:
@@ -60,7 +60,6 @@ def commands(request, data_folder, amr_data_folder, tmp_path_factory) -> dict[st
     assert all(runs_with(kind, "amr") for kind in OF_AMRS)
     found |= {f"{kind}, amr": command(kind, amr_data_folder, encoder) for kind in OF_AMRS}
     found |= {name: [*command(kind, data_folder, encoder), *flags] for name, (kind, flags) in WAYS.items()}
-    found["two corpora"] = [*command("state", amr_data_folder, encoder), "--auxiliary-data", str(data_folder)]
     return found if request.param == "all" else {name: found[name] for name in USUAL}
 
 

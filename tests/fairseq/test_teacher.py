@@ -212,7 +212,6 @@ def test_trainings_that_no_teacher_helps_end_with_one_line(data_folder, checkpoi
             ("--train-only", "upos", "--tag-loss", "1"),
             "--train-only learns neither actions nor trees: leave out --teacher",
         ),
-        (("--auxiliary-data", data_folder), "--teacher is for one corpus: leave out --auxiliary-data"),
     ):
         done = run(
             "fairseq-train", data_folder, "--user-dir", "transition_parser", "--task", "transition_parsing", "--arch",

@@ -78,15 +78,6 @@ def test_gradients_and_validation_are_those_of_one_process(data_folder, tmp_path
 
 
 @pytest.mark.slow
-def test_each_process_may_have_a_batch_of_another_corpus(data_folder, amr_data_folder, tmp_path):
-    options = ("--auxiliary-data", str(data_folder), "--best-checkpoint-metric", "smatch", "--max-tokens", "5000")
-    first, _second = by_two(amr_data_folder, tmp_path / "two", *options)
-    printed = by_one(amr_data_folder, tmp_path / "one", *options)
-    assert farthest(tmp_path / "two", tmp_path / "one") <= 1e-5
-    assert validation(first).keys() == validation(printed).keys()
-
-
-@pytest.mark.slow
 def test_kept_vectors_of_words_are_computed_once(data_folder, tmp_path):
     encoder = make_encoder(tmp_path / "encoder")
     options = ("--pretrained", str(encoder), "--pretrained-training", "frozen", "--pretrained-layers", "0-2")

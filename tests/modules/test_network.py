@@ -191,7 +191,7 @@ def test_the_loss_is_smoothed_over_legal_actions(loaded):
 
     model, resources = loaded
     batch = batch_of(resources, 3)
-    task = Namespace(target_dictionary=resources.target_dictionary, also_resources=None, frame_heads=None)
+    task = Namespace(target_dictionary=resources.target_dictionary)
     criterion = LegalCrossEntropyCriterion(task, sentence_avg=False, label_smoothing=0.2)
     loss, size, _ = criterion(TrainingModel(model), batch)
     log_probs = scores_of(model, batch["net_input"]).log_softmax(-1)

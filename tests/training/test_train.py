@@ -151,8 +151,6 @@ def test_a_finished_one_is_extended(interrupted, tmp_path, monkeypatch):
         (["--device", "phone", "--", "--max-epoch", "2"], "the device 'phone' can't be used here"),
         (["--", "--read-vectors"], "--read-vectors needs --vectors FILE"),
         (["--", "--word-table", "9", "--word-table-vectors"], "--word-table-vectors needs --vectors FILE"),
-        (["--", "--frame-loss", "0.1"], "--frame-loss needs --propbank TSV"),
-        (["--propbank-trees", SAMPLE], "--propbank-trees is for AMRs, but the files hold trees"),
         (["--", "oops"], "'oops' is not a flag"),
         ([], "can't rise until epoch 1 and fall until epoch 1: .*--warmup-epochs less than --max-epoch"),
         (["--", "--max-epoch", "0", "--decay-epochs", "2"], "would never end: give --max-epoch"),
@@ -163,7 +161,6 @@ def test_a_finished_one_is_extended(interrupted, tmp_path, monkeypatch):
         (["--domains"], "--domains is for AMRs"),
         (["--dev", SAMPLE_AMR], "give files of one kind"),
         (["--dev", "nowhere.conllu"], "nowhere.conllu: no such file"),
-        (["--propbank", "nowhere.tsv"], "nowhere.tsv: no such file"),
         (["--train", SAMPLE, SAMPLE], "--train takes one CoNLL-U file"),
     ],
 )
@@ -217,17 +214,14 @@ def test_one_run_at_a_time(tmp_path):
 
 @pytest.mark.slow
 def test_amrs(tmp_path):
-    """Some sentences have PropBank's annotation."""
-    flags = config(tmp_path, "lpp-stack-small.flags", 2, "--frame-loss 0.1")
-    (tmp_path / "propbank.tsv").write_text("# sent_id = sample-01\n3\tsleeps\tsleep.01\tARG0:1-2\n")
+    flags = config(tmp_path, "lpp-stack-small.flags", 2)
     done = run(
         "transition-parser", "train", flags, "--train", SAMPLE_AMR, "--dev", SAMPLE_AMR, "-o", tmp_path / "out",
         "--test", SAMPLE_AMR, "--pieces", "400", "--bits", "16", "--json", "--beam", "1", "2",
-        "--language", "en", "--license", "none", "--propbank", tmp_path / "propbank.tsv", "--propbank-trees", SAMPLE,
+        "--language", "en", "--license", "none",
     )  # fmt: skip
-    assert '"train_senses"' in (tmp_path / "out" / "train.log").read_text()
     options = json.loads((tmp_path / "out" / "experiment.json").read_text())["options"]
-    assert options["--propbank-trees"] == [str(SAMPLE)] and "--upos" not in options
+    assert "--upos" not in options
     figures = json.loads(done.stdout)
     assert all(figures[split][beam]["sentences"] > 80 for split in ("dev", "test") for beam in ("beam 1", "beam 2"))
     assert "epoch 2/2" in done.stderr and "dev SMATCH" in done.stderr

@@ -113,23 +113,6 @@ def add_frames(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_propbank(parser: argparse.ArgumentParser | argparse._ArgumentGroup, formalism: Formalism | None = None) -> None:
-    """Add --propbank, and --propbank-trees unless the formalism has trees of its own; the defaults are None."""
-    parser.add_argument(
-        "--propbank",
-        nargs="+",
-        metavar="TSV",
-        help="files with PropBank's annotation of some of the sentences, for models that are trained with --frame-loss",
-    )
-    if formalism is not TREES:
-        parser.add_argument(
-            "--propbank-trees",
-            nargs="+",
-            metavar="CONLLU",
-            help="AMRs: trees of the sentences of --propbank, which give the head word of each argument",
-        )
-
-
 def add_nonprojective(parser: argparse.ArgumentParser) -> None:
     """Add --nonprojective."""
     parser.add_argument(

@@ -14,7 +14,6 @@ from transition_parser.cli.options import (
     add_json,
     add_nonprojective,
     add_processes,
-    add_propbank,
     add_skip_bad,
     add_system,
     add_vocabulary,
@@ -48,7 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_shared(dependency)
     add_nonprojective(dependency)
     add_columns(dependency, TREES)
-    add_propbank(dependency, TREES)
     amr = _add_kind(kinds, "amr", "AMR banks", _run_amr)
     for split, what, required in (("train", "training", True), ("valid", "development", True), ("test", "test", False)):
         amr.add_argument(f"--{split}", required=required, nargs="+", metavar="AMR", help=f"{what} graphs")
@@ -57,7 +55,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_skip_bad(amr)
     add_processes(amr)
     add_columns(amr, AMR)
-    add_propbank(amr, AMR)
     add_frames(amr)
 
 
@@ -97,7 +94,6 @@ def _run_dependency(splits: dict, arguments: argparse.Namespace) -> dict[str, di
         wanted_columns(arguments, TREES),
         arguments.vectors,
         arguments.pieces_from,
-        arguments.propbank or (),
     )
     return preprocess_dependency(splits, arguments.dest, options)
 
@@ -112,8 +108,6 @@ def _run_amr(splits: dict, arguments: argparse.Namespace) -> dict[str, dict[str,
         arguments.vectors,
         arguments.pieces_from,
         not arguments.no_frames,
-        arguments.propbank or (),
-        arguments.propbank_trees or (),
     )
     counts, problems = preprocess_amr(splits, arguments.dest, options)
     report_left_out(problems)

@@ -35,7 +35,6 @@ from transition_parser.cli.options import (
     add_json,
     add_nonprojective,
     add_processes,
-    add_propbank,
     add_skip_bad,
     add_system,
     add_user_dir,
@@ -60,7 +59,6 @@ EXAMPLE = """example:
 
 _COUNTS = ("words", "sentences", "annotated_words")  # figures that are no scores
 TENSORBOARD = "--tensorboard-logdir"
-_LATER = ("propbank", "propbank_trees")  # options that older experiments lack; they are stored only if given
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -108,7 +106,6 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="epochs of the segmenter (default: by the size of its text)",
     )
-    add_propbank(data)
     add_nonprojective(data)
     add_skip_bad(data)
     add_processes(data)
@@ -211,7 +208,7 @@ def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any
 
     flags = _without_tensorboard(arguments, merged([*read_flags(arguments.config), *given_flags(arguments.passed_on)]))
     splits = {split: getattr(arguments, split) for split in ("train", "dev", "test") if getattr(arguments, split)}
-    for path in chain(*splits.values(), arguments.propbank or (), arguments.propbank_trees or ()):
+    for path in chain(*splits.values()):
         if not Path(path).is_file():
             raise input_error("no such file", path)
     formalism = formalism_of_files(*(path for paths in splits.values() for path in paths))
@@ -220,7 +217,7 @@ def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any
         raise InputError(f"--{several[0]} takes one CoNLL-U file")
     options = _data_options(arguments, formalism, {flag.name for flag in flags})
     tagged = any(options.get(KNOWN[name].flag) for name in predicted())
-    if formalism is TREES and not tagged and all(flag.name != "--auxiliary-data" for flag in flags):
+    if formalism is TREES and not tagged:
         flags = [flag for flag in flags if flag.name not in OF_PREDICTIONS]
     settings = {"bits": arguments.bits, "beam": arguments.beam}
     if arguments.segmenter or (arguments.segmenter is None and treebank is not None):
@@ -262,15 +259,15 @@ def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: se
                 raise InputError(f"--{name.replace('_', '-')} is for {other.name}, but the files hold {formalism.name}")
     given = {column.flag: values[column.flag] for column in KNOWN.values()}
     taken = columns_to_train(given, flags, formalism, arguments.train[0], options_of(Path(arguments.output)))
-    left_out = {*given}.difference(taken) | {name for name in _LATER if values[name] is None}
+    left_out = {*given}.difference(taken)
     return {name: {**values, **taken}[name] for name in sorted(ours - left_out)}
 
 
 def _option_names(formalism: Formalism) -> set[str]:
     """Return the names of the options of preprocessing for a formalism."""
-    own = {TREES: {"nonprojective"}, AMR: {"skip_bad", "propbank_trees"}}[formalism]
+    own = {TREES: {"nonprojective"}, AMR: {"skip_bad"}}[formalism]
     columns = (column.flag for column in KNOWN.values() if column.graphs == formalism.name)
-    return {"system", "pieces", "pieces_from", "labeled_shift", "vectors", "propbank", *own, *columns}
+    return {"system", "pieces", "pieces_from", "labeled_shift", "vectors", *own, *columns}
 
 
 def _lines(figures: dict[str, Any]) -> list[str]:

@@ -13,8 +13,7 @@ from fairseq.dataclass import ChoiceEnum
 from fairseq.logging import metrics
 
 from transition_parser.base.errors import InputError
-from transition_parser.criterions.losses import ActionLoss, ColumnLoss, DecisionLoss, FrameLoss, HingeLoss
-from transition_parser.modules.frame_heads import FIGURES
+from transition_parser.criterions.losses import ActionLoss, DecisionLoss, HingeLoss
 from transition_parser.text.columns import predicted
 from transition_parser.transitions import TreeSystem
 
@@ -55,8 +54,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
 
     Validation data may have actions that the training data does not have (unseen relations). These actions and the
     actions after them in the sentence have no loss, but count as actions when the mean loss is logged. In training an
-    illegal target is an error. The losses of tags (`TagHeads.loss`) and of PropBank's frames (`FrameHeads.loss`) are
-    added if the model is trained to predict them.
+    illegal target is an error. The loss of tags (`TagHeads.loss`) is added if the model is trained to predict them.
 
     If the batch has several correct actions for a state (`--oracle dynamic`), all of them are targets together. With
     `action_loss` "hinge" the loss of actions is the loss of Ji et al. 2021, see `hinge_and_relations`. If the batch has
@@ -88,11 +86,6 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
             raise InputError(f"--hinge-weight {hinge_weight} is not between 0 and 1")
         only_legal = str(softmax_over) == "legal"
         self.decision_loss = DecisionLoss(label_smoothing)
-        two_corpora = task.also_resources is not None
-        self.second_losses = [ColumnLoss(logged_always=two_corpora)]
-        self.frames = task.frame_heads  # a module whose parameters fairseq trains along with those of the model
-        if self.frames is not None:
-            self.second_losses.append(FrameLoss(self.frames, logged_always=two_corpora))
         if str(action_loss) == "hinge":
             _check_hinge(task, only_legal, label_smoothing)
             self.action_loss: ActionLoss = HingeLoss(self.padding_idx, hinge_weight)
@@ -103,13 +96,16 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         """Return (loss, sample size, figures to log), as fairseq's criteria do."""
         logits, extra = model(**sample["net_input"], mask_illegal=False)
         loss, nll = self.compute_loss(model, (logits, extra), sample, reduce)
-        along = [(second, second(extra, sample)) for second in self.second_losses]
-        for _, found in along:
-            if found is not None:
-                loss = loss + found.loss
+        heads, tagged = extra["tag_heads"], {}
+        if heads is not None and "tags" in sample:
+            found = heads.loss(extra["tagged"], sample["tags"])
+            loss = loss + found.loss
+            tagged = {"tag_loss": found.loss.item()}
+            for kind, counts in (("right", found.right), ("words", found.words)):
+                tagged |= {f"{name}_{kind}": count.item() for name, count in counts.items()}
         sample_size = sample["target"].size(0) if self.sentence_avg else sample["ntokens"]
         logged = {
-            **{name: value for second, found in along for name, value in second.logged(found).items()},
+            **tagged,
             "loss": utils.item(loss.data) if reduce else loss.data,
             "nll_loss": utils.item(nll.data) if reduce else nll.data,
             "ntokens": sample["ntokens"],
@@ -118,22 +114,11 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         }
         return loss, sample_size, logged
 
-    def load_state_dict(self, state_dict, strict=True):
-        """Load the state of a checkpoint.
-
-        The heads of PropBank's frames stay unchanged if `state_dict` is None, as with `--finetune-from-model`.
-        """
-        return super().load_state_dict(self.state_dict() if state_dict is None else state_dict, strict)
-
     @classmethod
     def reduce_metrics(cls, logging_outputs) -> None:
-        """Log fairseq's figures, and accuracies in percent.
-
-        The accuracies are for tags and lemmas (only values seen in training count), for the senses of PropBank's
-        predicates, and for the labels of their arguments.
-        """
+        """Log fairseq's figures, and the accuracies of tags and lemmas in percent (of values seen in training)."""
         super().reduce_metrics(logging_outputs)
-        for name in (*predicted(), *FIGURES):
+        for name in predicted():
             words = sum(log.get(f"{name}_words", 0) for log in logging_outputs)
             if words:
                 right = sum(log.get(f"{name}_right", 0) for log in logging_outputs)
@@ -159,7 +144,5 @@ def _check_hinge(task, only_legal: bool, label_smoothing: float) -> None:
         raise InputError("--action-loss hinge needs --softmax-over legal and --label-smoothing 0")
     if not isinstance(task.table.system, TreeSystem):
         raise InputError(f"--action-loss hinge is for dependency trees, not for {task.table.system.name}")
-    if task.also_resources is not None:
-        raise InputError("--action-loss hinge is for one corpus: leave out --auxiliary-data")
     if task.teacher is not None:
         raise InputError("--action-loss hinge learns from gold actions alone: leave out --teacher")

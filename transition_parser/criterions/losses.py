@@ -11,10 +11,7 @@ from torch import Tensor
 from transition_parser.base.errors import InputError
 from transition_parser.criterions.correct_actions import cross_entropy_of_correct, hinge_and_relations
 from transition_parser.modules.contract import Decision, StateDecoder
-from transition_parser.modules.frame_heads import FIGURES, FrameHeads
-from transition_parser.modules.tagging import TagLoss
 from transition_parser.states.table import ActionClass
-from transition_parser.text.columns import predicted
 
 Sample = Mapping[str, Any]  # a batch of fairseq, as `TransitionDataset.collater` makes it
 
@@ -155,63 +152,6 @@ class DecisionLoss:
         steps = Steps(scores, competing, target, counted & ~unknown)
         loss, nll = smoothed(*steps, self.smoothing)
         return share * _with_taught(loss, steps, sample, number), share * nll
-
-
-class ColumnLoss:
-    """The loss of predicting the columns of words, such as tags and lemmas; see `TagHeads.loss`.
-
-    logged_always: True to log all names with each batch. If the processes have batches of different corpora, they must
-        log the same names, because fairseq adds up the values.
-    """
-
-    name = "tag_loss"
-
-    def __init__(self, logged_always: bool) -> None:
-        names = [self.name, *(f"{name}_{count}" for name in self._columns() for count in ("right", "words"))]
-        self._zeros = dict.fromkeys(names if logged_always else [], 0.0)
-
-    def _columns(self) -> Sequence[str]:
-        return predicted()
-
-    def __call__(self, extra: Mapping[str, Any], sample: Sample) -> TagLoss | None:
-        """Return the loss of a batch; None where the model or the batch has no columns to predict.
-
-        extra: the extras of `TrainingModel.forward`: `tag_heads` and `tagged`.
-        """
-        heads = extra["tag_heads"]
-        return heads.loss(extra["tagged"], sample["tags"]) if heads is not None and "tags" in sample else None
-
-    def logged(self, tagged: TagLoss | None) -> dict[str, float]:
-        """Return the values to log: the loss, and for each column the numbers of right predictions and of words."""
-        if tagged is None:
-            return dict(self._zeros)
-        right = {f"{name}_right": count.item() for name, count in tagged.right.items()}
-        words = {f"{name}_words": count.item() for name, count in tagged.words.items()}
-        return {**self._zeros, self.name: tagged.loss.item(), **right, **words}
-
-
-class FrameLoss(ColumnLoss):
-    """The loss of predicting PropBank's frames and arguments; see `FrameHeads.loss`.
-
-    heads: the heads that predict frames and arguments.
-    logged_always: see `ColumnLoss`.
-    """
-
-    name = "frame_loss"
-
-    def __init__(self, heads: FrameHeads, logged_always: bool) -> None:
-        super().__init__(logged_always)
-        self.heads = heads
-
-    def _columns(self) -> Sequence[str]:
-        return FIGURES
-
-    def __call__(self, extra: Mapping[str, Any], sample: Sample) -> TagLoss | None:
-        """Return the loss of a batch; None where the batch has no targets.
-
-        extra: the extras of `TrainingModel.forward`: `tagged`.
-        """
-        return self.heads.loss(extra["tagged"], sample["frames"]) if "frames" in sample else None
 
 
 def _check_told_apart(decoder: StateDecoder) -> None:

@@ -57,11 +57,6 @@ class Side(NamedTuple):
     tokens: Sequence[Tensor]
     sizes: np.ndarray
 
-    @classmethod
-    def from_tensors(cls, tokens: Sequence[Tensor]) -> Side:
-        """Return the side with these tensors, whose lengths are computed."""
-        return cls(tokens, np.array([len(ids) for ids in tokens]))
-
 
 @dataclass(frozen=True)
 class Sentences:
@@ -94,14 +89,12 @@ class WordData:
         of the model other than pieces
     targets: takes annotations of B sentences and their width P (words of the longest, plus 1 for the root), and
         returns the targets (B, P, …) of the tag predictors
-    frames: takes the same arguments, and returns the targets of the predictors of PropBank frames
     """
 
     annotations: Annotations = field(default_factory=dict)
     masked: Mapping[str, float] = field(default_factory=dict)
     read: ReadWords | None = None
     targets: TagTargets | None = None
-    frames: TagTargets | None = None
 
     def split(self, ids: Sequence[int], seed: int, epoch: int) -> tuple[Annotations, Annotations]:
         """Return the annotations of the sentences `ids` twice: as the model reads them, and as prediction targets.
@@ -172,8 +165,7 @@ class TransitionDataset(FairseqDataset):
     def collater(self, samples: list[dict]) -> dict:
         """Return fairseq's batch: `id`, `nsentences`, `ntokens`, `net_input` and `target`.
 
-        The batch also has `references`, `tags`, `frames` or `trees` if the dataset has gold graphs, targets of tags,
-        targets of frames, or gold trees.
+        The batch also has `references`, `tags` or `trees` if the dataset has gold graphs, tag targets or gold trees.
         """
         if not samples:
             return {}
@@ -197,10 +189,9 @@ class TransitionDataset(FairseqDataset):
         read, rest = self.annotations.split(ids, self.seed, self.epoch)
         if self.annotations.read is not None:
             net_input["words"] = self.annotations.read(ids, [self.sentences.words[i] for i in ids], read)
-        for name, targets in (("tags", self.annotations.targets), ("frames", self.annotations.frames)):
-            if targets is not None:
-                wide = int(self.opens[source].sum(1).max()) + 1  # one more for the artificial root
-                batch[name] = targets(rest, wide)
+        if self.annotations.targets is not None:
+            wide = int(self.opens[source].sum(1).max()) + 1  # one more for the artificial root
+            batch["tags"] = self.annotations.targets(rest, wide)
         if self.references is not None:
             batch["references"] = [self.references[i] for i in ids]
         if target is not None:

@@ -28,9 +28,6 @@ from transition_parser.states.machine import Machine, make_machine
 from transition_parser.states.states import FIELDS, States
 from transition_parser.states.table import ActionTable
 
-# prefix of weight names in a checkpoint: such weights belong to a second model, trained along with this one
-ALSO_PREFIX = "also_"
-
 
 @dataclass(frozen=True)
 class Hypothesis:
@@ -185,14 +182,11 @@ class Decoder(nn.Module):
     """The base class of decoders, which holds the action vocabulary and makes the parser states of derivations.
 
     needs: the fields of `States` that the decoder reads; other fields are never computed.
-    reads_in_decoder: True if the decoder itself reads words, beside the encoder. `--auxiliary-data` rejects such a
-        decoder, because two models that share an encoder would not share all parts that read words.
     words_at_once: usual number of words of a batch on a CPU. The tensors of more words do not fit into the caches. With
         fewer words the overhead of each step outweighs its arithmetic.
     """
 
     needs: Collection[str] = ()
-    reads_in_decoder: bool = False
     words_at_once: int = 2000
     _here: Tensor
 
@@ -381,17 +375,14 @@ class ParserModel(nn.Module):
     encoder: called as `encoder(src_tokens, words=…)`, returns `EncoderOut`. Its optional attribute `inputs`
         is the `WordInputs` by which it reads words.
     tags: the heads that predict tags, lemmas and features; None for a model that predicts none.
-    tagged_width: the width of `EncoderOut.tagged`; None for a model without an encoder before its decoder.
     calibration: the calibration of the confidences; None if none was fitted.
     """
 
     calibration: Calibration | None = None
 
-    def __init__(
-        self, encoder: nn.Module, decoder: Decoder, tags: TagHeads | None = None, tagged_width: int | None = None
-    ) -> None:
+    def __init__(self, encoder: nn.Module, decoder: Decoder, tags: TagHeads | None = None) -> None:
         super().__init__()
-        self.encoder, self.decoder, self.tagged_width = encoder, decoder, tagged_width
+        self.encoder, self.decoder = encoder, decoder
         if tags is not None:
             self.tags = tags
 

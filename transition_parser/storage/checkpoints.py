@@ -24,7 +24,7 @@ from transition_parser.base.model_files import in_file, shown
 from transition_parser.data.resources import OPTIONAL_FILES, WORD_FILES, Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.calibration import Calibration
-from transition_parser.modules.contract import ALSO_PREFIX, ParserModel
+from transition_parser.modules.contract import ParserModel
 from transition_parser.storage.cards import BEST, FILE_NAME, OWN_NAMES, PRETRAINED, model_names, named_models
 from transition_parser.storage.exports import CONFIG, WEIGHTS, read_calibration, read_config, write_config
 from transition_parser.storage.installed import InstalledModel, installed_model, naming_package
@@ -113,8 +113,8 @@ def _warn_of_fallback(name: str, found: str) -> None:
 def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
     """Return the contents of a fairseq checkpoint, read under torch's `weights_only` protection.
 
-    The key `model` has the weights, without weights that only served training (`ALSO_PREFIX`). The key `cfg` has a
-    dictionary, whose contents (`model` and `task`) are not checked. Raises `InputError` for any other file.
+    The key `model` has the weights. The key `cfg` has a dictionary, whose contents (`model` and `task`) are
+    not checked. Raises `InputError` for any other file.
     """
     path = Path(path)
     if not os.path.lexists(path):
@@ -128,8 +128,7 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
         raise input_error(_why_not_read(error), path) from None
     if not isinstance(state, dict) or "model" not in state or not isinstance(state.get("cfg"), dict):
         raise input_error("the file is not a checkpoint of fairseq-train", path)
-    weights = checked_weights(state["model"], path)
-    state["model"] = {name: value for name, value in weights.items() if not name.startswith(ALSO_PREFIX)}
+    state["model"] = checked_weights(state["model"], path)
     return state
 
 

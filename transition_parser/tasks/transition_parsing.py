@@ -5,7 +5,7 @@ import logging
 import os
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Optional
 
@@ -24,10 +24,8 @@ from transition_parser.base.machine import has_fast_bf16
 from transition_parser.base.process import keep_freed_memory, limit_instructions
 from transition_parser.data.dataset import ReadWords, Sentences, Side, TransitionDataset, WordData
 from transition_parser.data.resources import SOURCE, TARGET, Resources
-from transition_parser.data.two_corpora import TwoCorpora
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.frame_heads import FrameHeads
 from transition_parser.modules.kept_vectors import keep_vectors
 from transition_parser.modules.tagging import TagHeads, check_tagged, train_only
 from transition_parser.modules.tree_decoder import TreeDecoder
@@ -42,14 +40,7 @@ from transition_parser.tasks.exploration import AFTER, SHARE, explorer_of
 from transition_parser.tasks.generation import GENERATED, SCORING, BoundedGenerator, GraphGenerator
 from transition_parser.tasks.teacher import Teacher, teacher_of
 from transition_parser.tasks.wrappers import GenerationModel
-from transition_parser.text.columns import (
-    PROPBANK,
-    Columns,
-    has_predicates,
-    predicted,
-    read_annotations,
-    read_predicates,
-)
+from transition_parser.text.columns import read_annotations
 from transition_parser.text.pieces import FILE_NAME as PIECES_FILE
 from transition_parser.text.pieces import OPEN, Pieces
 from transition_parser.transitions.config import FILE_NAME as CONFIG_FILE
@@ -86,13 +77,6 @@ class TransitionParsingConfig(LengthConfig):
     valid_beam: int = field(
         default=1, metadata={"help": "beam size of validation, which logs UAS and LAS, or Smatch; 0: do not parse"}
     )
-    auxiliary_data: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "data folder of another corpus, of any transition system; its sentences also train the "
-            "encoder, with a decoder of their own that is not kept"
-        },
-    )
     start_from: Optional[str] = field(
         default=None,
         metadata={
@@ -107,15 +91,6 @@ class TransitionParsingConfig(LengthConfig):
             "are trained; all other weights stay as they are, so that a model of --start-from parses as before"
         },
     )
-    frame_loss: float = field(
-        default=0.0,
-        metadata={
-            "help": "weight of the loss of predicting PropBank's frames and arguments from the encoder; 0: no such "
-            "loss; the data or --auxiliary-data must be made with `preprocess --propbank`; parsing does not use the "
-            "predictions, and exported models do not have the layers that make the predictions"
-        },
-    )
-    also: Optional[str] = field(default=None, metadata={"help": "the former name of --auxiliary-data"})
     oracle: ChoiceEnum(["static", "dynamic"]) = field(
         default="static",
         metadata={
@@ -166,11 +141,6 @@ class TransitionParsingTask(FairseqTask):
         super().__init__(cfg)
         self.resources = resources
         self.table = resources.table
-        self.also_resources = self._also = None
-        self._also_folder = _auxiliary_data(cfg)
-        if self._also_folder:
-            self._also = Resources.load(self._also_folder)
-            self.also_resources = _along(resources, self._also)
         self._precision: torch.dtype | None = None  # the training precision; unknown before the first batch
         self.formalism = formalism_of(resources.parser.system)
         self._explorer = explorer_of(cfg, resources)
@@ -178,7 +148,6 @@ class TransitionParsingTask(FairseqTask):
         self.needs: Collection[str] = ()  # set by `build_model`, which fairseq calls before it loads data
         self._inputs: WordInputs | None = None  # set by `build_model`, too
         self._tag_heads: TagHeads | None = None
-        self.frame_heads: FrameHeads | None = None  # a submodule of the criterion
         self._optimizer_checked = False
         self._source = fairseq_dictionary(resources.source_dictionary)
         self._target = fairseq_dictionary(resources.target_dictionary)
@@ -220,16 +189,11 @@ class TransitionParsingTask(FairseqTask):
 
     def build_model(self, cfg, from_checkpoint=False):
         """Build the model as fairseq does, and keep its needs (`Decoder.needs`), word inputs and tag heads."""
-        if from_checkpoint:  # the model is for parsing, which needs no second corpus
-            self.also_resources = None
         model = super().build_model(cfg, from_checkpoint)
-        self._also_model = model.also
         if not from_checkpoint:
-            heads = [part.tag_heads for part in (model.plain, model.also) if part is not None]
-            check_tagged(getattr(cfg, "tag_loss", 0.0), *heads)
+            check_tagged(getattr(cfg, "tag_loss", 0.0), model.plain.tag_heads)
             if isinstance(model.plain.inputs, WordInputs):
                 model.plain.inputs.start(self.resources)
-            self.frame_heads = self._frame_heads(model.plain, str(cfg.arch))
             if self.cfg.start_from:
                 done = start_from(model.plain, self.resources, self.cfg.start_from)
                 logger.info(f"started from {self.cfg.start_from}: {described(done)}")
@@ -244,32 +208,14 @@ class TransitionParsingTask(FairseqTask):
     def _teacher_of(self, model: ParserModel) -> Optional[Teacher]:
         """Return the teacher that the options name, None if they name none.
 
-        Raises `InputError` for a teacher if the model learns neither actions nor trees, or if there is a second corpus.
-        Raises the errors of `teacher_of`, too.
+        Raises `InputError` for a teacher if the model learns neither actions nor trees, and where `teacher_of` does.
         """
         of_trees = isinstance(model.decoder, TreeDecoder)
         if self.cfg.teacher and model.searches_directly and not of_trees:
             raise InputError("--teacher is for models that score actions or whole trees: leave it out")
-        if self.cfg.teacher and self._also_folder:
-            raise InputError("--teacher is for one corpus: leave out --auxiliary-data")
         if self.cfg.teacher and self.cfg.train_only:
             raise InputError("--train-only learns neither actions nor trees: leave out --teacher")
         return teacher_of(self.cfg, self.resources, of_trees)
-
-    def _frame_heads(self, model: ParserModel, arch: str) -> Optional[FrameHeads]:
-        """Return the heads that predict PropBank's frames, None where `--frame-loss` is 0.
-
-        Raises `InputError` for data without the column `propbank`, and where `FrameHeads.of_model` does.
-        """
-        if not self.cfg.frame_loss:
-            return None
-        folders = [folder for folder in (self.cfg.data, self._also_folder) if folder]
-        if not any(has_predicates(str(folder), "train") for folder in folders):
-            raise InputError(
-                "--frame-loss: the data has no column propbank: preprocess it with `transition-parser preprocess … "
-                "--propbank TSV`"
-            )
-        return FrameHeads.of_model(model, self.cfg.frame_loss, arch)
 
     # --- data -------------------------------------------------------------------------------
 
@@ -282,7 +228,7 @@ class TransitionParsingTask(FairseqTask):
         self.datasets[split] = TransitionDataset(
             self.resources,
             Sentences(words, Side(source, source.sizes), Side(target, target.sizes)),
-            self._annotations(words, split, self._tag_heads, folder, self._columns(self._tag_heads), training),
+            self._annotations(words, split, folder),
             needs=self.needs,
             trees=training and self._explorer is not None,
             references=None if training else self.formalism.gold_graphs(self.resources, folder, split, source, target),
@@ -290,54 +236,16 @@ class TransitionParsingTask(FairseqTask):
             seed=self.cfg.seed,
         )
 
-        if training and self.also_resources is not None:
-            self.datasets[split] = TwoCorpora(self.datasets[split], self._also_dataset())
-
-    def _also_dataset(self) -> TransitionDataset:
-        """Return the training data of the second corpus (`--auxiliary-data`).
-
-        Its words are split into the pieces of the first corpus.
-        """
-        folder, resources, model = str(self._also_folder), self.also_resources, self._also_model
-        own = [fairseq_dictionary(v) for v in (self._also.source_dictionary, self._also.target_dictionary)]
-        source, target = self._sides(folder, "train", *own)
-        words = [self._also.words(tokens.tolist()) for tokens in source]
-        columns = [name for name in self._columns(model.tag_heads) if name in self._also.columns]
-        return TransitionDataset(
-            resources,
-            Sentences(words, Side.from_tensors(resources.encode_all(words)), Side(target, target.sizes)),
-            self._annotations(words, "also", model.tag_heads, folder, columns, training=True),
-            needs=model.decoder.needs,
-            alpha=self.cfg.subword_regularization or None,
-            seed=self.cfg.seed,
-        )
-
-    def _annotations(
-        self,
-        words: Sequence[Sequence[str]],
-        name: str,
-        heads: Optional[TagHeads],
-        folder: str,
-        columns: Collection[str],
-        training: bool,
-    ) -> WordData:
-        """Return the annotations of the words of a split, with the functions that make tensors of them.
-
-        name: the name of the split; "also" for the training data of the second corpus
-        heads: the tag predictors of the model
-        columns: the names of the columns of annotations that are read or predicted
-        """
-        split, lengths = "train" if training else name, [*map(len, words)]
-        annotations = dict(read_annotations(folder, split, columns, lengths))
-        if self.frame_heads is not None:
-            annotations[PROPBANK] = read_predicates(folder, split, lengths)
+    def _annotations(self, words: Sequence[Sequence[str]], split: str, folder: str) -> WordData:
+        """Return the annotations of the words of a split, with the functions that make tensors of them."""
+        heads, training = self._tag_heads, split == "train"
         masked = self._inputs.masked(training) if self._inputs else {}
+        annotations = dict(read_annotations(folder, split, {*(heads or ()), *masked}, [*map(len, words)]))
         return WordData(
             annotations,
             {column: fraction for column, fraction in masked.items() if column in annotations},
-            self._read_words(words, name),
+            self._read_words(words, split),
             None if heads is None else heads.targets,
-            None if self.frame_heads is None else self.frame_heads.targets,
         )
 
     def _sides(self, folder: str, split: str, *dictionaries: Dictionary) -> list:
@@ -349,10 +257,6 @@ class TransitionParsingTask(FairseqTask):
                 raise input_error("not found: run `fairseq-preprocess` on the folder first", path)
             sides.append(side)
         return sides
-
-    def _columns(self, heads: Optional[TagHeads]) -> set[str]:
-        """Return the names of the columns of annotations that the model reads or predicts."""
-        return {*(heads or ()), *(self._inputs.masked(False) if self._inputs else ())}
 
     def get_batch_iterator(self, dataset, *args, **kwargs):
         """Return fairseq's iterator over batches, and tell schedulers the number of batches of a training epoch."""
@@ -530,36 +434,6 @@ def fairseq_dictionary(vocabulary: Vocabulary) -> Dictionary:
     for symbol, count in list(zip(vocabulary.symbols, vocabulary.counts))[len(SPECIAL) :]:
         dictionary.add_symbol(symbol, count, overwrite=True)
     return dictionary
-
-
-def _auxiliary_data(cfg: TransitionParsingConfig) -> Optional[str]:
-    """Return the folder of the second corpus, or None. Logs a warning for the former name of the option.
-
-    Raises `InputError` where both names are given.
-    """
-    if cfg.also and cfg.auxiliary_data:
-        raise InputError("--also is the former name of --auxiliary-data: give one of the two")
-    if cfg.also:
-        logger.warning("--also is called --auxiliary-data now; the former name works in this release for the last time")
-    return cfg.auxiliary_data or cfg.also
-
-
-def _along(resources: Resources, also: Resources) -> Resources:
-    """Return the resources from which the model of the second corpus is built. Both models share the encoder.
-
-    resources: for the first corpus; its pieces, columns to read and word vectors are used, as the encoder reads them
-    also: for the second corpus; its actions and its columns to predict are used
-    """
-    predictions = {name: values for name, values in also.columns.values.items() if name in predicted()}
-    columns = {name: values for name, values in resources.columns.values.items() if name not in predicted()}
-    return replace(
-        also,
-        source_dictionary=resources.source_dictionary,
-        pieces=resources.pieces,
-        columns=Columns({**columns, **predictions}),
-        vectors=resources.vectors,
-        frequent_words=resources.frequent_words,
-    )
 
 
 def _inventory(path: Path) -> list[str]:

@@ -18,11 +18,8 @@ from fairseq.models import (
 from torch import Tensor
 
 import transition_parser.models  # noqa: F401  (registers the architectures of the package)
-from transition_parser.base.errors import InputError
 from transition_parser.models.registry import Architecture, architecture_of, on_registration
 from transition_parser.modules.contract import (
-    ALSO_PREFIX,
-    Decoder,
     GraphDecoder,
     ParserModel,
     SearchState,
@@ -41,41 +38,20 @@ class TrainingModel(BaseFairseqModel):
     """A model with the interface of `fairseq-train`. Its parameters have the same names as in `plain`.
 
     plain: the model itself, whose submodules are also submodules of this module
-    also: the model of the second corpus (`--auxiliary-data`); it shares the encoder, and serves training only
     """
 
-    def __init__(self, plain: ParserModel, also: ParserModel | None = None) -> None:
+    def __init__(self, plain: ParserModel) -> None:
         super().__init__()
-        self.__dict__["plain"], self.__dict__["also"] = plain, also  # not registered: their parts are registered below
+        self.__dict__["plain"] = plain  # not registered: its parts are registered below
         for name, part in plain.named_children():
             self.add_module(name, part)
-        for name, part in also.named_children() if also else ():
-            if name != "encoder":
-                self.add_module(ALSO_PREFIX + name, part)
 
     @classmethod
     def build_model(cls, args, task) -> TrainingModel:
-        """Build the model of `args` over the dictionaries of `task`.
-
-        Raises `InputError` for `--auxiliary-data` with an architecture that has no encoder to share.
-        """
+        """Build the model of `args` over the dictionaries of `task`."""
         architecture = architecture_of(args.arch)
         options = architecture.options.of_namespace(args, architecture.defaults)
-        plain, also = architecture.build(options, task.resources), None
-        if task.also_resources is not None:
-            if cast(Decoder, plain.decoder).reads_in_decoder:
-                raise InputError(
-                    f"--auxiliary-data: {args.arch} has no encoder to share, as its decoder reads the words, too"
-                )
-            also = architecture.build(options, task.also_resources)
-            also.encoder = plain.encoder
-        return cls(plain, also)
-
-    def upgrade_state_dict_named(self, state_dict: dict[str, Any], name: str) -> None:
-        """Remove the weights of the model of `--auxiliary-data` from a checkpoint if this module has no such model."""
-        if self.also is None:
-            for key in [key for key in state_dict if key.startswith(ALSO_PREFIX)]:
-                del state_dict[key]
+        return cls(architecture.build(options, task.resources))
 
     def forward(
         self,
@@ -86,7 +62,6 @@ class TrainingModel(BaseFairseqModel):
         features: Tensor | None = None,
         words: WordTensors | None = None,
         mask_illegal: bool = True,
-        also: bool = False,
     ) -> tuple[Tensor, dict[str, Any]]:
         """Return the scores before the softmax, (B, T, V), and fairseq's dictionary of extras.
 
@@ -98,10 +73,9 @@ class TrainingModel(BaseFairseqModel):
 
         states: field → parser states before each action, from the data loader; None: the machine computes them here
         mask_illegal: False leaves the scores of illegal actions as they are
-        also: True if the batch is for the second model (`--auxiliary-data`)
         """
         given = None if states is None else States(**states)
-        plain = self.also if also else self.plain
+        plain = self.plain
         batch = (src_tokens, prev_output_tokens, given, features, words)
         if plain.searches_directly:
             encoder_out, read = plain.read(*batch)

@@ -52,8 +52,6 @@ def _check_fit(by_name: Mapping[str, Flag], formalism: Formalism, options: Mappi
     for name in ("--read-vectors", "--word-table-vectors"):
         if name in by_name and not options["vectors"]:
             raise by_name[name].error(f"{name} needs --vectors FILE")
-    if "--frame-loss" in by_name and "--auxiliary-data" not in by_name and "propbank" not in options:
-        raise by_name["--frame-loss"].error("--frame-loss needs --propbank TSV, or --auxiliary-data made with it")
 
 
 def _check_metric(by_name: Mapping[str, Flag], criterion: str, formalism: Formalism) -> None:

@@ -141,8 +141,6 @@ class FeedbackDecoder(FactoredDecoder):
     together: see `Classifiers`
     """
 
-    reads_in_decoder = True
-
     def __init__(
         self,
         table: ActionTable,

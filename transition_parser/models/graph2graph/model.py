@@ -108,7 +108,7 @@ def build_sentence_transformer(options: SentenceTransformerOptions, resources: R
     parts = _Parts(options, resources, graph=False, further=True)
     decoder = SentenceDecoder(resources.table, parts.dim, options)
     encoder, tags = parts.sentence_encoder(SentenceEncoder), tag_heads(options, parts.dim, resources.columns)
-    return ParserModel(encoder, decoder, tags, parts.dim)
+    return ParserModel(encoder, decoder, tags)
 
 
 def build_sentence_g2g(options: FeedbackOptions, resources: Resources) -> ParserModel:
@@ -126,7 +126,7 @@ def build_recursive_g2g(options: RefiningOptions, resources: Resources) -> Parse
     parts = _Parts(options, resources, graph=options.refine > 0, further=True)
     encoder = parts.sentence_encoder(FirstReading)
     tags = tag_heads(options, parts.dim, resources.columns)
-    return ParserModel(encoder, RefiningDecoder(resources.table, encoder, options), tags, parts.dim)
+    return ParserModel(encoder, RefiningDecoder(resources.table, encoder, options), tags)
 
 
 def build_state_transformer(options: StateTransformerOptions, resources: Resources) -> ParserModel:

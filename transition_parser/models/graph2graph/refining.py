@@ -47,7 +47,6 @@ class RefiningDecoder(TreeDecoder):
         )
         self.refine = options.refine
         self.__dict__["encoder"] = encoder if self.refine else None  # no submodule: the model has it already
-        self.reads_in_decoder = self.refine > 0
         self.labels = label_embeddings(count, dim) if self.refine else None
 
     def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:

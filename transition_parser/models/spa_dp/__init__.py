@@ -21,8 +21,7 @@ def build(options: SpaDpOptions, resources: Resources) -> ParserModel:
     """Return the transition-based parser over the dictionaries of `resources`."""
     encoder = SpaEncoder(resources, options)
     decoder = SpaDecoder(resources.table, encoder.output_width, options.mlp_width)
-    width = encoder.tagged_width
-    return ParserModel(encoder, decoder, tag_heads(options, width, resources.columns), width)
+    return ParserModel(encoder, decoder, tag_heads(options, encoder.tagged_width, resources.columns))
 
 
 def build_graph(options: SpaDpGraphOptions, resources: Resources) -> ParserModel:
@@ -35,8 +34,7 @@ def build_graph(options: SpaDpGraphOptions, resources: Resources) -> ParserModel
     dim, table = encoder.output_width, resources.table
     relations = RelationScores(dim, options.mlp_width, len(table.relations))
     decoder = TreeDecoder(table, head_scores(options, dim), relations)
-    width = encoder.tagged_width
-    return ParserModel(encoder, decoder, tag_heads(options, width, resources.columns), width)
+    return ParserModel(encoder, decoder, tag_heads(options, encoder.tagged_width, resources.columns))
 
 
 register("spa_dp", SpaDpOptions, build, {"spa_dp": {}, "spa_dp_small": SMALL})

@@ -41,7 +41,7 @@ def build(options: StackAttentionOptions, resources: Resources) -> ParserModel:
     for part in (encoder.ahead, encoder.back, decoder):
         _initialise(part)
     width = 2 * options.encoder_hidden
-    return ParserModel(encoder, decoder, tag_heads(options, width, resources.columns), width)
+    return ParserModel(encoder, decoder, tag_heads(options, width, resources.columns))
 
 
 def _initialise(part: nn.Module) -> None:

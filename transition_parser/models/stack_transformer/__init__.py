@@ -31,7 +31,7 @@ def build(options: StackTransformerOptions, resources: Resources) -> ParserModel
         word_dropout=options.word_dropout,
     )
     decoder = StackTransformerDecoder(resources.table, resources.target_dictionary.pad(), options)
-    return ParserModel(encoder, decoder, tag_heads(options, dim, resources.columns), dim)
+    return ParserModel(encoder, decoder, tag_heads(options, dim, resources.columns))
 
 
 register(

@@ -42,7 +42,7 @@ def build(options: UseOptions, resources: Resources) -> ParserModel:
     dim = options.encoder_embed_dim
     encoder = _encoder(options, ReadingSettings.from_resources(resources, options, dim))
     decoder = UseDecoder(resources.table, resources.target_dictionary.pad(), dim, options)
-    return ParserModel(encoder, decoder, tag_heads(options, dim, resources.columns), dim)
+    return ParserModel(encoder, decoder, tag_heads(options, dim, resources.columns))
 
 
 def _encoder(options: UseOptions, settings: ReadingSettings) -> WordReader:
