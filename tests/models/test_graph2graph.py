@@ -38,8 +38,8 @@ from transition_parser.models.graph2graph.pretrained_layers import PretrainedLay
 from transition_parser.models.graph2graph.relations import relations_of
 from transition_parser.models.graph2graph.root import with_root_at_bottom
 from transition_parser.models.registry import architecture_of
+from transition_parser.modules.action_scores import Kinds
 from transition_parser.modules.biaffine import BiaffineHeads, RelationsOfHeads
-from transition_parser.modules.kinds import Kinds
 from transition_parser.modules.pretrained import LR_SCALE
 from transition_parser.states.batched import unroll
 from transition_parser.states.states import States

@@ -13,9 +13,8 @@ from transition_parser.models.stack_transformer.search_attention import (
     search_attention,
 )
 from transition_parser.models.stack_transformer.state_masks import StateHeads, StatePositions
-from transition_parser.modules.attention import Attention
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.linear import padded
+from transition_parser.modules.layers import Attention, padded
 from transition_parser.states.states import States
 
 compiled = pytest.mark.skipif(search_kernels.library() is None, reason="set up without a compiler for them")

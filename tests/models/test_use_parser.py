@@ -25,9 +25,9 @@ from transition_parser.models.use_parser.structures import (
     indicators,
     steps_back,
 )
+from transition_parser.modules.action_scores import FactoredScores
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.kinds import FactoredScores
 from transition_parser.parsing.search import search
 from transition_parser.states.batched import unroll
 from transition_parser.states.states import RANKS, TREE

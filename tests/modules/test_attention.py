@@ -11,8 +11,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from tests.conftest import SAMPLE_AMR, without_kernels
 from tests.small_models import encode
 from transition_parser import Parser
-from transition_parser.modules import attention
-from transition_parser.modules.attention import scaled_dot_product_attention
+from transition_parser.modules import layers
+from transition_parser.modules.layers import scaled_dot_product_attention
 from transition_parser.parsing.search import search
 
 HEADS, WIDTH = 4, 32
@@ -68,8 +68,8 @@ def test_long_sentences_are_attended_some_words_at_a_time(biases, monkeypatch):
     query, keys, values = (heads(2, 300, torch.float) for _ in range(3))
     bias = torch.zeros(2, 1, biases, 300).masked_fill_(torch.rand(2, 1, biases, 300) < 0.3, float("-inf"))
     whole = scaled_dot_product_attention(query, keys, values, bias)
-    monkeypatch.setattr(attention, "_AT_ONCE", 2 * HEADS * 300 * 7)
+    monkeypatch.setattr(layers, "_AT_ONCE", 2 * HEADS * 300 * 7)
     with Largest() as largest:
         found = scaled_dot_product_attention(query, keys, values, bias)
     assert torch.allclose(found, whole, rtol=0, atol=1e-5)
-    assert largest.numbers <= max(attention._AT_ONCE, query.numel())
+    assert largest.numbers <= max(layers._AT_ONCE, query.numel())

@@ -7,8 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.modules.labels import LabelSet, OneLabel, RankedLabels, seen_labels
-from transition_parser.modules.tagging import TagHeads
+from transition_parser.modules.tagging import LabelSet, OneLabel, RankedLabels, TagHeads, seen_labels
 from transition_parser.text.columns import Columns
 
 FEATS = ("Number=Sing", "Case=Nom", "Number=Plur", "Foreign", "Case=Acc", "case=x")

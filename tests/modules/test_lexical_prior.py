@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from transition_parser.base.errors import InputError
-from transition_parser.modules.lexical_prior import LexicalPrior
+from transition_parser.modules.action_scores import LexicalPrior
 from transition_parser.states.table import FIRST_ROW, FIRST_SPAN, UNBOUND, UNSEEN, ActionTable
 from transition_parser.text.frames import packaged
 from transition_parser.transitions import Action, make_system

@@ -12,10 +12,9 @@ from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.kernels import search_kernels
 from transition_parser.models.stack_transformer.state_masks import StateHeads, StatePositions
-from transition_parser.modules.attention import Attention, HeadMask
 from transition_parser.modules.contract import only_legal
-from transition_parser.modules.dropout import Dropout, dropout
 from transition_parser.modules.encoder import ReadingSettings, WordEncoder
+from transition_parser.modules.layers import Attention, Dropout, HeadMask, dropout
 from transition_parser.states.states import RANKS, States
 from transition_parser.storage.checkpoints import load_model
 

@@ -7,8 +7,7 @@ from torch import nn
 from transition_parser.base.machine import has_fast_bf16
 from transition_parser.kernels.code_kernels import has_codes
 from transition_parser.modules import packing
-from transition_parser.modules.layers import FeedForward
-from transition_parser.modules.linear import keep_weight, padded
+from transition_parser.modules.layers import FeedForward, keep_weight, padded
 from transition_parser.modules.packing import _PackedLinear, _with_rows_behind, pack, quantise
 
 

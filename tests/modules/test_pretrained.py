@@ -12,10 +12,8 @@ from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.base.errors import InputError
 from transition_parser.data.vector_store import CHUNK, VectorStore
 from transition_parser.modules import pretrained
-from transition_parser.modules.encoder_files import EncoderFiles, layers_of
-from transition_parser.modules.kept_vectors import keep_vectors
-from transition_parser.modules.pretrained import PieceIds, PretrainedWords
-from transition_parser.modules.pretrained_attention import KERNELS
+from transition_parser.modules.pretrained import PieceIds, PretrainedWords, keep_vectors
+from transition_parser.modules.pretrained_encoder import KERNELS, EncoderFiles, layers_of
 from transition_parser.modules.runs import SequenceRun, runs
 from transition_parser.text import pieces
 
@@ -186,16 +184,6 @@ def test_training_reads_what_parsing_reads(folder, training):
     assert encoder.network.config._attn_implementation == "eager"
     for found, wanted in zip(learned, alone, strict=True):
         assert found.requires_grad and torch.allclose(found, wanted, atol=1e-5)
-
-
-def test_a_learned_mean_of_layers(folder):
-    encoder = words_of(folder, mix=True).eval()
-    x = torch.zeros(len(SENTENCES), 64, 8)
-    both = encoder(encoder.read(SENTENCES), x)
-    encoder.mix.data = torch.tensor([100.0, 0.0])  # the first alone
-    first = vectors(encoder, SENTENCES)[0][:, :WIDTH]
-    assert torch.allclose(encoder(encoder.read(SENTENCES), x)[0, :3], encoder.project(first), atol=1e-5)
-    assert not torch.allclose(both[0, :3], encoder.project(first), atol=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.modules.test_pretrained import SENTENCES, vectors, words_of
 from tests.tiny_encoder import LONGEST, make_encoder
 from transition_parser.kernels import search_kernels
 from transition_parser.modules.pretrained import PieceIds
-from transition_parser.modules.pretrained_attention import FUSED, KERNELS, PackedRow, reads_rows, register
+from transition_parser.modules.pretrained_encoder import FUSED, KERNELS, PackedRow, reads_rows, register
 
 KINDS = {
     **dict.fromkeys(("bert", "electra", "distilbert", "roberta"), "kernels"),

@@ -11,12 +11,10 @@ from transition_parser.base.errors import InputError
 from transition_parser.data.resources import WORD_FILES
 from transition_parser.kernels import search_kernels
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
-from transition_parser.modules.encoder import ReadingSettings, WordReader
+from transition_parser.modules.encoder import ReadingSettings, RecurrentEncoder, WordReader
 from transition_parser.modules.options import ModelOptions
-from transition_parser.modules.recurrent import RecurrentEncoder
 from transition_parser.modules.tagging import TagHeads, check_tagged, tag_heads
-from transition_parser.modules.word_inputs import INPUTS
-from transition_parser.modules.words import WordInputs, WordOptions
+from transition_parser.modules.words import INPUTS, WordInputs, WordOptions
 from transition_parser.text.columns import Columns
 from transition_parser.text.word_vectors import WordVectors
 
@@ -211,20 +209,6 @@ def test_tags_that_are_not_predicted_are_never_masked_and_must_be_given():
     assert inputs.masked(training=True) == {"upos": 0.0, "xpos": 0.0, "domain": 0.1}
     assert inputs.masked(training=False) == {"upos": 0.0, "xpos": 0.0, "domain": 0.0}
     assert inputs.given_columns == ["upos", "xpos"]
-
-
-def test_vectors_of_a_table_learn_where_they_are_tuned():
-    frozen, tuned = inputs_of(read_vectors=True), inputs_of(read_vectors=True, tune_vectors=True)
-    assert {name for name, _ in tuned.named_parameters()} - {name for name, _ in frozen.named_parameters()} == {
-        "vectors.vectors"
-    }
-    added(tuned, [["dogs", "unknown"]], {}).sum().backward()
-    learnt = tuned["vectors"].vectors.grad.abs().sum(1) > 0
-    assert learnt.tolist() == [True, True, False]  # words without a vector, dogs, sleep
-    again = inputs_of(read_vectors=True, tune_vectors=True)
-    again.load_state_dict(tuned.state_dict())
-    assert torch.equal(again["vectors"].vectors, tuned["vectors"].vectors)
-    assert "give --read-vectors, too" in StackTransformerOptions(tune_vectors=True).contradictions()
 
 
 def test_tags_that_are_read_are_not_learnt():

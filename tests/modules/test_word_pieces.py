@@ -6,7 +6,7 @@ import pytest
 from transformers import AutoTokenizer
 
 from tests.tiny_encoder import make_encoder
-from transition_parser.modules.word_pieces import WordPieces
+from transition_parser.modules.pretrained_encoder import WordPieces
 
 WORDS = ["ab", "c", "", "a", "[SEP]", "\u200b", "☃", "abcdefgh" * 5]
 

@@ -9,7 +9,7 @@ import torch
 
 from transition_parser.base.errors import InputError
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
-from transition_parser.modules.word_tables import TableInput
+from transition_parser.modules.word_inputs import TableInput
 from transition_parser.modules.words import WordInputs
 from transition_parser.text.word_vectors import WordVectors
 

@@ -18,7 +18,7 @@ from transition_parser.models.registry import architecture_of
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
 from transition_parser.modules import words
 from transition_parser.modules.options import ModelOptions, option
-from transition_parser.modules.word_inputs import INPUTS, ColumnInput
+from transition_parser.modules.word_inputs import ColumnInput
 from transition_parser.parsing.formalisms import FORMALISMS
 from transition_parser.tasks.transition_parsing import TransitionParsingTask
 from transition_parser.tasks.wrappers import TrainingModel
@@ -38,7 +38,7 @@ class DeprelInput(ColumnInput):
     class Options(ModelOptions):
         """The option of this column."""
 
-        read_deprel: bool = option(False, "words have embeddings of their relations, too", since_later=True)
+        read_deprel: bool = option(False, "words have embeddings of their relations, too")
 
     @classmethod
     def make(cls, options: Any, dim: int, resources: Resources) -> ColumnInput:
@@ -54,7 +54,7 @@ class Options(StackTransformerOptions, DeprelInput.Options):
 def folder(monkeypatch, tmp_path) -> Iterator[Path]:
     """A data folder with the column."""
     monkeypatch.setitem(KNOWN, "deprel", DEPREL)
-    monkeypatch.setattr(words, "INPUTS", (*INPUTS, DeprelInput))
+    monkeypatch.setattr(words, "INPUTS", (*words.INPUTS, DeprelInput))
     corpora = ("--train", SAMPLE, "--valid", SAMPLE, "--system", "arc-hybrid-swap", "--pieces", "400")
     run_here("preprocess", "dependency", *corpora, "--deprel", "--dest", tmp_path)
     for side in ("src", "act"):

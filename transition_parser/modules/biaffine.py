@@ -12,9 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.kernels import search_kernels
-from transition_parser.modules.dropout import Dropout
-from transition_parser.modules.layers import gather_rows
-from transition_parser.modules.linear import linear
+from transition_parser.modules.layers import Dropout, gather_rows, linear
 
 
 class HeadsAndDependents(NamedTuple):

@@ -1,4 +1,4 @@
-"""Encoders: they read subword pieces and return one vector per word."""
+"""Encoders: they read subword pieces and return one vector per word, by a Transformer or a recurrent network."""
 
 from __future__ import annotations
 
@@ -10,12 +10,20 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transition_parser.base.machine import has_fast_bf16
 from transition_parser.data.resources import Resources
 from transition_parser.kernels import search_kernels
-from transition_parser.modules.attention import HeadMask
-from transition_parser.modules.dropout import Dropout
-from transition_parser.modules.layers import EncoderLayer, LocalLayer, add_and_normalise, sinusoids
-from transition_parser.modules.linear import linear, padded
+from transition_parser.modules.layers import (
+    Dropout,
+    EncoderLayer,
+    HeadMask,
+    LocalLayer,
+    add_and_normalise,
+    gather_rows,
+    linear,
+    padded,
+    sinusoids,
+)
 from transition_parser.modules.words import WordInputs, WordOptions, WordTensors
 
 
@@ -123,10 +131,7 @@ class WordReader(nn.Module):
         return joined, mask
 
     def _pool(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the means of the pieces of each word, (B, P, dim), and a mask, (B, P), True at words and roots.
-
-        If words are not read by their pieces, the vectors are (B, P, read_width), and 0 except at the root.
-        """
+        """Return the means of the pieces of each word (without pieces: the root), and a mask of words and roots."""
         real = tokens != self.padding
         word = (self.opens[tokens] & real).long().cumsum(1)  # number of the word, from 1; 0 before the first word
         count = word.max(1).values
@@ -195,12 +200,7 @@ class WordEncoder(WordReader):
         return EncoderOut(self.norm(x), mask, lengths - 1)
 
     def _infer(self, x: Tensor, mask: Tensor, lengths: Tensor) -> Tensor:
-        """Return the output of all layers and of the last norm, (B, P, dim), computed by `search_kernels`.
-
-        x: (B, P, dim); may be changed in place.
-        mask: (B, P) bool; True at words and roots.
-        lengths: (B,); the number of words of each sentence, plus 1 for the root.
-        """
+        """Return the output of all layers and of the last norm by `search_kernels`; x may be changed in place."""
         batch, width, _ = x.shape
         for layer in self.local:
             x = layer.infer(x, mask)
@@ -212,3 +212,71 @@ class WordEncoder(WordReader):
             added = layer.infer(rows, inner, first, lengths, width)
             inner = add_and_normalise(rows, added, norm)
         return inner[: batch * width].unflatten(0, (batch, width))
+
+
+class LSTM(nn.LSTM):
+    """PyTorch's LSTM, computed in fp32 if autocast asks for bf16 on a CPU without native bf16.
+
+    PyTorch has no LSTM for autocast to bf16 on such a CPU.
+    """
+
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Return the outputs, and the memory after the last step; see `torch.nn.LSTM`."""
+        if input.device.type == "cpu" and torch.is_autocast_enabled("cpu") and not has_fast_bf16(input.device):
+            with torch.autocast("cpu", enabled=False):
+                return super().forward(input.float(), hx)
+        return super().forward(input, hx)
+
+
+CELLS = {"gru": nn.GRU, "lstm": LSTM}
+
+
+class RecurrentEncoder(WordReader):
+    """An encoder of words, and of the artificial root behind the last word, by a bidirectional GRU or LSTM.
+
+    The first layer reads words of any width (`WordReader.read_width`).
+
+    dim: width of the words, see `WordReader`.
+    hidden: width of each direction; the encoded words are twice as wide.
+    layers: number of layers.
+    cell: `gru` or `lstm`.
+    dropout: dropout probability of the inputs of each layer and of the result.
+    word_dropout: probability that training zeroes the vector of a word.
+    """
+
+    def __init__(
+        self,
+        reading: ReadingSettings,
+        *,
+        dim: int,
+        hidden: int,
+        layers: int,
+        cell: str = "gru",
+        dropout: float = 0.0,
+        word_dropout: float = 0.0,
+    ) -> None:
+        super().__init__(reading, dim=dim, any_width=True)
+        self.word_dropout, self.dropout = Dropout(word_dropout, whole=True), Dropout(dropout)
+        widths = [self.read_width, *[2 * hidden] * (layers - 1)]
+        self.ahead, self.back = (
+            nn.ModuleList(CELLS[cell](width, hidden, batch_first=True) for width in widths) for _ in range(2)
+        )
+
+    def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
+        """Return the encoded words. The arguments are those of `WordReader.read`."""
+        return self.scan(*self.read_words(src_tokens, words))
+
+    def read_words(self, src_tokens: Tensor, words: WordTensors | None) -> tuple[Tensor, Tensor]:
+        """Return the result of `WordReader.read`, with dropout."""
+        x, mask = self.read(src_tokens, words)
+        return self.word_dropout(x), mask
+
+    def scan(self, x: Tensor, mask: Tensor) -> EncoderOut:
+        """Return the encoded words; the arguments are the results of `read_words`."""
+        lengths = mask.sum(1)
+        mirrored = (lengths[:, None] - 1 - torch.arange(x.size(1), device=x.device)).clamp_min(0)
+        for ahead, back in zip(self.ahead, self.back, strict=True):
+            x = self.dropout(x)
+            # padding is behind the words in both directions, so that no word sees it
+            x = torch.cat([ahead(x)[0], gather_rows(back(gather_rows(x, mirrored))[0], mirrored)], -1)
+        return EncoderOut(self.dropout(x), mask, lengths - 1)

@@ -16,7 +16,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.modules.contract import ActionScores, ParserModel, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tagging import TagHeads
-from transition_parser.modules.word_input import NO_ANNOTATIONS
+from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.modules.words import InputReader
 from transition_parser.states.states import States
 from transition_parser.text.columns import Annotations

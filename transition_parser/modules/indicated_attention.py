@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from transition_parser.kernels import search_kernels
-from transition_parser.modules.attention import summed_exactly
+from transition_parser.modules.layers import summed_exactly
 
 
 class Content(NamedTuple):

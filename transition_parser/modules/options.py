@@ -19,15 +19,13 @@ def option(
     most: float | None = None,
     below: float | None = None,
     choices: Sequence[str] = (),
-    since_later: bool = False,
 ) -> Any:
     """Return a field of `ModelOptions`.
 
     least, most, below: bounds of a number: least ≤ value ≤ most, value < below.
     choices: the strings that are allowed; empty for any.
-    since_later: True if a `config.json` may lack the option, which then has its default.
     """
-    limits = {"least": least, "most": most, "below": below, "choices": tuple(choices), "since_later": since_later}
+    limits = {"least": least, "most": most, "below": below, "choices": tuple(choices)}
     return field(default=default, metadata={"help": help, **limits})
 
 
@@ -74,10 +72,10 @@ class ModelOptions:
 
     def check(self) -> ModelOptions:
         """Return these options. Raises `InputError` for values out of range and for contradicting options."""
-        for name, kind in _kinds(type(self)).items():
-            problem = _problem(getattr(self, name), kind, _metadata(type(self), name))
-            if problem:
-                raise InputError(f"{flag_of(name)} {problem}")
+        kinds = _kinds(type(self))
+        for item in fields(self):
+            if problem := _problem(getattr(self, item.name), kinds[item.name], item.metadata):
+                raise InputError(f"{flag_of(item.name)} {problem}")
         problem = self.contradictions()
         if problem:
             raise InputError(problem)
@@ -89,16 +87,15 @@ class ModelOptions:
 
         A flag that the user leaves out is None; the defaults of the architecture replace it later.
         """
-        for name, kind in _kinds(cls).items():
-            if name in cls.not_in_flags:
+        kinds = _kinds(cls)
+        for item in fields(cls):
+            flag, kind, help = flag_of(item.name), kinds[item.name], item.metadata["help"]
+            if item.name in cls.not_in_flags:
                 continue
-            metadata = _metadata(cls, name)
             if kind is bool:
-                parser.add_argument(flag_of(name), action="store_true", default=None, help=metadata["help"])
+                parser.add_argument(flag, action="store_true", default=None, help=help)
             else:
-                parser.add_argument(
-                    flag_of(name), type=kind, choices=metadata["choices"] or None, metavar=None, help=metadata["help"]
-                )
+                parser.add_argument(flag, type=kind, choices=item.metadata["choices"] or None, help=help)
 
     @classmethod
     def of_namespace(cls, args: object, defaults: Mapping[str, Any]) -> ModelOptions:
@@ -114,10 +111,9 @@ class ModelOptions:
 
     @classmethod
     def of_config(cls, values: object) -> ModelOptions:
-        """Make options from the values of `config.json`.
+        """Make options from the values of `config.json`; an option that is missing has its default.
 
-        Raises `InputError` for missing and unknown keys, wrong types, values out of range and options that contradict
-        each other.
+        Raises `InputError` for unknown keys, wrong types, values out of range and options that contradict each other.
         """
         if not isinstance(values, dict):
             raise InputError("the model's options must be a JSON object")
@@ -125,15 +121,8 @@ class ModelOptions:
         for name in values:
             if name not in kinds:
                 raise InputError(f"unknown option {name!r}")
-        for item in fields(cls):
-            if item.name not in values:
-                if item.metadata["since_later"]:
-                    continue
-                raise InputError(f"the option {item.name!r} is missing")
-            problem = _problem(values[item.name], kinds[item.name], item.metadata)
-            if problem:
-                raise InputError(f"the option {item.name!r} {problem}")
-        return cls(**{name: kinds[name](value) for name, value in values.items()}).check()
+        cls(**values).check()
+        return cls(**{name: kinds[name](value) for name, value in values.items()})
 
     def completed(self) -> Self:
         """Return the options, with values filled in that are known only when a model is made for training."""
@@ -155,10 +144,6 @@ class ModelOptions:
 def _kinds(cls: type) -> dict[str, type]:
     hints = get_type_hints(cls)
     return {item.name: hints[item.name] for item in fields(cls)}
-
-
-def _metadata(cls: type, name: str) -> Mapping[str, Any]:
-    return next(item.metadata for item in fields(cls) if item.name == name)
 
 
 def flag_of(name: str) -> str:

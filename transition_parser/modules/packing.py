@@ -21,7 +21,7 @@ from transition_parser.kernels.code_kernels import (
     quantise_rows,
     quantise_weights,
 )
-from transition_parser.modules.linear import padded, padded_size
+from transition_parser.modules.layers import padded, padded_size
 
 _NARROW = 32  # layers with fewer inputs or outputs take too little time to be quantised
 

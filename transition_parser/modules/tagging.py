@@ -1,18 +1,227 @@
-"""Tags, lemmas and features of words, predicted from the encoder and trained along with the parser."""
+"""The annotation columns that models predict, such as UPOS and FEATS, trained along with the parser.
+
+A column has one label for each word, or a set of labels; a class for each kind turns values into targets, and the
+scores of a linear layer into losses and values. Id 0 stands for no label. Shapes: B sentences, P or `wide` positions
+(the words of the longest sentence, and the root).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError
-from transition_parser.modules.labels import Labels, labels_of_column, seen_labels
-from transition_parser.modules.linear import linear
+from transition_parser.modules.layers import linear
 from transition_parser.modules.words import WordOptions
-from transition_parser.text.columns import UPOS, Annotations, Columns, predicted
+from transition_parser.text.columns import KNOWN, LEMMA, UNKNOWN, UPOS, Annotations, Columns, predicted
+
+_FAR = float("-inf")
+
+
+class LabelLoss(NamedTuple):
+    """The loss and the accuracy of a column.
+
+    loss: the sum over words, in nats.
+    right: the number of right predictions.
+    words: the number of words that have a target.
+    """
+
+    loss: Tensor
+    right: Tensor
+    words: Tensor
+
+
+class OneLabel:
+    """A column with one label for each word: one softmax over the labels.
+
+    columns: the columns of the data.
+    name: the name of the column.
+    """
+
+    def __init__(self, columns: Columns, name: str) -> None:
+        self.name, self.columns = name, columns
+        self._values = (UNKNOWN, *columns.values[name])
+
+    def targets(self, sentences: Sequence[Sequence[str]], wide: int) -> Tensor:
+        """Return the target ids (B, wide).
+
+        The id is 0 at the root, at padding, and for values that training has not seen.
+        """
+        rows = [self.columns.ids(self.name, values) for values in sentences]
+        return torch.tensor([[*ids, *[0] * (wide - len(ids))] for ids in rows])
+
+    def scores(self, scores: Tensor) -> Tensor:
+        """Return the scores (…, labels) as floats, −inf for id 0."""
+        return F.pad(scores[..., 1:].float(), (1, 0), value=_FAR)
+
+    def loss(self, scores: Tensor, target: Tensor) -> LabelLoss:
+        """Return the cross-entropy of the words whose target is not 0.
+
+        scores: (B, P, labels).
+        target: (B, P).
+        """
+        scores = self.scores(scores)
+        loss = F.cross_entropy(scores.flatten(0, 1), target.flatten(), ignore_index=0, reduction="sum")
+        return LabelLoss(loss, ((scores.argmax(-1) == target) & (target > 0)).sum(), (target > 0).sum())
+
+    def best(self, scores: Tensor, legal: Tensor | None = None) -> Tensor:
+        """Return the ids (B, P) of the best labels; the root and padding get ids, too.
+
+        scores: (B, P, labels).
+        legal: (B, P, labels) bool; None if all labels are legal. Where no label is legal, the id is 0.
+        """
+        if legal is None:
+            return scores[..., 1:].float().argmax(-1) + 1
+        return self.scores(scores).masked_fill(~legal, _FAR).argmax(-1)
+
+    def values(self, ids: Sequence[Any]) -> list[str]:
+        """Return the value of each word, `_` for id 0."""
+        return [self._values[i] for i in ids]
+
+
+class RankedLabels(OneLabel):
+    """A column with several predicted labels for each word: the best label, and labels almost as likely, best first.
+
+    most: the maximum number of labels of a word.
+    margin: in nats; a label is left out if its log-probability is lower than the best label's by `margin` or more.
+    """
+
+    most, margin = 8, 3.0
+
+    def best(self, scores: Tensor, legal: Tensor | None = None) -> Tensor:
+        """Return ids (B, P, K), best first, then 0, for K ≤ `most`. The arguments are those of `OneLabel.best`."""
+        scores = self.scores(scores)
+        if legal is not None:
+            scores = scores.masked_fill(~legal, _FAR)
+        best, ids = scores.topk(min(self.most, scores.size(-1) - 1), -1)
+        return ids * (best > best[..., :1] - self.margin)
+
+    def values(self, ids: Sequence[Any]) -> list[str]:
+        """Return the values of each word with a space between them, `_` for no labels."""
+        return [" ".join(self._values[i] for i in of_word if i) or UNKNOWN for of_word in ids]
+
+
+class LabelSet:
+    """A column whose values are sets of labels such as `Case=Nom`, at most one of each attribute such as `Case`.
+
+    Each attribute has a softmax over its labels and "absent", whose score is 0. A label without `=` is its own
+    attribute. Sets that training has not seen can thus be predicted.
+
+    columns: the columns of the data.
+    name: the name of the column.
+    """
+
+    def __init__(self, columns: Columns, name: str) -> None:
+        self.name, self.columns, self._column = name, columns, KNOWN[name]
+        blocks: dict[str, list[int]] = {}
+        for id_, label in enumerate(columns.values[name], 1):
+            blocks.setdefault(label.partition("=")[0], [0]).append(id_)
+        gap, wide = columns.count(name), max(map(len, blocks.values()), default=1)
+        # a row for each attribute: 0 for "absent", then the ids of its labels, then `gap` as padding
+        rows = [[*ids, *[gap] * (wide - len(ids))] for ids in blocks.values()]
+        self._blocks = torch.tensor(rows, dtype=torch.long).view(len(rows), wide)
+        self._places = {ids[k]: (row, k) for row, ids in enumerate(blocks.values()) for k in range(1, len(ids))}
+        self._targets: dict[str, list[int]] = {}
+        self._values: dict[tuple[int, ...], str] = {}
+
+    def targets(self, sentences: Sequence[Sequence[str]], wide: int) -> Tensor:
+        """Return the targets (B, wide, attributes): 1 for the first label of the attribute, 2 for the second, …
+
+        0 stands for "absent". Targets are −1 at the root, at padding, for words whose value is `_`, and for values with
+        a label that training has not seen.
+        """
+        nothing = self._target(UNKNOWN)
+        rows = [[*map(self._target, values), *[nothing] * (wide - len(values))] for values in sentences]
+        return torch.tensor(rows, dtype=torch.long).view(len(rows), wide, len(self._blocks))
+
+    def _target(self, value: str) -> list[int]:
+        found = self._targets.get(value)
+        if found is None:
+            ids = [] if value == UNKNOWN else self.columns.ids(self.name, self._column.labels(value))
+            known = value != UNKNOWN and 0 not in ids
+            found = [0 if known else -1] * len(self._blocks)
+            for row, place in map(self._places.__getitem__, ids if known else ()):
+                found[row] = place
+            self._targets[value] = found
+        return found
+
+    def scores(self, scores: Tensor) -> Tensor:
+        """Return the scores (…, attributes, places) as floats from scores (…, labels).
+
+        Place 0 is "absent". The scores of the attribute's labels follow, then −inf up to the number of places.
+        """
+        scores = scores[..., 1:].float()
+        edge = scores.new_zeros(*scores.shape[:-1], 1)
+        blocks = self._on(scores.device)
+        return torch.cat([edge, scores, edge + _FAR], -1).index_select(-1, blocks.flatten()).unflatten(-1, blocks.shape)
+
+    def _on(self, device: torch.device) -> Tensor:
+        if self._blocks.device != device:
+            self._blocks = self._blocks.to(device)
+        return self._blocks
+
+    def loss(self, scores: Tensor, target: Tensor) -> LabelLoss:
+        """Return the negative log-likelihood of the sets of the words whose target is not −1.
+
+        A prediction is right if the whole set is right.
+
+        scores: (B, P, labels).
+        target: (B, P, attributes).
+        """
+        scores = self.scores(scores)
+        loss = F.cross_entropy(scores.flatten(0, 2), target.flatten(), ignore_index=-1, reduction="sum")
+        return LabelLoss(loss, (scores.argmax(-1) == target).all(-1).sum(), (target >= 0).all(-1).sum())
+
+    def best(self, scores: Tensor, legal: Tensor | None = None) -> Tensor:
+        """Return the label ids (B, P, attributes) of the best set, 0 for absent; the root and padding get sets, too.
+
+        scores: (B, P, labels).
+        legal: (B, P, labels) bool; None if all labels are legal. An attribute without legal labels is absent.
+        """
+        if legal is not None:
+            scores = scores.masked_fill(~legal, _FAR)
+        places = self.scores(scores).argmax(-1, keepdim=True)
+        return self._on(scores.device).expand(*places.shape[:-1], -1).gather(-1, places).squeeze(-1)
+
+    def values(self, ids: Sequence[Any]) -> list[str]:
+        """Return the value of each word, `_` for no labels."""
+        return [self._value(tuple(of_word)) for of_word in ids]
+
+    def _value(self, ids: tuple[int, ...]) -> str:
+        value = self._values.get(ids)
+        if value is None:
+            value = self._column.value(self.columns.of_ids(self.name, [i for i in ids if i]))
+            self._values[ids] = value
+        return value
+
+
+Labels = OneLabel | LabelSet
+
+
+def labels_of_column(columns: Columns, name: str) -> Labels:
+    """Return the `LabelSet`, `RankedLabels` or `OneLabel` of a column that is predicted."""
+    kind = LabelSet if KNOWN[name].is_set else RankedLabels if name == LEMMA else OneLabel
+    return kind(columns, name)
+
+
+def seen_labels(columns: Columns, name: str) -> Tensor | None:
+    """Return (tags, labels) bool: True for labels of a column that training has seen with a UPOS tag.
+
+    The row of the unknown tag is True throughout. The result is None if the data does not list the seen labels.
+    """
+    if name not in columns.seen:
+        return None
+    seen = torch.zeros(columns.count(UPOS), columns.count(name), dtype=torch.bool)
+    seen[0] = True
+    for tag, labels in columns.seen[name].items():
+        (row,) = columns.ids(UPOS, [tag])
+        seen[row, columns.ids(name, labels)] = True
+    return seen
+
 
 Tags = dict[str, list[str]]  # column → the value of each word of a sentence
 

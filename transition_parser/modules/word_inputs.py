@@ -1,15 +1,17 @@
-"""The inputs of words besides pieces: tags, corpora, letters, affixes, tables of words, pretrained encoders.
+"""The inputs of words besides pieces: tags, corpora, letters, affixes, tables of words. `words` adds them up.
 
-To add an input, write its class, and list it in `INPUTS` and `InputOptions` at the end of this file. Shapes: B
-sentences, P positions (the words of the longest sentence, and the root), W different words.
+To add an input, write its class, and list it in `words`. Shapes: B sentences, P positions (the words of the longest
+sentence, and the root), W different words.
 """
 
 from __future__ import annotations
 
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -17,26 +19,137 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.kernels import search_kernels
-from transition_parser.modules.options import WIDEST, ModelOptions, option
-from transition_parser.modules.pretrained import PretrainedWords
-from transition_parser.modules.word_input import OptionalInput, padded_rows, projected_width
-from transition_parser.modules.word_tables import TableInput, VectorInput
+from transition_parser.modules.layers import linear
+from transition_parser.modules.options import WIDEST, ModelOptions, flag_of, option
 from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, XPOS, Annotations, Columns
 from transition_parser.text.columns import FILE_NAME as COLUMNS
+from transition_parser.text.word_vectors import FILE_NAME as WORD_LIST
+from transition_parser.text.word_vectors import (
+    MOST_WORDS,
+    VECTORS_FILE,
+    WORDS_FILE,
+    WordVectors,
+    check_has_vectors,
+    check_has_words,
+)
 
+NO_ANNOTATIONS: Annotations = MappingProxyType({})
+ADD, CONCAT = "add", "concat"  # the values of `--join-inputs`
 _SUFFIXES, _PREFIXES = (1, 2, 3, 4, 5), (2, 3)  # the lengths of the affixes that are read
 _ROWS = 2048  # the number of vectors for the affixes of a length; affixes with the same hash share a vector
 _LETTERS = 24  # a word of more letters is read by its first 12 and its last 12 letters
 
 
+class WordInput(nn.Module, ABC):
+    """A module that makes vectors of words, which an encoder reads.
+
+    column: the annotation column of the data that the module reads; None if it reads none.
+    """
+
+    column: ClassVar[str | None] = None
+
+    @property
+    def needs_values(self) -> bool:
+        """True if the sentences to parse must have values in the column, because the model does not predict them."""
+        return False
+
+    def masked(self, training: bool) -> float:
+        """Return the fraction of sentences in which the column is masked (its values read as unknown), by default 0."""
+        return 0.0
+
+    @abstractmethod
+    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
+        """Return the tensors of sentences that `forward` reads, by name, on the CPU; the root is the last position.
+
+        sentences: B sentences of normalised words.
+        annotations: the columns of these sentences; columns may be missing.
+        """
+
+    @abstractmethod
+    def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
+        """Return the vectors of words, (B, P, width) or of a shape that broadcasts to (B, P, width).
+
+        inputs: the result of `read`.
+        x: (B, P, dim); the vectors of the words, before the vectors of this input are added or appended.
+        """
+
+
+class OptionalInput(WordInput):
+    """An input that an option switches on, for every model.
+
+    name: the name of the input in the tensors of a batch and in the names of parameters.
+    switch: the name of the option, in `Options`, that switches the input on.
+    reads_forms: True if it reads the form of each word, so that words need not be read by their pieces.
+    files: the files of a data folder that the input needs; models without this input are exported without these files.
+    Options: the options of the input; every model has their flags.
+    project: the last layer of the input, see `project_to`.
+    output_width: width of the input's vectors.
+    """
+
+    name: ClassVar[str]
+    switch: ClassVar[str]
+    reads_forms: ClassVar[bool] = False
+    files: ClassVar[tuple[str, ...]] = ()
+    Options: ClassVar[type[ModelOptions]]
+    project: nn.Module
+    output_width: int
+
+    @classmethod
+    @abstractmethod
+    def make(cls, options: Any, dim: int, resources: Resources) -> OptionalInput:
+        """Make the input from the options of a model. Raises `InputError` if the data lacks what the input needs.
+
+        dim: width of the words.
+        """
+
+    @classmethod
+    def is_wanted(cls, options: ModelOptions) -> bool:
+        """Return True if the options switch the input on."""
+        return bool(getattr(options, cls.switch))
+
+    @classmethod
+    def without_switch(cls, options: ModelOptions, *names: str) -> str | None:
+        """Return a message if one of the named options is given although the input is switched off; else None."""
+        given = [name for name in names if getattr(options, name)]
+        if not given or cls.is_wanted(options):
+            return None
+        return f"{flag_of(given[0])} does nothing without {flag_of(cls.switch)}: give {flag_of(cls.switch)}, too"
+
+    def project_to(self, width: int | None, own: int) -> None:
+        """Add the layer that projects the vectors of the input, `own` wide, to `width`; no layer if `width` is None."""
+        self.project = nn.Identity() if width is None else linear(own, width)
+        self.output_width = own if width is None else width
+
+    def start(self, resources: Resources) -> None:
+        """Initialise weights from the data, for a new training. By default do nothing.
+
+        Raises `InputError` if the data lacks the values of these weights, or if the values do not fit.
+        """
+
+    def start_at_zero(self) -> None:
+        """Set weights to 0 so that the input adds nothing until it learns."""
+        for parameter in self.project.parameters():
+            nn.init.zeros_(parameter)
+
+
+def projected_width(options: Any, dim: int) -> int | None:
+    """Return `dim`, the width of words, for inputs that are added up; None for concatenated ones, which keep theirs."""
+    return None if options.join_inputs == CONCAT else dim
+
+
+def padded_rows(rows: Sequence[Sequence[int]], sentences: Sequence[Sequence[str]]) -> Tensor:
+    """Return rows with one number per word as a tensor (B, P) int64, with 0 at the root and at padding."""
+    padded = np.zeros((len(rows), max(map(len, sentences), default=0) + 1), np.int64)
+    for i, row in enumerate(rows):
+        padded[i, : len(row)] = row
+    return torch.from_numpy(padded)
+
+
 def _width_option(what: str) -> Any:
-    """Return an option for the width of the embeddings of a column."""
-    return option(
-        0, f"width of the embeddings of {what}; by default they are as wide as words", least=0, most=WIDEST,
-        since_later=True,
-    )  # fmt: skip
+    return option(0, f"width of the embeddings of {what}; by default they are as wide as words", least=0, most=WIDEST)
 
 
 class ColumnInput(OptionalInput):
@@ -57,22 +170,17 @@ class ColumnInput(OptionalInput):
         self.project_to(None if projected == dim else projected, dim)
 
     def masked(self, training: bool) -> float:
-        """Return the fraction of sentences in which the column is masked, which happens in training alone."""
         return self.dropout if training else 0.0
 
     def start_at_zero(self) -> None:
         nn.init.zeros_(self.embed.weight)
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return the values of the column as tensors by name.
-
-        ids: (B, P); the ids of the values, 0 at the root, at padding and for unknown values.
-        """
+        """Return `ids`, (B, P): the ids of the values, 0 at the root, at padding and for unknown values."""
         given = annotations.get(self.column) or [[UNKNOWN] * len(words) for words in sentences]
         return {"ids": padded_rows([self.columns.ids(self.column, values) for values in given], sentences)}
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """Return the vectors of the values, (B, P, width)."""
         return self.project(self.embed(inputs["ids"]))
 
 
@@ -89,14 +197,9 @@ class TagInput(ColumnInput):
             False,
             "words have embeddings of their UPOS tags (the column `upos` of the data), too; with --tag-loss, the model "
             "predicts the tags itself in parsing; without --tag-loss, all sentences must have tags",
-            since_later=True,
         )
         tag_dropout: float = option(
-            0.5,
-            "with --tag-loss: share of training sentences whose tags are all read as unknown",
-            least=0.0,
-            most=1.0,
-            since_later=True,
+            0.5, "with --tag-loss: share of training sentences whose tags are all read as unknown", least=0.0, most=1.0
         )
         tag_width: int = _width_option("tags")
 
@@ -119,10 +222,7 @@ class TagInput(ColumnInput):
         return not self.predicted
 
     def masked(self, training: bool) -> float:
-        """Return the fraction of sentences whose tags are masked.
-
-        Outside training, a model that predicts tags reads its own predictions. Another model reads the given tags.
-        """
+        """Return the fraction of sentences whose tags are masked; in parsing all, if the model predicts them."""
         return self.dropout if training else float(self.predicted)
 
 
@@ -136,9 +236,7 @@ class XposInput(ColumnInput):
         """The options of XPOS tags."""
 
         read_xpos: bool = option(
-            False,
-            "words have embeddings of their XPOS tags (the column `xpos` of the data), too, which must be given",
-            since_later=True,
+            False, "words have embeddings of their XPOS tags (the column `xpos` of the data), too, which must be given"
         )
         xpos_width: int = _width_option("XPOS tags")
 
@@ -169,11 +267,10 @@ class DomainInput(ColumnInput):
         read_domain: bool = option(
             False,
             "words have an embedding of the corpus that their sentence is from (the column `domain` of the data), too",
-            since_later=True,
         )
         domain_dropout: float = option(
-            0.2, "share of training sentences whose corpus is hidden", least=0.0, most=1.0, since_later=True
-        )
+            0.2, "share of training sentences whose corpus is hidden", least=0.0, most=1.0
+        )  # fmt: skip
         domain_width: int = _width_option("corpora")
 
         def contradictions(self) -> str | None:
@@ -189,10 +286,7 @@ class DomainInput(ColumnInput):
         self.start_at_zero()
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return the corpora of sentences as tensors by name.
-
-        ids: (B,); the id of each sentence's corpus, 0 for a corpus that is not known.
-        """
+        """Return `ids`, (B,): the id of each sentence's corpus, 0 for a corpus that is not known."""
         given = annotations.get(DOMAIN) or [[UNKNOWN] for _ in sentences]
         return {"ids": torch.tensor([self.columns.ids(DOMAIN, values)[0] for values in given], dtype=torch.long)}
 
@@ -225,23 +319,18 @@ class CharacterInput(OptionalInput):
             "width of the embeddings of letters, by which a character CNN reads words, too; 0: no CNN",
             least=0,
             most=1024,
-            since_later=True,
         )
         character_windows: str = option(
             "",
             "numbers of letters that the convolutions of the character CNN see, such as 1,2,3,5; each convolution has "
             "--character-width filters; by default there is one that sees 3 letters, with twice as many filters",
-            since_later=True,
         )
-
-        @property
-        def windows(self) -> list[int]:
-            """The numbers in `character_windows`."""
-            return [int(size) for size in self.character_windows.split(",") if size]
 
         def contradictions(self) -> str | None:
             sizes = self.character_windows.split(",") if self.character_windows else []
-            if not all(map(_is_window, sizes)):
+            if not all(
+                size.isascii() and size.isdigit() and len(size) < 9 and 0 < int(size) <= _LETTERS for size in sizes
+            ):
                 return f"--character-windows must be numbers from 1 to {_LETTERS}, not {self.character_windows!r:.60}"
             if sizes and not self.character_width:
                 return "--character-windows is for words that are read by letters: give --character-width, too"
@@ -249,7 +338,8 @@ class CharacterInput(OptionalInput):
 
     @classmethod
     def make(cls, options: Any, dim: int, resources: Resources) -> CharacterInput:
-        return cls(projected_width(options, dim), options.character_width, options.windows)
+        windows = [int(size) for size in options.character_windows.split(",") if size]
+        return cls(projected_width(options, dim), options.character_width, windows)
 
     def __init__(self, dim: int | None, width: int, windows: Sequence[int] = ()) -> None:
         super().__init__()
@@ -275,10 +365,10 @@ class CharacterInput(OptionalInput):
         return {"bytes": torch.from_numpy((read + np.int64(1)) * there), "word": word}
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """Return the vectors of words by their letters, (B, P, width)."""
-        letters = inputs["bytes"]
-        computed = not torch.is_grad_enabled() and search_kernels.supports_letters(self.embed.weight, self._filters)
-        found = self._looked_up(letters) if computed else None
+        letters, found = inputs["bytes"], None
+        filters = self._convolutions[0].out_channels
+        if not torch.is_grad_enabled() and search_kernels.supports_letters(self.embed.weight, filters):
+            found = self._looked_up(letters)
         return F.embedding(inputs["word"], self.project(self._convolved(letters) if found is None else found))
 
     def train(self, mode: bool = True) -> Self:
@@ -309,16 +399,11 @@ class CharacterInput(OptionalInput):
     def _convolutions(self) -> list[nn.Conv1d]:
         return [*self.convolve] if isinstance(self.convolve, nn.ModuleList) else [self.convolve]
 
-    @property
-    def _filters(self) -> int:
-        return self._convolutions[0].out_channels
-
 
 class _LetterTables(NamedTuple):
     """The products of each letter with the weights of convolutions, which `search_kernels.letter_maxima` adds up.
 
     made_of: the addresses and versions of the weights; other values mean that the tables are out of date
-    sizes, products, biases: see `letter_maxima`
     finite: False where a product is infinite or not a number
     """
 
@@ -332,7 +417,6 @@ class _LetterTables(NamedTuple):
     def of(
         cls, embed: nn.Embedding, convolutions: Sequence[nn.Conv1d], made_of: list[tuple[int, int]]
     ) -> _LetterTables:
-        """Return the tables of some convolutions over embedded letters."""
         letters = embed.weight.detach().float()
         parts = [letters @ some.weight.detach().float().permute(2, 1, 0) for some in convolutions]
         biases = torch.stack([some.bias.detach().float() for some in convolutions])
@@ -346,11 +430,11 @@ class AffixInput(OptionalInput):
 
     Vectors are found by a hash of the affix, so that every affix has a vector. A short word is its own affix.
 
+    Source: the hash embeddings of spaCy, Miranda et al. 2022, sec. 2, with one hash for each affix.
+
     dim: the result of `projected_width`.
     width: width of the vectors.
     dropout: probability that training leaves out the vector of the whole word.
-
-    Source: the hash embeddings of spaCy, Miranda et al. 2022, sec. 2, with one hash for each affix.
     """
 
     name, switch, reads_forms = "affixes", "affix_width", True
@@ -360,15 +444,13 @@ class AffixInput(OptionalInput):
         """The options of affixes."""
 
         affix_width: int = option(
-            0, "width of the vectors of prefixes and suffixes that words are read by, too; 0: none", least=0, most=1024,
-            since_later=True,
-        )  # fmt: skip
+            0, "width of the vectors of prefixes and suffixes that words are read by, too; 0: none", least=0, most=1024
+        )
         affix_dropout: float = option(
             0.0,
             "probability that training leaves out the vector of the whole word, so that it is read by its affixes",
             least=0.0,
             most=1.0,
-            since_later=True,
         )
 
     @classmethod
@@ -392,7 +474,6 @@ class AffixInput(OptionalInput):
         return {"affixes": torch.tensor([*map(_affix_rows, distinct)]), "word": word}
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """Return the vectors of words by their affixes, (B, P, width)."""
         rows, weights = inputs["affixes"], None
         if self.training and self.dropout:
             weights = torch.ones(rows.shape, dtype=self.embed.weight.dtype, device=rows.device)
@@ -418,24 +499,143 @@ def _affix_rows(word: str) -> tuple[int, ...]:
     return tuple(first * _ROWS + zlib.crc32(affix) % _ROWS for first, affix in enumerate(affixes))
 
 
-def _is_window(size: str) -> bool:
-    return size.isascii() and size.isdigit() and len(size) < 9 and 1 <= int(size) <= _LETTERS
+class WordTable(OptionalInput):
+    """An input that has one vector for each word of a list, and one for all other words.
+
+    A word that the list lacks is looked up in lower case.
+    """
+
+    reads_forms = True
+
+    def __init__(self, words: Sequence[str]) -> None:
+        super().__init__()
+        self._index = {word: i for i, word in enumerate(words, 1)}
+
+    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
+        """Return `word`, (B, P): rows of the table; 0 for words that are not found, for the root and for padding."""
+        index = self._index
+        rows = [[index.get(w) or index.get(w.lower(), 0) for w in words] for words in sentences]
+        return {"word": padded_rows(rows, sentences)}
 
 
-# The inputs are made in this order. The random numbers of their weights depend on it.
-INPUTS: tuple[type[OptionalInput], ...] = (
-    TagInput, XposInput, DomainInput, CharacterInput, AffixInput, TableInput, VectorInput, PretrainedWords,
-)  # fmt: skip
+class TableInput(WordTable):
+    """An embedding of each of the most frequent words of the training data, trained with the model.
+
+    Embedding 0 is for all other words. To train embedding 0, training also reads it for random words of the table.
+    Embeddings start at random or from pretrained vectors.
+
+    Source: Zhang et al. 2017, sec. 4: 20,000 words, which start from GloVe. In the paper embedding 0 learns from rare
+    words alone; here `--word-table-dropout 0` does the same.
+
+    dim: width of the embeddings.
+    dropout: probability that training reads a word by embedding 0.
+    from_vectors: True if the embeddings start from the vectors of the data, see `start`.
+    projected: the result of `projected_width`. Embeddings of this width are not projected, unless they start from
+        vectors.
+    """
+
+    name, switch, files = "table", "word_table", (WORD_LIST,)
+
+    @dataclass(frozen=True)
+    class Options(ModelOptions):
+        """The options of tables that are trained."""
+
+        word_table: int = option(
+            0,
+            "the N most frequent words of the training data have learned embeddings, too; all other words share one "
+            "embedding (the papers: N = 20000); 0: none",
+            least=0,
+            most=MOST_WORDS,
+        )
+        word_table_width: int = _width_option("--word-table")
+        word_table_dropout: float = option(
+            0.1,
+            "with --word-table: probability that training reads a word by the embedding that all other words share, so "
+            "that this embedding is learned",
+            least=0.0,
+            most=1.0,
+        )
+        word_table_vectors: bool = option(
+            False,
+            "the embeddings of --word-table start from pretrained vectors (preprocess --vectors); words without a "
+            "vector start at random",
+        )
+
+        def contradictions(self) -> str | None:
+            problem = TableInput.without_switch(self, "word_table_width", "word_table_vectors")
+            return problem or super().contradictions()
+
+    @classmethod
+    def make(cls, options: Any, dim: int, resources: Resources) -> TableInput:
+        width, words = options.word_table_width or dim, check_has_words(resources.frequent_words)[: options.word_table]
+        vectors, projected = options.word_table_vectors, projected_width(options, dim)
+        return cls(width, words, options.word_table_dropout, vectors, projected)
+
+    def __init__(
+        self, dim: int, words: Sequence[str], dropout: float, from_vectors: bool, projected: int | None = None
+    ) -> None:
+        super().__init__(words)
+        self.dropout, self.from_vectors = dropout, from_vectors
+        self.embed = nn.Embedding(len(words) + 1, dim)
+        nn.init.normal_(self.embed.weight, std=dim**-0.5)
+        self.project_to(None if projected == dim and not from_vectors else projected, dim)
+
+    def start(self, resources: Resources) -> None:
+        """Copy the pretrained vectors of the data into the embeddings, if `from_vectors`.
+
+        Raises `InputError` where the data has no vectors, or vectors of another width.
+        """
+        if not self.from_vectors:
+            return
+        table = check_has_vectors(resources.vectors)
+        width = table.vectors.shape[1]
+        if width != self.embed.embedding_dim:
+            raise InputError(
+                f"--word-table-vectors: the vectors of the data are {width} wide, the embeddings "
+                f"{self.embed.embedding_dim}: give --word-table-width {width}"
+            )
+        places = {word: i for i, word in enumerate(table.words)}
+        for word, row in self._index.items():
+            place = places.get(word, places.get(word.lower()))
+            if place is not None:
+                self.embed.weight.data[row] = torch.from_numpy(table.vectors[place]).float()
+
+    def start_at_zero(self) -> None:
+        if isinstance(self.project, nn.Identity):
+            nn.init.zeros_(self.embed.weight)
+        super().start_at_zero()
+
+    def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
+        word = inputs["word"]
+        if self.training and self.dropout:
+            word = word.masked_fill(torch.rand(word.shape, device=word.device) < self.dropout, 0)
+        return self.project(self.embed(word))
 
 
-class InputOptions(
-    VectorInput.Options,
-    TableInput.Options,
-    AffixInput.Options,
-    CharacterInput.Options,
-    DomainInput.Options,
-    XposInput.Options,
-    TagInput.Options,
-    PretrainedWords.Options,
-):
-    """The options of all inputs. The flags of the last base class come first."""
+class VectorInput(WordTable):
+    """Frozen pretrained vectors of words, projected by a linear layer if inputs are added up.
+
+    dim: the result of `projected_width`.
+    """
+
+    name, switch, files = "vectors", "read_vectors", (WORDS_FILE, VECTORS_FILE)
+    vectors: Tensor
+
+    @dataclass(frozen=True)
+    class Options(ModelOptions):
+        """The options of tables of vectors."""
+
+        read_vectors: bool = option(False, "words have pretrained vectors of a table (preprocess --vectors), too")
+
+    @classmethod
+    def make(cls, options: Any, dim: int, resources: Resources) -> VectorInput:
+        return cls(projected_width(options, dim), check_has_vectors(resources.vectors))
+
+    def __init__(self, dim: int | None, table: WordVectors) -> None:
+        super().__init__(table.words)
+        vectors = F.pad(torch.from_numpy(table.vectors).float(), (0, 0, 1, 0))
+        self.register_buffer("vectors", vectors, persistent=False)
+        self.project_to(dim, vectors.size(1))
+
+    def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
+        return self.project(F.embedding(inputs["word"], self.vectors).to(x.dtype))

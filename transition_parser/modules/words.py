@@ -1,4 +1,4 @@
-"""The inputs by which a network reads words: pieces, and further inputs that flags switch on, for every model."""
+"""All inputs by which a network reads words besides pieces: which ones the options ask for, and what adds them up."""
 
 from __future__ import annotations
 
@@ -14,36 +14,55 @@ from torch import Tensor, nn
 from transition_parser.data.resources import Resources
 from transition_parser.modules.options import flag_of, option
 from transition_parser.modules.pretrained import PretrainedWords
-from transition_parser.modules.word_input import ADD, CONCAT, NO_ANNOTATIONS, OptionalInput
-from transition_parser.modules.word_inputs import INPUTS, InputOptions, TagInput
+from transition_parser.modules.word_inputs import (
+    ADD,
+    CONCAT,
+    NO_ANNOTATIONS,
+    AffixInput,
+    CharacterInput,
+    DomainInput,
+    OptionalInput,
+    TableInput,
+    TagInput,
+    VectorInput,
+    XposInput,
+)
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.columns import Annotations
 
 TAGS, PRETRAINED = TagInput.name, PretrainedWords.name
 WordTensors = Mapping[str, Mapping[str, Tensor]]  # input → name → tensor
+# The inputs are made in this order. The random numbers of their weights depend on it.
+INPUTS: tuple[type[OptionalInput], ...] = (
+    TagInput, XposInput, DomainInput, CharacterInput, AffixInput, TableInput, VectorInput, PretrainedWords,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
-class WordOptions(InputOptions):
-    """The options of models whose words may have inputs besides pieces.
+class WordOptions(
+    VectorInput.Options,
+    TableInput.Options,
+    AffixInput.Options,
+    CharacterInput.Options,
+    DomainInput.Options,
+    XposInput.Options,
+    TagInput.Options,
+    PretrainedWords.Options,
+):
+    """The options of all inputs of words; the flags of the last base class come first."""
 
-    The options of a model that was exported before these inputs existed may lack these fields.
-    """
-
-    no_pieces: bool = option(False, "words are not read by their pieces, only by other inputs", since_later=True)
+    no_pieces: bool = option(False, "words are not read by their pieces, only by other inputs")
     join_inputs: str = option(
         ADD,
         "the vectors of pieces and of all other inputs of a word are added up, or stand side by side (concat), each in "
         "its own width",
         choices=(ADD, CONCAT),
-        since_later=True,
     )
     tag_loss: float = option(
         0.0,
         "weight of the loss of predicting the columns `upos`, `lemma`, `xpos` and `feats` of the data from the "
         "encoder; 0: do not predict them",
         least=0.0,
-        since_later=True,
     )
 
     def contradictions(self) -> str | None:
@@ -87,7 +106,6 @@ class WordInputs(nn.ModuleDict):
     Raises `InputError` where the data lacks something that the options ask for.
 
     dim: width of the vectors from pieces, and of all vectors that are added up.
-    resources: the resources of the data.
     """
 
     def __init__(self, options: WordOptions, dim: int, resources: Resources) -> None:
@@ -99,10 +117,7 @@ class WordInputs(nn.ModuleDict):
             self.width = dim * self._pieces + sum(input.output_width for input in made.values())
 
     def start(self, resources: Resources) -> None:
-        """Initialise weights from the data, for a new training. Raises `InputError` as `OptionalInput.start` does.
-
-        resources: the resources of the data.
-        """
+        """Initialise weights from the data, for a new training. Raises `InputError` as `OptionalInput.start` does."""
         for input in self.values():
             if isinstance(input, OptionalInput):
                 input.start(resources)
@@ -143,20 +158,20 @@ class WordInputs(nn.ModuleDict):
     def forward(self, x: Tensor, words: WordTensors | None) -> Tensor:
         """Return the sum of x and the vectors that each input makes of `words`, or their concatenation, (B, P, width).
 
-        A concatenation begins with x, and goes on in the order of `INPUTS`. It lacks x where words are not read by
-        their pieces. Raises `ValueError` where the tensors of an input are missing.
+        A concatenation begins with x, unless words are not read by their pieces, and goes on in the order of `INPUTS`.
+        Raises `ValueError` where the tensors of an input are missing.
 
         x: (B, P, dim); the vectors of words from their pieces, for B sentences of P positions.
         words: the result of `read`.
         """
+        parts = []
+        for name, module in self.items():
+            if words is None or name not in words:
+                raise ValueError(f"the model reads words by the input {name}, which is missing")
+            parts.append(module(words[name], x).to(x.dtype))
         if self.concatenated:
-            parts = [self._vectors(name, x, words).to(x.dtype).expand(*x.shape[:2], -1) for name in self]
+            parts = [part.expand(*x.shape[:2], -1) for part in parts]
             return torch.cat([x, *parts] if self._pieces else parts, -1)
-        for name in self:
-            x = x + self._vectors(name, x, words).to(x.dtype)
+        for part in parts:
+            x = x + part
         return x
-
-    def _vectors(self, name: str, x: Tensor, words: WordTensors | None) -> Tensor:
-        if words is None or name not in words:
-            raise ValueError(f"the model reads words by the input {name}, which is missing")
-        return self[name](words[name], x)

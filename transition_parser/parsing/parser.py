@@ -33,7 +33,7 @@ from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.ensemble import Ensemble
 from transition_parser.modules.packing import merge_adapters
 from transition_parser.modules.tree_decoder import ArcBeliefs, TreeDecoder
-from transition_parser.modules.word_input import NO_ANNOTATIONS
+from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import NbestRank, ranked
 from transition_parser.parsing.batches import BatchSizes, batches_at_a_time, torch_threads, workers
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, formalism_of

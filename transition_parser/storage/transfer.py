@@ -14,7 +14,7 @@ from torch import Tensor
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.word_tables import TableInput
+from transition_parser.modules.word_inputs import TableInput
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.text.columns import DOMAIN
 from transition_parser.transitions import Action, Kind

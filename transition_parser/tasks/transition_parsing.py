@@ -26,7 +26,7 @@ from transition_parser.data.dataset import ReadWords, Sentences, Side, Transitio
 from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.kept_vectors import keep_vectors
+from transition_parser.modules.pretrained import keep_vectors
 from transition_parser.modules.tagging import TagHeads, check_tagged, train_only
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.words import PRETRAINED, WordInputs

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.models.graph2graph.options import ActionOptions
-from transition_parser.modules.arcs import ARC_KINDS, B0, S0, S1, ArcActions
-from transition_parser.modules.kinds import FactoredScores, Kinds
+from transition_parser.modules.action_scores import ARC_KINDS, B0, S0, S1, ArcActions, FactoredScores, Kinds
 from transition_parser.modules.layers import HiddenLayer
 from transition_parser.states.table import ActionTable
 

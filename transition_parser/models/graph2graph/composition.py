@@ -12,10 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.models.graph2graph.options import StateTransformerOptions
-from transition_parser.modules.kinds import Kinds
-from transition_parser.modules.layers import gather_rows
-from transition_parser.modules.linear import linear
-from transition_parser.modules.recurrent import LSTM
+from transition_parser.modules.action_scores import Kinds
+from transition_parser.modules.encoder import LSTM
+from transition_parser.modules.layers import gather_rows, linear
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
 

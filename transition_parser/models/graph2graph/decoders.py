@@ -24,10 +24,9 @@ from transition_parser.models.graph2graph.options import (
 )
 from transition_parser.models.graph2graph.relations import add_graph_inputs, label_embeddings
 from transition_parser.models.graph2graph.root import with_root_at_bottom
-from transition_parser.modules.arcs import places
+from transition_parser.modules.action_scores import FactoredScores, Kinds, places
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.kinds import FactoredScores, Kinds
 from transition_parser.modules.layers import gather_rows
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import RANKS, TREE, States

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from transition_parser.models.graph2graph.layers import Transformer, Visible
 from transition_parser.models.graph2graph.pretrained_layers import PieceInput
-from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut, ReadingSettings, WordReader
+from transition_parser.modules.layers import Dropout
 from transition_parser.modules.words import WordTensors
 
 PIECES = "pieces"  # the name of `PieceInput` among the inputs of words

@@ -17,11 +17,15 @@ from torch import Tensor, nn
 
 from transition_parser.kernels import code_kernels, search_kernels
 from transition_parser.kernels.code_kernels import CodedLayer, CodedProduct, CodedStack, CodedWeights
-from transition_parser.modules.attention import HeadMask, scaled_dot_product_attention
-from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.indicated_attention import Content, attend
-from transition_parser.modules.layers import gather_rows
-from transition_parser.modules.linear import linear, padded_size
+from transition_parser.modules.layers import (
+    Dropout,
+    HeadMask,
+    gather_rows,
+    linear,
+    padded_size,
+    scaled_dot_product_attention,
+)
 from transition_parser.modules.runs import WIDTHS, rounded_up, runs
 
 # the relation of slot i to slot j: none; i is the head of j, a dependent of j, the first piece of j's word, or a

@@ -27,9 +27,9 @@ from transition_parser.models.graph2graph.options import (
 )
 from transition_parser.models.graph2graph.pretrained_layers import PieceInput, PretrainedLayers, learn_at
 from transition_parser.models.graph2graph.refining import RefiningDecoder
+from transition_parser.modules.action_scores import Kinds
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.encoder import ReadingSettings
-from transition_parser.modules.kinds import Kinds
 from transition_parser.modules.layers import sinusoids
 from transition_parser.modules.pretrained import LR_SCALE, WHOLE
 from transition_parser.modules.tagging import tag_heads

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Self
 
-from transition_parser.modules.encoder_files import EncoderFiles
 from transition_parser.modules.options import (
     FARTHEST,
     MOST_LAYERS,
@@ -18,7 +17,8 @@ from transition_parser.modules.options import (
     size_option,
 )
 from transition_parser.modules.pretrained import LAYERS, WHOLE
-from transition_parser.modules.word_input import CONCAT
+from transition_parser.modules.pretrained_encoder import EncoderFiles
+from transition_parser.modules.word_inputs import CONCAT
 from transition_parser.modules.words import WordOptions
 
 _MOST_READINGS = 20  # a larger number is taken for a typing error
@@ -44,7 +44,6 @@ class Graph2GraphOptions(WordOptions):
         "training of the pretrained encoder; whole: all weights; layers: all but the embeddings of pieces, which are "
         "not stored either",
         choices=(LAYERS, WHOLE),
-        since_later=True,
     )
     encoder_layers: int = layers_option(6, "layers of the Transformer")
     fresh_layers: int = option(
@@ -52,7 +51,6 @@ class Graph2GraphOptions(WordOptions):
         "with --pretrained: number of further layers, which start at random, above the layers of the encoder",
         least=0,
         most=MOST_LAYERS,
-        since_later=True,
     )
     encoder_embed_dim: int = size_option(768, "width of the Transformer, without --pretrained", least=2)
     encoder_ffn_embed_dim: int = size_option(3072, "feed-forward width of the Transformer, without --pretrained")
@@ -68,11 +66,8 @@ class Graph2GraphOptions(WordOptions):
     def contradictions(self) -> str | None:
         if not self.pretrained and (problem := self.indivisible("encoder")):
             return problem
-        if self.pretrained_layers != "last4" or self.pretrained_mix:
-            return (
-                "--pretrained-layers and --pretrained-mix are for other models: "
-                "these read the first --encoder-layers of the pretrained encoder"
-            )
+        if self.pretrained_layers != "last4":
+            return "--pretrained-layers is for other models: these read the first --encoder-layers of the encoder"
         if self.fresh_layers and not self.pretrained:
             return "--fresh-layers is for --pretrained: without it all layers start at random, see --encoder-layers"
         if self.join_inputs == CONCAT and self.pretrained:
@@ -163,17 +158,14 @@ class StateTransformerOptions(FeedbackOptions):
     no_composition_skip: bool = option(
         False,
         "the vectors of composition replace the vectors of words, and are not added to them (appendix A of the paper)",
-        since_later=True,
     )
     segment_positions: bool = option(
         False,
         "positions are counted anew in each segment: stack, buffer, deleted list (appendix A of the paper)",
-        since_later=True,
     )
     root_at_bottom: bool = option(
         False,
         "the network sees the root at the bottom of the stack from the first step on, wherever the system keeps it",
-        since_later=True,
     )
     no_graph_output: bool = option(
         False, "choose actions by the vector of CLS, not by the vectors of their words (StateCLSTr, G2CLSTr)"

@@ -13,10 +13,9 @@ from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError
 from transition_parser.models.graph2graph.layers import Layer, Sizes, Transformer
-from transition_parser.modules.encoder_files import EncoderFiles
 from transition_parser.modules.pretrained import LR_SCALE
-from transition_parser.modules.word_input import WordInput
-from transition_parser.modules.word_pieces import WordPieces
+from transition_parser.modules.pretrained_encoder import EncoderFiles, WordPieces
+from transition_parser.modules.word_inputs import WordInput
 from transition_parser.text.columns import Annotations
 
 _MOST_PIECES = 32  # the largest number of pieces of a word that are read

@@ -21,8 +21,7 @@ from transition_parser.models.spa_dp.encoder import PairScores
 from transition_parser.models.spa_dp.options import BILINEAR, SpaDpGraphOptions
 from transition_parser.modules.contract import MemorylessDecoder
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.layers import gather_rows
-from transition_parser.modules.linear import keep_weight, linear
+from transition_parser.modules.layers import gather_rows, keep_weight, linear
 from transition_parser.states.machine import max_search_actions, whole_machine
 from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import ActionTable

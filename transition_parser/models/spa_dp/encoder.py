@@ -19,10 +19,8 @@ from torch import Tensor, nn
 from transition_parser.data.resources import Resources
 from transition_parser.kernels import search_kernels
 from transition_parser.models.spa_dp.options import NONE, TO_BOUNDARY, VANILLA, SpaDpOptions
-from transition_parser.modules.encoder import EncoderOut, ReadingSettings
-from transition_parser.modules.layers import gather_rows
-from transition_parser.modules.linear import linear
-from transition_parser.modules.recurrent import RecurrentEncoder
+from transition_parser.modules.encoder import EncoderOut, ReadingSettings, RecurrentEncoder
+from transition_parser.modules.layers import gather_rows, linear
 from transition_parser.modules.words import WordTensors
 
 _AT_ONCE = 1 << 24  # upper limit of hidden values that `PairScores` computes at once: long sentences have many pairs

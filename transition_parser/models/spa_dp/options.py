@@ -39,7 +39,6 @@ class SpaDpOptions(WordOptions):
         False,
         "predict tags, lemmas and features from the input vectors of words, too, not only from scan and rescan: more "
         "accurate with few training sentences",
-        since_later=True,
     )
 
     def contradictions(self) -> str | None:

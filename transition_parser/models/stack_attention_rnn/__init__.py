@@ -12,8 +12,7 @@ from transition_parser.models.registry import register
 from transition_parser.models.stack_attention_rnn.decoder import StackAttentionDecoder
 from transition_parser.models.stack_attention_rnn.options import StackAttentionOptions
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.encoder import ReadingSettings
-from transition_parser.modules.recurrent import RecurrentEncoder
+from transition_parser.modules.encoder import ReadingSettings, RecurrentEncoder
 from transition_parser.modules.tagging import tag_heads
 
 SMALL = {

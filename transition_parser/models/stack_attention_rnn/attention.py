@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.linear import linear
+from transition_parser.modules.layers import linear
 
 _NONE = -1e9  # far below any score, but finite, so that a row without a word (a parse that is done) does not give NaN
 

@@ -11,9 +11,8 @@ from torch import Tensor, nn
 from transition_parser.models.stack_attention_rnn.attention import AttentionMemory, StackAttention
 from transition_parser.models.stack_attention_rnn.options import StackAttentionOptions
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
-from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.linear import linear
+from transition_parser.modules.layers import Dropout, linear
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable

@@ -23,12 +23,10 @@ from transition_parser.models.stack_transformer.search_attention import (
     search_attention,
 )
 from transition_parser.models.stack_transformer.state_masks import StateHeads, StatePositions
+from transition_parser.modules.action_scores import LexicalPrior
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
-from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.layers import add_and_normalise, sinusoids
-from transition_parser.modules.lexical_prior import LexicalPrior
-from transition_parser.modules.linear import keep_weight, padded
+from transition_parser.modules.layers import Dropout, add_and_normalise, keep_weight, padded, sinusoids
 from transition_parser.states.amr_machine import AmrMachine
 from transition_parser.states.machine import Machine, machine_class, max_search_actions
 from transition_parser.states.states import RANKS, States

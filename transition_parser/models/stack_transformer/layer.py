@@ -8,10 +8,15 @@ from torch import Tensor, nn
 
 from transition_parser.models.stack_transformer.rows import LayerRows
 from transition_parser.models.stack_transformer.state_masks import PositionScores
-from transition_parser.modules.attention import Attention, HeadMask
-from transition_parser.modules.dropout import Dropout
-from transition_parser.modules.layers import FeedForward, add_and_normalise
-from transition_parser.modules.linear import keep_weight_beside, keep_weight_beside_packed
+from transition_parser.modules.layers import (
+    Attention,
+    Dropout,
+    FeedForward,
+    HeadMask,
+    add_and_normalise,
+    keep_weight_beside,
+    keep_weight_beside_packed,
+)
 
 if TYPE_CHECKING:
     from transition_parser.models.stack_transformer.search_attention import SearchAttention

@@ -52,13 +52,11 @@ class StackTransformerOptions(WordOptions):
         "with --state-positions: the number of ranks with an embedding of their own; the ranks below share one",
         least=1,
         most=1024,
-        since_later=True,
     )
     state_position_kind: str = option(
         "learned",
         "with --state-positions: learned embeddings of ranks, or fixed sinusoids",
         choices=("learned", "sinusoidal"),
-        since_later=True,
     )
     predict_shift_words: bool = option(
         False,
@@ -70,7 +68,6 @@ class StackTransformerOptions(WordOptions):
         False,
         "AMR: the scores of the actions that name nodes also depend on how often each action named the same words in "
         "training",
-        since_later=True,
     )
 
     def contradictions(self) -> str | None:

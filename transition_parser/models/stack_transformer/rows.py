@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from transition_parser.modules.linear import padded
+from transition_parser.modules.layers import padded
 
 FEW_ROWS = 16  # up to this many rows, one call of a kernel computes all rows in all layers, which is fastest
 

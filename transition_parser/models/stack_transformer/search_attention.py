@@ -14,9 +14,8 @@ from transition_parser.kernels.search_kernels import LayerStack, Pointers
 from transition_parser.models.stack_transformer.cache import KeyValueCache
 from transition_parser.models.stack_transformer.rows import LayerRows, StepRows, all_rows, needed_rows
 from transition_parser.models.stack_transformer.state_masks import StateHeads, StatePositions
-from transition_parser.modules.attention import Attention, HeadMask
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.linear import padded
+from transition_parser.modules.layers import Attention, HeadMask, padded
 from transition_parser.states.states import States
 
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from transition_parser.modules.attention import Attention, HeadMask, summed_exactly
-from transition_parser.modules.layers import sinusoids
+from transition_parser.modules.layers import Attention, HeadMask, sinusoids, summed_exactly
 from transition_parser.states.states import States
 
 

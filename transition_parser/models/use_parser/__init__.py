@@ -11,9 +11,8 @@ from transition_parser.models.registry import register
 from transition_parser.models.use_parser.decoder import UseDecoder
 from transition_parser.models.use_parser.options import LSTM, UseOptions
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.dropout import Dropout
-from transition_parser.modules.encoder import ReadingSettings, WordEncoder, WordReader
-from transition_parser.modules.recurrent import RecurrentEncoder
+from transition_parser.modules.encoder import ReadingSettings, RecurrentEncoder, WordEncoder, WordReader
+from transition_parser.modules.layers import Dropout
 from transition_parser.modules.tagging import tag_heads
 
 SMALL = {

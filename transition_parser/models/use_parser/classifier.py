@@ -9,11 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.models.use_parser.options import UseOptions
-from transition_parser.modules.arcs import ARC_KINDS, ArcActions
+from transition_parser.modules.action_scores import ARC_KINDS, ArcActions, FactoredScores, Kinds
 from transition_parser.modules.biaffine import BiaffineRelations, HeadsAndDependents
-from transition_parser.modules.kinds import FactoredScores, Kinds
-from transition_parser.modules.layers import HiddenLayer
-from transition_parser.modules.linear import linear
+from transition_parser.modules.layers import HiddenLayer, linear
 from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import ActionTable
 

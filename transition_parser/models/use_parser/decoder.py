@@ -14,12 +14,12 @@ from transition_parser.models.use_parser.classifier import PlainClassifier, Tree
 from transition_parser.models.use_parser.layer import WORDS, IndicatorIndex, UseLayer
 from transition_parser.models.use_parser.options import UseOptions
 from transition_parser.models.use_parser.structures import ACTIONS, Structures, indicators, steps_back
+from transition_parser.modules.action_scores import FactoredScores, Kinds
 from transition_parser.modules.biaffine import HeadsAndDependents
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
-from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.indicated_attention import Content
-from transition_parser.modules.kinds import FactoredScores, Kinds
+from transition_parser.modules.layers import Dropout
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import FIELDS, States
 from transition_parser.states.table import ActionTable

@@ -22,10 +22,8 @@ from transition_parser.models.use_parser.structures import (
     Structures,
     structure_numbers,
 )
-from transition_parser.modules.dropout import Dropout
 from transition_parser.modules.indicated_attention import Content, attend
-from transition_parser.modules.layers import FeedForward
-from transition_parser.modules.linear import keep_weight, linear
+from transition_parser.modules.layers import Dropout, FeedForward, keep_weight, linear
 
 WORDS = "words"  # a kind of items that heads read, beside `ACTIONS`
 

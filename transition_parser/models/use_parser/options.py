@@ -26,7 +26,6 @@ class UseOptions(WordOptions):
         TRANSFORMER,
         "encoder of words: transformer, or a bidirectional lstm, each direction half as wide (table 2 of the paper)",
         choices=(TRANSFORMER, LSTM),
-        since_later=True,
     )
     encoder_layers: int = layers_option(6, "layers of the encoder of words", least=0)
     encoder_embed_dim: int = size_option(200, "width of the encoder of words", least=2)

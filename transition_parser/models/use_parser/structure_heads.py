@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.modules.indicated_attention import Content
-from transition_parser.modules.linear import keep_weight
+from transition_parser.modules.layers import keep_weight
 
 
 class StructureHeads(nn.Module):

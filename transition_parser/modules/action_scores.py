@@ -1,0 +1,231 @@
+"""Scores of actions: by kind and label, by the two words of an arc, and by a prior of the current span."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transition_parser.base.errors import InputError
+from transition_parser.states.states import States
+from transition_parser.states.table import FIRST_ROW, ActionClass, ActionTable
+from transition_parser.transitions import Kind, TreeSystem
+from transition_parser.transitions.amr_naming import MAKE_NODES
+from transition_parser.transitions.tree_system import NONE
+
+END, NEVER = "</s>", "never"
+
+
+class FactoredScores(NamedTuple):
+    """Scores of kinds and of labels before any softmax: an action is chosen by its kind, then its label given the kind.
+
+    Source: Ji et al. 2021, sec. 5
+
+    kinds: (…, K) for K kinds; in the order of `Kinds.names`.
+    labels: (…, V) for V action tokens; the score of each token's label among the labels of its kind. If the kind has a
+        single token, the score may be any number.
+    """
+
+    kinds: Tensor
+    labels: Tensor
+
+
+class Kinds(nn.Module):
+    """The kind of each of the V tokens of the action vocabulary.
+
+    names: the names of the K kinds: the kinds of actions, `</s>`, and a kind for tokens that are never legal.
+    kind: (V,); the index in `names` of each token's kind.
+    order: (V,); the tokens sorted by kind.
+    sizes: the number of tokens of each kind.
+    """
+
+    kind: Tensor
+    order: Tensor
+
+    def __init__(self, table: ActionTable) -> None:
+        super().__init__()
+        named = [
+            END
+            if column == ActionClass.END
+            else NEVER
+            if action is None or column == ActionClass.NEVER
+            else action.kind.value
+            for action, column in zip(table.actions, table.column.tolist(), strict=True)
+        ]
+        self.names = sorted(set(named))
+        kind = torch.tensor([self.names.index(name) for name in named])
+        self.sizes = torch.bincount(kind).tolist()
+        self.register_buffer("kind", kind, persistent=False)
+        self.register_buffer("order", kind.argsort(stable=True), persistent=False)
+
+    def log_probabilities(self, factored: FactoredScores, legal: Tensor) -> Tensor:
+        """Return log p(kind) + log p(label | kind), (…, V), in fp32 at least.
+
+        A label competes with the others of its kind where `legal` (…, V) is not 0. A kind competes if one of its labels
+        does. Illegal tokens get finite values too, normalised over the tokens that compete, because training may
+        let all actions compete.
+        """
+        labels = _precise(factored.labels)
+        legal = legal != 0
+        of_labels = labels.index_select(-1, self.order).split(self.sizes, -1)
+        there = legal.index_select(-1, self.order).split(self.sizes, -1)
+        within = torch.cat([_normaliser(*pair) for pair in zip(of_labels, there, strict=True)], -1)
+        kinds = _precise(factored.kinds)
+        kinds = kinds - _normaliser(kinds, torch.cat([_any(some) for some in there], -1))
+        return labels + (kinds - within).index_select(-1, self.kind)
+
+    def first(self, kinds: Tensor, legal: Tensor) -> Tensor:
+        """Return the index of the best kind, (N,), among the kinds with an action that may be taken.
+
+        kinds: (N, K); scores.
+        legal: (N, V); above 0 for actions that may be taken.
+        """
+        there = (legal > 0).index_select(-1, self.order).split(self.sizes, -1)
+        open_kinds = torch.cat([_any(some) for some in there], -1)
+        return _precise(kinds).masked_fill(~open_kinds, float("-inf")).argmax(-1)
+
+    def only_of(self, first: Tensor, legal: Tensor) -> Tensor:
+        """Return `legal` (N, V) with −1 for legal actions of kinds other than `first` (N,).
+
+        The probability of these actions counts, but they may not be taken.
+        """
+        return torch.where(self.kind == first[:, None], legal, legal - 2 * legal.clamp_min(0))
+
+
+def _normaliser(scores: Tensor, there: Tensor) -> Tensor:
+    """Return the log-sum-exp, (…, 1), of the scores that are present, or of all scores if none is present.
+
+    scores: (…, N).
+    there: (…, N) bool; True at scores that are present.
+    """
+    if scores.size(-1) == 1:
+        return scores
+    return scores.masked_fill(_any(there) & ~there, float("-inf")).logsumexp(-1, keepdim=True)
+
+
+def _any(there: Tensor) -> Tensor:
+    return there.view(torch.uint8).amax(-1, keepdim=True).view(torch.bool)  # many times faster than `any`
+
+
+def _precise(x: Tensor) -> Tensor:
+    return x.to(torch.promote_types(x.dtype, torch.float))
+
+
+ARC_KINDS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
+S0, S1, B0 = range(3)  # places that an arc connects: top of the stack, the word below it, front of the buffer
+
+
+class ArcActions(nn.Module):
+    """The LEFT-ARC and RIGHT-ARC actions (`ARC_KINDS`) of a transition system, each with every relation.
+
+    heads, dependents: the place (S0, S1 or B0) of the head and of the dependent, for each of `ARC_KINDS`.
+    slot: (V,) int64 for V action tokens; the index of each token in the flattened scores of `ARC_KINDS` × relations. A
+        token that makes no arc has the index after the last score, where `of_tokens` appends a 0.
+    """
+
+    slot: Tensor
+
+    def __init__(self, table: ActionTable) -> None:
+        super().__init__()
+        assert isinstance(table.system, TreeSystem)
+        known = [table.system.spec.rules[kind].effect for kind in ARC_KINDS]
+        self.heads = [effect.head - NONE - 1 for effect in known]
+        self.dependents = [effect.dependent - NONE - 1 for effect in known]
+        numbers, count = {kind: number for number, kind in enumerate(ARC_KINDS)}, len(table.relations)
+        slots = [
+            numbers[action.kind] * count + relation
+            if action is not None and action.kind in numbers
+            else len(ARC_KINDS) * count
+            for action, relation in zip(table.actions, table.relation.tolist(), strict=True)
+        ]
+        self.register_buffer("slot", torch.tensor(slots), persistent=False)
+
+    def of_tokens(self, scores: Tensor) -> Tensor:
+        """Return the scores (…, V) of all tokens from the scores of arcs; a token that makes no arc gets 0.
+
+        scores: (…, 2, relations); the score of each of `ARC_KINDS` with each relation.
+        """
+        return F.pad(scores.flatten(-2), (0, 1)).index_select(-1, self.slot)
+
+    def positions(self, states: States) -> tuple[Tensor, Tensor]:
+        """Return the positions of the heads and of the dependents in N states, (N, 2) each, a column for each arc kind.
+
+        The positions of an illegal arc are arbitrary.
+        """
+        words, _ = places(states)
+        return words[:, self.heads], words[:, self.dependents]
+
+
+def places(states: States) -> tuple[Tensor, Tensor]:
+    """Return the positions of the words at S0, S1 and B0, (N, 3), and True where there is such a word, (N, 3) bool.
+
+    The position of a missing word is arbitrary.
+    """
+    assert states.stack is not None and states.buffer is not None
+    there = torch.stack([states.stack == 1, states.stack == 2, states.buffer == 1], 1)
+    some, position = there.byte().max(2)
+    return position, some.bool()
+
+
+_WEIGHT = 1.0  # the initial weight of the prior, for each kind of action
+
+
+class LexicalPrior(nn.Module):
+    """A layer that adds a prior, given the current span, to the scores of the actions that make nodes (AMR).
+
+    The training sentences are too few for a network to learn the most frequent frame sense of a word; counts show it.
+    The prior is log (p · n) of one of n actions for the span (`states.table.lexical_prior`), times a weight learned for
+    each kind of action. Scores of other actions, and of spans outside the lexicon, do not change.
+
+    table: an action table with a `prior`
+
+    Raises `InputError` if the data has no counts of these actions.
+    """
+
+    def __init__(self, table: ActionTable) -> None:
+        super().__init__()
+        if not table.prior:
+            raise InputError(
+                "--lexical-prior: the data has no counts of naming actions: make it with `transition-parser preprocess "
+                "amr`"
+            )
+        kinds = {kind: number for number, kind in enumerate(sorted(MAKE_NODES, key=str))}
+        self.weight = nn.Parameter(torch.full((len(kinds),), _WEIGHT))
+        rows: list[dict[int, float]] = [{}] * FIRST_ROW + table.prior
+        tokens = [*chain.from_iterable(rows)]
+        self._keep("offsets", torch.tensor([0, *map(len, rows)]).cumsum(0))
+        # the 0 at the end keeps the tensors from being empty
+        self._keep("tokens", torch.tensor([*tokens, 0]))
+        self._keep("values", torch.tensor([*chain.from_iterable(row.values() for row in rows), 0.0]))
+        named = [table.actions[token] for token in tokens]
+        self._keep("kinds", torch.tensor([*(kinds[action.kind] for action in named if action), 0]))
+        self._keep("nowhere", torch.full((len(table.tokens),), -1))
+        self._keep("numbers", torch.arange(max(map(len, rows))))
+
+    def _keep(self, name: str, value: Tensor) -> None:
+        self.register_buffer(name, value, persistent=False)
+
+    def values_of_tokens(self) -> Tensor:
+        """Return the weighted prior, (K,), of the K entries of `self.tokens`, which lists the actions span by span."""
+        return self.values * self.weight[self.kinds]
+
+    def forward(self, scores: Tensor, spans: Tensor, tokens: Tensor | None = None) -> Tensor:
+        """Return the scores with the prior.
+
+        scores: (N, U); the scores of U actions in N states
+        spans: (N,); the lexicon row of the current span of each state
+        tokens: (U,); the actions that are scored; None for all actions
+        """
+        index = self.offsets[spans][:, None] + self.numbers
+        there = index < self.offsets[spans + 1][:, None]
+        index = index.clamp_max(len(self.tokens) - 1)
+        column = self.tokens[index]
+        if tokens is not None:
+            places = self.nowhere.scatter(0, tokens, torch.arange(len(tokens), device=tokens.device))
+            column = places[column]
+            there = there & (column >= 0)
+        added = torch.where(there, self.values[index] * self.weight[self.kinds[index]], 0.0)
+        return scores.scatter_add(1, column.clamp_min(0), added.to(scores.dtype))
