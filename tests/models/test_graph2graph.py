@@ -19,8 +19,15 @@ from transition_parser.base.errors import InputError
 from transition_parser.kernels import search_kernels
 from transition_parser.models.graph2graph.classifiers import Classifiers
 from transition_parser.models.graph2graph.composition import Composition
-from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK, FeedbackSearch
-from transition_parser.models.graph2graph.encoder import CLS, SECOND_SEP, SEP, SPECIAL_TOKENS
+from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK, FeedbackSearch, with_root_at_bottom
+from transition_parser.models.graph2graph.encoder import (
+    CLS,
+    SECOND_SEP,
+    SEP,
+    SPECIAL_TOKENS,
+    PretrainedLayers,
+    relations_of,
+)
 from transition_parser.models.graph2graph.layers import (
     DEPENDENT_OF,
     FIRST_OF,
@@ -34,9 +41,6 @@ from transition_parser.models.graph2graph.layers import (
     Transformer,
     Visible,
 )
-from transition_parser.models.graph2graph.pretrained_layers import PretrainedLayers
-from transition_parser.models.graph2graph.relations import relations_of
-from transition_parser.models.graph2graph.root import with_root_at_bottom
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.action_scores import Kinds
 from transition_parser.modules.biaffine import BiaffineHeads, RelationsOfHeads

@@ -19,10 +19,14 @@ from transition_parser.base.errors import InputError, NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import search_kernels
 from transition_parser.models.registry import architecture_of
-from transition_parser.models.spa_dp import encoder
-from transition_parser.models.spa_dp.decoders import BilinearHeads, RelationScores, sum_of_means, sum_of_words
-from transition_parser.models.spa_dp.encoder import PairScores, SequencePreservedAttention, VanillaAttention
-from transition_parser.models.spa_dp.options import SpaDpGraphOptions, SpaDpOptions
+from transition_parser.models.spa_dp import BilinearHeads, RelationScores, encoder, sum_of_means, sum_of_words
+from transition_parser.models.spa_dp.encoder import (
+    PairScores,
+    SequencePreservedAttention,
+    SpaDpGraphOptions,
+    SpaDpOptions,
+    VanillaAttention,
+)
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.tree_decoder import LEAST_BELIEF, other_words
 from transition_parser.modules.tree_derivations import Derivations, ScoredTree, best_tree

@@ -11,7 +11,7 @@ from tests.small_models import make_batch, make_folder, make_model, make_task
 from transition_parser import Parser
 from transition_parser.data.resources import Resources
 from transition_parser.models.registry import architecture_of
-from transition_parser.models.stack_attention_rnn.attention import AttentionMemory, StackAttention
+from transition_parser.models.stack_attention_rnn import AttentionMemory, StackAttention
 from transition_parser.modules.encoder import EncoderOut
 
 STATE, WORDS, WIDTH = 5, 6, 4

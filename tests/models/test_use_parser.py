@@ -13,14 +13,14 @@ from tests.small_models import make_batch, make_folder, make_model, make_task
 from tests.states.test_machine import make_machine, make_table
 from transition_parser.base.errors import InputError
 from transition_parser.models.registry import architecture_of
-from transition_parser.models.use_parser.layer import WORDS
-from transition_parser.models.use_parser.structures import (
+from transition_parser.models.use_parser.layer import (
     ACTIONS,
     ARCS,
     BUFFER,
     RELATIONS,
     STACK,
     STRUCTURES,
+    WORDS,
     Structures,
     indicators,
     steps_back,

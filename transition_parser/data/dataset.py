@@ -57,6 +57,11 @@ class Side(NamedTuple):
     tokens: Sequence[Tensor]
     sizes: np.ndarray
 
+    @classmethod
+    def from_tensors(cls, tokens: Sequence[Tensor]) -> Side:
+        """Return the side with these tensors, whose lengths are computed."""
+        return cls(tokens, np.array([len(ids) for ids in tokens]))
+
 
 @dataclass(frozen=True)
 class Sentences:

@@ -18,10 +18,6 @@ Build = Callable[[Any, Resources], ParserModel]  # the first argument is an inst
 class Architecture:
     """A published model at one size.
 
-    name: the name of the architecture
-    model: the name of the model
-    options: the dataclass of the model's options
-    build: function that makes the model from checked options and the resources of a data folder
     defaults: the values by which this architecture differs from the defaults of `options`
     """
 

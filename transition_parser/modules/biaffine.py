@@ -56,11 +56,7 @@ class BiaffineRelations(nn.Module):
         return found.unflatten(1, (ends.heads.size(1), -1)).transpose(2, 3)
 
     def forward(self, heads: Tensor, dependents: Tensor) -> Tensor:
-        """Return the scores (N, R) of N pairs of words.
-
-        heads: (N, w + 1), from `HeadsAndDependents.heads`.
-        dependents: (N, R (w + 1)), from `HeadsAndDependents.dependents`.
-        """
+        """Return the scores (N, R) of N pairs of words, given by rows of `HeadsAndDependents`."""
         formed = dependents.unflatten(-1, (-1, heads.size(-1)))
         precise = torch.promote_types(formed.dtype, torch.float)
         # the kernel reads bfloat16 directly, while torch would copy it to fp32; the kernel computes no gradients
@@ -71,14 +67,9 @@ class BiaffineRelations(nn.Module):
 
 
 class BiaffineHeads(nn.Module):
-    """The scores of heads: x_i U x_j + x_j u.
-
-    x_i is the hidden layer of the dependent, x_j that of the head.
+    """The scores of heads: x_i U x_j + x_j u, with x_i and x_j the hidden layers, `width` wide, of dependent and head.
 
     Source: Dozat and Manning 2017, eqs 4 to 6
-
-    dim: width of the words.
-    width: width of the hidden layers.
     """
 
     def __init__(self, dim: int, width: int, dropout: float) -> None:
@@ -107,11 +98,7 @@ class RelationsOfHeads(nn.Module):
         self.pairs = BiaffineRelations(dim, width, count)
 
     def forward(self, words: Tensor, heads: Tensor) -> Tensor:
-        """Return the scores (B, N, count) of the relations between the first N words of each sentence and their heads.
-
-        words: (B, P, dim).
-        heads: (B, N); the position of the head of each of the N words.
-        """
+        """Return the scores (B, N, R) of relations of the first N words (B, P, dim) to their heads, at (B, N)."""
         ends = self.pairs.ends(words)
         of_heads = gather_rows(ends.heads, heads)
         dependents = ends.dependents[:, : heads.size(1)]

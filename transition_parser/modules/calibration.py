@@ -33,12 +33,10 @@ class Scaling(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """The scaling of each kind of confidence.
-
-    Each mapping is from a field of a parse that holds confidences, such as `arc_scores`, to its scaling.
+    """The scaling of each kind of confidence: of a field of a parse that holds confidences, such as `arc_scores`.
 
     derivation: scalings of confidences that come from one derivation.
-    beam: scalings of confidences that come from all derivations found by a beam, for parses with alternatives.
+    beam: scalings of confidences that come from all derivations found by a beam.
     """
 
     derivation: Mapping[str, Scaling]

@@ -66,9 +66,8 @@ class ActionScores(NamedTuple):
     """Scores of the next action of R hypotheses.
 
     scores: (N, U) for N rows and U actions; before the softmax. Illegal actions may have any finite scores.
-    rows: (N,); the hypothesis that each row of `scores` belongs to. A hypothesis may occur twice. A hypothesis
-        without a row has a single legal action, or its scores are not needed. None if `scores` has one row for each
-        hypothesis, in order.
+    rows: (N,); the hypothesis of each row, perhaps twice. A hypothesis without a row has a single legal action, or its
+        scores are not needed. None: one row for each hypothesis, in order.
     legal: (R, U); 1 for legal and 0 for illegal actions, −1 for actions that may not be taken although their
         probability counts, see `DeviceTable.legality`.
     tokens: (U,); the tokens of the columns, among them all tokens that any row may take. None for all tokens.
@@ -87,18 +86,12 @@ class ActionScores(NamedTuple):
         return only_legal(scores, self.legal)
 
     def log_probabilities(self, count: int) -> Tensor:
-        """Return the log-probabilities (R, count) of all actions, −inf where `legal` is 0.
-
-        count: size of the action vocabulary.
-        """
+        """Return the log-probabilities (R, count) of all `count` actions, −inf where `legal` is 0."""
         some = self.masked().log_softmax(-1)
         return some if self.tokens is None else _of_all(some, self.tokens, count, float("-inf"))
 
     def may_be_taken(self, count: int) -> Tensor:
-        """Return (R, count) bool: True for the actions that search may take.
-
-        count: size of the action vocabulary.
-        """
+        """Return (R, count) bool: True for the actions, of `count`, that search may take."""
         some = self.legal > 0
         return some if self.tokens is None else _of_all(some, self.tokens, count, False)
 
@@ -115,8 +108,7 @@ def only_legal(scores: Tensor, legal: Tensor) -> Tensor:
 class SearchState:
     """The state that search carries from step to step: the batched machine and the decoder's memory.
 
-    Each of B sentences has W hypotheses, at first one. The R = B · W rows are in the order of the sentences. If a
-    decoder keeps further tensors of R rows, it uses a subclass that moves these tensors in `move_rows`.
+    Each of B sentences has W hypotheses, at first one. The R = B · W rows are in the order of the sentences.
 
     sentences: (B,); the index of each sentence in `encoder_out`.
     width: W.
@@ -140,12 +132,7 @@ class SearchState:
         return self.sentences.repeat_interleave(self.width)
 
     def reorder_beam(self, origin: Tensor) -> Tensor:
-        """Let hypothesis w of sentence b continue the former hypothesis `origin[b, w]` of that sentence.
-
-        Return the former row of each new row, (B · W',).
-
-        origin: (B, W'); W' is the new number of hypotheses of each sentence.
-        """
+        """Let hypothesis w of sentence b continue `origin[b, w]`, (B, W'); return each row's former row."""
         first = torch.arange(len(origin), device=origin.device)[:, None] * self.width
         rows = (first + origin).flatten()
         self.machine.reorder(rows, same_sentences=origin.size(1) == self.width)
@@ -154,12 +141,7 @@ class SearchState:
         return rows
 
     def select_sentences(self, sentences: Tensor) -> Tensor:
-        """Let sentence i become the former sentence `sentences[i]`, with all its hypotheses.
-
-        Return the former row of each new row, (B' · W,).
-
-        sentences: (B',); the indices of B' former sentences, perhaps repeated.
-        """
+        """Let sentence i become the former sentence `sentences[i]`, (B',); return each row's former row."""
         every = torch.arange(self.width, device=sentences.device)
         rows = (sentences[:, None] * self.width + every).flatten()
         self.machine.reorder(rows)
@@ -168,13 +150,10 @@ class SearchState:
         return rows
 
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
-        """Move a decoder's own tensors, so that row i continues the former row `rows[i]`.
+        """Move a decoder's own tensors, so that row i continues the former row `rows[i]`; a hook for subclasses.
 
-        Subclasses override this hook. Either `origin` or `sentences` is given, and describes the same move as `rows`.
-        `width` still has its former value.
-
-        origin: (B, W'); the argument of `reorder_beam`.
-        sentences: (B',); the argument of `select_sentences`.
+        Either `origin`, the argument of `reorder_beam`, or `sentences`, that of `select_sentences`, is given. `width`
+        still has its former value.
         """
 
 
@@ -182,8 +161,8 @@ class Decoder(nn.Module):
     """The base class of decoders, which holds the action vocabulary and makes the parser states of derivations.
 
     needs: the fields of `States` that the decoder reads; other fields are never computed.
-    words_at_once: usual number of words of a batch on a CPU. The tensors of more words do not fit into the caches. With
-        fewer words the overhead of each step outweighs its arithmetic.
+    words_at_once: usual number of words of a batch on a CPU. The tensors of more words do not fit into the caches; with
+        fewer, the overhead of each step outweighs its arithmetic.
     """
 
     needs: Collection[str] = ()
@@ -215,10 +194,7 @@ class Decoder(nn.Module):
         return make_machine(self.device_table, encoder_out.lengths, encoder_out.features, needs, in_search)
 
     def states(self, actions: Tensor, encoder_out: EncoderOut) -> States:
-        """Return the states (B, T, …) before each step of teacher-forced derivations.
-
-        actions: (B, T); as in `StateDecoder.scores`.
-        """
+        """Return the states (B, T, …) before each step of derivations, with `actions` as in `StateDecoder.scores`."""
         # the machine's action at step t is the token that the decoder reads at t + 1
         following = torch.cat([actions[:, 1:], actions[:, :1]], 1)
         return unroll(self.machine(encoder_out), following)
@@ -258,8 +234,6 @@ class StateDecoder(Decoder, ABC):
         """Return (B, T) bool: True at the steps that an update learns from; None if it learns from all steps.
 
         Training scales the loss of these steps up to all steps, and passes this mask on to `scores`.
-
-        actions: (B, T); as in `scores`.
         """
         return None
 
@@ -277,12 +251,7 @@ class StateDecoder(Decoder, ABC):
         """
 
     def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundDerivations | None:
-        """Return the derivations that beam search finds, by one call of a kernel; None if there is no such kernel.
-
-        The kernel finds the same derivations as search step by step. By default there is no kernel.
-
-        beam: the number of hypotheses kept for each sentence; 1 is greedy search
-        """
+        """Return the derivations that beam search finds, by one call of a kernel; None (default) without a kernel."""
         return None
 
     # --- which actions compete --------------------------------------------------------------
@@ -292,12 +261,9 @@ class StateDecoder(Decoder, ABC):
         return self.device_table.legality(states.columns, states.context, self.shifts_compete)
 
     def pooled_shifts(self, scores: Tensor, tokens: Tensor | None = None) -> Tensor:
-        """Return the scores, with the log-sum-exp of all SHIFTs as the score of each SHIFT.
+        """Return the scores, with the log-sum-exp of all SHIFTs as the score of each SHIFT if `shifts_compete`.
 
-        Unless `shifts_compete`, the scores are returned unchanged.
-
-        scores: (N, V), or (N, U) with `tokens`.
-        tokens: (U,); the tokens that the columns of `scores` stand for. None for all tokens.
+        scores: (N, V), or (N, U) for the actions `tokens`, (U,).
         """
         if not self.shifts_compete:
             return scores
@@ -342,22 +308,20 @@ class MemorylessDecoder(StateDecoder):
 
 
 class GraphDecoder(Decoder, ABC):
-    """A decoder that scores whole graphs instead of actions.
+    """A decoder that scores whole graphs, and finds the best graph without search.
 
-    It is trained by decisions about graphs, and finds the best graph without search. Its training data are derivations
-    nevertheless: the gold graph is in the state before `</s>`.
+    It is trained by decisions about graphs. Its training data are derivations nevertheless: the gold graph is in the
+    state before `</s>`.
     """
 
     words_at_once = 1000
 
     @abstractmethod
     def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:
-        """Return all decisions about the graphs of a batch.
+        """Return all decisions about the graphs of a batch, from the states (B, T, …) of the gold derivations.
 
-        A model that scores the same decisions several times returns them in rounds, each in the same order.
-        `derivations` takes the decisions of the last round.
-
-        states: (B, T, …); the states of the gold derivations.
+        A model that scores the same decisions several times returns them in rounds, each in the same order;
+        `derivations` takes those of the last round.
         """
 
     @abstractmethod
@@ -446,10 +410,7 @@ class ParserModel(nn.Module):
         features: Tensor | None = None,
         words: WordTensors | None = None,
     ) -> tuple[EncoderOut, States]:
-        """Return the encoder output and the states that a decoder scores in training.
-
-        The arguments are those of `forward`; `actions` is called `prev_output_tokens` there.
-        """
+        """Return the encoder output, and the states that a decoder scores in training; see `forward`."""
         encoder_out = self.encode({"src_tokens": src_tokens, "features": features, "words": words})
         if states is None or not states.has(self.decoder.needs):
             states = self.decoder.states(actions, encoder_out)
@@ -461,18 +422,11 @@ class ParserModel(nn.Module):
         return isinstance(self.decoder, GraphDecoder)
 
     def search_directly(self, encoder_out: EncoderOut, nbest: int) -> list[list[Hypothesis]] | None:
-        """Return the best derivations of each sentence, best first, see `GraphDecoder.derivations`.
-
-        The result is None for models that search action by action.
-        """
+        """Return the result of `GraphDecoder.derivations`; None for models that score actions."""
         return self.decoder.derivations(encoder_out, nbest) if isinstance(self.decoder, GraphDecoder) else None
 
 
 def _with_predicted(known: Tensor, predicted: Tensor, lengths: Tensor) -> Tensor:
-    """Return the ids of tags, (B, P): the known ids, and predicted ids for words whose known id is 0.
-
-    known, predicted: (B, P); ids of tags.
-    lengths: (B,); the number of words of each sentence.
-    """
+    """Return the known ids of tags, (B, P), and the predicted ids for words whose known id is 0."""
     is_word = torch.arange(known.size(1), device=known.device) < lengths[:, None]
     return torch.where((known == 0) & is_word, predicted, known)

@@ -39,9 +39,8 @@ def quantise(model: nn.Module) -> None:
     """Give the linear layers of an fp32 model int8 weights. Their inputs are quantised at each call.
 
     The result of a row does not depend on the rows that are computed with it. Layers marked by `keep_weight`, and
-    narrow layers (`_NARROW`), stay as they are. Activations that follow a layer become a part of it, see
-    `_replace_layers`. At the end the method `use_codes` of each module is called, if it has one. The module may then
-    compute several of its layers at once, from the attribute `coded` of each layer.
+    narrow layers (`_NARROW`), stay as they are. At the end the method `use_codes` of each module is called, if it has
+    one: it may compute several of its layers at once, from their attribute `coded`.
     """
     _replace_layers(model, _Int8Linear, _NARROW)
     for module in model.modules():
@@ -53,10 +52,9 @@ def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module
     """Replace the linear layers of a model, except layers marked by `keep_weight`.
 
     A module asks for an activation within the product by the attribute `activation`: `relu` or `gelu`, applied to the
-    output of its layer `inner`. Once this function has set `activation_in_product` to True, the module must leave the
-    activation to `inner`. The modules of BERT and its kin in transformers are recognised by the names of their
-    attributes. At the start the method `unfold` of each module is called, if it has one. The module then moves its
-    computation into linear layers, which are replaced, too.
+    output of its layer `inner`; it must leave it to `inner` once `activation_in_product` is True. The modules of BERT
+    in transformers are recognised by their attributes. First the method `unfold` of each module moves its computation
+    into linear layers, if it has one.
 
     make: makes a layer from a linear layer and the activation that follows it: `none`, `relu` or `gelu`
     narrowest: layers with fewer inputs or outputs stay as they are
@@ -106,10 +104,7 @@ def _keeps_weight(layer: nn.Linear) -> bool:
 
 
 class _PackedLinear(nn.Module):
-    """A linear layer with packed weights, computed by the private operators that `torch._inductor` uses on CPUs.
-
-    Its input gets additional rows, so that products have few different numbers of rows, see `padded_size`.
-    """
+    """A linear layer with packed weights, computed by the private operators that `torch._inductor` uses on CPUs."""
 
     def __init__(self, layer: nn.Linear, activation: str = "none") -> None:
         super().__init__()
@@ -129,12 +124,7 @@ class _PackedLinear(nn.Module):
 class _Int8Linear(nn.Module):
     """A linear layer with int8 weights (one scale for each output) and 8-bit inputs (one scale for each row).
 
-    The products of integers are exact, so that rows do not depend on each other. They are computed by `code_kernels`,
-    or without them as double-precision numbers, which is slow.
-
-    weight: the plain weight where other modules read it, else None; kernels read `product`
-    coded: the int8 weights with their scales, and the bias
-    product: the weights for `code_kernels`; None where they can't be used
+    The products of integers are exact, so that rows do not depend on each other: by `code_kernels`, or slowly in fp64.
     """
 
     def __init__(self, layer: nn.Linear, activation: str = "none") -> None:
@@ -163,10 +153,9 @@ class _Int8Linear(nn.Module):
 
 
 def _with_rows_behind(x: Tensor) -> Tensor:
-    """Return x (N, …) with rows appended, so that it has `padded_size` rows for a linear layer.
+    """Return x (N, …) with rows appended, up to `padded_size` rows, without a copy where memory follows x.
 
-    If memory of the same storage follows x, as it does in results of `_PackedLinear`, x is not copied: the appended
-    rows then have arbitrary contents, which do not affect the results of other rows. Otherwise they are zeros.
+    The contents of the appended rows are arbitrary, and do not affect other rows.
     """
     size = padded_size(x.size(0))
     if size > x.size(0) and x.is_contiguous():

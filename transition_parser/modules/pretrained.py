@@ -204,10 +204,9 @@ class PretrainedWords(OptionalInput):
         )._asdict()
 
     def vectors(self, pieces: PieceIds, words: int) -> Tensor:
-        """Return the vectors of words, (words, width), one for each of `words` = B · P positions.
+        """Return the vectors of words, (words, width), one for each of `words` = B · P positions; 0 without pieces.
 
-        The vector of a word concatenates the normalised means of the word's pieces in each layer. The vector of a
-        position without pieces is 0.
+        The vector of a word concatenates the normalised means of the word's pieces in each layer.
         """
         self._choose_attention(pieces.ids.device)
         if self._attention == KERNELS and reads_rows(self.network, next(self.network.parameters())):

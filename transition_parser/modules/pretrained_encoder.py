@@ -51,7 +51,7 @@ def layers_of(wanted: str, count: int) -> range:
 
 
 class EncoderFiles:
-    """The files of a pretrained encoder on this machine, and the SHA-256 of its weights; nothing is downloaded.
+    """The files of a pretrained encoder on this machine; nothing is downloaded.
 
     Raises `InputError` if there is no such encoder, or if transformers is not installed.
 
@@ -80,11 +80,7 @@ class EncoderFiles:
         return sha256_of(*self.weights)
 
     def check(self, name: str, sha256: str) -> None:
-        """Raise `InputError` where the weights in these files are not the weights that a model was trained with.
-
-        name: the name of the encoder that the user gave.
-        sha256: the SHA-256 of the weights that the model was trained with; empty for a model that is trained anew.
-        """
+        """Raise `InputError` unless these are the weights that a model was trained with; an empty `sha256` fits all."""
         if sha256 and self.sha256 != sha256:
             raise InputError(
                 f"the pretrained encoder {name!r} is not the one that the model was trained with: its weights have "
@@ -92,10 +88,7 @@ class EncoderFiles:
             )
 
     def load(self) -> tuple[nn.Module, Any]:
-        """Return the encoder, in single precision, and its tokenizer.
-
-        The pooler of the encoder is removed, because only its layers are read.
-        """
+        """Return the encoder, in fp32 and without its pooler, and its tokenizer."""
         with needs_extra(*EXTRA):
             from transformers import AutoModel, AutoTokenizer
 

@@ -81,7 +81,7 @@ def _rows(count: int, width: int, few_shapes: bool) -> int:
 
 
 def _cut(widths: list[int], few_shapes: bool) -> list[tuple[int, int]]:
-    """Return the start and stop of each run for ascending widths of sequences, at the lowest total cost, see `runs`."""
+    """Return the start and stop of each run for ascending widths of sequences, at the lowest total cost."""
     stops, count = [0], 0
     for _, same in groupby(widths):
         count += len(list(same))

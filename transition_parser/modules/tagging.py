@@ -23,12 +23,7 @@ _FAR = float("-inf")
 
 
 class LabelLoss(NamedTuple):
-    """The loss and the accuracy of a column.
-
-    loss: the sum over words, in nats.
-    right: the number of right predictions.
-    words: the number of words that have a target.
-    """
+    """The loss of a column, summed over words, in nats; the number of right predictions, and of words with a target."""
 
     loss: Tensor
     right: Tensor
@@ -36,21 +31,14 @@ class LabelLoss(NamedTuple):
 
 
 class OneLabel:
-    """A column with one label for each word: one softmax over the labels.
-
-    columns: the columns of the data.
-    name: the name of the column.
-    """
+    """A column with one label for each word: one softmax over the labels."""
 
     def __init__(self, columns: Columns, name: str) -> None:
         self.name, self.columns = name, columns
         self._values = (UNKNOWN, *columns.values[name])
 
     def targets(self, sentences: Sequence[Sequence[str]], wide: int) -> Tensor:
-        """Return the target ids (B, wide).
-
-        The id is 0 at the root, at padding, and for values that training has not seen.
-        """
+        """Return the target ids (B, wide); 0 at the root, at padding, and for values that training has not seen."""
         rows = [self.columns.ids(self.name, values) for values in sentences]
         return torch.tensor([[*ids, *[0] * (wide - len(ids))] for ids in rows])
 
@@ -59,11 +47,7 @@ class OneLabel:
         return F.pad(scores[..., 1:].float(), (1, 0), value=_FAR)
 
     def loss(self, scores: Tensor, target: Tensor) -> LabelLoss:
-        """Return the cross-entropy of the words whose target is not 0.
-
-        scores: (B, P, labels).
-        target: (B, P).
-        """
+        """Return the cross-entropy of scores (B, P, labels), for the words whose target, (B, P), is not 0."""
         scores = self.scores(scores)
         loss = F.cross_entropy(scores.flatten(0, 1), target.flatten(), ignore_index=0, reduction="sum")
         return LabelLoss(loss, ((scores.argmax(-1) == target) & (target > 0)).sum(), (target > 0).sum())
@@ -87,13 +71,13 @@ class RankedLabels(OneLabel):
     """A column with several predicted labels for each word: the best label, and labels almost as likely, best first.
 
     most: the maximum number of labels of a word.
-    margin: in nats; a label is left out if its log-probability is lower than the best label's by `margin` or more.
+    margin: in nats; labels whose log-probability is lower than the best label's by `margin` or more are left out.
     """
 
     most, margin = 8, 3.0
 
     def best(self, scores: Tensor, legal: Tensor | None = None) -> Tensor:
-        """Return ids (B, P, K), best first, then 0, for K ≤ `most`. The arguments are those of `OneLabel.best`."""
+        """Return ids (B, P, K), best first, then 0, for K ≤ `most`; see `OneLabel.best`."""
         scores = self.scores(scores)
         if legal is not None:
             scores = scores.masked_fill(~legal, _FAR)
@@ -110,9 +94,6 @@ class LabelSet:
 
     Each attribute has a softmax over its labels and "absent", whose score is 0. A label without `=` is its own
     attribute. Sets that training has not seen can thus be predicted.
-
-    columns: the columns of the data.
-    name: the name of the column.
     """
 
     def __init__(self, columns: Columns, name: str) -> None:
@@ -129,10 +110,11 @@ class LabelSet:
         self._values: dict[tuple[int, ...], str] = {}
 
     def targets(self, sentences: Sequence[Sequence[str]], wide: int) -> Tensor:
-        """Return the targets (B, wide, attributes): 1 for the first label of the attribute, 2 for the second, …
+        """Return the targets (B, wide, attributes): 0 for "absent", 1 for the first label of the attribute, 2 for the
+        second, …
 
-        0 stands for "absent". Targets are −1 at the root, at padding, for words whose value is `_`, and for values with
-        a label that training has not seen.
+        Targets are −1 at the root, at padding, for words whose value is `_`, and for values with a label that training
+        has not seen.
         """
         nothing = self._target(UNKNOWN)
         rows = [[*map(self._target, values), *[nothing] * (wide - len(values))] for values in sentences]
@@ -150,10 +132,7 @@ class LabelSet:
         return found
 
     def scores(self, scores: Tensor) -> Tensor:
-        """Return the scores (…, attributes, places) as floats from scores (…, labels).
-
-        Place 0 is "absent". The scores of the attribute's labels follow, then −inf up to the number of places.
-        """
+        """Return (…, attributes, places) as floats from (…, labels): "absent", the attribute's labels, then −inf."""
         scores = scores[..., 1:].float()
         edge = scores.new_zeros(*scores.shape[:-1], 1)
         blocks = self._on(scores.device)
@@ -165,23 +144,13 @@ class LabelSet:
         return self._blocks
 
     def loss(self, scores: Tensor, target: Tensor) -> LabelLoss:
-        """Return the negative log-likelihood of the sets of the words whose target is not −1.
-
-        A prediction is right if the whole set is right.
-
-        scores: (B, P, labels).
-        target: (B, P, attributes).
-        """
+        """Return the negative log-likelihood of the sets, targets (B, P, attributes); right are whole sets."""
         scores = self.scores(scores)
         loss = F.cross_entropy(scores.flatten(0, 2), target.flatten(), ignore_index=-1, reduction="sum")
         return LabelLoss(loss, (scores.argmax(-1) == target).all(-1).sum(), (target >= 0).all(-1).sum())
 
     def best(self, scores: Tensor, legal: Tensor | None = None) -> Tensor:
-        """Return the label ids (B, P, attributes) of the best set, 0 for absent; the root and padding get sets, too.
-
-        scores: (B, P, labels).
-        legal: (B, P, labels) bool; None if all labels are legal. An attribute without legal labels is absent.
-        """
+        """Return the label ids (B, P, attributes) of the best set, 0 for absent; see `OneLabel.best`."""
         if legal is not None:
             scores = scores.masked_fill(~legal, _FAR)
         places = self.scores(scores).argmax(-1, keepdim=True)
@@ -209,9 +178,9 @@ def labels_of_column(columns: Columns, name: str) -> Labels:
 
 
 def seen_labels(columns: Columns, name: str) -> Tensor | None:
-    """Return (tags, labels) bool: True for labels of a column that training has seen with a UPOS tag.
+    """Return (tags, labels) bool: True for labels of a column that training has seen with a UPOS tag; None if unknown.
 
-    The row of the unknown tag is True throughout. The result is None if the data does not list the seen labels.
+    The row of the unknown tag is True throughout.
     """
     if name not in columns.seen:
         return None
@@ -227,12 +196,7 @@ Tags = dict[str, list[str]]  # column → the value of each word of a sentence
 
 
 class TagLoss(NamedTuple):
-    """The loss and the accuracy of a batch.
-
-    loss: the weighted sum over words, in nats.
-    right: the number of right predictions in each column.
-    words: the number of words with a target in each column.
-    """
+    """The weighted loss of a batch; for each column the numbers of right predictions, and of words with a target."""
 
     loss: Tensor
     right: dict[str, Tensor]
@@ -240,12 +204,7 @@ class TagLoss(NamedTuple):
 
 
 class TagHeads(nn.ModuleDict):
-    """One linear layer for each column that is predicted and that the data has.
-
-    dim: width of the encoder.
-    columns: the columns of the data.
-    weight: the weight of the loss.
-    """
+    """One linear layer for each column that is predicted and that the data has; `dim` is the width of what is read."""
 
     def __init__(self, dim: int, columns: Columns, weight: float) -> None:
         super().__init__({name: linear(dim, columns.count(name)) for name in predicted() if name in columns})
@@ -255,9 +214,8 @@ class TagHeads(nn.ModuleDict):
         self._seen = {name: seen for name, seen in found.items() if seen is not None}
 
     def scores(self, words: Tensor) -> dict[str, Tensor]:
-        """Return the scores of each column before the softmax: (B, P, labels), −inf for id 0.
-
-        Columns whose values are sets have scores (B, P, attributes, places), see `LabelSet.scores`.
+        """Return the scores of each column before the softmax: (B, P, labels), −inf for id 0; see `LabelSet.scores` for
+        sets.
 
         words: (B, P, dim); see `EncoderOut.tagged`.
         """
@@ -337,12 +295,7 @@ def check_tagged(weight: float, *heads: TagHeads | None) -> None:
 
 
 def train_only(model: nn.Module, columns: Sequence[str]) -> None:
-    """Freeze all weights of a model but those in the heads of the given columns.
-
-    Raises `InputError` for a column that the model does not predict.
-
-    model: its attribute `tags` holds the heads, if it has any.
-    """
+    """Freeze all weights of a model but those in the heads of the given columns. Raises `InputError` for others."""
     heads = dict(model.named_children()).get("tags", {})
     for name in columns:
         if name not in heads:

@@ -27,10 +27,7 @@ LEAST_BELIEF = 1e-3  # a labelled arc that is less probable counts as impossible
 class ArcBeliefs(NamedTuple):
     """The probabilities of A labelled arcs of a sentence. An arc that is not listed has probability 0.
 
-    words: (A,) int; the dependent of each arc, counted from 0.
-    heads: (A,) int; the head of each arc, counted from 0; the root is behind the last word.
-    relations: the name of the relation of each arc.
-    probabilities: (A,) float.
+    words, heads: (A,) int; dependents and heads, counted from 0; the root is behind the last word.
     """
 
     words: np.ndarray
@@ -72,16 +69,17 @@ class TreeDecoder(GraphDecoder):
     def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:
         """Yield the vectors of words (B, P, dim) from which heads and relations are scored; by default once.
 
-        A subclass may yield several readings, each from a further pass over the words. Training takes the mean of their
-        losses. The tree is found from the last reading.
+        A subclass may yield several, each from a further pass over the words. Training takes the mean of their losses;
+        the tree is found from the last one.
         """
         yield encoder_out.words
 
     def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:
-        """Return the decisions about the heads (B, P, P) and the relations (B, P, relations) of words.
+        """Return the decisions about the heads (B, P, P) and the relations (B, P, relations) of words, for each
+        reading.
 
-        Each reading has two decisions. A derivation with an illegal action never ends, and its later arcs are wrong. So
-        the targets of its words are the words themselves as heads, and relation 0. These never compete.
+        After an illegal action, the targets of words are the words themselves as heads, and relation 0, which never
+        compete.
         """
         assert states.head is not None and states.relation is not None
         positions = torch.arange(states.head.size(2), device=states.head.device)
@@ -102,11 +100,7 @@ class TreeDecoder(GraphDecoder):
         ]
 
     def carried(self, heads: Tensor, lengths: Tensor) -> Tensor:
-        """Return (B, N, relations) float: 1 for the relations that arcs may carry.
-
-        heads: (B, N); the positions of the heads of the arcs.
-        lengths: (B,); the number of words, which is the position of the root.
-        """
+        """Return (B, N, relations) float: 1 for the relations that arcs from the head positions (B, N) may carry."""
         return self.may_carry[(heads == lengths[:, None]).long()]
 
     @torch.inference_mode()
@@ -174,12 +168,7 @@ class TreeDecoder(GraphDecoder):
 def _best_heads(scores: Tensor, competing: Tensor, lengths: Tensor) -> Tensor:
     """Return the positions (B, P) of the heads in the best trees; a position that is no word has itself for a head.
 
-    If the best heads of all words already are a tree, as usual, nothing is searched. Raises `NotFiniteError` where the
-    score of a candidate is not finite.
-
-    scores: (B, P, P); rows are dependents, columns are heads.
-    competing: (B, P, P); 1 for candidates, 0 for others.
-    lengths: (B,); the number of words, which is the position of the root.
+    Raises `NotFiniteError` where the score of a candidate is not finite.
     """
     positions = torch.arange(scores.size(1), device=scores.device)
     is_word = positions < lengths[:, None]
@@ -203,11 +192,7 @@ def _check_heads(scores: Tensor, competing: Tensor, is_word: Tensor) -> None:
 
 
 def are_trees(heads: Tensor, lengths: Tensor) -> Tensor:
-    """Return (B,) bool: True where the heads of words are a tree with a single root.
-
-    heads: (B, P); positions. A position that is no word has itself for a head.
-    lengths: (B,); the number of words, which is the position of the root.
-    """
+    """Return (B,) bool: True where the head positions (B, P) are a tree with one root; padding is its own head."""
     is_word = torch.arange(heads.size(1), device=heads.device) < lengths[:, None]
     at_root = heads == lengths[:, None]
     above = heads
@@ -217,19 +202,15 @@ def are_trees(heads: Tensor, lengths: Tensor) -> Tensor:
 
 
 def other_words(mask: Tensor) -> Tensor:
-    """Return (B, P, P) float: 1 where the column, a word or the root, may be the head of the row, another word.
-
-    mask: (B, P); True at words and at the root.
-    """
+    """Return (B, P, P) float: 1 where the column, a word or the root, may be the head of the row, another word."""
     itself = torch.eye(mask.size(1), dtype=torch.bool, device=mask.device)
     return (mask[:, None] & ~itself).float()
 
 
 def relations_of_arcs(table: ActionTable) -> Tensor:
-    """Return (2, relations) float: 1 for the relations that arcs may carry.
+    """Return (2, relations) float: 1 for relations that arcs between words, and arcs from the root, may carry.
 
-    Row 0 is for arcs between words, row 1 for arcs from the root. The vocabulary must have the actions for these arcs:
-    LEFT-ARC and RIGHT-ARC between words, LEFT-ARC from the root.
+    The vocabulary must have the actions: LEFT-ARC and RIGHT-ARC between words, LEFT-ARC from the root.
     """
     assert isinstance(table.system, TreeSystem)
     there = {kind: {a.label for a in table.actions if a and a.kind is kind} for kind in (Kind.LEFT_ARC, Kind.RIGHT_ARC)}

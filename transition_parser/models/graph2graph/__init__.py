@@ -6,20 +6,161 @@ as a graph. The fifth model finds whole trees and refines them.
 Source: Mohammadshahi and Henderson 2020 and 2021
 """
 
-from transition_parser.models.graph2graph.model import (
-    build_recursive_g2g,
-    build_sentence_g2g,
-    build_sentence_transformer,
-    build_state_g2g,
-    build_state_transformer,
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+import torch
+
+from transition_parser.base.errors import InputError
+from transition_parser.data.resources import Resources
+from transition_parser.models.graph2graph.composition import History
+from transition_parser.models.graph2graph.decoders import (
+    SEGMENTS,
+    SentenceDecoder,
+    SentenceG2gDecoder,
+    StateTransformerDecoder,
 )
+from transition_parser.models.graph2graph.encoder import (
+    PIECES,
+    FirstReading,
+    PieceInput,
+    PretrainedLayers,
+    SentenceEncoder,
+    SlotEncoder,
+    learn_at,
+)
+from transition_parser.models.graph2graph.layers import Sizes, Transformer
 from transition_parser.models.graph2graph.options import (
+    FeedbackOptions,
+    Graph2GraphOptions,
     RefiningOptions,
     SentenceG2gOptions,
     SentenceTransformerOptions,
     StateTransformerOptions,
 )
+from transition_parser.models.graph2graph.refining import RefiningDecoder
 from transition_parser.models.registry import register
+from transition_parser.modules.action_scores import Kinds
+from transition_parser.modules.contract import ParserModel
+from transition_parser.modules.encoder import ReadingSettings
+from transition_parser.modules.layers import sinusoids
+from transition_parser.modules.pretrained import LR_SCALE, WHOLE
+from transition_parser.modules.tagging import tag_heads
+from transition_parser.transitions.tree_system import TreeSystem
+
+_Encoder = TypeVar("_Encoder", bound=SlotEncoder)
+_Reader = TypeVar("_Reader", bound=SentenceEncoder)
+
+
+class _Parts:
+    """The parts of each model: the inputs of words, and the Transformer; with `--pretrained` both start from the
+    encoder.
+
+    Raises `InputError` for a transition system that does not build trees.
+
+    graph: True if attention reads the relations of a graph
+    further: True to read all pieces of a word, False to read only the first piece
+    """
+
+    def __init__(self, options: Graph2GraphOptions, resources: Resources, graph: bool, further: bool) -> None:
+        if not isinstance(resources.table.system, TreeSystem):
+            raise InputError(
+                f"the Graph2Graph Transformer reads and writes dependency trees, not {resources.table.system.name}"
+            )
+        self.options, source = options, None
+        self.sizes = Sizes(
+            options.encoder_embed_dim, options.encoder_ffn_embed_dim, options.encoder_attention_heads
+        )  # fmt: skip
+        positions = options.longest
+        if options.pretrained:
+            source = PretrainedLayers(options.pretrained, options.pretrained_sha256, options.encoder_layers)
+            self.sizes, positions = source.sizes, source.positions
+        self.dim = self.sizes.width
+        layers = options.encoder_layers + options.fresh_layers
+        self.transformer = Transformer(self.sizes, layers, positions, len(SEGMENTS), options.dropout, graph)
+        reading = ReadingSettings.from_resources(resources, replace(options, pretrained=""), self.dim)
+        if source is None:
+            place = sinusoids(0, positions, self.dim, torch.device("cpu"))
+            self.transformer.positions.weight.data.copy_(place)
+        else:
+            pieces = PieceInput(source, further, options.pretrained_training == WHOLE)
+            source.copy_to(self.transformer)
+            inputs = reading.inputs
+            assert inputs is not None
+            for other in inputs.values():  # so that the pretrained layers at first read their own pieces alone
+                other.start_at_zero()
+            inputs[PIECES] = pieces
+            reading = reading._replace(pieces=False)
+            transformer, known = self.transformer, self.transformer.layers[: options.encoder_layers]
+            of_encoder = (transformer.positions, transformer.segments, transformer.norm, *known, pieces)
+            learn_at(of_encoder, options.pretrained_lr_scale)
+        self.source, self.reading = source, reading
+
+    def encoder(self) -> SlotEncoder:
+        """Return an encoder for a model whose decoder reads the sentence."""
+        return self._with_special_tokens(
+            SlotEncoder(self.reading, dim=self.dim, word_dropout=self.options.word_dropout)
+        )
+
+    def sentence_encoder(self, kind: type[_Reader]) -> _Reader:
+        """Return an encoder of the class `kind`, which reads the sentence before the first action."""
+        word_dropout = self.options.word_dropout
+        return self._with_special_tokens(kind(self.reading, self.transformer, dim=self.dim, word_dropout=word_dropout))
+
+    def _with_special_tokens(self, encoder: _Encoder) -> _Encoder:
+        if self.source is not None:
+            encoder.marks.data.copy_(self.source.special_tokens())
+            setattr(encoder.marks, LR_SCALE, self.options.pretrained_lr_scale)
+            if encoder.root is not None:
+                encoder.root.data.copy_(self.source.mean())
+        return encoder
+
+
+def build_sentence_transformer(options: SentenceTransformerOptions, resources: Resources) -> ParserModel:
+    """Return the plain Sentence Transformer over the dictionaries of `resources`."""
+    parts = _Parts(options, resources, graph=False, further=True)
+    decoder = SentenceDecoder(resources.table, parts.dim, options)
+    encoder, tags = parts.sentence_encoder(SentenceEncoder), tag_heads(options, parts.dim, resources.columns)
+    return ParserModel(encoder, decoder, tags)
+
+
+def build_sentence_g2g(options: FeedbackOptions, resources: Resources) -> ParserModel:
+    """Return the Sentence Transformer with a graph as its input."""
+    parts = _Parts(options, resources, graph=True, further=True)
+    padding = resources.target_dictionary.pad()
+    return ParserModel(parts.encoder(), SentenceG2gDecoder(resources.table, parts.transformer, options, padding))
+
+
+def build_recursive_g2g(options: RefiningOptions, resources: Resources) -> ParserModel:
+    """Return the model that finds whole trees and refines them.
+
+    Raises `InputError` for a transition system that builds projective trees only.
+    """
+    parts = _Parts(options, resources, graph=options.refine > 0, further=True)
+    encoder = parts.sentence_encoder(FirstReading)
+    tags = tag_heads(options, parts.dim, resources.columns)
+    return ParserModel(encoder, RefiningDecoder(resources.table, encoder, options), tags)
+
+
+def build_state_transformer(options: StateTransformerOptions, resources: Resources) -> ParserModel:
+    """Return the plain State Transformer, with composition of words and a history of actions."""
+    return _state_transformer(options, resources, graph=False)
+
+
+def build_state_g2g(options: StateTransformerOptions, resources: Resources) -> ParserModel:
+    """Return the State Transformer that reads the graph so far in its attention, and past actions with an LSTM."""
+    return _state_transformer(options, resources, graph=True)
+
+
+def _state_transformer(options: StateTransformerOptions, resources: Resources, graph: bool) -> ParserModel:
+    parts = _Parts(options, resources, graph=graph, further=False)
+    padding = resources.target_dictionary.pad()
+    history = History(resources.table, Kinds(resources.table), options)
+    decoder = StateTransformerDecoder(resources.table, parts.transformer, options, padding, graph, history)
+    return ParserModel(parts.encoder(), decoder)
+
 
 SMALL = {
     "encoder_layers": 2,

@@ -41,12 +41,9 @@ class Composed(NamedTuple):
 class Composition(nn.Module):
     """A module that composes words after each action: C' = Comp(C, C of the latest dependent, its label) + C (eq. 11).
 
-    Words on the stack or in the buffer are composed. Words that have left both stay as they are. Comp has one hidden
-    layer with tanh. The output of Comp starts at zero, so that a pretrained Transformer at first reads vectors that it
-    was trained for.
+    Words that have left both stack and buffer stay as they are. Comp has one hidden layer with tanh. Its output starts
+    at zero, so that a pretrained Transformer at first reads vectors that it was trained for.
 
-    dim: width of words
-    width: width of the hidden layer
     relations: number of relations, 0 (none) included
     skip: False to leave out the summand C, as in appendix A; Comp then starts at random
     """
@@ -63,19 +60,12 @@ class Composition(nn.Module):
             nn.init.zeros_(self.output.weight)
 
     def start(self, words: Tensor) -> Composed:
-        """Return the words before the first action, which are not yet composed.
-
-        words: (R, P, dim)
-        """
+        """Return the words (R, P, dim) before the first action, which are not yet composed."""
         none = torch.zeros(words.shape[:2], dtype=torch.long, device=words.device)
         return Composed(words, none, none - 1, none)
 
     def forward(self, before: Composed, states: States) -> Composed:
-        """Return the words after one more action.
-
-        before: the words before the action
-        states: (R, …); the states after the action
-        """
+        """Return the words after one more action, which led to `states` (R, …)."""
         assert states.head is not None and states.relation is not None
         assert states.stack is not None and states.buffer is not None
         head = states.head.long()
@@ -100,11 +90,7 @@ class Composition(nn.Module):
         return Composed(torch.where(there, found, words), head, dependent, labels)
 
     def all_steps(self, words: Tensor, states: States) -> Tensor:
-        """Return (B, T, P, dim), the composed words before each action.
-
-        words: (B, P, dim)
-        states: (B, T, …)
-        """
+        """Return (B, T, P, dim), the words (B, P, dim) composed before each action of `states` (B, T, …)."""
         now, found = self.start(words), [words]
         for step in range(1, states.columns.size(1)):
             now = self(now, states.at(slice(None), step))
@@ -113,10 +99,7 @@ class Composition(nn.Module):
 
 
 class History(nn.Module):
-    """An LSTM over the actions so far, each embedded as the sum of its kind's and its relation's embedding (eq. 8).
-
-    kind, relation: (V,); the kind and the relation of each token
-    """
+    """An LSTM over the actions so far, each embedded as the sum of its kind's and its relation's embedding (eq. 8)."""
 
     kind: Tensor
     relation: Tensor
@@ -131,9 +114,5 @@ class History(nn.Module):
         self.lstm = LSTM(self.width, self.width, options.history_layers, batch_first=True)
 
     def forward(self, tokens: Tensor, memory: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple]:
-        """Return the LSTM's output (B, T, width), and its memory after the last step.
-
-        tokens: (B, T); the action taken before each step
-        memory: the LSTM's memory before the first step; None: zeros
-        """
+        """Return the LSTM's output (B, T, width) for the action before each step, and its memory after the last one."""
         return self.lstm(self.of_kind(self.kind[tokens]) + self.of_relation(self.relation[tokens]), memory)

@@ -6,6 +6,7 @@ Source: Mohammadshahi and Henderson 2020, secs. 3 and 4, appendix G
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
@@ -15,15 +16,13 @@ from torch import Tensor
 from transition_parser.base.errors import InputError
 from transition_parser.models.graph2graph.classifiers import Classifiers
 from transition_parser.models.graph2graph.composition import Composed, Composition, History
-from transition_parser.models.graph2graph.encoder import CLS, SECOND_SEP, Slots
+from transition_parser.models.graph2graph.encoder import CLS, SECOND_SEP, Slots, add_graph_inputs, label_embeddings
 from transition_parser.models.graph2graph.layers import Transformer, Visible
 from transition_parser.models.graph2graph.options import (
     FeedbackOptions,
     SentenceTransformerOptions,
     StateTransformerOptions,
 )
-from transition_parser.models.graph2graph.relations import add_graph_inputs, label_embeddings
-from transition_parser.models.graph2graph.root import with_root_at_bottom
 from transition_parser.modules.action_scores import FactoredScores, Kinds, places
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
@@ -45,10 +44,7 @@ class FactoredDecoder(StateDecoder):
         self.kinds = Kinds(table)
 
     def action_scores(self, factored: FactoredScores, search: SearchState, rows: Tensor | None) -> ActionScores:
-        """Return the scores of actions. A greedy search takes the best kind, and then its best label.
-
-        rows: (N,) or None; the rows of search that `factored` has scores for; None: all
-        """
+        """Return the scores of `rows` (None: all). A greedy search takes the best kind, then its best label."""
         legal = search.machine.legality()
         some = legal if rows is None else legal.index_select(0, rows)
         scores = self.kinds.log_probabilities(factored, some)
@@ -133,8 +129,6 @@ class FeedbackSearch(SearchState):
 class FeedbackDecoder(FactoredDecoder):
     """A decoder that reads the sentence again in each state, because the Transformer's input depends on the state.
 
-    transformer: the Transformer that reads
-    padding: the id of padding among actions
     graph: True if attention reads the arcs so far, and their labels are added to dependents (eqs 3 and 4)
     history: the LSTM over the actions so far; None for a model without it
     together: see `Classifiers`
@@ -162,17 +156,12 @@ class FeedbackDecoder(FactoredDecoder):
     # --- the Transformer's input and output -------------------------------------------------
 
     def layout(self, slots: Slots, states: States) -> tuple[Tensor, Tensor, Tensor]:
-        """Return three tensors (N, L): a mask of the slots that are there, the positions of slots, and their segments.
-
-        In this class, mask and positions are those of `slots`, and all slots are in one segment.
-        """
+        """Return three tensors (N, L): a mask of the slots that are there, and positions and segments of slots."""
         return slots.there, slots.position, torch.zeros_like(slots.position)
 
     def vectors(self, slots: Slots, states: States, words: Tensor | None, wanted: Tensor) -> Tensor:
         """Return (N, K, dim), the Transformer's output for the wanted slots in N states.
 
-        slots: the slots of each state
-        states: (N, …)
         words: (N, P, dim) or None; composed words
         wanted: (N, K); indices of slots
         """
@@ -188,10 +177,7 @@ class FeedbackDecoder(FactoredDecoder):
         return self.transformer(x, position, segment, Visible(there, wanted, relations))
 
     def _of_places(self, slots: Slots, states: States, words: Tensor | None) -> Tensor:
-        """Return (N, 3, dim), the vectors of the top two words of the stack and of the front of the buffer, 0 for none.
-
-        With `together`, return (N, 1, dim), the vector of CLS.
-        """
+        """Return (N, 3, dim), the vectors of S0, S1 and B0, 0 for none; with `together` (N, 1, dim), that of CLS."""
         if self.classifiers.together:
             wanted = torch.full_like(slots.position[:, :1], slots.words.size(1) + CLS)
             return self.vectors(slots, states, words, wanted)
@@ -230,11 +216,9 @@ class FeedbackDecoder(FactoredDecoder):
     def _training_vectors(
         self, slots: Slots, states: States, sentence: Tensor, step: Tensor, some: States, every: bool
     ) -> Tensor:
-        """Return the vectors that the classifiers read in the states `some`.
+        """Return the vectors that the classifiers read in the states `some`, (N, …), of `states`, (B, T, …).
 
-        states: (B, T, …)
         sentence, step: (N,); the two indices in `states` of each state of `some`
-        some: (N, …)
         every: True if `some` has all states of `states`
         """
         return self._of_places(slots.rows(sentence), some, None)
@@ -270,11 +254,9 @@ class FeedbackDecoder(FactoredDecoder):
         return self.action_scores(factored, search, rows)
 
     def rows_to_read(self, search: SearchState, alive: Tensor | None) -> Tensor | None:
-        """Return (N,), the rows of search that are read: on CPUs, the rows with more than one legal action; None: all.
+        """Return (N,), the rows of search that are read: on CPUs, those with more than one legal action; None: all.
 
         On other devices, counting the legal actions would make the host wait.
-
-        alive: (R,) bool or None; see `StateDecoder.step`
         """
         if search.sentences.device.type != "cpu":
             return None
@@ -282,10 +264,7 @@ class FeedbackDecoder(FactoredDecoder):
         return (matter if alive is None else matter & alive).nonzero()[:, 0]
 
     def _remember(self, tokens: Tensor, search: FeedbackSearch) -> Tensor | None:
-        """Add the last actions to the history, and return (R, width), the vectors of the actions so far.
-
-        tokens: (R,); the last actions
-        """
+        """Add the last actions to the history, and return (R, width), the vectors of the actions so far."""
         memory = search.memory
         if self.history is None or memory.hidden is None or memory.cell is None:
             return None
@@ -295,18 +274,10 @@ class FeedbackDecoder(FactoredDecoder):
         return found[:, 0]
 
     def follow(self, tokens: Tensor, search: FeedbackSearch, states: States) -> None:
-        """Update `search.memory`, except for the history, to the states after the last actions.
-
-        tokens: (R,); the last actions
-        states: (R, …); the states after these actions
-        """
+        """Update `search.memory`, except for the history, to the states after the last actions."""
 
     def search_vectors(self, search: FeedbackSearch, states: States, rows: Tensor | None) -> Tensor:
-        """Return the vectors that the classifiers read in search.
-
-        states: (N, …); the states of `rows`
-        rows: (N,) or None; the rows to read; None: all
-        """
+        """Return the vectors that the classifiers read in the states of the rows `rows`; None: all rows."""
         slots = _slots_of(search, rows)
         composed = search.memory.composed
         words = None if composed is None else composed.words if rows is None else composed.words[rows]
@@ -321,8 +292,7 @@ def _slots_of(search: FeedbackSearch, rows: Tensor | None) -> Slots:
 class SentenceG2gDecoder(FeedbackDecoder):
     """The decoder of the Sentence Transformer with a graph as its input.
 
-    The Transformer reads nothing of a state but the graph. After an action that makes no arc, the previous reading is
-    still valid.
+    After an action that makes no arc, the previous reading is still valid.
     """
 
     def __init__(self, table: ActionTable, transformer: Transformer, options: FeedbackOptions, padding: int) -> None:
@@ -375,10 +345,7 @@ class SentenceG2gDecoder(FeedbackDecoder):
 
 
 def _at_places(words: Tensor, states: States) -> Tensor:
-    """Return (N, 3, dim), the vectors of the top two words of the stack and of the front of the buffer, 0 for none.
-
-    words: (N, P, dim)
-    """
+    """Return (N, 3, dim), the vectors of S0, S1 and B0 among the words (N, P, dim), 0 for none."""
     position, some = places(states)
     return gather_rows(words, position) * some[..., None].to(words.dtype)
 
@@ -462,3 +429,19 @@ class StateTransformerDecoder(FeedbackDecoder):
         if self.composition is not None and search.steps:
             assert search.memory.composed is not None
             search.memory = search.memory._replace(composed=self.composition(search.memory.composed, states))
+
+
+def with_root_at_bottom(states: States, root: Tensor) -> States:
+    """Return the states as if the root had been at the bottom of the stack from the first step on (sec. 4.1.1).
+
+    All other words keep their order. Arcs and legality stay as they are.
+
+    root: (…); the position of the root, which is the number of words
+    """
+    assert states.stack is not None and states.buffer is not None
+    here = root[..., None]
+    rank = states.stack.gather(-1, here)
+    below_root = (rank > 0) & (states.stack > rank)
+    stack = (states.stack - below_root.to(rank.dtype)).scatter(-1, here, 0)
+    bottom = stack.amax(-1, keepdim=True) + 1
+    return replace(states, stack=stack.scatter(-1, here, bottom), buffer=states.buffer.scatter(-1, here, 0))

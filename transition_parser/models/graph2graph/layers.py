@@ -34,13 +34,7 @@ NONE, HEAD_OF, DEPENDENT_OF, FIRST_OF, PIECE_OF = RELATIONS = range(5)
 
 
 class Sizes(NamedTuple):
-    """The sizes of a Transformer layer.
-
-    width: width of its input and output vectors
-    inner: feed-forward width
-    heads: number of heads
-    epsilon: number that norms add to the variance
-    """
+    """The sizes of a Transformer layer; `epsilon` is what its norms add to the variance."""
 
     width: int
     inner: int
@@ -82,12 +76,7 @@ class RowBlock(NamedTuple):
 
 
 class Windows(NamedTuple):
-    """Rows of slots, one after another without gaps. A slot sees only its row. Slots behind the last row get zeros.
-
-    first: (N,) int32; the first slot of each row
-    lengths: (N,) int32; the number of slots of each row
-    longest: the largest of `lengths`
-    """
+    """Rows of slots without gaps: first slots and lengths, (N,) int32, and the largest length. A slot sees its row."""
 
     first: Tensor
     lengths: Tensor
@@ -95,14 +84,12 @@ class Windows(NamedTuple):
 
 
 class CellLayout(NamedTuple):
-    """The order in which layers compute slots: C slots of a batch in a single list, without the dimension of rows.
-
-    The list has the slots of the first block, row after row, then those of the second block, and so on. With `Windows`
-    there are no blocks, and all rows follow one another.
+    """The order in which layers compute slots: C slots of a batch in a single list, block after block or window after
+    window.
 
     cells: (C,); for each slot of the list its index in the batch, whose (N, L) slots are numbered row after row
     parts: the blocks, or the windows, for all layers but the last
-    last: the same for the last layer: blocks may have fewer queries, as it computes only A slots; windows do not change
+    last: the same for the last layer, where blocks may have fewer queries, as it computes only A slots
     asking: (A,) or None; the places in the list of the slots that the last layer computes; None: all
     found: (N, K) or None; the index in `asking` of each slot in `Visible.wanted`; None: all slots are wanted, in order
     """
@@ -131,7 +118,7 @@ class CellLayout(NamedTuple):
     def in_windows(cls, visible: Visible, few_shapes: bool) -> CellLayout:
         """Return a layout without the slots that `visible.there` leaves out, for attention without a graph by kernels.
 
-        If a wanted slot is left out, its `found` is 0, an arbitrary slot. `few_shapes` pads C and A (`padded_size`).
+        A wanted slot that is left out has an arbitrary `found`. `few_shapes` pads C and A (`padded_size`).
         """
         there, wanted, _ = visible
         assert wanted is not None
@@ -151,10 +138,10 @@ class CellLayout(NamedTuple):
 
     @classmethod
     def without_gaps(cls, visible: Visible, few_shapes: bool) -> CellLayout:
-        """Return a layout in blocks, each of rows of similar lengths (see `runs`).
+        """Return a layout in blocks of rows of similar lengths (see `runs`), where slots that are left out only fill
+        short rows.
 
-        The slots that `visible.there` leaves out only fill short rows up to the width of their block. If a wanted slot
-        is left out, `found` has an arbitrary index. `few_shapes` rounds widths up to multiples of `WIDTHS`.
+        A wanted slot that is left out has an arbitrary `found`. `few_shapes` rounds widths up to multiples of `WIDTHS`.
         """
         there, wanted, relations = visible
         assert wanted is not None
@@ -182,12 +169,7 @@ class CellLayout(NamedTuple):
 
 
 def _needed(matters: Tensor, step: int) -> int:
-    """Return how many `queries` a block needs: the number of columns of `matters` up to the last one with a True.
-
-    The number is 1 at least, and is rounded up to a multiple of `step`.
-
-    matters: (R, K) bool; for each of the K slots in `Visible.wanted`, the value that `Visible.there` has for it
-    """
+    """Return the number of columns of `matters`, (R, K), up to the last one with a True, rounded up; 1 at least."""
     columns = matters.any(0).nonzero()
     count = int(columns.max()) + 1 if len(columns) else 1
     return rounded_up(count, step)
@@ -219,11 +201,7 @@ class Layer(nn.Module):
         )
 
     def forward(self, x: Tensor, parts: Sequence[RowBlock] | Windows, asking: Tensor | None = None) -> Tensor:
-        """Return the output, (C, width), or (A, width) for the slots in `asking`.
-
-        x: (C, width); the slots of all blocks or windows
-        parts, asking: see `CellLayout`
-        """
+        """Return the output, (C, width), or (A, width) for the slots in `asking`; see `CellLayout`."""
         asks = x if asking is None else x.index_select(0, asking)
         if isinstance(parts, Windows):
             read = self._read_windows(x, parts)
@@ -237,20 +215,16 @@ class Layer(nn.Module):
         return self.norms[1](x + self.dropout(self.outer(inner)))
 
     def coded(self) -> CodedLayer:
-        """Return the layer for `code_kernels`; `packing.quantise` must have turned its weights into int8 codes."""
+        """Return the layer for `code_kernels`, after `packing.quantise`."""
         attention = CodedProduct(CodedWeights.together([self.query.coded, self.key_value.coded]))
         return CodedLayer(attention, self.out.product, self.inner.product, self.outer.product, self.norms)
 
     def _read_windows(self, x: Tensor, windows: Windows) -> Tensor:
-        """Return (C, width), the heads' results side by side."""
         keys, values = self.key_value(x).chunk(2, 1)
         return search_kernels.self_attention(self.query(x), keys, values, self.heads, *windows)
 
     def _read_blocks(self, asks: Tensor, x: Tensor, parts: Sequence[RowBlock]) -> Tensor:
-        """Return (A, width), the heads' results side by side.
-
-        asks: (A, width); the slots that are queries
-        """
+        """Return (A, width), what the heads read for the slots that are queries, `asks`."""
         query, key_value = self.query(asks), self.key_value(x)
         read, cell, ask = [], 0, 0
         for part in parts:
@@ -262,11 +236,7 @@ class Layer(nn.Module):
         return torch.cat(read)
 
     def _attention(self, query: Tensor, key_value: Tensor, part: RowBlock) -> Tensor:
-        """Return (R, K, width), the heads' results side by side.
-
-        query: (R, K, width)
-        key_value: (R, W, 2 · width); keys and values
-        """
+        """Return (R, K, width), what the heads read for queries (R, K, width) of keys and values (R, W, 2 · width)."""
         query = query.unflatten(2, (self.heads, -1)).transpose(1, 2)
         keys, values = key_value.unflatten(2, (2 * self.heads, -1)).transpose(1, 2).chunk(2, 1)
         of_keys, of_values = self.relation_keys, self.relation_values
@@ -282,11 +252,8 @@ class Layer(nn.Module):
 class Transformer(nn.Module):
     """A Transformer over the sum of the embeddings of words, positions and segments.
 
-    sizes: the sizes of each layer
-    layers: number of layers
-    positions: number of positions that have embeddings; positions further away share the last embedding
-    segments: number of segments that have embeddings
-    graph: True if attention reads the relations of a graph
+    Positions further away than `positions` share the last embedding. With `graph`, attention reads the relations of a
+    graph.
     """
 
     def __init__(self, sizes: Sizes, layers: int, positions: int, segments: int, dropout: float, graph: bool) -> None:
@@ -307,11 +274,7 @@ class Transformer(nn.Module):
             self._coded = CodedStack([layer.coded() for layer in self.layers], self._sizes.heads)
 
     def forward(self, words: Tensor, position: Tensor, segment: Tensor, visible: Visible) -> Tensor:
-        """Return (N, L, width), or (N, K, width) of the wanted slots.
-
-        words: (N, L, width); embeddings
-        position, segment: (N, L) long; the position and the segment of each slot
-        """
+        """Return (N, L, width), or (N, K, width) of the wanted slots, for embeddings, positions and segments."""
         layout = self._layout(words, visible)
         x, position, segment = (some.flatten(0, 1).index_select(0, layout.cells) for some in (words, position, segment))
         place = self.positions(position.clamp(0, self.positions.num_embeddings - 1))

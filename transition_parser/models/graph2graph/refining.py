@@ -12,9 +12,8 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from transition_parser.models.graph2graph.encoder import FirstReading, Slots
+from transition_parser.models.graph2graph.encoder import FirstReading, Slots, add_graph_inputs, label_embeddings
 from transition_parser.models.graph2graph.options import RefiningOptions
-from transition_parser.models.graph2graph.relations import add_graph_inputs, label_embeddings
 from transition_parser.modules.biaffine import BiaffineHeads, RelationsOfHeads
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.encoder import EncoderOut
@@ -27,13 +26,9 @@ class RefiningDecoder(TreeDecoder):
 
     The first reading has no graph. Each of `refine` further readings uses the same layers and has a graph: the best
     head of each word and the best relation of that arc, by the scores of the previous reading. All readings are
-    trained. No gradient goes through a graph.
-
-    Here only the heads after the last reading are made into a tree; an earlier graph may have a cycle. The number of
-    readings is fixed. The paper also starts from the trees of other parsers. `refine` = 0 gives the paper's SynTr.
-
-    encoder: the model's encoder, which makes the first reading. The attribute is None if `refine` is 0. It is not a
-        submodule, because the model already has the encoder.
+    trained. No gradient goes through a graph. Here only the heads after the last reading are made into a tree; an
+    earlier graph may have a cycle. The number of readings is fixed. The paper also starts from the trees of other
+    parsers. `refine` = 0 gives the paper's SynTr.
     """
 
     encoder: FirstReading | None
@@ -62,10 +57,7 @@ class RefiningDecoder(TreeDecoder):
 
     @torch.no_grad()
     def _graph(self, words: Tensor, slots: Slots) -> tuple[Tensor, Tensor]:
-        """Return two tensors (B, P): the offset from each word to its best head, and the id of the arc's best relation.
-
-        Both are 0 at positions without a word.
-        """
+        """Return (B, P) twice: offsets from words to their best heads, and the arcs' best relations; else 0."""
         heads = only_legal(self.heads(words), other_words(slots.mask)).argmax(-1)
         relations = only_legal(self.relations(words, heads), self.carried(heads, slots.lengths)).argmax(-1)
         positions = torch.arange(words.size(1), device=words.device)

@@ -1,16 +1,14 @@
-"""The encoder of SPA-DP: a scan of the sentence by an LSTM, then a rescan of the sentence for each word.
+"""The options and the encoder of SPA-DP: an LSTM scans the sentence, then a rescan makes a second vector of each word.
 
-A rescan makes a second vector for a word. In shapes, B counts sentences, P the words and the root of the longest one.
+In shapes, B counts sentences, P the words and the root of the longest one. The paper's artificial root stands before
+the first word. Here it stands after the last word, is read like a word, and is the right boundary of the sentence.
 
-Source: SPA-DP, sec. Sequence-Preserved Attention (eqs 12 to 26).
-
-The paper's artificial root stands before the first word. Here it stands after the last word, is read like a word, and
-is the right boundary of the sentence.
+Source: SPA-DP, sec. Sequence-Preserved Attention (eqs 12 to 26)
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
@@ -18,10 +16,55 @@ from torch import Tensor, nn
 
 from transition_parser.data.resources import Resources
 from transition_parser.kernels import search_kernels
-from transition_parser.models.spa_dp.options import NONE, TO_BOUNDARY, VANILLA, SpaDpOptions
 from transition_parser.modules.encoder import EncoderOut, ReadingSettings, RecurrentEncoder
 from transition_parser.modules.layers import gather_rows, linear
-from transition_parser.modules.words import WordTensors
+from transition_parser.modules.options import dropout_option, layers_option, option, size_option
+from transition_parser.modules.words import WordOptions, WordTensors
+
+NONE, VANILLA = "none", "vanilla"
+TO_TARGET, TO_BOUNDARY = "bot", "tob"  # rescan from the boundaries to the word; from the word to the boundaries
+BILINEAR, CONCAT = "bilinear", "concat"
+
+
+@dataclass(frozen=True)
+class SpaDpOptions(WordOptions):
+    """The options of both parsers, with the defaults of the transition-based parser."""
+
+    word_width: int = size_option(300, "width of the words that the scan reads", least=2)
+    scan_width: int = size_option(700, "width of each direction of the scan")
+    scan_layers: int = layers_option(1, "layers of the scan, a bidirectional LSTM")
+    spa: str = option(
+        TO_TARGET,
+        "how to rescan the sentence for each word; bot: from its boundaries to the word; tob: from the word "
+        "to its boundaries; vanilla: attention without order; none: only the scan",
+        choices=(TO_TARGET, TO_BOUNDARY, VANILLA, NONE),
+    )
+    spa_width: int = size_option(700, "width of each direction of the rescan (see --spa)")
+    mlp_width: int = size_option(700, "width of the hidden layer that scores")
+    dropout: float = dropout_option(0.3, "dropout of words, of layers of the scan and of rescans")
+    word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
+    tags_read_words: bool = option(
+        False,
+        "predict tags, lemmas and features from the input vectors of words, too, not only from scan and rescan: more "
+        "accurate with few training sentences",
+    )
+
+    def contradictions(self) -> str | None:
+        if self.tags_read_words and not self.tag_loss:
+            return "--tags-read-words is for models that predict tags: give --tag-loss, too"
+        return super().contradictions()
+
+
+@dataclass(frozen=True)
+class SpaDpGraphOptions(SpaDpOptions):
+    """The options of the graph-based parser."""
+
+    head_score: str = option(
+        BILINEAR,
+        "scorer of a word and its head: bilinear product, or hidden layer over their concatenation",
+        choices=(BILINEAR, CONCAT),
+    )
+
 
 _AT_ONCE = 1 << 24  # upper limit of hidden values that `PairScores` computes at once: long sentences have many pairs
 _SHAPES = 8  # approximate number of different shapes of a batch's products in bf16 on CPUs
@@ -106,13 +149,9 @@ class SequencePreservedAttention(nn.Module):
             nn.init.orthogonal_(gate[1])
 
     def forward(self, words: Tensor, mask: Tensor) -> Tensor:
-        """Return (B, P, 2 · width): the results of the left pass, then of the right pass; padding has arbitrary values.
+        """Return (B, P, 2 · width): the results of left and right passes over words (B, P, dim); padding is arbitrary.
 
-        Each word is projected once. All passes of a batch are computed at once. The right passes are computed as left
-        passes over reversed sentences.
-
-        words: (B, P, dim)
-        mask: (B, P); True at words and root
+        All passes of a batch are computed at once, right passes as left passes over reversed sentences.
         """
         turned = _turned(mask)
         left, right = self.project(words).chunk(2, -1)
@@ -125,8 +164,6 @@ class SequencePreservedAttention(nn.Module):
 
         Target p takes p steps after reading itself. At step t the targets t, t + 1, … continue; target t − 1 is done.
         Where products must have few shapes, finished targets continue for some steps, whose results are ignored.
-
-        read: (2, P, B, 3 · width); the projected words of left passes and of right passes
         """
         positions, together = read.size(1), _leaving_together(read)
         attention, _, new = read.chunk(3, -1)
@@ -166,8 +203,6 @@ class _Done:
 
     Without gradients, each result is copied. A view would keep alive the memory of all targets at each step, which is
     n² vectors for a sentence of n words.
-
-    copies: (2, P, B, width); the tensor that receives the copies
     """
 
     def __init__(self, copies: Tensor) -> None:
@@ -175,10 +210,7 @@ class _Done:
         self._views: list[Tensor] = []
 
     def add(self, target: Tensor) -> None:
-        """Add the result of the next target.
-
-        target: (2, B, width)
-        """
+        """Add the result (2, B, width) of the next target."""
         if torch.is_grad_enabled():
             self._views.append(target)
         else:
@@ -193,31 +225,23 @@ class _Done:
 def _leaving_together(read: Tensor) -> int:
     """Return the number of finished targets that are removed from the passes together.
 
-    In bf16 on CPUs, a product of a new shape takes longer than some superfluous steps (see `linear.padded_size`).
-
-    read: (2, P, …); the projected words
+    In bf16 on CPUs, a product of a new shape takes longer than some superfluous steps (see `padded_size`).
     """
     is_slow_to_change = read.dtype is torch.bfloat16 and read.device.type == "cpu"
     return max(read.size(1) // _SHAPES, 1) if is_slow_to_change else 1
 
 
 def _turned(mask: Tensor) -> Tensor:
-    """Return (B, P), the position of each word and the root after their order is reversed; padding keeps its position.
-
-    mask: (B, P); True at words and root
-    """
+    """Return (B, P), the position of each word and the root in reverse order; padding keeps its position."""
     positions = torch.arange(mask.size(1), device=mask.device)
     last = mask.sum(1, keepdim=True) - 1
     return torch.where(mask, last - positions, positions)
 
 
 class VanillaAttention(nn.Module):
-    """Attention without order (eqs 12 to 14): for each word the mean of all words, weighted by relevance.
+    """Attention without order (eqs 12 to 14): for each word the mean of all words, itself too, weighted by relevance.
 
-    The word itself is included. One hidden layer with max(0, ·) computes relevance; the paper only asks for an MLP.
-
-    dim: width of words and of results
-    width: width of the hidden layer
+    One hidden layer with max(0, ·) computes relevance; the paper only asks for an MLP.
     """
 
     def __init__(self, dim: int, width: int) -> None:
@@ -226,11 +250,7 @@ class VanillaAttention(nn.Module):
         self.relevance = PairScores(dim, width)
 
     def forward(self, words: Tensor, mask: Tensor) -> Tensor:
-        """Return (B, P, dim), the mean for each word.
-
-        words: (B, P, dim)
-        mask: (B, P); True at words and root
-        """
+        """Return (B, P, dim), the mean for each word."""
         scores = self.relevance(words).masked_fill(~mask[:, None], float("-inf"))
         # in bf16 a sum of exponentials is not exact
         weights = scores.softmax(-1, dtype=torch.float64 if scores.dtype == torch.float64 else torch.float)
@@ -240,12 +260,7 @@ class VanillaAttention(nn.Module):
 class PairScores(nn.Module):
     """A scorer of pairs of words: w · max(0, W (h_i ⊕ h_j) + b), where ⊕ concatenates.
 
-    W is applied to each word once as the first word of a pair, and once as the second.
-
     Source: SPA-DP, eq. 8 (concat) and eq. 12
-
-    dim: width of words
-    width: width of the hidden layer
     """
 
     def __init__(self, dim: int, width: int) -> None:
@@ -254,10 +269,7 @@ class PairScores(nn.Module):
         self.weigh = nn.Linear(width, 1, bias=False)
 
     def forward(self, words: Tensor) -> Tensor:
-        """Return the scores (B, P, P); the rows are i, the columns j.
-
-        words: (B, P, dim)
-        """
+        """Return the scores (B, P, P) of words (B, P, dim); the rows are i, the columns j."""
         first, second = self.first(words)[:, :, None], self.second(words)[:, None]
         rows = max(_AT_ONCE // max(second.numel(), 1), 1)
         return torch.cat([self.weigh(F.relu(some + second))[..., 0] for some in first.split(rows, 1)], 1)

@@ -24,7 +24,7 @@ def kind_scores(options: UseOptions, count: int) -> HiddenLayer:
 class PlainClassifier(nn.Module):
     """The classifier for AMRs: a linear layer over the configuration scores the labels of all kinds.
 
-    The classifier does not read words, because no arc of an AMR is between two words.
+    It does not read words, because no arc of an AMR is between two words.
     """
 
     needs: tuple[str, ...] = ()
@@ -38,10 +38,7 @@ class PlainClassifier(nn.Module):
         """Return None, because this classifier does not read words."""
 
     def forward(self, c: Tensor, states: States, ends: None = None) -> FactoredScores:
-        """Return the scores of a batch of derivations.
-
-        c: (B, T, width); the configurations
-        """
+        """Return the scores of a batch of derivations with configurations (B, T, width)."""
         return FactoredScores(self.kinds(c), self.labels(c))
 
     def step(
@@ -77,18 +74,11 @@ class TreeClassifier(nn.Module):
         )
 
     def ends(self, words: Tensor) -> HeadsAndDependents:
-        """Return the tensors from which arcs are scored, computed once for each sentence.
-
-        words: (B, P, dim)
-        """
+        """Return the tensors from which arcs are scored, computed once for each sentence."""
         return self.relations.ends(words)
 
     def forward(self, c: Tensor, states: States, ends: HeadsAndDependents) -> FactoredScores:
-        """Return the scores of a batch of derivations.
-
-        c: (B, T, width); the configurations
-        states: (B, T, …)
-        """
+        """Return the scores of a batch of derivations with configurations (B, T, width)."""
         batch, steps, _ = c.shape
         pairs = self.relations.of_all_pairs(ends)
         positions = pairs.size(1)
@@ -123,11 +113,7 @@ class TreeClassifier(nn.Module):
         return self.arcs.of_tokens(scores[:, None].expand(-1, len(ARC_KINDS), -1))
 
     def _of_pairs(self, ends: HeadsAndDependents, sentence: Tensor, heads: Tensor, dependents: Tensor) -> Tensor:
-        """Return (N, M, relations), the scores of pairs of words.
-
-        sentence: (N, 1); the sentence of each state
-        heads, dependents: (N, M); the positions of M pairs in each of N states
-        """
+        """Return (N, M, relations), the scores of M pairs of words, at (N, M), in the sentence (N, 1) of each state."""
         first = sentence * ends.heads.size(1)
         chosen = (
             words.flatten(0, 1).index_select(0, (first + some).flatten())

@@ -11,9 +11,16 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.models.use_parser.classifier import PlainClassifier, TreeClassifier
-from transition_parser.models.use_parser.layer import WORDS, IndicatorIndex, UseLayer
+from transition_parser.models.use_parser.layer import (
+    ACTIONS,
+    WORDS,
+    IndicatorIndex,
+    Structures,
+    UseLayer,
+    indicators,
+    steps_back,
+)
 from transition_parser.models.use_parser.options import UseOptions
-from transition_parser.models.use_parser.structures import ACTIONS, Structures, indicators, steps_back
 from transition_parser.modules.action_scores import FactoredScores, Kinds
 from transition_parser.modules.biaffine import HeadsAndDependents
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
@@ -186,11 +193,7 @@ class UseDecoder(StateDecoder):
         return self.norm(c)
 
     def _indicator_indices(self, states: States, padding: Tensor, steps: int) -> dict[str, IndicatorIndex]:
-        """Return the `IndicatorIndex` of words by the key `WORDS`; an empty dictionary where no head reads words.
-
-        states: (B, T, …); the states of the first `steps` steps
-        padding: (B, P); True where there is no word or root
-        """
+        """Return the `IndicatorIndex` of words by the key `WORDS`; nothing where no head reads words."""
         if not self.structures.of_words:
             return {}
         rows = self.structures.word_rows(padding.size(1), steps)

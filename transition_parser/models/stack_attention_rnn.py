@@ -1,29 +1,113 @@
-"""The decoder: a GRU over actions that attends to words in layers.
+"""A sequence-to-sequence parser with stack-based multi-layer attention.
 
-Source: Zhang et al. 2017, secs. 2 and 3
+Two binary vectors tell the attention which words have been on the stack, and which have left both stack and buffer. In
+shapes, B counts sentences, W the states of each sentence, R rows (B · W), P the words and the root of the longest one.
+
+Source: Zhang et al. 2017
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import torch
 from torch import Tensor, nn
 
-from transition_parser.models.stack_attention_rnn.attention import AttentionMemory, StackAttention
-from transition_parser.models.stack_attention_rnn.options import StackAttentionOptions
-from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
-from transition_parser.modules.encoder import EncoderOut
+from transition_parser.data.resources import Resources
+from transition_parser.models.registry import register
+from transition_parser.modules.contract import ActionScores, ParserModel, SearchState, StateDecoder
+from transition_parser.modules.encoder import EncoderOut, ReadingSettings, RecurrentEncoder
 from transition_parser.modules.layers import Dropout, linear
+from transition_parser.modules.options import dropout_option, layers_option, option, size_option
+from transition_parser.modules.tagging import tag_heads
+from transition_parser.modules.words import WordOptions
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
 
 
-class StackAttentionSearch(SearchState):
-    """The state of a search with stack-based attention.
+@dataclass(frozen=True)
+class StackAttentionOptions(WordOptions):
+    """The options of stack-based multi-layer attention, with widths and sizes as in Zhang et al. 2017, sec. 4.1.
 
-    memory: the words of the sentences as attention reads them
-    hidden: (R, layers, H); the GRU's states of R hypotheses, H wide
+    The paper does not give the width of attention. In the paper, words are 300 wide, and tags, 32 wide, stand beside
+    them, as with `--no-pieces --word-table 20000 --read-tags --tag-width 32 --join-inputs concat`. By default all
+    inputs of words are as wide as the word and are added up.
     """
+
+    encoder_embed_dim: int = size_option(300, "width of words")
+    encoder_layers: int = layers_option(3, "layers of the bidirectional GRU over words")
+    encoder_hidden: int = size_option(500, "width of the GRU over words, in each direction")
+    decoder_embed_dim: int = size_option(32, "width of actions")
+    decoder_layers: int = layers_option(3, "layers of the GRU over actions")
+    decoder_hidden: int = size_option(500, "width of the GRU over actions")
+    attention_layers: int = layers_option(3, "layers of attention")
+    attention_width: int = size_option(500, "width of attention")
+    no_pushed: bool = option(False, "attention does not see which words have been pushed")
+    no_removed: bool = option(False, "attention also sees the words that have left stack and buffer")
+    dropout: float = dropout_option(0.2, "dropout between layers, not steps (Zaremba et al. 2014)")
+    word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
+    action_dropout: float = dropout_option(0.0, "dropout of whole actions of the history")
+
+
+_NONE = -1e9  # far below any score, but finite, so that a row without a word (a parse that is done) does not give NaN
+
+
+class AttentionMemory(NamedTuple):
+    """The words of B sentences as attention reads them: h, (B, P, D), U h of eq. 6, (B, P, A), and a mask, (B, P)."""
+
+    words: Tensor
+    keys: Tensor
+    mask: Tensor
+
+    def rows(self, sentences: Tensor) -> AttentionMemory:
+        return AttentionMemory(*(tensor.index_select(0, sentences) for tensor in self))
+
+
+class StackAttention(nn.Module):
+    """Layers of additive attention. Each reads the decoder's state and the result of the layer before.
+
+    The layers share U, S and v, as in eq. 7. Each layer has its own W. Without `sees_pushed` there is no S, the weight
+    of the mark of pushed words.
+    """
+
+    def __init__(self, state: int, words: int, width: int, layers: int, sees_pushed: bool = True) -> None:
+        super().__init__()
+        self.of_words = nn.Linear(words, width, bias=False)
+        self.of_pushed = nn.Parameter(torch.empty(width, 1)) if sees_pushed else None
+        self.score = nn.Parameter(torch.empty(1, width))
+        for weight in (self.of_words.weight, self.of_pushed, self.score):
+            if weight is not None:
+                nn.init.xavier_uniform_(weight)
+        self.of_state = nn.ModuleList(linear(state + (words if layer else 0), width) for layer in range(layers))
+
+    def memory(self, encoder_out: EncoderOut) -> AttentionMemory:
+        """Return the tensors that are the same for all states of a sentence."""
+        return AttentionMemory(encoder_out.words, self.of_words(encoder_out.words), encoder_out.mask)
+
+    def forward(self, state: Tensor, memory: AttentionMemory, pushed: Tensor | None, gone: Tensor | None) -> Tensor:
+        """Return (B, W, l · D), the layers' results side by side, for W states of each sentence.
+
+        state: (B, W, state)
+        pushed, gone: (B, W, P) bool or None; True for pushed words (s of sec. 3), and for gone words (r); None: no word
+        """
+        keys = memory.keys[:, None]
+        if self.of_pushed is not None and pushed is not None:
+            keys = keys + pushed[..., None].to(keys.dtype) * self.of_pushed[:, 0].to(keys.dtype)
+        seen = memory.mask[:, None] if gone is None else memory.mask[:, None] & ~gone
+        found: list[Tensor] = []
+        for layer in self.of_state:
+            query = layer(torch.cat([state, *found[-1:]], -1))
+            scores = torch.tanh(keys + query[:, :, None]) @ self.score[0]
+            precise = torch.promote_types(scores.dtype, torch.float)
+            weights = scores.to(precise).masked_fill(~seen, _NONE).softmax(-1).to(scores.dtype)
+            found.append(weights @ memory.words)
+        return torch.cat(found, -1)
+
+
+class StackAttentionSearch(SearchState):
+    """The state of a search: the words as attention reads them, and the GRU's states, (R, layers, H)."""
 
     def __init__(self, machine: Machine, encoder_out: EncoderOut, memory: AttentionMemory, hidden: Tensor) -> None:
         super().__init__(machine, encoder_out)
@@ -149,3 +233,53 @@ class StackAttentionDecoder(StateDecoder):
         """Return (…, V), the scores of actions, g of eq. 4."""
         inner = torch.tanh(self.inner(torch.cat([embedded, self.dropout(top), self.dropout(context)], -1)))
         return self.output(self.dropout(inner))
+
+
+SMALL = {
+    "encoder_embed_dim": 256,
+    "encoder_layers": 2,
+    "encoder_hidden": 128,
+    "decoder_embed_dim": 64,
+    "decoder_layers": 1,
+    "decoder_hidden": 256,
+    "attention_width": 128,
+}
+
+
+def build(options: StackAttentionOptions, resources: Resources) -> ParserModel:
+    """Return the model over the dictionaries of `resources`."""
+    encoder = RecurrentEncoder(
+        ReadingSettings.from_resources(resources, options, options.encoder_embed_dim),
+        dim=options.encoder_embed_dim,
+        hidden=options.encoder_hidden,
+        layers=options.encoder_layers,
+        dropout=options.dropout,
+        word_dropout=options.word_dropout,
+    )
+    decoder = StackAttentionDecoder(resources.table, resources.target_dictionary.pad(), options)
+    for part in (encoder.ahead, encoder.back, decoder):
+        _initialise(part)
+    width = 2 * options.encoder_hidden
+    return ParserModel(encoder, decoder, tag_heads(options, width, resources.columns))
+
+
+def _initialise(part: nn.Module) -> None:
+    """Draw weights from Glorot and Bengio's normal distribution (as in Zhang et al., sec. 4.1), for each gate of a GRU.
+
+    Biases are 0. Embeddings, which the paper takes from GloVe, stay as they are.
+    """
+    embeddings = {id(module.weight) for module in part.modules() if isinstance(module, nn.Embedding)}
+    for name, weight in part.named_parameters():
+        if weight.dim() == 1:
+            nn.init.zeros_(weight)
+        elif id(weight) not in embeddings:
+            for gate in weight.data.chunk(3 if "weight_ih" in name or "weight_hh" in name else 1):
+                nn.init.xavier_normal_(gate)
+
+
+register(
+    "stack_attention_rnn",
+    StackAttentionOptions,
+    build,
+    {"stack_attention_rnn": {}, "stack_attention_rnn_small": SMALL},
+)
