@@ -70,7 +70,7 @@ def test_a_word_with_two_rolesets_gives_none_of_them():
 
 
 def test_light_verbs_and_auxiliaries_have_no_node():
-    of = sentence("He/PRON/3/nsubj", "has/AUX/3/aux", "made/VERB/0/root", "a/DET/5/det", "mistake/NOUN/3/obj")
+    of = sentence("I/PRON/3/nsubj", "has/AUX/3/aux", "made/VERB/0/root", "a/DET/5/det", "mistake/NOUN/3/obj")
     mistake = predicate(4, "mistake.02", ARG0=(0, 0))
     light = predicate(2, "make.LV", ARGM_PRR=(4, 4))
     result = found(of, predicate(1, "have.01"), light, mistake)
@@ -128,7 +128,7 @@ def test_relative_pronouns_expletives_and_function_words_are_no_arguments():
 
 
 def test_a_person_may_be_both_arguments():
-    of = sentence("They/PRON/2/nsubj", "hurt/VERB/0/root", "themselves/PRON/2/obj")
+    of = sentence("We/PRON/2/nsubj", "hurt/VERB/0/root", "ourselves/PRON/2/obj")
     assert found(of, predicate(1, "hurt.01", ARG0=(0, 0), ARG1=(2, 2)))["edges"] == {
         (1, "ARG0"): (0, 0),
         (1, "ARG1"): (0, 0),

@@ -308,8 +308,7 @@ def test_options_that_only_one_kind_has(checkpoint, tmp_path):
 
 def test_output_that_can_not_be(tmp_path, amr_checkpoint):
     assert f"{tmp_path}: is " in fails("parse", amr_checkpoint, SAMPLE_AMR, "-o", tmp_path)
-    assert f"{tmp_path}: is " in fails("parse", amr_checkpoint, SAMPLE_AMR, "-o", tmp_path, "--resume")
-    assert "does not exist" in fails("parse", amr_checkpoint, SAMPLE_AMR, "-o", tmp_path / "a" / "b", "--resume")
+    assert "does not exist" in fails("parse", amr_checkpoint, SAMPLE_AMR, "-o", tmp_path / "a" / "b")
     assert "does not exist" in fails("align", SAMPLE_AMR, tmp_path / "a" / "b")
 
 

@@ -174,17 +174,6 @@ def test_nothing_is_loaded_where_nothing_is_left(tmp_path, monkeypatch):
     assert len(list((tmp_path / "out").iterdir())) == 2
 
 
-@pytest.mark.parametrize("other", [("en-ewt", "two.txt"), ("en-amr", "one.txt"), ("en-ewt", "one.txt", "--json")])
-def test_a_finished_file_of_another_run_is_parsed_again(tmp_path, other):
-    for name, text in (("one.txt", "Hi there.\n"), ("two.txt", "Something else.\n")):
-        (tmp_path / name).write_text(text)
-    out, (model, name, *options) = tmp_path / "out", other
-    run_here("parse", "en-ewt", tmp_path / "one.txt", "-o", out, "--resume")
-    run_here("parse", model, tmp_path / name, *options, "-o", out, "--resume")
-    assert out.read_text() == run_here("parse", model, tmp_path / name, *options).stdout
-    assert {path.name for path in tmp_path.iterdir()} == {"one.txt", "two.txt", "out"}
-
-
 @pytest.mark.parametrize(("name", "plain"), [("en", "en-ewt"), ("amr", "en-amr")])
 def test_one_line_says_that_minilm_is_missing(monkeypatch, name, plain):
     find = importlib.util.find_spec

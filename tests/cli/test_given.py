@@ -36,17 +36,11 @@ def test_facts_with_and_without_ids(tmp_path, text):
 
 def test_facts_are_kept_by_each_way_of_writing(tmp_path, text):
     given = ("--given", facts(tmp_path, FACTS))
-    for number, options in enumerate(((), ("--resume",))):
-        run_here(*PARSE, "en-amr", text, "--tokenize", *given, *options, "-o", tmp_path / f"{number}.amr")
+    run_here(*PARSE, "en-amr", text, "--tokenize", *given, "-o", tmp_path / "0.amr")
     run_here(*PARSE, "en-amr", text, "--tokenize", *given, "-o", f"{tmp_path}/folder/")
     first = (tmp_path / "0.amr").read_text()
     assert "zork-03" in first
-    assert first == (tmp_path / "1.amr").read_text() == (tmp_path / "folder" / "text.amr").read_text()
-
-
-def test_a_weight_of_nothing_keeps_nothing(tmp_path, text):
-    given = ("--given", facts(tmp_path, FACTS), "--given-weight", "0")
-    assert "zork" not in run_here(*PARSE, "en-amr", text, "--tokenize", *given).stdout
+    assert first == (tmp_path / "folder" / "text.amr").read_text()
 
 
 def test_facts_of_no_sentence_are_warned_of(tmp_path, text):
@@ -63,7 +57,6 @@ def test_facts_of_no_sentence_are_warned_of(tmp_path, text):
         ([{**FACTS, "none": [9]}], (), "facts.jsonl:1: sentence 1: a word without a node, 9: the sentence has 4 words"),
         ([{"none": [0]}], ("--shard", "1/2"), "facts.jsonl:1: the facts have no id"),
         ([{"none": [0]}], ("--resume",), "facts.jsonl:1: the facts have no id"),
-        ([FACTS], ("--given-weight", "-1"), "the weight -1.0 is not a finite number, 0 or more"),
     ],
 )
 def test_bad_facts_are_one_error(tmp_path, text, lines, options, problem):
@@ -76,5 +69,3 @@ def test_bad_facts_are_one_error(tmp_path, text, lines, options, problem):
 def test_facts_are_for_amrs(tmp_path, text):
     done = run_here(*PARSE, "en-ewt", text, "--given", facts(tmp_path, FACTS), status=2)
     assert "--given is for AMRs: en-ewt is a model of trees" in done.stderr
-    done = run_here(*PARSE, "en-amr", text, "--given-weight", "2", status=2)
-    assert "--given-weight is the weight of facts" in done.stderr

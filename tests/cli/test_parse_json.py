@@ -75,11 +75,10 @@ def test_places_in_raw_text_and_tokens_of_several_words(tmp_path):
 @pytest.mark.parametrize("option", mostly_slow(["--tokens", "--tokenize"], "--tokenize"))
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
 def test_each_line_has_a_row(model, option, tmp_path):
-    path, out, text = tmp_path / "a.txt", tmp_path / "out.jsonl", "\nGo on .\r\n \n\nStop\n\n"
+    path, text = tmp_path / "a.txt", "\nGo on .\r\n \n\nStop\n\n"
     path.write_bytes(text.encode())
     arguments = ("parse", model, path, option, "--json", *SAME)
-    whole = run_here(*arguments).stdout
-    rows = objects(whole)
+    rows = objects(run_here(*arguments).stdout)
     assert [(row["line"], row["id"], len(row["words"])) for row in rows] == [
         (1, None, 0), (2, "1", 3), (3, None, 0), (4, None, 0), (5, "2", 1), (6, None, 0),
     ]  # fmt: skip
@@ -87,9 +86,6 @@ def test_each_line_has_a_row(model, option, tmp_path):
     assert all(text[word["start"] : word["end"]] == word["form"] for row in rows for word in row["words"])
     shards = [run_here(*arguments, "--shard", f"{i}/2").stdout for i in (1, 2)]
     assert objects("".join(shards)) == rows
-    (tmp_path / "out.jsonl.partial").write_text("".join(whole.splitlines(keepends=True)[:3]))
-    run_here(*arguments, "-o", out, "--resume")
-    assert objects(out.read_text()) == rows
     written = run_here("parse", model, path, option, *SAME).stdout
     assert re.findall(r"^# (?:::)?line (?:= )?(\d+)$", written, re.MULTILINE) == ["2", "5"]
 
@@ -113,44 +109,6 @@ def test_wiki_is_the_name_on_request():
     assert wikis("--wiki", "name") == {'"Angela_Merkel"', '"Emmanuel_Macron"'}
 
 
-@pytest.mark.parametrize("model, sample", MODELS)
-@pytest.mark.parametrize("where", mostly_slow([0.0, 0.3, 0.7, 1.0], 0.3))
-def test_an_interrupted_run_continues_after_a_whole_line(model, sample, where, tmp_path):
-    out, partial = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
-    arguments = ("parse", model, sample, *SAME, "--json", "--beam", "2", "--nbest", "2", "-o", out)
-    run_here(*arguments)
-    expected = out.read_bytes()
-    out.unlink()
-    partial.write_bytes(expected[: int(len(expected) * where)])
-    run_here(*arguments, "--resume")
-    assert without_scores(out.read_bytes()) == without_scores(expected) and not partial.exists()
-
-
-@pytest.mark.parametrize(
-    "line, said",
-    [
-        ('{"id": "x", "words": [{"form": "Go"}]}', "its sentence 1 is x, but the input has"),
-        ('{"id": "x"}', "out.jsonl.partial:1: the line is not a parse in JSON: remove the file"),
-        ("1\tGo\t_", "out.jsonl.partial:1: the line is not a parse in JSON: remove the file"),
-    ],
-)
-def test_what_can_not_be_continued(line, said, tmp_path):
-    out, partial = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
-    partial.write_text(line + "\n")
-    done = run_here("parse", "en-ewt", SAMPLE, *SAME, "--json", "-o", out, "--resume", status=2)
-    assert said in done.stderr and done.stderr.count("\n") == 1 and not out.exists()
-
-
-@pytest.mark.parametrize("model, sample", MODELS)
-def test_lines_of_json_are_not_continued_in_another_format(model, sample, tmp_path):
-    out, partial = tmp_path / "out", tmp_path / "out.partial"
-    run_here("parse", model, sample, *SAME, "--json", "-o", partial)
-    before = partial.read_bytes()
-    done = run_here("parse", model, sample, *SAME, "-o", out, "--resume", status=2)
-    assert f"{partial}: the file holds neither CoNLL-U nor AMRs, the format of this run: remove" in done.stderr
-    assert done.stderr.count("\n") == 1 and partial.read_bytes() == before and not out.exists()
-
-
 def test_shards_and_folders(tmp_path):
     whole = run_here("parse", "en-ewt", SAMPLE, *SAME, "--json").stdout
     arguments = ("parse", "en-ewt", SAMPLE, *SAME, "--json", "-o")
@@ -169,11 +127,6 @@ def test_rows_get_a_list(tmp_path):
     assert [{key: row[key] for key in row if key != "parses"} for row in rows] == ROWS
     found = [[[word["form"] for word in one["words"]] for one in row["parses"]] for row in rows]
     assert found == [[["Go", "now", "."]], [], [], [["Stop"]]]
-    expected = out.read_bytes()
-    out.unlink()
-    (tmp_path / "out.jsonl.partial").write_bytes(expected[: len(expected) // 2])
-    run_here("parse", "en-ewt", path, *arguments, out, "--resume")
-    assert out.read_bytes() == expected
     table = parquet(tmp_path / "a.parquet")
     run_here("parse", "en-ewt", table, *arguments, tmp_path / "out.parquet")
     import pyarrow.parquet as pq

@@ -94,13 +94,12 @@ def test_outputs_of_a_folder_that_can_not_be(inputs, said, tmp_path):
     assert (tmp_path / "out" / "x.conllu").read_text() == "1\tGo\n"
 
 
-@pytest.mark.parametrize("options", [(), ("--resume",)])
-def test_an_output_that_would_replace_an_input_is_refused(options, tmp_path):
+def test_an_output_that_would_replace_an_input_is_refused(tmp_path):
     path, link = tmp_path / "a.txt", tmp_path / "link.txt"
     path.write_text("Go now.\n")
     link.symlink_to(path)
     for out in (path, link):
-        said = parse(SAMPLE, path, "-o", out, *options, status=2).stderr
+        said = parse(SAMPLE, path, "-o", out, status=2).stderr
         assert said.endswith(f" error: {path}: its output would replace the input itself: give another file\n")
         assert said.count("\n") == 1
         assert path.read_text() == "Go now.\n"
@@ -131,7 +130,6 @@ def test_a_folder_is_resumed_by_file(tmp_path):
         (tmp_path / f"{name}.txt").write_text(f"Go {name} .\nStop !\n")
     expected = parse(tmp_path / "b.txt").stdout
     (out / "a.conllu").write_text("finished before\n")
-    (out / "b.conllu.partial").write_text(expected[: len(expected) - 3])
     parse(*(tmp_path / f"{name}.txt" for name in names), "-o", f"{out}/", "--resume")
     assert {path.name for path in out.iterdir()} == {"a.conllu", "b.conllu", "c.conllu"}
     assert (out / "a.conllu").read_text() == "finished before\n"
@@ -295,23 +293,6 @@ def test_what_can_not_go_into_one_file(tmp_path):
     assert "has another format: give -o DIR/" in done.stderr
     parse(rows, other, "--column", "text", "-o", f"{tmp_path / 'out'}/")
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"a.jsonl", "a.parquet"}
-
-
-def test_an_interrupted_run_over_rows_continues(tmp_path):
-    path, out = jsonl(tmp_path / "a.jsonl"), tmp_path / "out.jsonl"
-    partial = tmp_path / "out.jsonl.partial"
-    parse(path, "--column", "text", "-o", out)
-    expected = out.read_bytes()
-    for size in (0, 1, expected.index(b"\n"), expected.index(b"\n") + 1, len(expected) // 2, len(expected)):
-        out.unlink()
-        partial.write_bytes(expected[:size])
-        parse(path, "--column", "text", "-o", out, "--resume")
-        assert out.read_bytes() == expected and not partial.exists()
-    other = jsonl(tmp_path / "b.jsonl", ROWS[1:])
-    partial.write_bytes(expected[: expected.index(b"\n") + 1])
-    done = parse(other, "--column", "text", "-o", out, "--resume", status=2)
-    assert "its row 1 is not from the input, which has another row there: remove the file" in done.stderr
-    assert partial.exists()
 
 
 # --- shards -----------------------------------------------------------------------------

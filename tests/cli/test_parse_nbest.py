@@ -55,19 +55,6 @@ def test_score_compares_the_first_of_each_sentence(parsed, name):
     assert run_here("score", sample, several, "--json").stdout == run_here("score", sample, one, "--json").stdout
 
 
-@pytest.mark.parametrize("name", ["conllu", "amr"])
-@pytest.mark.parametrize("where", [0.2, 0.5, 0.8])
-def test_an_interrupted_run_continues_after_a_whole_sentence(parsed, tmp_path, name, where):
-    model, sample, _, several = parsed[name]
-    blocks = several.read_text(encoding="utf-8").split("\n\n")
-    cut = next(i for i in range(int(len(blocks) * where), len(blocks)) if re.search(r"nbest =? ?2/3", blocks[i]))
-    out = tmp_path / several.name
-    Path(f"{out}.partial").write_text("\n\n".join(blocks[: cut + 1]) + "\n\n", encoding="utf-8")
-    run_here("parse", model, sample, *OPTIONS, "--nbest", "3", "--resume", "-o", out)
-    # the last digits of scores depend on what is in the batch
-    assert SCORES.sub("", out.read_text(encoding="utf-8")) == SCORES.sub("", several.read_text(encoding="utf-8"))
-
-
 def test_what_opens_paragraphs_comes_once():
     done = run_here("parse", "en-ewt", "-", "--raw", "--beam", "3", "--nbest", "3", stdin="She sleeps.\n\nHe reads.\n")
     assert done.stdout.count("# newpar") == done.stdout.count("# sent_id") == 2

@@ -61,18 +61,6 @@ def test_long_sentences_that_are_given_are_refused(tmp_path):
     )
 
 
-def test_an_interrupted_run_continues(tmp_path):
-    text, out = tmp_path / "text", tmp_path / "out.conllu"
-    text.write_text(TEXT)
-    arguments = ("parse", "en-ewt", text, "--raw", "--precision", "fp32", "-o", out)
-    run_here(*arguments)
-    expected = out.read_text()
-    out.unlink()
-    (tmp_path / "out.conllu.partial").write_text(expected[: len(expected) // 2])
-    run_here(*arguments, "--resume")
-    assert out.read_text() == expected
-
-
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
 def test_parses_of_texts(model):
     parses = Parser.load(model).parse([TEXT, "Go now."])

@@ -44,7 +44,6 @@ CONTRADICTIONS = {
     ),
     "the top is n, a constant": lambda: Given((GivenNode((2, 2), "-", "n"),), top="n"),
     "is not a span": lambda: Given((GivenNode((2, 1), "dog"),)),
-    "is not a finite number": lambda: Given((GivenNode((1, 1), "dog", weight=-1.0),)),
 }
 
 
@@ -81,7 +80,7 @@ def test_inverse_roles_are_turned_round_unless_the_target_is_a_constant():
 
 LINE = {
     "id": "s1",
-    "nodes": [{"span": [2, 2], "concept": "price-01", "variable": "p", "weight": 2}],
+    "nodes": [{"span": [2, 2], "concept": "price-01", "variable": "p"}],
     "names": [{"span": [0, 1], "type": "city", "strings": ["New", "York"], "variable": "c"}],
     "edges": [{"source": "p", "role": "ARG1", "target": [3, 5]}],
     "none": [6],
@@ -93,7 +92,7 @@ LINE = {
 def test_a_line_of_facts():
     given = given_of(LINE, "facts.jsonl", 3)
     assert given == Given(
-        (GivenNode((2, 2), "price-01", "p", weight=2),),
+        (GivenNode((2, 2), "price-01", "p"),),
         (GivenName((0, 1), "city", ("New", "York"), "c"),),
         (GivenEdge("p", "ARG1", (3, 5)),),
         frozenset({6}),
@@ -119,7 +118,6 @@ BAD_LINES = {
     "a number as an end": ('{"edges": [{"source": 1, "role": "mod", "target": [2, 2]}]}', "not a variable, or a span"),
     "words that are no list": ('{"none": 1}', "none is 1, not a list of words"),
     "two tops": ('{"top": [1, 1], "top": [2, 2]}', "two values of 'top'"),
-    "a weight that is a text": ('{"weight": "2"}', "weight is '2', not a number"),
     "an id that is a number": ('{"id": 2}', "id is 2, not a text"),
     "a contradiction": (
         '{"id": "s", "nodes": [{"span": [0, 0], "concept": "x"}], "none": [0]}',

@@ -85,7 +85,7 @@ EXAMPLE = """example:
   transition-parser parse en reviews-*.parquet --column text -o parsed/
   transition-parser parse amr sentences.txt --tokenize --alignments marks"""
 
-OPTIONS: OptionsOf = {AMR: {"alignments": None, "consensus": False, "wiki": None, "given": None, "given_weight": None}}
+OPTIONS: OptionsOf = {AMR: {"alignments": None, "consensus": False, "wiki": None, "given": None}}
 WIKI = {None: True, "keep": True, "none": False, "name": "name"}  # --wiki → the option `wiki` of `annotated`
 
 
@@ -116,8 +116,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="write into FILE.partial first, and continue there if a run of the same model and options was "
-        "interrupted; keep finished files in DIR/; parse again if FILE is finished",
+        help="keep the files that DIR/ has already: each file is written whole or not at all",
     )
     _add_search(parser)
     _add_given(parser)
@@ -172,13 +171,6 @@ def _add_given(parser: argparse.ArgumentParser) -> None:
         "--given",
         metavar="FACTS",
         help="AMR: keep the facts of this file (see above); facts that contradict each other are an error",
-    )
-    parser.add_argument(
-        "--given-weight",
-        type=float,
-        metavar="W",
-        help="AMR: prefer the facts instead of keeping all of them: actions that contradict a fact lose W nats "
-        "(facts may also have a weight of their own)",
     )
 
 
@@ -274,6 +266,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_inputs(arguments.input)
     check_output(arguments.output, arguments.input)
     given = _given(arguments)
+    if arguments.resume and not _is_folder(arguments.output):
+        raise InputError("--resume keeps whole files of a folder: give -o DIR/ (or divide the input by --shard I/N)")
     if arguments.resume and _is_finished(arguments):
         print(f"transition-parser: nothing is left to parse: {arguments.output} is finished", file=sys.stderr)
         return 0
@@ -283,10 +277,10 @@ def run(arguments: argparse.Namespace) -> int:
     if _is_folder(arguments.output):
         _each(job, arguments)
     else:
-        from transition_parser.parsing.bulk.outputs import check_formats
+        from transition_parser.parsing.bulk import check_formats
 
         check_formats(arguments.input, job.reading)
-        job.write(_parts(job, arguments), arguments.output, arguments.resume)
+        job.write(_parts(job, arguments), arguments.output)
     if given is not None and arguments.shard is None and not arguments.resume:
         given.warn_of_unused()
     return 0
@@ -297,12 +291,8 @@ def _given(arguments: argparse.Namespace) -> GivenFacts | None:
     from transition_parser.parsing.given import GivenFacts, read_given
 
     if arguments.given is None:
-        if arguments.given_weight is not None:
-            raise InputError("--given-weight is the weight of facts: give the facts by --given FACTS")
         return None
     facts = read_given(arguments.given)
-    if arguments.given_weight is not None:
-        facts = [one.preferred(arguments.given_weight) for one in facts]
     given = GivenFacts(facts)
     in_parts = arguments.resume or arguments.shard or arguments.engine == "ray" or len(arguments.input) > 1
     if facts and in_parts and not given.has_ids:
@@ -352,7 +342,7 @@ def _reading(arguments: argparse.Namespace, formalism: Formalism) -> Reading:
 
 def _column(arguments: argparse.Namespace, formalism: Formalism) -> str:
     """Return the default name of the column that is added to tables."""
-    from transition_parser.parsing.bulk.outputs import JSON_COLUMN
+    from transition_parser.parsing.bulk import JSON_COLUMN
 
     return JSON_COLUMN if arguments.json else formalism.suffix.lstrip(".")
 
@@ -388,12 +378,12 @@ def _each(job: Job, arguments: argparse.Namespace) -> None:
     with folder(arguments.output):
         for path, name in outputs:
             if not (arguments.resume and os.path.exists(name)):
-                job.write([Part(path)], name, arguments.resume)
+                job.write([Part(path)], name)
 
 
 def _outputs(arguments: argparse.Namespace, formalism: Formalism) -> list[tuple[str, str]]:
     """Return the inputs of this shard, each with the path of its output in DIR/."""
-    from transition_parser.parsing.bulk.outputs import JSON_SUFFIX, names_in
+    from transition_parser.parsing.bulk import JSON_SUFFIX, names_in
 
     suffix = JSON_SUFFIX if arguments.json else formalism.suffix
     names = names_in(arguments.output, arguments.input, suffix, _reading(arguments, formalism))

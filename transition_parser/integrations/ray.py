@@ -1,16 +1,14 @@
 """Parsing on many cores, GPUs and machines by Ray Data (extra `[ray]`).
 
-Inputs are divided into parts. An actor reads and parses a part and writes it as one file: `part-00000.conllu` and so
-on, in the order of the inputs. Files are written whole or not at all, so that a part whose actor died is parsed again.
-`manifest.json` beside the files says which sentences of which input each file has. All machines must see the inputs,
-the model and the folder under the same names.
+Inputs are divided into parts. An actor reads and parses a part of `news.txt` and writes it as one file:
+`news-00000.conllu` and so on. Files are written whole or not at all, so that a part whose actor died is parsed again.
+All machines must see the inputs, the model and the folder under the same names.
 """
 
 from __future__ import annotations
 
-import json
+import glob
 import logging
-import math
 import os
 import pickle
 import signal
@@ -22,19 +20,16 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from transition_parser.base.errors import InputError, input_error, missing_extra
-from transition_parser.base.files import folder, replacing, unpacked_name
+from transition_parser.base.files import folder, unpacked_name
 from transition_parser.base.process import keep_few_kernels, keep_freed_memory
 from transition_parser.base.progress import progress
-from transition_parser.parsing.sentences.inputs import documents
+from transition_parser.parsing.bulk import names_in
 from transition_parser.parsing.sentences.parts import Part, divided
-from transition_parser.parsing.sentences.rows import table_of
 
 if TYPE_CHECKING:
     from transition_parser.parsing.bulk import Job
 
-MANIFEST = "manifest.json"
-MOST, LEAST = 4096, 32  # limits of the size of a part, in sentences or rows
-_PARTS_EACH = 8  # parts for each actor; many small parts let all actors end at about the same time
+PART = 1024  # sentences or rows of a part; many small parts let all actors end at about the same time
 # By default Ray sends usage statistics to its makers, prints internal messages, and runs actors with niceness 15, so
 # that they would hardly run on a busy machine.
 _ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal", "RAY_worker_niceness": "0"}
@@ -55,29 +50,26 @@ def parse_by_ray(
 
     actors: number of actors; by default one for each `job.parser.threads` cores, or one for each GPU if the job's
         device is a GPU
-    resume: keep the files that an interrupted run of the same inputs and options has written
+    resume: keep the files that the folder has already
     prepare: function that each actor calls before it loads the job
 
-    Raises `InputError` for bad input, and for an output folder with other contents.
+    Raises `InputError` for bad input, and for an output folder that is not empty unless `resume` is True.
     """
-    before = _manifest_in(Path(output), resume)
+    if not resume and os.path.isdir(output) and os.listdir(output):
+        raise input_error("is not empty: give another folder, or --resume to keep its files", output)
     with folder(output) as dest, _running(job, actors) as actors:
-        size = before["part_size"] if before else None
-        parts, size = _divided(job, [os.path.abspath(path) for path in paths], actors, size)
-        manifest = _manifest(job, paths, parts, size)
-        if before and before | {"finished": False} != manifest:
-            raise input_error("is from a run with other inputs or options: give another folder", dest / MANIFEST)
-        _save(manifest, dest)
-        missing = [
-            {"part": pickle.dumps(part), "file": str(dest.resolve() / entry["file"])}
-            for part, entry in zip(parts, manifest["parts"], strict=True)
-            if not (dest / entry["file"]).exists()
-        ]
+        work: list[tuple[Part, str]] = []
+        for path, name in zip(paths, names_in(str(dest.resolve()), paths, job.suffix, job.reading), strict=True):
+            stem, suffix = os.path.splitext(unpacked_name(name))
+            parts = divided(os.path.abspath(path), job.parser.formalism.sentence, job.reading, PART)
+            work += [(part, f"{stem}-{number:05}{suffix}") for number, part in enumerate(parts)]
+        missing = [(part, file) for part, file in work if not os.path.exists(file)]
         if missing:
-            _run(job, missing, min(actors, len(missing)), prepare)
-        for unfinished in dest.glob(".part-*"):  # left by actors that died
-            unfinished.unlink()
-        _save(manifest | {"finished": True}, dest)
+            rows = [{"part": pickle.dumps(part), "file": file} for part, file in missing]
+            _run(job, rows, min(actors, len(rows)), prepare)
+        for _part, file in missing:
+            for unfinished in dest.glob(f".{glob.escape(Path(file).stem)}-*"):  # left by actors that died
+                unfinished.unlink()
 
 
 class ParserActor:
@@ -187,71 +179,3 @@ def _all(resources: Mapping[str, float], job: Job) -> int:
     if job.parser.device.type == "cuda":
         return max(int(resources.get("GPU", 0)), 1)
     return max(int(resources.get("CPU", 1)) // job.parser.threads, 1)
-
-
-# --- parts ------------------------------------------------------------------------------
-
-
-def _divided(job: Job, paths: Sequence[str], actors: int, size: int | None) -> tuple[list[Part], int]:
-    """Divide all files into parts, and return the parts and their size in sentences or rows.
-
-    size: size of a part; None: chosen so that each actor gets about `_PARTS_EACH` parts, between `LEAST` and `MOST`
-    """
-    kind = job.parser.formalism.sentence
-    if size is None:
-        # one pass counts and a second one divides; both keep only the borders of parts in memory
-        counts = [part.count or 0 for path in paths for part in divided(path, kind, job.reading, MOST)]
-        size = min(max(math.ceil(sum(counts) / (actors * _PARTS_EACH)), LEAST), MOST)
-    named = zip(paths, documents(paths, kind, job.reading), strict=True)
-    return [part for path, document in named for part in divided(path, kind, job.reading, size, document)], size
-
-
-def _manifest(job: Job, paths: Sequence[str], parts: Sequence[Part], size: int) -> dict[str, Any]:
-    given = {os.path.abspath(path): path for path in paths}
-    reading = job.reading
-    entries = []
-    for number, part in enumerate(parts):
-        table = table_of(part.path, reading)
-        suffix = Path(unpacked_name(part.path)).suffix if table else job.suffix
-        assert part.begin is not None and part.end is not None  # `divided` has set them
-        entries.append(
-            {
-                "file": f"part-{number:05}{suffix}",
-                "input": given[part.path],
-                "rows" if table else "sentences": [part.begin.before, part.end.before],
-            }
-        )
-    return {
-        "finished": False,
-        "job": job.described(),
-        "inputs": [{"path": path, "bytes": os.path.getsize(path)} for path in paths],
-        "part_size": size,
-        "parts": entries,
-    }
-
-
-def _manifest_in(dest: Path, resume: bool) -> dict[str, Any] | None:
-    """Return the manifest that an earlier run has left in the folder, or None for an empty or missing folder.
-
-    Raises `InputError` for a folder with other contents, for an earlier run if `resume` is False, and for a
-    damaged manifest.
-    """
-    if not dest.is_dir() or not any(dest.iterdir()):
-        return None
-    path = dest / MANIFEST
-    if not path.is_file():
-        raise input_error("is not empty, and has no output of Ray: give another folder", dest)
-    if not resume:
-        raise input_error("has the output of another run: give another folder, or --resume", dest)
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(found["part_size"], int):
-            raise TypeError("part_size")
-    except (ValueError, KeyError, TypeError) as error:
-        raise input_error(f"is damaged ({error}): give another folder", path) from None
-    return found
-
-
-def _save(manifest: Mapping[str, Any], dest: Path) -> None:
-    with replacing(dest / MANIFEST) as temporary:
-        temporary.write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The completion of an AMR by the facts that search has not fulfilled, so that each fact that must hold holds."""
+"""The completion of an AMR by the facts that search has not fulfilled, so that each fact holds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from transition_parser.graphs.amr import AmrGraph, Edge, edge_of
-from transition_parser.parsing.given_records import EdgeFact, NodeFact, Place, SentenceFacts, overlaps
+from transition_parser.parsing.guide import EdgeFact, FactEnd, NodeFact, SentenceFacts, overlaps
 from transition_parser.transitions.amr_limits import ONCE
 
 _ROLE = "mod"  # the role of edges that are added only to connect the graph
@@ -14,7 +14,7 @@ _ROLE = "mod"  # the role of edges that are added only to connect the graph
 
 @dataclass(frozen=True)
 class Completed:
-    """A graph that fulfils all facts that must hold.
+    """A graph that fulfils all facts.
 
     alignments: the words of each node
     origins: for each node its number before the completion; None for a new node
@@ -30,22 +30,20 @@ class Completed:
 def complete(
     graph: AmrGraph, alignments: Sequence[Sequence[int]], facts: SentenceFacts, made: Mapping[int, int]
 ) -> Completed:
-    """Return the graph, changed so that it fulfils all facts that must hold.
+    """Return the graph, changed so that it fulfils all facts.
 
-    made: the number of a node fact → its node in the graph, for the facts that search has fulfilled
+    made: the number of a node fact → the node that search made for it, perhaps with another label
     """
     draft = _Draft(graph, alignments, facts, made)
     draft.clear_none()
     for number, fact in enumerate(facts.nodes):
-        if fact.weight is None and number not in draft.node:
-            draft.make(number, fact)
-    wanted = [edge for edge in facts.edges if edge.weight is None]
-    for edge in [edge for edge in wanted if not draft.has(edge)]:
+        draft.make(number, fact)
+    for edge in [edge for edge in facts.edges if not draft.has(edge)]:
         draft.connect(edge)
     draft.join()
-    if facts.top is not None and facts.weight is None:
+    if facts.top is not None:
         draft.choose_top(facts.top)
-    if facts.given.complete and facts.weight is None:
+    if facts.given.complete:
         draft.remove_others()
     return draft.result()
 
@@ -81,27 +79,37 @@ class _Draft:
 
     def clear_none(self) -> None:
         """Remove words that must have no node from alignments. An empty alignment gets the nearest other word."""
-        if self.facts.weight is not None or not self.facts.none:
-            return
-        others = [word for word in range(len(self.facts.words)) if word not in self.facts.none]
+        none = self.facts.given.none
+        others = [word for word in range(len(self.facts.words)) if word not in none]
         for node, words in enumerate(self.alignments):
-            kept = tuple(word for word in words if word not in self.facts.none)
+            kept = tuple(word for word in words if word not in none)
             if kept != words:
                 self.added += 1
                 self.alignments[node] = kept or (min(others, key=lambda word: abs(word - words[0])),)
 
     def make(self, number: int, fact: NodeFact) -> None:
-        """Give a node fact its node: a node that has the same words and gets the label of the fact, or a new node."""
-        self.added += 1
+        """Give a node fact its node: the node that search made, another node of the same words, or a new node."""
         words = tuple(range(fact.span[0], fact.span[1] + 1))
-        inside = {self.node[i] for i in self.node}
-        node = next((i for i in self._alike(fact) if i not in inside and self.alignments[i] == words), None)
+        node = self.node.get(number)
+        if node is not None and self.labels[node] == fact.label and self._has_name(node, fact):
+            return
+        self.added += 1
+        if node is None:
+            taken = {*self.node.values()}
+            node = next((i for i in self._alike(fact) if i not in taken and self.alignments[i] == words), None)
         if node is None:
             node = self._new(fact.label, fact.constant, words)
         self.labels[node] = fact.label
         self.node[number] = node
-        if fact.name:
+        if not self._has_name(node, fact):
             self._name(node, fact.strings, words)
+
+    def _has_name(self, node: int, fact: NodeFact) -> bool:
+        """Return True where the node has the name of the fact, or the fact gives none."""
+        names = [edge.target for edge in self.edges if edge.source == node and edge.role == "name"]
+        of_names = ([edge for edge in self.edges if edge.source == name] for name in names)
+        strings = [{edge.role: self.labels[edge.target] for edge in edges} for edges in of_names]
+        return not fact.name or {f"op{n}": string for n, string in enumerate(fact.strings, 1)} in strings
 
     def _alike(self, fact: NodeFact) -> Iterable[int]:
         """Yield the nodes outside names that a fact may relabel: constants for a constant, concepts for a concept."""
@@ -172,7 +180,7 @@ class _Draft:
 
     def _ends(self, fact: EdgeFact, sources: list[int], targets: list[int]) -> tuple[int, int]:
         """Return two different nodes for a new edge: for each end the `_head` of its candidates, or else `_node_of`."""
-        given = {self.node.get(place.fact) for place in (fact.source, fact.target)}
+        given = {self.node.get(end.fact) for end in (fact.source, fact.target)}
         concepts = [n for n in sources if n not in self.constants and (fact.source.fact >= 0 or n not in given)]
         source = self._head(concepts) if concepts else self._node_of(fact.source)
         others = [n for n in targets if n != source and not self._is_taken(n, fact.target)]
@@ -181,38 +189,32 @@ class _Draft:
             source = self._head([node for node in concepts if node != source])
         return source, self._head(others) if others else self._node_of(fact.target)
 
-    def _is_taken(self, node: int, place: Place) -> bool:
-        """Return True for a constant whose only edge comes, or will come, from another fact than that of `place`."""
-        if node not in self.constants or place.fact >= 0:
+    def _is_taken(self, node: int, end: FactEnd) -> bool:
+        """Return True for a constant whose only edge comes, or will come, from another fact than that of `end`."""
+        if node not in self.constants or end.fact >= 0:
             return False
         return node in self.node.values() or any(edge.target == node for edge in self.given)
 
-    def _candidates(self, place: Place) -> list[int]:
+    def _candidates(self, end: FactEnd) -> list[int]:
         """Return the nodes that may be an end of an edge."""
-        if place.fact >= 0:
-            return [self.node[place.fact]] if place.fact in self.node else []
+        if end.fact >= 0:
+            return [self.node[end.fact]] if end.fact in self.node else []
         parts = self._parts_of_names() | self.removed
         return [
             node
             for node, words in enumerate(self.alignments)
-            if node not in parts and words and overlaps(place.span, (words[0], words[-1]))
+            if node not in parts and words and overlaps(end.span, (words[0], words[-1]))
         ]
 
-    def _node_of(self, place: Place) -> int:
-        """Return a node for a place (an end of an edge, or the top) for which no node of the graph can be used.
+    def _node_of(self, end: FactEnd) -> int:
+        """Return a node for an end (of an edge, or the top) that no node of the graph can be.
 
-        It is the node of the fact that `place` names, made if missing; or, if `place` is only a span, a new node of
-        the last word of this span that may have a node.
+        It is the node of the fact that `end` names; or, if `end` is only a span, a new node of the last word of this
+        span that may have a node.
         """
-        fact = self.facts.nodes[place.fact] if place.fact >= 0 else None
-        if fact is not None:
-            if place.fact in self.node:
-                return self.node[place.fact]
-            # the node fact need not hold, so its node may be missing
-            words = tuple(range(fact.span[0], fact.span[1] + 1))
-            self.node[place.fact] = self._new(fact.label, fact.constant, words)
-            return self.node[place.fact]
-        word = max(w for w in range(place.span[0], place.span[1] + 1) if w not in self.facts.none)
+        if end.fact >= 0:
+            return self.node[end.fact]
+        word = max(w for w in range(end.span[0], end.span[1] + 1) if w not in self.facts.given.none)
         read = self.facts.words[word]
         return self._new(read.lemma if read.lemma_is_symbol else "thing", False, (word,))
 
@@ -284,12 +286,12 @@ class _Draft:
     def _distance(self, one: int, other: int) -> int:
         return min((abs(a - b) for a in self.alignments[one] for b in self.alignments[other]), default=0)
 
-    def choose_top(self, place: Place) -> None:
-        """Make the `_head` of the candidates for `place` the new top, unless the old top is a candidate."""
-        candidates = [node for node in self._candidates(place) if node not in self.constants]
+    def choose_top(self, end: FactEnd) -> None:
+        """Make the `_head` of the candidates for `end` the new top, unless the old top is a candidate."""
+        candidates = [node for node in self._candidates(end) if node not in self.constants]
         if self.top not in candidates:
             self.added += 1
-            self.top = self._head(candidates) if candidates else self._node_of(place)
+            self.top = self._head(candidates) if candidates else self._node_of(end)
             self.join()
 
 

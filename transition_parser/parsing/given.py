@@ -1,4 +1,4 @@
-"""Facts about the AMR of a sentence that are known before parsing, and that the parse must keep.
+"""Facts about the AMR of a sentence that are known before parsing, and that the parse keeps.
 
 A file of facts has one JSON object a line, for one sentence:
 
@@ -13,12 +13,11 @@ any node that comes from one of its words. `none` lists the words that no node c
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NoReturn, cast
 
@@ -42,14 +41,12 @@ class GivenNode:
     variable: a name by which edges and the top refer to the node. Several nodes may come from one span if each of them
         has a variable.
     constant: True for a constant, False for a concept; None to decide by the label
-    weight: how many nats an action that contradicts the fact loses; None for the weight of the `Given` (`weight_of`)
     """
 
     span: Span
     concept: str
     variable: str | None = None
     constant: bool | None = None
-    weight: float | None = None
 
     @property
     def is_constant(self) -> bool:
@@ -67,14 +64,13 @@ class GivenName:
     span: the words of the name
     type: the concept of the node (`city`)
     strings: the strings of the name, without quotation marks; None for the words of the span
-    variable, weight: as for `GivenNode`
+    variable: as for `GivenNode`
     """
 
     span: Span
     type: str
     strings: tuple[str, ...] | None = None
     variable: str | None = None
-    weight: float | None = None
 
     def __str__(self) -> str:
         return f"the name of type {self.type} of {_words(self.span)}"
@@ -86,13 +82,11 @@ class GivenEdge:
 
     source, target: the variables of given nodes, or spans; a span stands for any node that comes from one of its words
     role: the role without its colon; inverse roles are allowed
-    weight: as for `GivenNode`
     """
 
     source: End
     role: str
     target: End
-    weight: float | None = None
 
     def __str__(self) -> str:
         return f"the edge :{self.role} from {_end(self.source)} to {_end(self.target)}"
@@ -106,7 +100,6 @@ class Given:
     top: the top of the graph: a variable or a span, as for the end of an edge
     complete: True if the graph has no other nodes, and no other edges except edges that it needs to be connected
     id: the id of the sentence; None if the order of the sentences assigns the facts
-    weight: the weight of all facts that have none of their own; None if these facts must hold
     path, line: the file and the line of the facts, for messages
 
     Raises `InputError` for facts that contradict each other.
@@ -119,7 +112,6 @@ class Given:
     top: End | None = None
     complete: bool = False
     id: str | None = None
-    weight: float | None = None
     path: str | None = None
     line: int | None = None
 
@@ -137,14 +129,6 @@ class Given:
     def __len__(self) -> int:
         """The number of facts."""
         return len(self.made) + len(self.edges) + len(self.none) + (self.top is not None)
-
-    def preferred(self, weight: float | None) -> Given:
-        """Return the facts with another weight for all facts that have none of their own."""
-        return replace(self, weight=weight)
-
-    def weight_of(self, fact: GivenNode | GivenName | GivenEdge | None = None) -> float | None:
-        """Return the weight of a fact (without argument, of `none`, `top` and `complete`); None if it must hold."""
-        return self.weight if fact is None or fact.weight is None else fact.weight
 
     def resolved(self, end: End) -> int | Span:
         """Return the end of an edge as the index in `made` of the node with this variable, or as the span itself."""
@@ -201,10 +185,6 @@ def _check_spans(given: Given) -> None:
     for span in (end for end in ends if not isinstance(end, str)):
         if given.none.issuperset(range(span[0], span[1] + 1)):
             given._fail(f"a node of {_words(span)} is wanted, but {_words(span)} must have none")
-    weights = [fact.weight for fact in (*given.made, *given.edges)]
-    for weight in (given.weight, *weights):
-        if weight is not None and not 0 <= weight < float("inf"):
-            given._fail(f"the weight {weight} is not a finite number, 0 or more")
 
 
 def _check_variables(given: Given) -> None:
@@ -269,17 +249,16 @@ def _is_given_constant(given: Given, place: int | Span) -> bool:
 
 # --- files --------------------------------------------------------------------------------------
 
-_WEIGHT = {"weight": (False, "a number")}
 _FORMS: Mapping[str, Mapping[str, tuple[bool, str]]] = {
     "nodes": {"span": (True, "a span"), "concept": (True, "a text"), "variable": (False, "a text"),
-              "constant": (False, "true or false"), **_WEIGHT},
+              "constant": (False, "true or false")},
     "names": {"span": (True, "a span"), "type": (True, "a text"), "strings": (False, "texts"),
-              "variable": (False, "a text"), **_WEIGHT},
-    "edges": {"source": (True, "an end"), "role": (True, "a text"), "target": (True, "an end"), **_WEIGHT},
+              "variable": (False, "a text")},
+    "edges": {"source": (True, "an end"), "role": (True, "a text"), "target": (True, "an end")},
 }  # fmt: skip
 _KINDS = {"nodes": GivenNode, "names": GivenName, "edges": GivenEdge}
 _LINE = {"nodes": "a list", "names": "a list", "edges": "a list", "none": "words", "top": "an end", "id": "a text",
-         "complete": "true or false", "weight": "a number"}  # fmt: skip
+         "complete": "true or false"}  # fmt: skip
 
 
 def read_given(path: str | os.PathLike) -> list[Given]:
@@ -328,7 +307,7 @@ def given_of(values: Mapping[str, Any], path: str | None = None, line: int | Non
     parts = {name: tuple(_part(name, one, fail) for one in values.get(name, ())) for name in _FORMS}
     return Given(
         **cast(Any, parts), none=frozenset(values.get("none", ())), top=_frozen(values.get("top")), id=sentence,
-        complete=values.get("complete", False), weight=values.get("weight"), path=path, line=line,
+        complete=values.get("complete", False), path=path, line=line,
     )  # fmt: skip
 
 
@@ -348,10 +327,6 @@ def _part(kind: str, values: Any, fail: Any) -> Any:
 
 def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _is_word(value: object) -> bool:
@@ -376,7 +351,6 @@ _CHECKS = {
     "a text": _is_text,
     "texts": lambda value: isinstance(value, list) and bool(value) and all(map(_is_text, value)),
     "true or false": lambda value: isinstance(value, bool),
-    "a number": _is_number,
     "a list": lambda value: isinstance(value, list),
     "words": _is_words,
 }
@@ -419,12 +393,6 @@ class GivenFacts:
     def has_ids(self) -> bool:
         """True where ids, and not their order, assign facts to sentences."""
         return self._by_id is not None
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash of the facts and their ids. Facts that are assigned by order do not change it."""
-        known = sorted((self._by_id or {}).items())
-        return hashlib.sha256(repr(known).encode("utf-8", "surrogatepass")).hexdigest()
 
     def next(self, sentence: Any) -> Given | None:
         """Return the facts of the next sentence, None for a sentence without facts."""

@@ -38,9 +38,7 @@ from transition_parser.parsing.alternatives import NbestRank, ranked
 from transition_parser.parsing.batches import BatchSizes, batches_at_a_time, torch_threads, workers
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, formalism_of
 from transition_parser.parsing.given import Given, GivenFacts
-from transition_parser.parsing.given_records import SentenceFacts
-from transition_parser.parsing.guide import Guide
-from transition_parser.parsing.guide_rules import GuideTable
+from transition_parser.parsing.guide import Guide, GuideTable, SentenceFacts
 from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
 from transition_parser.parsing.parses import NO_TAGS, AmrParse, Parse, SentenceParse
 from transition_parser.parsing.preparation import (

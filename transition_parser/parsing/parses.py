@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from spacy.vocab import Vocab
 
     from transition_parser.modules.contract import Hypothesis
-    from transition_parser.parsing.given_records import SentenceFacts
+    from transition_parser.parsing.guide import SentenceFacts
     from transition_parser.states.table import ActionTable
     from transition_parser.transitions.amr import AmrSystem
     from transition_parser.transitions.amr_naming import Word
@@ -487,15 +487,16 @@ def replay_given(
     hypothesis: Hypothesis,
     wiki: Mapping[str, str] | None = None,
 ) -> AmrParse:
-    """Return the parse with the AMR that a guided derivation builds, completed by the facts that must hold.
+    """Return the parse with the AMR that a guided derivation builds, completed by the facts.
 
-    In the actions of the parse, surrogates (`given_records`) are replaced. Nodes and edges that the completion adds
-    have the confidence 1, and no action. Gaps in the numbers of `:opN` stay, because facts may ask for them.
+    Nodes and edges that the completion adds have the confidence 1, and no action. Gaps in the numbers of `:opN` stay,
+    because facts may ask for them.
 
     wiki: as for `replay_amr`
     """
     system = cast("AmrSystem", table.system)
-    actions, record = facts.replayed(system, [*map(table.action, hypothesis.tokens)])
+    actions = [*map(table.action, hypothesis.tokens)]
+    record = facts.replayed(system, actions)
     parse = _amr_of(system, sentence, facts.words, actions, hypothesis, wiki, gaps=True)
     place = {old: new for new, old in enumerate(kept(record.state))}
     made = {fact: place[node] for fact, node in enumerate(record.made) if node in place}

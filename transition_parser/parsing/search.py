@@ -186,7 +186,7 @@ class _Search:
         tokens = (index % actions).flatten()
         self.tokens = tokens if scores.tokens is None else scores.tokens[tokens]
         if self.guide is not None:
-            self.tokens = self.guide.follow(self.tokens, rows, self.totals.flatten())
+            self.guide.follow(self.tokens, rows, self.totals.flatten())
         if self.moved is not None:
             rows = self.moved if rows is None else self.moved[rows]
             self.moved = None

@@ -1,6 +1,7 @@
 """Ids of the sentences of several inputs that are written to one output."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
@@ -52,7 +53,7 @@ def in_every_way(paths, kind) -> list[list]:
     """The sentences of some files read as a whole, in shards, and in parts of one sentence."""
     named = list(zip(paths, documents(paths, kind, Reading()), strict=True))
     shards = [part for number in (1, 2) for part in shard(paths, kind, Reading(), number, 2)]
-    small = [part for path, document in named for part in divided(path, kind, Reading(), 1, document)]
+    small = [replace(part, document=one) for path, one in named for part in divided(path, kind, Reading(), 1)]
     return [read(parts, kind) for parts in ([Part(path, document=one) for path, one in named], shards, small)]
 
 

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import math
-import warnings
 from types import MappingProxyType
 
 import numpy as np
@@ -109,18 +108,6 @@ def test_a_word_of_a_tree_may_hold_white_space():
 def test_what_is_not(kind, given, said):
     with pytest.raises(InputError, match=said):
         sentences_from(given, kind)
-
-
-@KINDS
-def test_words_without_a_list_around_them_are_named_in_a_warning(kind):
-    with pytest.warns(ParserWarning, match=r"read as a list of 3 texts of one word each: .* \[\[…\]\]"):
-        sentences_from(DOGS, kind)
-    with warnings.catch_warnings(action="error"):
-        sentences_from(["Dogs bark.", "Stop"], kind)
-        sentences_from(["Stop"], kind)
-        sentences_from(["", "Stop"], kind)
-        sentences_from([DOGS, CATS], kind)
-        list(sentences_of_texts(DOGS, kind))
 
 
 @KINDS

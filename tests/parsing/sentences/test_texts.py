@@ -198,30 +198,6 @@ def test_text_is_raw_unless_it_is_said_to_be_tokenised(read, tmp_path):
     assert [s.forms for s in read(path, tokenised=False)] == [["Go", ".", "Do", "n't"], ["stop", "."]]
 
 
-@READERS
-@pytest.mark.parametrize(
-    ("text", "warns"),
-    [
-        ("She sleeps .\n", True),
-        ("Well , Mr. Hale slept .\nStop !\nHi\n", True),
-        ("She sleeps .\n" * 30, True),
-        ("Well, she sleeps .\n", False),
-        ("She sleeps.\n\nStop !\n", False),
-        ("She sleeps\n", False),
-        ("", False),
-    ],
-)
-def test_raw_text_that_looks_tokenised_is_named_once(read, text, warns, tmp_path):
-    (tmp_path / "x.txt").write_text(text)
-    said = {}
-    for options in ({}, {"raw": True}, {"tokenised": True}, {"tokenised": False}):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            list(read(tmp_path / "x.txt", **options))
-        said[str(options)] = sum("looks tokenised" in str(one.message) for one in caught)
-    assert said == {key: int(warns and key == "{}") for key in said}
-
-
 ROW = "1 The the DET DT Definite=Def 2 det _ _"
 CONLLU = f"# sent_id = a\n{ROW}\n2 boy boy NOUN NN _ 0 root _ _\n\n"
 BANK = "# ::id a ::date b\n# ::snt The boy\n(b / boy)\n\n"

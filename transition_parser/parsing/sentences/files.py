@@ -24,8 +24,7 @@ from transition_parser.parsing.sentences.texts import (
     sentence_of_line,
     without_mark,
 )
-from transition_parser.parsing.sentences.tokenised import TokenisedCheck
-from transition_parser.text.segmentation import ENGLISH, LONGEST, EnglishRules, Segmenter, is_longer, one_sentence
+from transition_parser.text.segmentation import ENGLISH, LONGEST, Segmenter, is_longer, one_sentence
 from transition_parser.text.spacy_tokens import tokenise, tokens_of_spacy
 from transition_parser.text.tokens import Token
 
@@ -123,8 +122,6 @@ def _read(
     with opened(path) as (file, name):
         head, layout = head_and_layout(file, name, kind, tokenised, raw)
         lines: Iterable[bytes] = chain(head, file)
-        if layout is FileLayout.PARAGRAPHS and not raw and isinstance(segmenter, EnglishRules):
-            lines = TokenisedCheck().passing(lines)
         empty = True
         warned = TextWarnings(of_markup=not raw)
         for sentence in sentences_of(lines, name, kind, layout, tokenised, WHOLE, longest, warned, segmenter):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any, TypeGuard, TypeVar
 
-from transition_parser.base.errors import InputError, input_error, warn
+from transition_parser.base.errors import InputError, input_error
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.parsing.sentences.texts import MORE, NO_TEXT, OF_TEXT, TextWarnings, is_missing, without_mark
@@ -49,7 +49,6 @@ def sentences_from(given: Any, kind: type[T], longest: int = LONGEST, segmenter:
         raise InputError(f"{_shown(given)} can't be parsed: {_accepted(kind)}")
     items = list(given)
     if items and isinstance(next((item for item in items if not is_missing(item)), ""), str):
-        _warn_of_words(items)
         return list(OF_TEXT[kind](chain.from_iterable(_divided_texts(items, longest, segmenter))))
     return [_sentence(item, kind, number) for number, item in enumerate(items, 1)]
 
@@ -170,15 +169,6 @@ def _sentence(item: Any, kind: type[T], number: int) -> T:
 def _divided(text: str, name: str, longest: int, segmenter: Segmenter, warned: TextWarnings) -> list[TextSentence]:
     warned.markup(text, name)
     return list(warned.divided(segmenter.sentences(without_mark(text).split("\n"), longest), name, longest))
-
-
-def _warn_of_words(items: list) -> None:
-    """Warn, for one release only, if all strings are single words: earlier, such a list was one sentence."""
-    if len(items) > 1 and all(isinstance(item, str) and [item] == item.split() for item in items):
-        warn(
-            f"the list of strings is read as a list of {len(items)} texts of one word each: give the words of a "
-            "sentence as a list in a list, [[…]], or texts of one word to Parser.stream, which does not warn"
-        )
 
 
 def _one(words: list, kind: type[T], where: str) -> T:

@@ -25,8 +25,6 @@ from transition_parser.parsing.sentences.inputs import Document, documents
 from transition_parser.parsing.sentences.rows import Item, Reading, TableFormat, items_of_rows, read_jsonl, table_of
 from transition_parser.parsing.sentences.streams import may_pause
 from transition_parser.parsing.sentences.texts import TextWarnings
-from transition_parser.parsing.sentences.tokenised import TokenisedCheck
-from transition_parser.text.segmentation import EnglishRules
 
 
 class FilePlace(NamedTuple):
@@ -79,8 +77,6 @@ def read_part(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
             return
         head, layout = head_and_layout(file, name, kind, reading.tokenised, reading.raw)
         lines: Iterable[bytes] = chain(head, file) if part.begin is None else _lines_of(part, file)
-        if layout is FileLayout.PARAGRAPHS and not reading.raw and isinstance(reading.segmenter, EnglishRules):
-            lines = TokenisedCheck().passing(lines)
         empty = part.begin is None
         tokenised, longest, segmenter = reading.tokenised, reading.longest, reading.segmenter
         start, warned = _start(part), TextWarnings(of_markup=not reading.raw)
@@ -145,7 +141,7 @@ def places(path: str, kind: Kind, reading: Reading) -> Iterator[FilePlace]:
             no_sentences(name, layout)
 
 
-def divided(path: str, kind: Kind, reading: Reading, size: int, document: Document | None = None) -> list[Part]:
+def divided(path: str, kind: Kind, reading: Reading, size: int) -> list[Part]:
     """Return the parts of a file, each of `size` sentences or rows.
 
     A part of raw text may have more sentences, because it ends with a whole paragraph. The last part has the sentences
@@ -157,7 +153,7 @@ def divided(path: str, kind: Kind, reading: Reading, size: int, document: Docume
             cuts.append(place)
     if place.before > cuts[-1].before or len(cuts) == 1:
         cuts.append(place)
-    return [Part(path, begin, end, document) for begin, end in pairwise(cuts)]
+    return [Part(path, begin, end) for begin, end in pairwise(cuts)]
 
 
 def shard(paths: Sequence[str], kind: Kind, reading: Reading, number: int, of: int) -> list[Part]:

@@ -14,8 +14,7 @@ from transition_parser.graphs.conllu import decode_line
 from transition_parser.parsing.sentences.files import WHOLE, EmptyLine, Kind, layout_of_text, sentences_of
 from transition_parser.parsing.sentences.objects import too_long
 from transition_parser.parsing.sentences.texts import TextWarnings, is_missing
-from transition_parser.parsing.sentences.tokenised import TokenisedCheck
-from transition_parser.text.segmentation import ENGLISH, LONGEST, EnglishRules, Segmenter, is_longer
+from transition_parser.text.segmentation import ENGLISH, LONGEST, Segmenter, is_longer
 
 
 class Reading(NamedTuple):
@@ -99,14 +98,8 @@ def items_of_rows(rows: Iterable[TableRow], kind: Kind, reading: Reading) -> Ite
     Raises `InputError` for anything else, and for a list of words that is too long.
     """
     warned = TextWarnings(of_markup=not reading.raw)
-    checked = reading.tokenised is None and not reading.raw and isinstance(reading.segmenter, EnglishRules)
-    check = TokenisedCheck() if checked else None
     for row in rows:
-        if check is not None and isinstance(row.value, str):
-            check.see(row.value)
         yield Item(_sentences(row, kind, reading, warned), row.kept)
-    if check is not None:
-        check.end()
 
 
 def _sentences(row: TableRow, kind: Kind, reading: Reading, warned: TextWarnings) -> list:
