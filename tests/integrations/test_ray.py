@@ -13,7 +13,7 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.integrations import ray as engine
 from transition_parser.parsing.bulk import Job
-from transition_parser.parsing.sentences.rows import Reading
+from transition_parser.parsing.sentences.files import Reading
 
 TIMES = 5
 

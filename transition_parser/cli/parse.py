@@ -74,8 +74,8 @@ from transition_parser.text.segmentation import LONGEST
 if TYPE_CHECKING:
     from transition_parser.parsing.bulk import Job
     from transition_parser.parsing.given import GivenFacts
+    from transition_parser.parsing.sentences.files import Reading
     from transition_parser.parsing.sentences.parts import Part
-    from transition_parser.parsing.sentences.rows import Reading
 
 HELP = "parse sentences to dependency trees or AMRs"
 EXAMPLE = """example:
@@ -334,7 +334,7 @@ def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
 
 
 def _reading(arguments: argparse.Namespace, formalism: Formalism) -> Reading:
-    from transition_parser.parsing.sentences.rows import Reading
+    from transition_parser.parsing.sentences.files import Reading
 
     added = arguments.parse_column or _column(arguments, formalism)
     return Reading(tokenised(arguments), arguments.raw, arguments.column, added, arguments.longest)
@@ -361,8 +361,7 @@ def _is_finished(arguments: argparse.Namespace) -> bool:
 
 def _parts(job: Job, arguments: argparse.Namespace) -> list[Part]:
     """Return the inputs that this process parses into one file, or the parts of them that belong to `--shard`."""
-    from transition_parser.parsing.sentences.inputs import documents
-    from transition_parser.parsing.sentences.parts import Part, shard
+    from transition_parser.parsing.sentences.parts import Part, documents, shard
 
     inputs = arguments.input, job.parser.formalism.sentence, job.reading
     if arguments.shard is not None:

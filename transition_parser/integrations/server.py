@@ -24,7 +24,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.integrations.batching import PARSE, TRACE, Batches, BusyError, ToTrace, batches
 from transition_parser.integrations.page import page, policy
 from transition_parser.parsing.parser import Parser
-from transition_parser.parsing.sentences.objects import sentences_from
+from transition_parser.parsing.sentences.texts import sentences_from
 
 Answer = TypeVar("Answer")
 _BYTES_A_CHARACTER = 12  # the most bytes of a character in JSON: a surrogate pair as \uXXXX\uXXXX

@@ -105,7 +105,7 @@ def _by_agreement(parses: Sequence[R], agreements: Agreements) -> list[R]:
 
 def _with_confidences(parse: R, confidences: Mapping[tuple[str, Hashable], float]) -> R:
     parts = parse.parts().items()
-    fields: dict[str, Any] = {name: tuple(confidences[name, part] for part in some) for name, some in parts}
+    fields: dict[str, Any] = {name: tuple(confidences[name, part] for part in of_field) for name, of_field in parts}
     return replace(parse, **fields)
 
 
@@ -118,15 +118,15 @@ def _confidences(parses: Sequence[Ranked]) -> dict[tuple[str, Hashable], float]:
         for name, parts in parse.parts().items():
             for part, own in dict(zip(parts, getattr(parse, name), strict=True)).items():
                 with_part.setdefault((name, part), []).append((weight, own))
-    left = max(1.0 - sum(parse.probability for parse in parses), 0.0)
-    return {key: _confidence(found, left) for key, found in with_part.items()}
+    unseen = max(1.0 - sum(parse.probability for parse in parses), 0.0)
+    return {key: _confidence(found, unseen) for key, found in with_part.items()}
 
 
-def _confidence(found: Sequence[tuple[float, float]], left: float) -> float:
+def _confidence(found: Sequence[tuple[float, float]], unseen: float) -> float:
     """Return the confidence in one part.
 
     found: the weight and the confidence of each derivation that has the part
-    left: the probability mass of the derivations that were not found
+    unseen: the probability mass of the derivations that were not found
     """
     mass = sum(weight for weight, _ in found)
-    return min(mass + left * sum(weight * own for weight, own in found) / mass, 1.0)
+    return min(mass + unseen * sum(weight * own for weight, own in found) / mass, 1.0)

@@ -48,13 +48,13 @@ def workers(threads: int, device: torch.device) -> Iterator[Callable[..., Iterat
 
         def each(function: Callable, batches: Iterable[list[int]]) -> Iterator:
             nonlocal pool
-            some = list(batches)
-            if len(some) < 2:
-                return map(function, some)
+            listed = list(batches)
+            if len(listed) < 2:
+                return map(function, listed)
             if pool is None:
                 pool = ThreadPoolExecutor(at_a_time)
                 stack.callback(pool.shutdown, cancel_futures=True)
-            return pool.map(function, some)
+            return pool.map(function, listed)
 
         yield each
 
@@ -81,14 +81,14 @@ class BatchSizes(NamedTuple):
 
         lengths: the number of words of each sentence
         """
-        left = sum(lengths)
-        limit = self._limit(left)
+        words_left = sum(lengths)
+        limit = self._limit(words_left)
         batch: list[int] = []
         for i in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
             if batch and (len(batch) + 1) * lengths[batch[0]] * self.beam > limit:
                 yield batch
-                left -= sum(lengths[j] for j in batch)
-                limit = self._limit(left)
+                words_left -= sum(lengths[j] for j in batch)
+                limit = self._limit(words_left)
                 batch = []
             batch.append(i)
         if batch:

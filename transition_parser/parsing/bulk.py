@@ -16,10 +16,10 @@ from transition_parser.base.files import output, replacing, unpacked_name
 from transition_parser.base.progress import progress
 from transition_parser.parsing.given import GivenFacts
 from transition_parser.parsing.parser import CHUNK, AnyParse, Parser
-from transition_parser.parsing.sentences.files import EmptyLine
+from transition_parser.parsing.sentences.files import EmptyLine, Reading
 from transition_parser.parsing.sentences.parts import Part, read_part
-from transition_parser.parsing.sentences.rows import Item, Reading, TableFormat, table_of
 from transition_parser.parsing.sentences.streams import as_they_come, in_weighed_chunks, may_pause
+from transition_parser.parsing.sentences.tables import Item, TableFormat, arrow, schema_of, table_of
 
 JSON_SUFFIX = ".jsonl"
 JSON_COLUMN = "parses"  # the column of parses in tables whose parses are JSON
@@ -159,8 +159,6 @@ def _output_to(path: str | None, source: str, reading: Reading, as_json: bool) -
             flush, added = file is sys.stdout, reading.added or ""
             yield Texts(file, flush) if table is None else JsonLines(file, flush, added, as_json)
         return
-    from transition_parser.parsing.sentences.parquet import arrow, schema_of
-
     if path is None or path == "-":
         raise input_error("Parquet can't be written to standard output: give -o FILE", source)
     if unpacked_name(path) != path:

@@ -50,14 +50,14 @@ from transition_parser.parsing.preparation import (
     usual_batch,
 )
 from transition_parser.parsing.search import Observer, search
-from transition_parser.parsing.sentences.objects import (
+from transition_parser.parsing.sentences.streams import ErrorAtEnd, in_chunks, in_weighed_chunks
+from transition_parser.parsing.sentences.texts import (
     check_given,
     checked_forms,
     sentences_from,
     sentences_of_texts,
     whole_sentences,
 )
-from transition_parser.parsing.sentences.streams import ErrorAtEnd, in_chunks, in_weighed_chunks
 from transition_parser.storage.cards import AmrModel, TreeModel
 from transition_parser.storage.checkpoints import load_model, model_path
 from transition_parser.text.columns import DOMAIN, UPOS, Annotations
@@ -345,9 +345,9 @@ class Parser(Generic[P_co]):
         return self._parse_each(ErrorAtEnd(given), chunk or CHUNK)
 
     def _parse_each(self, given: ErrorAtEnd[list], chunk: int) -> Iterator[list[P_co]]:
-        for some in in_weighed_chunks(given, chunk, len):
-            parses = iter([*self.parse_chunks([[*chain.from_iterable(some)]])])
-            yield from (list(islice(parses, len(sentences))) for sentences in some)
+        for texts in in_weighed_chunks(given, chunk, len):
+            parses = iter([*self.parse_chunks([[*chain.from_iterable(texts)]])])
+            yield from (list(islice(parses, len(sentences))) for sentences in texts)
         given.check()
 
     def read(self, path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False) -> Iterator[AnySentence]:
@@ -385,12 +385,14 @@ class Parser(Generic[P_co]):
         done = 0
         with workers(self.threads, self.device) as each:
             for chunk in chunks:
-                some = [self._to_parse(sentence, number, facts) for number, sentence in enumerate(chunk, done + 1)]
-                done += len(some)
+                to_parse = [self._to_parse(sentence, number, facts) for number, sentence in enumerate(chunk, done + 1)]
+                done += len(to_parse)
                 parses: dict[int, P_co] = {}
-                for some_parses in each(lambda batch, some=some: self._parse_batch(some, batch), self._batches(some)):
-                    parses |= some_parses
-                yield from (parses.pop(i) for i in range(len(some)))
+                for of_batch in each(
+                    lambda batch, prepared=to_parse: self._parse_batch(prepared, batch), self._batches(to_parse)
+                ):
+                    parses |= of_batch
+                yield from (parses.pop(i) for i in range(len(to_parse)))
                 give_back_freed_memory()
         if facts is not None and facts is not given and facts.has_ids:
             facts.warn_of_unused()
@@ -428,11 +430,11 @@ class Parser(Generic[P_co]):
         self._check_searches()
         done = 0
         for chunk in in_chunks(sentences, CHUNK):
-            some = [self._to_parse(sentence, number) for number, sentence in enumerate(chunk, done + 1)]
-            done += len(some)
+            to_parse = [self._to_parse(sentence, number) for number, sentence in enumerate(chunk, done + 1)]
+            done += len(to_parse)
             with torch_threads.at(self.threads):
-                for batch in self._batches(some, batch_tokens):
-                    encoder_out, found, _ = self._searched([some[i] for i in batch], 1)
+                for batch in self._batches(to_parse, batch_tokens):
+                    encoder_out, found, _ = self._searched([to_parse[i] for i in batch], 1)
                     yield encoder_out, [best for (best,) in found]
 
     def _check_searches(self) -> None:
@@ -470,24 +472,24 @@ class Parser(Generic[P_co]):
         """The action vocabulary in the form that `Guide` reads."""
         return GuideTable(self.resources.table)
 
-    def _parse_batch(self, sentences: list[_ToParse], batch: list[int]) -> dict[int, P_co]:
-        some = [sentences[i] for i in batch]
+    def _parse_batch(self, sentences: list[_ToParse], indices: list[int]) -> dict[int, P_co]:
+        batch = [sentences[i] for i in indices]
         if self._joint is not None:
-            return dict(zip(batch, self._jointly(self._joint, some), strict=True))
+            return dict(zip(indices, self._jointly(self._joint, batch), strict=True))
         # before its last step, search has up to `beam` − 1 finished derivations; the step may finish `beam` more
-        found = self._search(some, 2 * self.beam if self._needs_beam else 1)
-        return {i: self._replayed(one, *best) for i, one, best in zip(batch, some, found, strict=True)}
+        found = self._search(batch, 2 * self.beam if self._needs_beam else 1)
+        return {i: self._replayed(one, *best) for i, one, best in zip(indices, batch, found, strict=True)}
 
-    def _jointly(self, joint: JointTrees, some: list[_ToParse]) -> Iterator[Any]:
+    def _jointly(self, joint: JointTrees, batch: list[_ToParse]) -> Iterator[Any]:
         """Yield the parse of each sentence: the tree that all models find together, and the tags of the first model."""
         parsers: Sequence[Parser[Any]] = (self, *self._others)
-        (tags, own), *others = (parser._beliefs(some) for parser in parsers)
+        (tags, own), *others = (parser._beliefs(batch) for parser in parsers)
         of_sentences = zip(own, *(beliefs for _, beliefs in others), strict=True)
         place = NbestRank(1, 1) if self.nbest > 1 else None
-        for one, columns, beliefs in zip(some, tags, of_sentences, strict=True):
+        for one, columns, beliefs in zip(batch, tags, of_sentences, strict=True):
             yield replace(self._replay(one, joint.derivation(beliefs, one.words), columns), place=place)
 
-    def _beliefs(self, some: list[_ToParse]) -> tuple[Sequence[Mapping[str, Sequence[str]]], Sequence[ArcBeliefs]]:
+    def _beliefs(self, batch: list[_ToParse]) -> tuple[Sequence[Mapping[str, Sequence[str]]], Sequence[ArcBeliefs]]:
         """Return the tags of each sentence by column, and the probabilities of labelled arcs by this model alone.
 
         For a model that scores actions, these are the arcs of the trees in its beam, with their confidences.
@@ -495,12 +497,12 @@ class Parser(Generic[P_co]):
         decoder = self.model.decoder
         if isinstance(decoder, TreeDecoder):
             with _told_of_large_weights():
-                encoder_out, tags = self._encoded(some)
+                encoder_out, tags = self._encoded(batch)
                 return tags, decoder.beliefs(encoder_out)
-        found = self._search(some, 2 * self.beam if self.beam > 1 else 1)
+        found = self._search(batch, 2 * self.beam if self.beam > 1 else 1)
         parses: Iterator[Any] = (
             self._ranked(one, *best, len(best[0])) if self.beam > 1 else self._replayed(one, *best)
-            for one, best in zip(some, found, strict=True)
+            for one, best in zip(batch, found, strict=True)
         )
         return [tags for _, tags in found], [*map(beliefs_of, parses)]
 
@@ -552,34 +554,34 @@ class Parser(Generic[P_co]):
         return sizes.batches([len(one.words) for one in sentences])
 
     def _search(
-        self, some: list[_ToParse], nbest: int, observer: Observer | None = None
+        self, batch: list[_ToParse], nbest: int, observer: Observer | None = None
     ) -> list[tuple[list[Hypothesis], Mapping[str, Sequence[str]]]]:
         """Return the `nbest` best derivations of each sentence, and its tags by column.
 
         Raises `InputError` where the scores of actions are not finite.
         """
-        _, best, tags = self._searched(some, nbest, observer)
+        _, best, tags = self._searched(batch, nbest, observer)
         return list(zip(best, tags, strict=True))
 
     def _searched(
-        self, some: list[_ToParse], nbest: int, observer: Observer | None = None
+        self, batch: list[_ToParse], nbest: int, observer: Observer | None = None
     ) -> tuple[EncoderOut, list[list[Hypothesis]], list[Mapping[str, Sequence[str]]]]:
         """Return the encoder's output, and the `nbest` best derivations and the tags of each sentence."""
         with _told_of_large_weights():
-            encoder_out, tags = self._encoded(some)
-            facts = [one.facts for one in some]
+            encoder_out, tags = self._encoded(batch)
+            facts = [one.facts for one in batch]
             guide = None if all(one is None for one in facts) else Guide(self._guide_table, facts)
             best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, observer, guide)
             return encoder_out, best, tags
 
-    def _encoded(self, some: list[_ToParse]) -> tuple[EncoderOut, list[Mapping[str, Sequence[str]]]]:
+    def _encoded(self, batch: list[_ToParse]) -> tuple[EncoderOut, list[Mapping[str, Sequence[str]]]]:
         """Return the encoder's output for sentences, and their tags by column."""
         inputs = self.model.inputs
-        annotations = NO_ANNOTATIONS if inputs is None else self._annotations(some, inputs.columns)
-        net_input = self.net_input([one.words for one in some], annotations)
+        annotations = NO_ANNOTATIONS if inputs is None else self._annotations(batch, inputs.columns)
+        net_input = self.net_input([one.words for one in batch], annotations)
         with torch.inference_mode():
             encoder_out = self.model.encode(net_input)
-            return encoder_out, self._tags(encoder_out, some)
+            return encoder_out, self._tags(encoder_out, batch)
 
     def net_input(
         self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS
@@ -594,20 +596,20 @@ class Parser(Generic[P_co]):
         words = None if self.model.inputs is None else self.model.inputs.read(sentences, annotations)
         return to_device(self.device, {"src_tokens": source, "features": features, "words": words})
 
-    def _annotations(self, some: list[_ToParse], columns: Collection[str]) -> Annotations:
+    def _annotations(self, batch: list[_ToParse], columns: Collection[str]) -> Annotations:
         """Return column → for each sentence the values of its words; the domain comes from the parser's options."""
-        given = [self.formalism.annotations_of(one.sentence, columns) for one in some]
+        given = [self.formalism.annotations_of(one.sentence, columns) for one in batch]
         annotations = {name: [values[name] for values in given] for name in (given[0] if given else ())}
         if self._domain is not None:
-            annotations[DOMAIN] = [[self._domain]] * len(some)
+            annotations[DOMAIN] = [[self._domain]] * len(batch)
         return annotations
 
-    def _tags(self, encoder_out: EncoderOut, some: list[_ToParse]) -> list[Mapping[str, Sequence[str]]]:
+    def _tags(self, encoder_out: EncoderOut, batch: list[_ToParse]) -> list[Mapping[str, Sequence[str]]]:
         heads = self.model.tag_heads
         if heads is None:
-            return [NO_TAGS] * len(some)
-        tags = self._annotations(some, [UPOS]).get(UPOS, ()) if heads.limited else ()
-        return [*heads.predict(encoder_out.tagged, [len(one.words) for one in some], tags)]
+            return [NO_TAGS] * len(batch)
+        tags = self._annotations(batch, [UPOS]).get(UPOS, ()) if heads.limited else ()
+        return [*heads.predict(encoder_out.tagged, [len(one.words) for one in batch], tags)]
 
 
 def _build_again(kind: type[Parser], model: ParserModel, resources: Resources, options: dict) -> Parser:

@@ -17,8 +17,8 @@ from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.graphs.dependency import DependencyTree, tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
+from transition_parser.parsing.amr_pruning import without, without_meaning
 from transition_parser.parsing.completion import complete
-from transition_parser.parsing.strays import strays, without
 from transition_parser.text.columns import FEATS, LEMMA, NO_FEATURES, UNKNOWN, UPOS, XPOS, Columns
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr_state import kept
@@ -470,8 +470,8 @@ def replay_amr(
 ) -> AmrParse:
     """Return the parse with the AMR that a derivation builds, replayed once through the pure-Python machine.
 
-    Nodes that carry no meaning are left out (`strays`), and gaps in the numbers of `:opN` and `:sntN` are closed
-    (`without_gaps`). So the actions alone may build a slightly larger graph.
+    Nodes `without_meaning` are left out, and gaps in the numbers of `:opN` and `:sntN` are closed (`without_gaps`). So
+    the actions alone may build a slightly larger graph.
 
     words: the normalised forms of the sentence
     wiki: the values of `:wiki` in the training data, see `Lexicon`
@@ -539,11 +539,11 @@ def _amr_of(
         edges += [log_prob] * (len(state.edges) - len(edges))
     graph, alignments = system.result(state), system.alignments(state)
     made = [nodes[node] for node in kept(state)]
-    gone = frozenset[int]() if gaps else strays(graph, system.limits)
-    if gone:
-        graph, left, connected = without(graph, gone)
-        alignments, made = [alignments[node] for node in left], [made[node] for node in left]
-        edges = [edges[edge] for edge in connected]
+    removed = frozenset[int]() if gaps else without_meaning(graph, system.limits)
+    if removed:
+        graph, kept_nodes, kept_edges = without(graph, removed)
+        alignments, made = [alignments[node] for node in kept_nodes], [made[node] for node in kept_nodes]
+        edges = [edges[edge] for edge in kept_edges]
     if not gaps:
         graph = without_gaps(graph)
     values, new_names = _wiki(graph, wiki or {})

@@ -11,14 +11,14 @@ import pytest
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Row, Sentence
-from transition_parser.parsing.sentences.objects import (
+from transition_parser.parsing.sentences.files import Reading
+from transition_parser.parsing.sentences.parts import Part, read_part
+from transition_parser.parsing.sentences.texts import (
     checked_forms,
     sentences_from,
     sentences_of_texts,
     whole_sentences,
 )
-from transition_parser.parsing.sentences.parts import Part, read_part
-from transition_parser.parsing.sentences.rows import Reading
 
 NAType = type("NAType", (), {"__bool__": None})  # as the class of pandas.NA, whose truth value is an error
 KINDS = pytest.mark.parametrize("kind", [Sentence, AmrEntry])

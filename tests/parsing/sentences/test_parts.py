@@ -10,10 +10,8 @@ from tests.text.test_learned_segmentation import SEGMENTER
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.parsing.sentences.files import EmptyLine
-from transition_parser.parsing.sentences.inputs import documents
-from transition_parser.parsing.sentences.parts import Part, divided, places, read_part, shard
-from transition_parser.parsing.sentences.rows import Reading
+from transition_parser.parsing.sentences.files import EmptyLine, Reading
+from transition_parser.parsing.sentences.parts import Part, divided, documents, places, read_part, shard
 
 TEXT = "\n\nDr. Hale didn't\nsleep. Was she ill?\n\n \nNobody knows. No.\r\nWhy?\n\n\nGo – now!\n\n"
 HEADER = "# AMR release; corpus: x\n\n"

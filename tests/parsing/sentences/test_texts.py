@@ -12,9 +12,9 @@ from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry, parse_bank, read_bank
 from transition_parser.graphs.conllu import Sentence, parse_conllu
 from transition_parser.parsing.sentences import read_amr_sentences, read_sentences
-from transition_parser.parsing.sentences.objects import sentences_from, sentences_of_texts
+from transition_parser.parsing.sentences.files import Reading
 from transition_parser.parsing.sentences.parts import Part, divided, read_part
-from transition_parser.parsing.sentences.rows import Reading
+from transition_parser.parsing.sentences.texts import sentences_from, sentences_of_texts
 from transition_parser.text.segmentation import ENGLISH
 
 TEXT = "We can't\nsleep.  Why? (Noise.)\n\nGo now."

@@ -14,7 +14,7 @@ from tests.text.test_learned_segmentation import SEGMENTER
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.parsing.parser import Parser
-from transition_parser.parsing.sentences.objects import sentences_from, whole_sentences
+from transition_parser.parsing.sentences.texts import sentences_from, whole_sentences
 from transition_parser.text.lemmas import lemma_of, lemmatise, rule_of
 from transition_parser.text.pieces import normalise
 from transition_parser.text.segmentation import ENGLISH

@@ -36,6 +36,22 @@ _NO_BLANKS = re.compile(r"[^ \t]+")
 _TEXT = "text (--raw, in Python raw=True, reads any file as text)"
 
 
+class Reading(NamedTuple):
+    """The options with which inputs are read.
+
+    tokenised, raw, longest, segmenter: see `read_sentences`
+    column: the column of tables that holds the text
+    added: the column for parses that the output of a table gets; the input must not have a column of this name
+    """
+
+    tokenised: bool | None = None
+    raw: bool = False
+    column: str | None = None
+    added: str | None = None
+    longest: int = LONGEST
+    segmenter: Segmenter = ENGLISH
+
+
 class FileLayout(Enum):
     """The ways in which a file holds its sentences.
 
@@ -92,7 +108,7 @@ def read_sentences(
     longest: maximum length of a sentence; a longer sentence of raw text is divided, with a warning; see `length`
     segmenter: divides text into sentences and tokens, by default by rules for English
     """
-    return _read(path, Sentence, tokenised, raw, longest, segmenter)
+    return _read(path, Sentence, Reading(tokenised, raw, longest=longest, segmenter=segmenter))
 
 
 def read_amr_sentences(
@@ -113,18 +129,14 @@ def read_amr_sentences(
     raw, longest: as in `read_sentences`
     segmenter: divides text into sentences, by default by rules for English
     """
-    return _read(path, AmrEntry, tokenised, raw, longest, segmenter)
+    return _read(path, AmrEntry, Reading(tokenised, raw, longest=longest, segmenter=segmenter))
 
 
-def _read(
-    path: str | os.PathLike, kind: type[T], tokenised: bool | None, raw: bool, longest: int, segmenter: Segmenter
-) -> Iterator[T]:
+def _read(path: str | os.PathLike, kind: type[T], reading: Reading) -> Iterator[T]:
     with opened(path) as (file, name):
-        head, layout = head_and_layout(file, name, kind, tokenised, raw)
-        lines: Iterable[bytes] = chain(head, file)
-        empty = True
-        warned = TextWarnings(of_markup=not raw)
-        for sentence in sentences_of(lines, name, kind, layout, tokenised, WHOLE, longest, warned, segmenter):
+        head, layout = head_and_layout(file, name, kind, reading)
+        empty, warned = True, TextWarnings(of_markup=not reading.raw)
+        for sentence in sentences_of(chain(head, file), name, kind, layout, reading, WHOLE, warned):
             if not isinstance(sentence, EmptyLine):
                 empty = False
                 yield sentence
@@ -142,18 +154,15 @@ def opened(path: str | os.PathLike) -> Iterator[tuple[BinaryIO, str]]:
         yield file, str(path)
 
 
-def head_and_layout(
-    lines: Iterator[bytes], name: str, kind: Kind, tokenised: bool | None, raw: bool
-) -> tuple[list[bytes], FileLayout]:
+def head_and_layout(lines: Iterator[bytes], name: str, kind: Kind, reading: Reading) -> tuple[list[bytes], FileLayout]:
     """Return the first lines of a file, as far as they had to be read to know its layout, and the layout.
 
     kind: the class of sentences that the model takes
-    tokenised, raw: see `read_sentences`
 
     Raises `InputError` for a file of graphs of another kind than the model's.
     """
-    if raw or tokenised is not None:
-        return [], layout_of_text(tokenised, raw)
+    if reading.raw or reading.tokenised is not None:
+        return [], layout_of_text(reading)
     head = _head(lines)
     shown = [line.removeprefix(BOM_UTF8) for line in head]
     is_bank, is_conllu = _is_bank(shown, name), _is_conllu(shown, name)
@@ -164,9 +173,9 @@ def head_and_layout(
     return head, FileLayout.BLOCKS if is_bank or is_conllu else FileLayout.PARAGRAPHS
 
 
-def layout_of_text(tokenised: bool | None, raw: bool) -> FileLayout:
-    """Return the layout of text. `read_sentences` explains `tokenised` and `raw`."""
-    return FileLayout.PARAGRAPHS if raw or tokenised is None else FileLayout.LINES
+def layout_of_text(reading: Reading) -> FileLayout:
+    """Return the layout of text."""
+    return FileLayout.PARAGRAPHS if reading.raw or reading.tokenised is None else FileLayout.LINES
 
 
 def sentences_of(
@@ -174,24 +183,19 @@ def sentences_of(
     name: str,
     kind: Kind,
     layout: FileLayout,
-    tokenised: bool | None,
+    reading: Reading,
     start: Start,
-    longest: int,
     warned: TextWarnings,
-    segmenter: Segmenter,
 ) -> Iterator[Any]:
     """Return an iterator over the sentences of some lines; with the layout LINES, some items are an `EmptyLine`.
 
-    tokenised: True where blanks divide the tokens of a line, for the layout LINES
     start: the place in their file where the lines begin
-    longest: see `read_sentences`
     warned: the warnings about the whole file
-    segmenter: see `read_sentences`
     """
     if layout is FileLayout.PARAGRAPHS:
-        return _of_paragraphs(lines, name, kind, start, longest, warned, segmenter)
+        return _of_paragraphs(lines, name, kind, reading, start, warned)
     if layout is FileLayout.LINES:
-        return _of_lines(lines, name, kind, bool(tokenised), start, longest, warned, segmenter)
+        return _of_lines(lines, name, kind, reading, start, warned)
     return parse_conllu(lines, name, start.line) if kind is Sentence else _of_bank(lines, name, start)
 
 
@@ -242,21 +246,14 @@ def _of_bank(lines: Iterable[bytes], name: str, start: Start) -> Iterator[AmrEnt
 
 
 def _of_lines(
-    lines: Iterable[bytes],
-    name: str,
-    kind: Kind,
-    tokenised: bool,
-    start: Start,
-    longest: int,
-    warned: TextWarnings,
-    segmenter: Segmenter,
+    lines: Iterable[bytes], name: str, kind: Kind, reading: Reading, start: Start, warned: TextWarnings
 ) -> Iterator[Any]:
     """Yield a sentence for each line, an `EmptyLine` for a line without tokens.
 
     Raises `InputError` for a sentence that is longer than `longest`, and for a carriage return inside a line.
     """
-    count, place = start.sentences, start.characters
-    divide = _tokens_between_blanks if tokenised else segmenter.tokens if kind is Sentence else tokens_of_spacy
+    count, place, longest, segmenter = start.sentences, start.characters, reading.longest, reading.segmenter
+    divide = _tokens_between_blanks if reading.tokenised else segmenter.tokens if kind is Sentence else tokens_of_spacy
     for number, raw in enumerate(lines, start.line):
         written = _text_line(raw, name, number, warned)
         line = written.rstrip("\r\n")
@@ -288,17 +285,11 @@ def _text_line(raw: bytes, name: str, number: int, warned: TextWarnings) -> str:
 
 
 def _of_paragraphs(
-    lines: Iterable[bytes],
-    name: str,
-    kind: Kind,
-    start: Start,
-    longest: int,
-    warned: TextWarnings,
-    segmenter: Segmenter,
+    lines: Iterable[bytes], name: str, kind: Kind, reading: Reading, start: Start, warned: TextWarnings
 ) -> Iterator[Any]:
     text = (_text_line(raw, name, number, warned).removesuffix("\n") for number, raw in enumerate(lines, start.line))
     first = start.sentences + 1
-    divided = warned.divided(segmenter.sentences(text, longest), name, longest, first)
+    divided = warned.divided(reading.segmenter.sentences(text, reading.longest), name, reading.longest, first)
     for sentence in OF_TEXT[kind](divided, first):
         spans = tuple((begin + start.characters, end + start.characters) for begin, end in sentence.spans)
         yield replace(sentence, path=name, spans=spans)

@@ -1,13 +1,17 @@
-"""Parts of files. Each part can be read on its own, and all parts in order give the same as the whole file."""
+"""Inputs and parts of them. Each part can be read on its own, and all parts in order give the same as the input."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain, pairwise
+from dataclasses import dataclass, replace
+from itertools import chain, count, pairwise
+from pathlib import PurePath
 from typing import BinaryIO, NamedTuple
 
 from transition_parser.base.errors import input_error
+from transition_parser.base.files import unpacked_name
 from transition_parser.graphs.bank import AmrEntry, is_header, metadata_of
 from transition_parser.graphs.conllu import Sentence, decode_line
 from transition_parser.parsing.sentences.files import (
@@ -15,16 +19,88 @@ from transition_parser.parsing.sentences.files import (
     EmptyLine,
     FileLayout,
     Kind,
+    Reading,
     Start,
     head_and_layout,
     no_sentences,
     opened,
+    read_amr_sentences,
+    read_sentences,
     sentences_of,
 )
-from transition_parser.parsing.sentences.inputs import Document, documents
-from transition_parser.parsing.sentences.rows import Item, Reading, TableFormat, items_of_rows, read_jsonl, table_of
 from transition_parser.parsing.sentences.streams import may_pause
+from transition_parser.parsing.sentences.tables import (
+    Item,
+    TableFormat,
+    items_of_rows,
+    read_jsonl,
+    read_parquet,
+    rows_in,
+    table_of,
+)
 from transition_parser.parsing.sentences.texts import TextWarnings
+
+
+class Document(NamedTuple):
+    """An input among several inputs.
+
+    name: a name that no other input has, made from the name of the file
+    in_ids: True where the ids of the sentences get the name in front, because other inputs may have the same ids
+    """
+
+    name: str
+    in_ids: bool
+
+    def placed(self, sentence: Sentence | AmrEntry, opens: bool) -> Sentence | AmrEntry:
+        """Return a sentence of the input with a unique id.
+
+        opens: True for the first sentence of the input; a tree then gets the comment `# newdoc`, unless it has one
+        """
+        id_ = f"{self.name}-{sentence.id}"
+        if isinstance(sentence, AmrEntry):
+            has_new_id = self.in_ids and sentence.id is not None
+            return replace(sentence, metadata={**sentence.metadata, "id": id_}) if has_new_id else sentence
+        comments = [
+            f"# sent_id = {id_}" if self.in_ids and _ID.match(comment) else comment for comment in sentence.comments
+        ]
+        if opens and not any(map(_NEW_DOCUMENT.match, comments)):
+            comments.insert(0, f"# newdoc id = {self.name}")
+        return replace(sentence, comments=tuple(comments))
+
+
+_ID = re.compile(r"#\s*sent_id\s*=")
+_NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
+
+
+def documents(paths: Sequence[str], kind: Kind, reading: Reading) -> list[Document | None]:
+    """Return the document of each input; None for a single input and for tables, whose ids stay as they are.
+
+    Ids of CoNLL-U and of banks stay, too, if the file can be read twice and no other file has one of its ids.
+    """
+    if len(paths) == 1 or reading.column is not None:
+        return [None] * len(paths)
+    own = [_own_ids(path, kind, reading) for path in paths]
+    files_with = Counter(chain.from_iterable(ids or () for ids in own))
+    taken = {id_[: dash.start()] for id_ in files_with for dash in re.finditer("-", id_)}
+    found: list[Document | None] = []
+    for path, ids in zip(paths, own, strict=True):
+        stem = "stdin" if path == "-" else "_".join(PurePath(unpacked_name(path)).stem.split())
+        name = next(name for name in chain([stem], (f"{stem}-{i}" for i in count(2))) if name not in taken)
+        taken.add(name)
+        found.append(Document(name, ids is None or any(files_with[id_] > 1 for id_ in ids)))
+    return found
+
+
+def _own_ids(path: str, kind: Kind, reading: Reading) -> set[str] | None:
+    """Return the ids in a file of CoNLL-U or a bank, None for text and for pipes."""
+    if may_pause(path):
+        return None
+    with opened(path) as (file, name):
+        layout = head_and_layout(file, name, kind, reading)[1]
+    if layout is not FileLayout.BLOCKS:
+        return None
+    read = read_sentences if kind is Sentence else read_amr_sentences
+    return {sentence.id for sentence in read(path) if sentence.id is not None}
 
 
 class FilePlace(NamedTuple):
@@ -75,15 +151,14 @@ def read_part(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
             rows = read_jsonl(_lines_of(part, file), name, reading, _start(part).line)
             yield from items_of_rows(rows, kind, reading)
             return
-        head, layout = head_and_layout(file, name, kind, reading.tokenised, reading.raw)
+        head, layout = head_and_layout(file, name, kind, reading)
         lines: Iterable[bytes] = chain(head, file) if part.begin is None else _lines_of(part, file)
         empty = part.begin is None
-        tokenised, longest, segmenter = reading.tokenised, reading.longest, reading.segmenter
         start, warned = _start(part), TextWarnings(of_markup=not reading.raw)
         opens = not start.sentences
         if start.line > 1 and head and head[0].startswith(b"# global.columns"):  # of CoNLL-U Plus: each part needs it
             lines, start = chain(head[:1], lines), start._replace(line=start.line - 1)
-        for sentence in sentences_of(lines, name, kind, layout, tokenised, start, longest, warned, segmenter):
+        for sentence in sentences_of(lines, name, kind, layout, reading, start, warned):
             if isinstance(sentence, EmptyLine):
                 yield Item([], sentence)
                 continue
@@ -96,8 +171,6 @@ def read_part(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
 
 
 def _parquet(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
-    from transition_parser.parsing.sentences.parquet import read_parquet
-
     first = 0 if part.begin is None else part.begin.position
     end = None if part.end is None else part.end.position
     return items_of_rows(read_parquet(part.path, reading, first, end), kind, reading)
@@ -128,12 +201,10 @@ def places(path: str, kind: Kind, reading: Reading) -> Iterator[FilePlace]:
         raise input_error("standard input and pipes can't be divided into parts: give a file", path)
     table = table_of(path, reading)
     if table is TableFormat.PARQUET:
-        from transition_parser.parsing.sentences.parquet import rows_in
-
         yield from (FilePlace(row, row + 1, row) for row in range(rows_in(path) + 1))
         return
     with opened(path) as (file, name):
-        layout = FileLayout.LINES if table else head_and_layout(file, name, kind, reading.tokenised, reading.raw)[1]
+        layout = FileLayout.LINES if table else head_and_layout(file, name, kind, reading)[1]
         file.seek(0)
         for place in _places(_blocks(file, name, layout, kind), _weight(kind, layout, reading)):
             yield place

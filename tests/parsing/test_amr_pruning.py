@@ -3,7 +3,7 @@
 import pytest
 
 from transition_parser.graphs.bank import parse_entry
-from transition_parser.parsing.strays import strays, without
+from transition_parser.parsing.amr_pruning import without, without_meaning
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS
 
 
@@ -25,7 +25,7 @@ from transition_parser.transitions.amr_limits import DEFAULT_LIMITS
 )
 def test_what_says_nothing_is_left_out(penman, left):
     graph = parse_entry([penman]).graph
-    smaller, nodes, edges = without(graph, strays(graph, DEFAULT_LIMITS))
+    smaller, nodes, edges = without(graph, without_meaning(graph, DEFAULT_LIMITS))
     assert smaller == (graph if left is None else parse_entry([left]).graph)
     assert [graph.labels[node] for node in nodes] == list(smaller.labels) and len(edges) == len(smaller.edges)
     assert smaller.is_connected()
