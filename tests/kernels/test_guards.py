@@ -53,7 +53,6 @@ def test_what_is_right_is_computed():
     legal_scores()
     search_trees()
     decoder_layers()
-    take_actions()
     replay_derivation()
 
 
@@ -490,24 +489,14 @@ def test_search_trees_needs_finite_scores(number):
             search_trees(**changed)
 
 
-def take_actions(**changed) -> None:
-    """2 rows of 3 words and the root; the second action pops one word and pushes the front, with an arc."""
-    row, effect = longs(2, 2), [0] * 8
-    good = {
-        "action": longs(0, 1), "relation": longs(4, 5), "effects": longs(effect, [1, 3, 1, 3, 1, 0, 0, 0]),
-        "root": longs(3, 3), "stack": longs([0, 1, 0, 0], [0, 1, 0, 0]), "depth": row.clone(),
-        "buffer": longs([3, 2, 0, 0], [3, 2, 0, 0]), "buffer_size": row.clone(), "heads": torch.zeros(2, 4).long(),
-        "relations": torch.zeros(2, 4).long(), "swaps_left": longs(6, 6),
-    }  # fmt: skip
-    words = changed.pop("words", (longs(1, 1), longs(0, 0), longs(2, 2)))
-    machine_kernels.take_actions(*{**good, **changed}.values(), *words)
+PUSH = [0, 0, 0, 3, 1, 0, 0, 0]  # the front goes to the stack
 
 
 def replay_derivation(**changed) -> None:
     """SHIFT, and an arc from the root: 3 tokens, 2 columns, 1 word."""
     good = {
         "token": longs(1, 2), "log_prob": torch.zeros(2, dtype=torch.double), "words": 1, "column": longs(0, 0, 1),
-        "relation": longs(0, 0, 5), "effects": longs([0, 0, 0, 3, 1, 0, 0, 0], [1, 3, 1, 0, 0, 0, 0, 0]),
+        "relation": longs(0, 0, 5), "effects": longs(PUSH, [1, 3, 1, 0, 0, 0, 0, 0]),
         "attach": torch.zeros(256, dtype=torch.long),
     }  # fmt: skip
     assert machine_kernels.replay_derivation(**{**good, **changed}) == ([1], [5], [0.0])
@@ -528,73 +517,17 @@ def replay_derivation(**changed) -> None:
         ({"token": longs(-1, 2)}, "token: beyond"),
         ({"column": longs(0, 0, 2)}, "column: beyond"),
         ({"token": longs(2, 2)}, "beyond the stack or the buffer"),
+        ({"effects": longs(PUSH, [4, 3, 1, 0, 0, 0, 0, 0])}, "effects: "),
+        ({"effects": longs(PUSH, [1, -1, 1, 0, 0, 0, 0, 0])}, "effects: "),
+        ({"effects": longs(PUSH, [0, 0, 0, 4, 0, 0, 0, 0])}, "effects: "),
+        ({"effects": longs(PUSH, [0, 0, 0, 0, 0, 0, 0, 9])}, "effects: "),
+        ({"effects": longs(PUSH, [0, 0, -3, 0, 0, 0, 0, 0])}, "beyond the stack or the buffer"),
+        ({"effects": longs(PUSH, [0, 0, 0, 0, 3, 0, 0, 0])}, "beyond the stack or the buffer"),
     ],
 )
 def test_replayed_derivations(changed, problem):
     with pytest.raises(ValueError, match=problem):
         replay_derivation(**changed)
-
-
-@pytest.mark.parametrize("name", ["action", "relation", "root", "depth", "buffer_size", "swaps_left"])
-def test_machine_rows(name):
-    for wrong in (ints(0, 1), longs(0), torch.tensor([0.0, 1.0]), longs([0, 5], [1, 5])[:, 0]):
-        with pytest.raises(ValueError, match=f"{name} must be"):
-            take_actions(**{name: wrong})
-
-
-@pytest.mark.parametrize("name", ["buffer", "heads", "relations"])
-def test_machine_grids(name):
-    for wrong in (torch.zeros(2, 3).long(), torch.zeros(3, 4).long(), torch.zeros(2, 4).int(), torch.zeros(4, 2).t()):
-        with pytest.raises(ValueError, match=f"{name} must be"):
-            take_actions(**{name: wrong})
-
-
-@pytest.mark.parametrize(
-    ("changed", "problem"),
-    [
-        ({"action": longs(0, 2)}, "action: beyond"),
-        ({"action": longs(0, -1)}, "action: beyond"),
-        ({"effects": torch.zeros(2, 7).long()}, "effects must be"),
-        ({"effects": longs([0] * 8, [4, 3, 0, 0, 0, 0, 0, 0])}, "effects: "),
-        ({"effects": longs([0] * 8, [1, -1, 0, 0, 0, 0, 0, 0])}, "effects: "),
-        ({"effects": longs([0] * 8, [0, 0, 0, 4, 0, 0, 0, 0])}, "effects: "),
-        ({"effects": longs([0] * 8, [0, 0, 0, 0, 0, 0, 0, 9])}, "effects: "),
-        ({"effects": longs([0] * 8, [0, 0, 3, 0, 0, 0, 0, 0])}, "beyond the stack or the buffer"),
-        ({"effects": longs([0] * 8, [0, 0, -3, 0, 0, 0, 0, 0])}, "beyond the stack or the buffer"),
-        ({"effects": longs([0] * 8, [0, 0, 0, 0, 3, 0, 0, 0])}, "beyond the stack or the buffer"),
-        ({"stack": torch.zeros(2, 0).long()}, "room for a word"),
-        ({"depth": longs(2, 5), "effects": torch.zeros(2, 8).long()}, "beyond the stack or the buffer"),
-        ({"depth": longs(2, -1), "effects": torch.zeros(2, 8).long()}, "beyond the stack or the buffer"),
-        ({"depth": longs(2, 4), "effects": longs([0] * 8, [0, 0, 0, 1, 0, 0, 0, 0])}, "beyond the stack or the buffer"),
-        ({"buffer_size": longs(2, 5)}, "beyond the stack or the buffer"),
-        ({"words": (longs(1, 4), longs(0, 0), longs(2, 2))}, "top, second or front: beyond"),
-        ({"words": (longs(1, -1), longs(0, 0), longs(2, 2))}, "top, second or front: beyond"),
-        ({"words": (longs(1, 1), longs(0, 0))}, "words must be three tensors"),
-        ({"relation": None}, "go together"),
-    ],
-)
-def test_take_actions(changed, problem):
-    with pytest.raises(ValueError, match=problem):
-        take_actions(**changed)
-
-
-@pytest.mark.parametrize(
-    ("array", "size", "problem"),
-    [
-        (torch.zeros(2, 3, dtype=torch.int32), longs(0, 0), "array must be"),
-        (torch.zeros(3, 2, dtype=torch.long).t(), longs(0, 0), "array must be"),
-        (torch.zeros(2, 3, dtype=torch.long), ints(0, 0), "size must be"),
-        (torch.zeros(2, 3, dtype=torch.long), longs(0), "size must be"),
-        (torch.zeros(2, 3, dtype=torch.long), longs(0, 4), "size: beyond"),
-        (torch.zeros(2, 3, dtype=torch.long), longs(0, -1), "size: beyond"),
-        (longs([0, 0, 0], [0, 2, 0]), longs(0, 2), "array: beyond"),
-        (longs([0, 0, 0], [0, -1, 0]), longs(0, 2), "array: beyond"),
-        (torch.zeros(2, 0, dtype=torch.long), longs(0, 0), "room for a word"),
-    ],
-)
-def test_ranks_from_end(array, size, problem):
-    with pytest.raises(ValueError, match=problem):
-        machine_kernels.ranks_from_end(array, size)
 
 
 @pytest.mark.parametrize(

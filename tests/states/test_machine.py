@@ -8,12 +8,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import SAMPLE, both_ways
+from tests.conftest import SAMPLE
 from tests.states.indicators import indicators
 from tests.strategies import RELATIONS
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.kernels import machine_kernels
 from transition_parser.oracles import oracle
 from transition_parser.states.batched import unroll
 from transition_parser.states.device_table import DeviceTable
@@ -75,10 +74,6 @@ def assert_equal(machine: DependencyMachine, table: ActionTable, states) -> None
         assert bool(machine.may_finish()[row]) == (table.system.is_final(state) or last)
 
 
-kernels = both_ways(machine_kernels)
-
-
-@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
 @pytest.mark.parametrize(("shift_words", "roots"), [((), SEVERAL), (("a", "b"), None)])
 @given(lengths=st.lists(st.integers(1, 7), min_size=1, max_size=4), seed=st.integers(0, 2**32))
@@ -136,7 +131,6 @@ def relations_of(sentences) -> list[str]:
     return sorted({row.deprel for sentence in sentences for row in sentence.words})
 
 
-@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
 def test_derivations_of_the_sample(name):
     sentences = [s for s in read_conllu(SAMPLE) if name.endswith("swap") or s.tree().is_projective()]
@@ -187,7 +181,6 @@ def reaches_root(heads: list[int]) -> bool:
     return True
 
 
-@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("name", ["arc-hybrid-swap", "arc-standard-swap"])
 def test_a_limit_of_swaps_makes_walks_linear(name):
     """A walk that swaps whenever it can ends after 2n + 1 + 2·(2n) steps, in a tree."""

@@ -11,7 +11,6 @@ from collections.abc import Collection
 import torch
 from torch import Tensor
 
-from transition_parser.kernels import machine_kernels
 from transition_parser.kernels.search_kernels import TreeMachine
 from transition_parser.states.amr_machine import AmrMachine
 from transition_parser.states.batched import BatchedMachine
@@ -21,7 +20,7 @@ from transition_parser.states.states import TREE
 from transition_parser.states.table import NO_WORD, SHIFT_ID, ActionClass
 from transition_parser.transitions import TransitionSystem
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.tree_system import FACTS_WITHOUT_ARCS, NO_HEAD
+from transition_parser.transitions.tree_system import NO_HEAD
 
 # Search takes at most this many SWAPs per word, because a model that has not learned when to SWAP would otherwise take
 # n² steps. Real trees need fewer: the largest number of SWAPs per word in the six treebanks of development is 1.97, in
@@ -141,18 +140,10 @@ class DependencyMachine(BatchedMachine):
         column = torch.where(legal, self.table.column[tokens], ActionClass.NEVER)
         effects = effects_table(self.table.system, tokens.device)
         relation = None if self.relations is None else self.table.relation[tokens]
-        if machine_kernels.supports(column):
-            situation = machine_kernels.take_actions(
-                column, relation, effects, self.root, self.stack, self.depth, self.buffer, self.buffer_size, self.heads,
-                self.relations, self.swaps_left, self._top, self._second, self._front,
-            )  # fmt: skip
-            self._read_columns(situation)
-        else:
-            words = self.words()
-            effect = effects[column]
-            self._attach(words, effect, relation)
-            self._move(words, effect)
-            self._read()
+        words, effect = self.words(), effects[column]
+        self._attach(words, effect, relation)
+        self._move(words, effect)
+        self._read()
 
     def _attach(self, words: Tensor, effect: Tensor, relation: Tensor | None) -> None:
         if relation is None or self.heads is None or self.relations is None:
@@ -184,17 +175,9 @@ class DependencyMachine(BatchedMachine):
         self._top = self._word(self.stack, self.depth - 1)
         self._second = self._word(self.stack, self.depth - 2)
         self._front = self._word(self.buffer, self.buffer_size - 1)
-        situation = self._situation()
-        self._read_columns(sum(field.long() << bit for bit, field in enumerate(situation)))
-
-    def _read_columns(self, number: Tensor) -> None:
-        """Compute the legal columns.
-
-        number: (R,); the number of each row's `Situation`, with one bit for each field before the facts about arcs
-        """
-        if self.spec.reads_arcs:
-            number = number + sum(fact.long() << bit for bit, fact in enumerate(self._arcs(), FACTS_WITHOUT_ARCS))
-        self._columns = columns_of_situations(self.table.system, number.device).index_select(0, number)
+        facts = self._situation() + (self._arcs() if self.spec.reads_arcs else ())
+        number = sum(fact.long() << bit for bit, fact in enumerate(facts))
+        self._columns = columns_of_situations(self.table.system, self.root.device).index_select(0, number)
 
     def _situation(self) -> tuple[Tensor, ...]:
         """Return the fields of `Situation` before the facts about arcs, (R,) bool each."""
@@ -222,8 +205,6 @@ class DependencyMachine(BatchedMachine):
         return array.gather(1, position.clamp_min(0)[:, None]).flatten()
 
     def _ranks_in(self, array: Tensor, size: Tensor) -> Tensor:
-        if machine_kernels.supports(array):
-            return machine_kernels.ranks_from_end(array, size)
         inside = self.positions < size[:, None]
         target = torch.where(inside, array[:, : self.width], self.width)
         return torch.zeros_like(array).scatter_(1, target, size[:, None] - self.positions)[:, : self.width]
