@@ -20,7 +20,8 @@ from transition_parser.parsing.sentences.texts import (
     whole_sentences,
 )
 
-NAType = type("NAType", (), {"__bool__": None})  # as the class of pandas.NA, whose truth value is an error
+# as the class of pandas.NA, whose truth value is an error
+NAType = type("NAType", (), {"__bool__": None, "__repr__": lambda self: "<NA>"})
 KINDS = pytest.mark.parametrize("kind", [Sentence, AmrEntry])
 DOGS, CATS = ["Dogs", "bark", "."], ["Cats", "sleep", "."]
 
