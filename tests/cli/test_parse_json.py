@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.cli.test_parse_many import ROWS, jsonl, parquet
-from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
+from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from tests.crosses import mostly_slow
 from transition_parser import Parser
 from transition_parser.graphs.bank import read_bank
@@ -135,16 +135,12 @@ def test_rows_get_a_list(tmp_path):
     assert [json.loads(text) for text in texts] == [row["parses"] for row in rows]
 
 
-def test_the_recipe_for_pandas_gives_a_table_of_words(tmp_path, monkeypatch):
+def test_pandas_makes_a_table_of_words(tmp_path):
     pandas = pytest.importorskip("pandas")
-    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-    (recipe,) = re.findall(r"```python\nimport json\nimport pandas\n(.*?)```", page, re.S)
     run_here("parse", "en-ewt", SAMPLE, *SAME, "--json", "-o", tmp_path / "letter.jsonl")
-    monkeypatch.chdir(tmp_path)
-    names = {"json": json, "pandas": pandas}
-    exec(recipe, names)
+    rows = map(json.loads, open(tmp_path / "letter.jsonl", encoding="utf-8"))
+    words = pandas.json_normalize(list(rows), "words", ["id", "text", "score"])
     sentences = list(read_conllu(SAMPLE))
-    words = names["words"]
     assert words["form"].tolist() == [form for sentence in sentences for form in sentence.forms]
     assert words["id"].tolist() == [sentence.id for sentence in sentences for _ in sentence.forms]
     assert {"head", "relation", "upos", "lemma", "score", "text"} <= {*words.columns}

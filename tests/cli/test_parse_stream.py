@@ -75,7 +75,7 @@ def test_a_parse_comes_before_the_next_sentence_is_written(model, sentence, expe
 def test_the_input_may_pause_within_a_sentence(sentence, unfinished, rest):
     with parsing("en-ewt", "-", *_options(sentence)) as running:
         write(running, sentence * 2 + unfinished)
-        assert block(running.stdout) == block(running.stdout) != ""
+        assert "1\tHi\t" in block(running.stdout) and "1\tHi\t" in block(running.stdout)
         write(running, rest)
         assert "1\tHi\t" in block(running.stdout)
 

@@ -237,36 +237,10 @@ def test_wiki(naming, amr_checkpoint, tmp_path):
     assert ":wiki" not in run_here("parse", amr_checkpoint, "-", "--no-wiki", stdin=f"{word}\n").stdout
 
 
-def test_an_interrupted_run_goes_on(amr_checkpoint, tmp_path):
-    whole, out = tmp_path / "whole.amr", tmp_path / "out.amr"
-    partial = tmp_path / "out.amr.partial"
-    run_here("parse", amr_checkpoint, SAMPLE_AMR, "-o", whole)
-    written = whole.read_bytes()
-    for size in (0, 1, 700, written.index(b"\n\n") + 2, len(written) // 2, len(written)):
-        partial.write_bytes(written[:size])
-        run_here("parse", amr_checkpoint, SAMPLE_AMR, "-o", out, "--resume")
-        assert out.read_bytes() == written and not partial.exists()
-        out.unlink()
-    text = tmp_path / "in.txt"
-    text.write_text(TEXT)
-    run_here("parse", amr_checkpoint, text, "-o", whole)
-    partial.write_bytes(whole.read_bytes()[: len(whole.read_bytes()) // 2])
-    run_here("parse", amr_checkpoint, text, "-o", out, "--resume")
-    assert out.read_bytes() == whole.read_bytes()
-
-
-def test_what_can_not_be_resumed(amr_checkpoint, tmp_path):
-    out, partial = tmp_path / "out.amr", tmp_path / "out.amr.partial"
-    assert "--resume needs -o" in run_here("parse", amr_checkpoint, SAMPLE_AMR, "--resume", status=2).stderr
-    other = run_here("parse", amr_checkpoint, "-", stdin=TEXT).stdout
-    partial.write_text(other, encoding="utf-8")
-    said = run_here("parse", amr_checkpoint, SAMPLE_AMR, "-o", out, "--resume", status=2).stderr
-    assert "its sentence 1 is 1, but the input has sample-001 there: remove the file" in said
-    assert partial.read_text(encoding="utf-8") == other and not out.exists()
-    text = tmp_path / "in.txt"
-    text.write_text(TEXT.splitlines()[0] + "\n")
-    said = run_here("parse", amr_checkpoint, text, "-o", out, "--resume", status=2).stderr
-    assert "its sentence 2 is 2, but the input ends before it" in said
+def test_one_file_can_not_be_resumed(amr_checkpoint, tmp_path):
+    for output in ((), ("-o", tmp_path / "out.amr")):
+        said = run_here("parse", amr_checkpoint, SAMPLE_AMR, *output, "--resume", status=2).stderr
+        assert "--resume keeps whole files of a folder: give -o DIR/" in said
 
 
 @pytest.mark.slow
