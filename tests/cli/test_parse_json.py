@@ -138,8 +138,8 @@ def test_rows_get_a_list(tmp_path):
 def test_pandas_makes_a_table_of_words(tmp_path):
     pandas = pytest.importorskip("pandas")
     run_here("parse", "en-ewt", SAMPLE, *SAME, "--json", "-o", tmp_path / "letter.jsonl")
-    rows = map(json.loads, open(tmp_path / "letter.jsonl", encoding="utf-8"))
-    words = pandas.json_normalize(list(rows), "words", ["id", "text", "score"])
+    rows = [json.loads(line) for line in (tmp_path / "letter.jsonl").read_text(encoding="utf-8").splitlines()]
+    words = pandas.json_normalize(rows, "words", ["id", "text"])
     sentences = list(read_conllu(SAMPLE))
     assert words["form"].tolist() == [form for sentence in sentences for form in sentence.forms]
     assert words["id"].tolist() == [sentence.id for sentence in sentences for _ in sentence.forms]
