@@ -1,6 +1,7 @@
 """A model that the package does not know goes the whole way: nothing but its own file names it."""
 
 import json
+import shutil
 
 import pytest
 
@@ -8,6 +9,7 @@ from tests.conftest import AT_THE_END, ROOT, SAMPLE, SAMPLE_AMR, run
 from tests.crosses import mostly_slow
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
+from transition_parser.storage.exports import write_config
 
 PLUGIN = ("--user-dir", ROOT / "tests" / "toy_plugin")
 TEXT = "The old dog sleeps .\nShe sees it .\n"
@@ -41,8 +43,8 @@ def test_a_model_from_outside(request, tmp_path, kind):
 
 
 def test_without_its_file_the_error_says_what_is_missing(tmp_path):
-    (tmp_path / "config.json").write_text('{"format_version": 1, "architecture": "toy_top_two", "model": {}}')
-    (tmp_path / "model.safetensors").write_bytes(b"")
-    done = run("transition-parser", "parse", tmp_path, "-", status=2, stdin=TEXT)
+    folder = shutil.copytree(ROOT / "transition_parser" / "pretrained" / "en-fast", tmp_path / "model")
+    write_config(folder, "toy_top_two", {})
+    done = run("transition-parser", "parse", folder, "-", status=2, stdin=TEXT)
     assert "unknown architecture 'toy_top_two'" in done.stderr and "--user-dir" in done.stderr
     assert len(done.stderr.splitlines()) == 1
