@@ -853,7 +853,7 @@ def test_amrs_are_refused(tmp_path_factory):
         ("sentence_transformer_g2g", {"tag_loss": 0.1}, "no --tag-loss here"),
         ("state_transformer", {"read_tags": True, "tag_loss": 0.1}, "no --tag-loss here"),
         ("sentence_transformer", {"encoder_attention_heads": 5}, "does not divide --encoder-embed-dim"),
-        ("sentence_transformer", {"pretrained": "x", "pretrained_layers": "1-2"}, "are for other models"),
+        ("sentence_transformer", {"pretrained": "x", "pretrained_layers": "1-2"}, "is for other models"),
         ("recursive_g2g", {"refine": 21}, "refine"),
         ("sentence_transformer", {"fresh_layers": 1}, "--fresh-layers is for --pretrained"),
         ("sentence_transformer", {"pretrained": "x", "fresh_layers": -1}, "--fresh-layers"),
