@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from transition_parser.graphs.amr import AmrGraph, Edge, edge_of
-from transition_parser.parsing.guide import EdgeFact, FactEnd, NodeFact, SentenceFacts, overlaps
+from transition_parser.parsing.facts import EdgeFact, FactEnd, NodeFact, SentenceFacts, overlaps
 from transition_parser.transitions.amr_limits import ONCE
 
 _ROLE = "mod"  # the role of edges that are added only to connect the graph

@@ -36,9 +36,10 @@ from transition_parser.modules.tree_decoder import ArcBeliefs, TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import NbestRank, ranked
 from transition_parser.parsing.batches import BatchSizes, batches_at_a_time, torch_threads, workers
+from transition_parser.parsing.facts import SentenceFacts
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, formalism_of
 from transition_parser.parsing.given import Given, GivenFacts
-from transition_parser.parsing.guide import Guide, GuideTable, SentenceFacts
+from transition_parser.parsing.guide import Guide, GuideTable
 from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
 from transition_parser.parsing.parses import NO_TAGS, AmrParse, Parse, SentenceParse
 from transition_parser.parsing.preparation import (

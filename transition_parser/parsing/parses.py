@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from spacy.vocab import Vocab
 
     from transition_parser.modules.contract import Hypothesis
-    from transition_parser.parsing.guide import SentenceFacts
+    from transition_parser.parsing.facts import SentenceFacts
     from transition_parser.states.table import ActionTable
     from transition_parser.transitions.amr import AmrSystem
     from transition_parser.transitions.amr_naming import Word

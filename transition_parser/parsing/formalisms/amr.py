@@ -21,7 +21,7 @@ from transition_parser.transitions.amr_state import AmrState
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
     from transition_parser.modules.contract import Hypothesis
-    from transition_parser.parsing.guide import SentenceFacts
+    from transition_parser.parsing.facts import SentenceFacts
 
 
 def _smatch(sums: Mapping[str, float]) -> float:
