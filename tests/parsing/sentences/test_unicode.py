@@ -73,6 +73,12 @@ def test_tokens_of_random_texts(kind, segmenter, count):
 
 
 @KINDS
+def test_a_mark_behind_a_byte_order_mark_is_a_character(kind):
+    (sentence,) = sentences_from("\ufeff\u0b40 Bob", kind)
+    assert sentence.spans == ((1, 2), (3, 6))
+
+
+@KINDS
 @pytest.mark.parametrize("c", INVISIBLE)
 def test_invisible_characters_belong_to_no_token(kind, c):
     for text in (

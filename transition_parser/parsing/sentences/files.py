@@ -273,7 +273,7 @@ def _tokens_between_blanks(line: str) -> Iterator[Token]:
 
 
 def _text_line(raw: bytes, name: str, number: int, warned: TextWarnings) -> str:
-    """Return a line of text with all its characters, a blank in place of a byte-order mark at the start of the file.
+    """Return a line of text with all its characters, a tab in place of a byte-order mark at the start of the file.
 
     warned: warns of lines that look like markup
 

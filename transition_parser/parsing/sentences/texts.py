@@ -168,8 +168,11 @@ def rows_of(sentence: TextSentence) -> tuple[Row, ...]:
 
 
 def without_mark(line: str) -> str:
-    """Return the first line of a text with a blank in place of a byte-order mark, so that no character moves."""
-    return line.replace("\ufeff", " ", 1) if line.startswith("\ufeff") else line
+    """Return the first line of a text with a tab in place of a byte-order mark, so that no character moves.
+
+    A blank and a combining mark behind it would be one cluster.
+    """
+    return line.replace("\ufeff", "\t", 1) if line.startswith("\ufeff") else line
 
 
 def is_missing(text: object) -> bool:
