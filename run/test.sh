@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# Sets up, checks style, imports and types, and runs the tests. --slow: also tests on whole corpora (where
-# TRANSITION_PARSER_DATA names their folder), long random walks and whole crosses (tests/crosses.py). Other arguments go to
-# pytest. Tests run in as many processes as there are cores, up to four (-n 0: in one); the tests of a file run in the same
+# Sets up, checks style, imports and types, and runs the tests. --corpora: also tests on whole corpora, in the folder that
+# TRANSITION_PARSER_DATA names. --slow: also these, long random walks and whole crosses (tests/crosses.py). Other arguments go
+# to pytest. Tests run in as many processes as there are cores, up to four (-n 0: in one); the tests of a file run in the same
 # process. Without other arguments, some tests run once more as on an older processor.
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$root"
 markers=(-m "not slow")
-if [ "${1:-}" = --slow ]; then
-    markers=()
-    shift
-fi
+case ${1:-} in
+--slow) markers=() ;;
+--corpora) markers=(-m "not slow or corpora") ;;
+*) set -- "" "$@" ;;
+esac
+shift
 ruff check .
 ruff format --check .
 lint-imports --no-cache --no-logo

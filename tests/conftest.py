@@ -35,6 +35,13 @@ settings.register_profile("default", deadline=None)  # machines are shared: no t
 settings.load_profile("default")
 
 
+def pytest_collection_modifyitems(items):
+    """Marks the tests that read whole corpora."""
+    for item in items:
+        if "corpora" in getattr(item, "fixturenames", ()):
+            item.add_marker("corpora")
+
+
 def pytest_collection_finish():
     """Excludes what is imported by now from the searches for garbage, which take long among so many objects."""
     gc.freeze()

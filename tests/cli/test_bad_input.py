@@ -136,7 +136,7 @@ def test_unannotated_conllu_is_good_input(tmp_path, checkpoint):
 def test_a_sentence_of_a_thousand_words(checkpoint):
     done = run_here("parse", checkpoint, "-", "--tokens", stdin="the cat sat on a " * 200 + "\n")
     lines = done.stdout.strip().split("\n")
-    assert len(lines) == 1001
+    assert len(lines) == 1003 and lines[:2] == ["# sent_id = 1", "# line = 1"]
 
 
 def test_usage(checkpoint):
