@@ -13,7 +13,7 @@ from tests.programs import PARSING, Programs
 from transition_parser.base.errors import InputError, needs_extra
 
 PROGRAMS = Programs(ENVIRONMENT, PARSING)
-OF_EXTRAS = ("fairseq", "omegaconf", "hydra", "matplotlib", "shtab")
+OF_EXTRAS = ("fairseq", "omegaconf", "hydra", "matplotlib")
 WITHOUT = f"""
 import sys
 from importlib.abc import MetaPathFinder
