@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 echo "== $(wc -l <"$data/sentences.txt") English sentences, one a line, to trees (transition-parser parse en --tokenize)"
-transition-parser parse en "$data/sentences.txt" --tokenize --beam 10 -o "$work/sentences.conllu"
+transition-parser parse en "$data/sentences.txt" --tokenize -o "$work/sentences.conllu"
 cut -f 1-4,7,8 "$work/sentences.conllu"
 
 echo "== $(wc -l <"$data/amr_sentences.txt") English sentences, one a line, to AMRs (transition-parser parse amr --tokenize --alignments marks)"
@@ -31,7 +31,7 @@ transition-parser oracle "$data/sample.amr" --system amr --check
 
 echo "== the trees, parsed by the model en without gold tags, and scored in percent (transition-parser parse, score)"
 untagged "$data/sample.conllu" >"$work/untagged.conllu"
-transition-parser parse en "$work/untagged.conllu" --beam 10 -o "$work/sample.conllu"
+transition-parser parse en "$work/untagged.conllu" -o "$work/sample.conllu"
 transition-parser score "$data/sample.conllu" "$work/sample.conllu"
 echo "== the AMRs, parsed by the model amr, and scored from 0 to 1"
 transition-parser parse amr "$data/sample.amr" --beam 10 -o "$work/sample.amr"
