@@ -255,6 +255,16 @@ def test_a_file_that_was_moved_away_while_it_was_opened_is_opened_again(tmp_path
         assert path.exists() and (tmp_path / "a").exists()
 
 
+def test_a_process_that_was_forked_does_not_keep_the_lock(tmp_path):
+    path, stop = tmp_path / "a.lock", subprocess.PIPE
+    with held(path) as descriptor:
+        worker = subprocess.Popen(["cat"], stdin=stop, pass_fds=[descriptor])  # has a copy, as a forked process has
+        with pytest.raises(InputError, match="another run"), held(path):
+            pass
+    with worker, held(path):
+        worker.terminate()
+
+
 def test_where_no_file_can_be_locked_one_is_written_all_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(fcntl, "flock", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSYS, "not here")))
     with growing(tmp_path / "a.txt") as partial:

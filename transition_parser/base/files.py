@@ -14,7 +14,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
@@ -174,7 +174,7 @@ def held(path: str | os.PathLike, busy: InputError | None = None) -> Iterator[in
     try:
         yield descriptor
     finally:
-        os.close(descriptor)
+        _unlock(descriptor)
 
 
 def _locked(path: str | os.PathLike, busy: InputError) -> int:
@@ -191,6 +191,14 @@ def _locked(path: str | os.PathLike, busy: InputError) -> int:
             os.close(descriptor)
             raise
     return descriptor
+
+
+def _unlock(descriptor: int) -> None:
+    import fcntl
+
+    with suppress(OSError):  # a file system without locks
+        fcntl.flock(descriptor, fcntl.LOCK_UN)  # closing alone would leave it locked while a forked process has a copy
+    os.close(descriptor)
 
 
 def _is_at(descriptor: int, path: str | os.PathLike) -> bool:
@@ -248,7 +256,7 @@ def alone_in(path: str | os.PathLike) -> Iterator[None]:
                 raise
         yield
     finally:
-        os.close(descriptor)
+        _unlock(descriptor)
 
 
 @contextmanager
