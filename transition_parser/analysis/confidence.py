@@ -25,27 +25,18 @@ _SHRINK = 1e-6  # penalty; without it, confidences that separate right from wron
 
 
 class Bin(NamedTuple):
-    """The confidences of an interval.
+    """The confidences of an interval."""
 
-    number: the number of confidences in the interval
-    confidence: the mean confidence
-    right: the share of confidences whose part of the graph is right
-    """
-
-    number: int
-    confidence: float
-    right: float
+    number: int  # the number of confidences in the interval
+    confidence: float  # the mean confidence
+    right: float  # the share of confidences whose part of the graph is right
 
 
 class Outcomes(NamedTuple):
-    """Confidences and their outcomes.
+    """Confidences and their outcomes."""
 
-    confidences: (N,) float; N confidences from 0 to 1
-    right: (N,) bool; True for a confidence whose part of the graph is right
-    """
-
-    confidences: np.ndarray
-    right: np.ndarray
+    confidences: np.ndarray  # (N,) float; N confidences from 0 to 1
+    right: np.ndarray  # (N,) bool; True for a confidence whose part of the graph is right
 
     def scaled(self, scaling: Scaling) -> Outcomes:
         """Return the same outcomes with calibrated confidences."""
@@ -84,12 +75,7 @@ def expected_calibration_error(confidences: ArrayLike, right: ArrayLike, bins: i
 
 
 def fit_scaling(confidences: ArrayLike, right: ArrayLike, offset: bool = True) -> Scaling:
-    """Return the scaling that makes the outcomes most likely, within the bound `calibration.LARGEST`.
-
-    offset: False fits the temperature alone
-
-    Raises `InputError` if all or none of the outcomes are right.
-    """
+    """Return the scaling that makes the outcomes most likely, within the bound `calibration.LARGEST`."""
     hits = torch.as_tensor(np.asarray(right), dtype=torch.float64)
     if not 0 < float(hits.sum()) < len(hits):
         raise InputError("the confidences allow no calibration: all parts are right, or all are wrong; give more text")
@@ -113,12 +99,7 @@ def fit_scaling(confidences: ArrayLike, right: ArrayLike, offset: bool = True) -
 
 
 def outcomes(parser: Parser, gold: Sequence[tuple[Any, Any]]) -> dict[str, Outcomes]:
-    """Return the outcomes of each kind of confidence in the best parses: name of the field in a parse → outcomes.
-
-    Parts of a parse about which the gold graph says nothing are left out.
-
-    gold: see `gold_sentences`
-    """
+    """Return the outcomes of each kind of confidence in the best parses: name of the field in a parse → outcomes."""
     found: dict[str, tuple[list[float], list[bool]]] = {}
     for (_, graph), parse in zip(gold, parser.parse_stream(sentence for sentence, _ in gold), strict=True):
         for name, right in parser.formalism.right_parts(graph, parse).items():
@@ -147,22 +128,14 @@ def gold_sentences(parser: Parser, path: str, most: int | None = None) -> list[t
 
 
 class Fitted(NamedTuple):
-    """A calibration and the outcomes that it was fitted on.
-
-    outcomes: kind of parse (`derivation`, `beam`) → name of the field in a parse → outcomes
-    """
+    """A calibration and the outcomes that it was fitted on."""
 
     calibration: Calibration
-    outcomes: dict[str, dict[str, Outcomes]]
+    outcomes: dict[str, dict[str, Outcomes]]  # kind of parse (`derivation`
 
 
 def calibrate(model: str, path: str, beam: int = 10, precision: str = "auto", threads: int | None = None) -> Fitted:
-    """Fit the calibration of a model on a gold file, for greedy parses and for parses with alternatives.
-
-    beam: 2 or more; the beam of the parses with alternatives
-
-    Raises `InputError` if nothing can be learned from the file.
-    """
+    """Fit the calibration of a model on a gold file, for greedy parses and for parses with alternatives."""
     if beam < 2:
         raise InputError("search finds alternatives only with a beam of 2 or more: give a larger beam")
     found: dict[str, dict[str, Outcomes]] = {}

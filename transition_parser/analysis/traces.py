@@ -169,18 +169,12 @@ def _traced(
 
 
 class _Choice(NamedTuple):
-    """The K actions that a hypothesis could choose from at a step.
+    """The K actions that a hypothesis could choose from at a step."""
 
-    tokens: (K,) int; the ids of the competing actions
-    log_probs: (K,) float
-    legal: (K,) bool; see `CompetingAction.legal`
-    seen: view of the words (`Decoder.visible_words`) → (P,); a value for each of P words, 0 if not seen
-    """
-
-    tokens: np.ndarray
-    log_probs: np.ndarray
-    legal: np.ndarray
-    seen: Mapping[str, np.ndarray]
+    tokens: np.ndarray  # (K,) int; the ids of the competing actions
+    log_probs: np.ndarray  # (K,) float
+    legal: np.ndarray  # (K,) bool; see `CompetingAction.legal`
+    seen: Mapping[str, np.ndarray]  # view of the words (`Decoder.visible_words`) → (P,)
 
     def step(self, step: Step, taken: int, table: ActionTable) -> Step:
         """Return the step with its probability, its competing actions and the words that the network sees."""
@@ -212,11 +206,7 @@ def _sparse(values: np.ndarray) -> list[tuple[int, int]]:
 
 
 class _Recorder:
-    """An observer of the search of one sentence, which records the choices of each hypothesis.
-
-    A hypothesis is identified by the actions that it has taken. Each sequence of actions has a number, its place. The
-    empty sequence has place 0.
-    """
+    """An observer of the search of one sentence; a hypothesis is known by its actions, which have a number each."""
 
     def __init__(self, decoder: Decoder, pause: Callable[[], None]) -> None:
         self.decoder, self.table, self.pause = decoder, decoder.table, pause

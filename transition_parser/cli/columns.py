@@ -44,16 +44,7 @@ def columns_to_train(
     train: str,
     earlier: Mapping[str, Any] | None,
 ) -> dict[str, bool]:
-    """Return flag of a column → True if training uses the column.
-
-    A column whose flag was not given is used if a flag of the model needs it, unless the column is empty and the model
-    would only predict it. Flags of columns that did not exist when the experiment began are left out.
-
-    given: flag of a column → True, False, or None for a flag that was not given
-    flags: the flags of the model
-    train: the training file
-    earlier: the options of the experiment in the output folder, see `Experiment`; None for a new experiment
-    """
+    """Return flag of a column → True if training uses the column."""
     open_ = [name for name, column in KNOWN.items() if column.graphs == formalism.name and given[column.flag] is None]
     needed = {name: {*flags} & {*KNOWN[name].used_by} for name in open_ if _existed(name, earlier)}
     predicted = [name for name, by in needed.items() if by == {PREDICTED_BY}]

@@ -152,15 +152,7 @@ def source_of(name: str, release: str = RELEASE) -> CorpusSource:
 
 
 def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iterator[tuple[Path, str]]:
-    """Fetch the missing files, and yield each file with its state: `here`, `fetched`, or `not published`.
-
-    An interrupted file is continued. An unfinished file never has its final name.
-
-    mirror: address that is put before host and path (`MIRROR/amr.isi.edu/…`); by default the publishers are asked
-
-    Raises `InputError` for a file that cannot be fetched whole, for a file that differs from its known SHA-256 or from
-    the file that was fetched before, and for a folder with files of other addresses, such as another release.
-    """
+    """Fetch the missing files, and yield each file with its state: `here`, `fetched`, or `not published`."""
     _check_mirror(mirror)
     folder.mkdir(parents=True, exist_ok=True)
     records = _records(folder)

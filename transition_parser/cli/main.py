@@ -143,11 +143,7 @@ def warnings_as_lines() -> Iterator[None]:
 
 
 def _prepare_streams() -> None:
-    """Let standard output take all characters, and open it and standard error where they are closed (`>&-`, `2>&-`).
-
-    What is written to closed standard error is lost. What is written to closed standard output is an error, as it is
-    for other programs, but the next file that is opened does not become standard output.
-    """
+    """Let standard output take all characters; no file takes the place of a closed stream (`>&-`)."""
     for number, name, mode in ((1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY)):
         if getattr(sys, name) is None:
             os.dup2(os.open(os.devnull, mode), number)

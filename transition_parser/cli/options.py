@@ -74,10 +74,7 @@ def add_speed(parser: argparse.ArgumentParser) -> None:
 
 
 def check_options(arguments: argparse.Namespace, options: OptionsOf, formalism: Formalism, why: str) -> None:
-    """Raise `InputError` for given options that belong to another formalism.
-
-    why: the origin of `formalism`, for the message
-    """
+    """Raise `InputError` for given options that belong to another formalism."""
     for other, defaults in options.items():
         for name, default in defaults.items():
             if other is not formalism and getattr(arguments, name) != default:

@@ -287,10 +287,7 @@ def _lines(figures: dict[str, Any]) -> list[str]:
 
 
 def _table(figures: dict[str, Any]) -> list[str]:
-    """Return the scores of CoNLL 2018 as a table: a column for each split and beam, and for raw text.
-
-    Scores of columns that gold lacks are left out.
-    """
+    """Return the scores of CoNLL 2018 as a table: a column for each split and beam, and for raw text."""
     from transition_parser.graphs.dependency_score import COLUMNS_OF
 
     columns = {f"{split}, {beam}": of for split in ("dev", "test") for beam, of in figures.get(split, {}).items()}

@@ -38,10 +38,7 @@ _LABEL_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)  # places to try for the l
 
 
 class _Rectangle(NamedTuple):
-    """A rectangle, in inches.
-
-    x, y: its centre
-    """
+    """A rectangle, in inches."""
 
     x: float
     y: float
@@ -61,16 +58,12 @@ class _Rectangle(NamedTuple):
 
 @dataclass
 class _Tree:
-    """A breadth-first tree of a graph.
-
-    edges: node → the edge that reaches it from its parent
-    rest: the edges of the graph that are not in the tree
-    """
+    """A breadth-first tree of a graph."""
 
     depth: dict[int, int]
-    edges: dict[int, Edge] = field(default_factory=dict)
+    edges: dict[int, Edge] = field(default_factory=dict)  # node → the edge that reaches it from its parent
     children: dict[int, list[int]] = field(default_factory=dict)
-    rest: list[Edge] = field(default_factory=list)
+    rest: list[Edge] = field(default_factory=list)  # the edges of the graph that are not in the tree
 
 
 def draw_amr(entry: AmrEntry, file: str | os.PathLike | BinaryIO) -> None:
@@ -181,10 +174,7 @@ def _boxes(graph: AmrGraph, tree: _Tree, wanted: float) -> list[_Rectangle]:
 
 
 def _placed(node: int, tree: _Tree, slots: Sequence[float]) -> tuple[dict[int, float], list[tuple[float, float]]]:
-    """Return the x of each node of a subtree, whose root is at 0, and the left and right end of each of its layers.
-
-    Neighbouring subtrees stand as close as their layers allow. Source: Reingold and Tilford 1981
-    """
+    """Return the x of each node of a subtree, and the ends of its layers. Source: Reingold and Tilford 1981"""
     places: dict[int, float] = {}
     contour: list[tuple[float, float]] = []
     roots = []

@@ -16,13 +16,7 @@ _COLOUR, _BEST = "#1b6ca8", "#a4343a"
 def draw_history(
     history: Sequence[Mapping[str, float]], metric: str, path: str | os.PathLike, maximizes: bool = True
 ) -> None:
-    """Draw training loss and score on dev by epoch, one panel above the other.
-
-    history: the figures of each epoch, see `training.display.epochs_of`
-    metric: the name of the score on dev, such as `las`; its best value is marked
-    path: the picture; its suffix chooses the format (.svg, .png, .pdf)
-    maximizes: True where a higher score is better
-    """
+    """Draw training loss and score on dev by epoch, one panel above the other."""
     names = [name for name in dict.fromkeys(("loss", metric)) if any(name in epoch for epoch in history)]
     figure = Figure(figsize=(6.4, 2.4 * len(names)), layout="constrained")
     panels = figure.subplots(len(names), sharex=True, squeeze=False)[:, 0]

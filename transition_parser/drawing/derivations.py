@@ -33,12 +33,7 @@ def draw_derivation(
     actions: Sequence[Action],
     path: str | os.PathLike,
 ) -> None:
-    """Draw the tree, and below it one line for each step of the derivation.
-
-    A line has the action, the place of each word (stack or buffer), and the arc that the action builds.
-
-    path: the picture; its suffix determines the format (.svg, .png, .pdf)
-    """
+    """Draw the tree, and below it one line for each step of the derivation."""
     left, spacing = 2.3, _spacing(words)
     width = left + spacing * (len(words) + 1) + 3.0
     steps = len(actions) + 1
@@ -69,11 +64,7 @@ def draw_tree(words: Sequence[str], tree: DependencyTree, file: str | os.PathLik
 
 
 def save(figure: Figure, file: str | os.PathLike | BinaryIO) -> None:
-    """Write a picture in the format of the suffix of its name (.svg, .png, .pdf), or into an open file as SVG.
-
-    The text in SVG can be searched, and the same picture has the same bytes each time. In other formats, characters
-    that the font lacks are reported as one `ParserWarning`.
-    """
+    """Write a picture in the format of the suffix of its name (.svg, .png, .pdf), or into an open file as SVG."""
     name = str(file) if isinstance(file, str | os.PathLike) else ".svg"
     settings = {"svg.fonttype": "none", "svg.hashsalt": "transition-parser"}  # text, not outlines
     with rc_context(settings), missing_glyphs() as missing:

@@ -53,15 +53,11 @@ class NobodyWaitsError(Exception):
 
 @dataclass(eq=False)
 class QueuedJob:
-    """The sentences of one request.
+    """The sentences of one request."""
 
-    key: the model and the kind of work; jobs with equal keys may be done together
-    results: the results of the finished sentences, in order
-    """
-
-    key: tuple[str, str]
+    key: tuple[str, str]  # the model and the kind of work; jobs with equal keys may be done together
     sentences: Sequence[Any]
-    results: list[Any] = field(default_factory=list)
+    results: list[Any] = field(default_factory=list)  # the results of the finished sentences, in order
     done: Future = field(default_factory=Future)
 
     @property
@@ -85,11 +81,7 @@ Slice = list[tuple[QueuedJob, Sequence[Any]]]  # pairs of a job and its sentence
 
 
 class Batches:
-    """The queue and its two threads. The graphs of a job depend neither on other jobs nor on its slices.
-
-    work: key, as in `QueuedJob` → function that returns one result for each sentence
-    most_waiting: largest number of jobs in the queue; further jobs are refused
-    """
+    """The queue and its two threads. The graphs of a job depend neither on other jobs nor on its slices."""
 
     def __init__(self, work: dict[tuple[str, str], Work], most_waiting: int) -> None:
         self._work, self._most_waiting = work, most_waiting
@@ -194,11 +186,7 @@ class Batches:
             jobs[:] = [job for job in jobs if not job.done.done()]
 
     def _pause_of(self, batch: Slice, lane: int) -> Pause:
-        """Return the function that work calls between its steps.
-
-        The thread of long requests waits while there are short ones, but not longer than it has worked since it last
-        waited.
-        """
+        """Return the function that work calls between its steps; the long lane waits at most as long as it worked."""
         resumed = time.perf_counter()
 
         def pause() -> None:

@@ -83,14 +83,7 @@ def make_server(app: FastAPI, bound: socket.socket, log: bool, seconds: float, c
 def serve(
     app: FastAPI, bound: socket.socket, log: bool = False, seconds: float = 10.0, connections: int = 1024
 ) -> None:
-    """Serve until SIGINT or SIGTERM; requests that are being answered are finished first.
-
-    log: write a line for each request to standard error
-    seconds: longest time until the headers of a request are complete, and in which a client reads nothing
-    connections: largest number of simultaneous connections; fewer if the system grants the process fewer open files
-
-    Raises `InputError` if the process may not open enough files.
-    """
+    """Serve until SIGINT or SIGTERM; requests that are being answered are finished first."""
     server = make_server(app, bound, log, seconds, connections)
     host, port = bound.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host

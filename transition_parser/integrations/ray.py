@@ -73,11 +73,7 @@ def parse_by_ray(
 
 
 class ParserActor:
-    """A process of Ray, which parses one part at a time.
-
-    job: bytes; the pickled `Job`
-    prepare: see `parse_by_ray`
-    """
+    """A process of Ray, which parses one part at a time."""
 
     def __init__(self, job: bytes, prepare: Callable[[], object] | None) -> None:
         keep_freed_memory()
@@ -87,10 +83,7 @@ class ParserActor:
         self.job: Job = pickle.loads(job)
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[str]]:
-        """Write the file of each part of a batch, and return an error message for each part, "" for a written part.
-
-        Errors are returned because Ray would retry a part whose error is raised.
-        """
+        """Write the file of each part, and return the error of each, which Ray would retry if it were raised."""
         return {"error": [self._parse(*pair) for pair in zip(batch["part"], batch["file"], strict=True)]}
 
     def _parse(self, part: bytes, file: str) -> str:
@@ -133,10 +126,7 @@ def _running(job: Job, actors: int | None) -> Iterator[int]:
 
 
 def _start(ray: Any, job: Job, actors: int | None, logs: str) -> None:
-    """Connect to the cluster of `RAY_ADDRESS`, or start Ray on this machine, on its loopback address only.
-
-    logs: folder for the files of a Ray that is started here
-    """
+    """Connect to the cluster of `RAY_ADDRESS`, or start Ray on this machine, on its loopback address only."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     here: dict[str, Any] = {"include_dashboard": False, "_node_ip_address": "127.0.0.1", "_temp_dir": logs}
     if actors is not None and job.parser.device.type == "cpu":
@@ -151,10 +141,7 @@ def _start(ray: Any, job: Job, actors: int | None, logs: str) -> None:
 
 @contextmanager
 def _without_standard_error() -> Iterator[None]:
-    """Send standard error to nowhere while the block runs.
-
-    Ray's C++ code writes a notice to standard error even if told to be silent. Ray's errors are raised as exceptions.
-    """
+    """Send standard error to nowhere while the block runs: Ray's C++ code writes notices to it in any case."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:

@@ -35,23 +35,15 @@ RETRY_SECONDS = 5
 
 @dataclass(frozen=True)
 class Limits:
-    """Upper bounds of a request and of the work of the server.
-
-    characters, words: length of the text of a request
-    sentence: words of a sentence; all other requests wait while a sentence is parsed
-    steps_of: words of a sentence whose derivations are shown; an answer's size grows with the square of this number
-    seconds: seconds from the end of a request to its answer
-    reading: seconds from the last header to the end of a request
-    waiting: number of requests in the queue
-    """
+    """Upper bounds of a request and of the work of the server."""
 
     characters: int = 20_000
     words: int = 2_000
-    sentence: int = 500
-    steps_of: int = 400
-    seconds: float = 60.0
-    reading: float = 10.0
-    waiting: int = 256
+    sentence: int = 500  # words of a sentence; all other requests wait while a sentence is parsed
+    steps_of: int = 400  # words of a sentence whose derivations are shown
+    seconds: float = 60.0  # seconds from the end of a request to its answer
+    reading: float = 10.0  # seconds from the last header to the end of a request
+    waiting: int = 256  # number of requests in the queue
 
 
 class RequestError(Exception):
@@ -63,10 +55,7 @@ class RequestError(Exception):
 
 
 class Text(BaseModel):
-    """The input of the parser: either a text or sentences as lists of words.
-
-    A text is divided into sentences and words by the segmenter of the model, or by rules for English if it has none.
-    """
+    """The input of the parser: either a text or sentences as lists of words."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -197,12 +186,7 @@ def refusal(status: int, problem: str) -> JSONResponse:
 
 
 class Guard:
-    """Middleware that passes on whole requests, and refuses those that are too slow, too long or for another host.
-
-    hosts: host names without a port; `*.example.org` allows all its subdomains, `*` any host
-    most: largest size of a body in bytes; received bytes are counted, since a Content-Length may be wrong
-    seconds: longest time from the last header to the end of the body
-    """
+    """Middleware that passes on whole requests, and refuses those that are too slow, too long or for another host."""
 
     def __init__(self, app: Any, hosts: Sequence[str], most: int, seconds: float) -> None:
         self.app, self.most, self.seconds = app, most, seconds

@@ -59,10 +59,7 @@ class _Component(Pipe):
 
     @property
     def parser(self) -> Parser:
-        """The parser, which is loaded at its first use.
-
-        Raises `InputError` if loading fails, or if the model does not build the component's kind of graph.
-        """
+        """The parser, which is loaded at its first use."""
         parser = self.model.parser
         if parser.formalism is not self.formalism:
             raise InputError(
@@ -77,10 +74,7 @@ class _Component(Pipe):
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Parse documents, `batch_size` at a time.
-
-        An error of a batch goes to the error handler of the pipeline.
-        """
+        """Parse documents, `batch_size` at a time."""
         handle = self.get_error_handler()
         for batch in minibatch(stream, batch_size):
             docs = list(batch)

@@ -26,23 +26,15 @@ AMRS = "transition_amr"  # the name in keys of `user_data`
 
 
 class DocSentence(NamedTuple):
-    """A sentence of a document.
-
-    start, end: the indices of its first token, and of the token after its last token
-    words: the first token of each of its words; white space and characters that do not show are no words
-    """
+    """A sentence of a document."""
 
     start: int
     end: int
-    words: list[int]
+    words: list[int]  # the first token of each of its words; white space and characters that do not show are no words
 
 
 def sentences_of(document: Doc, segmenter: Segmenter = ENGLISH) -> list[DocSentence]:
-    """Return the sentences of a document.
-
-    A sentence starts at a token whose `is_sent_start` is True and never where it is False. The segmenter decides on
-    tokens where it is None. White space between sentences then belongs to the sentence before it.
-    """
+    """Return the sentences of a document; the segmenter decides where `is_sent_start` is None."""
     if not len(document):
         return []
     given = document.to_array("SENT_START").astype(np.int64)  # 1: True, -1: False, 0: None
@@ -106,15 +98,9 @@ def _columns(token: Token) -> dict[str, str]:
 
 
 def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[Parse | None]) -> None:
-    """Write heads, relations and sentence starts into a document.
+    """Write heads, relations and sentence starts into a document, and tags, lemmas and features where it has none.
 
-    Tokens that lack a tag, a lemma or features get the predicted values.
-
-    The head of white space is the word before it, or the first word of a sentence that begins with white space. White
-    space thus has no heads in other sentences, and adds no crossing arcs. The same holds for the further tokens of a
-    word, whose relation is `goeswith`.
-
-    parses: one for each sentence; None for a sentence of white space alone
+    The head of white space, and of further tokens of a word, is the word before it, so that no arcs cross.
     """
     n, names = len(document), _predicted(parses)
     heads, values = np.zeros(n, np.int64), {name: [""] * n for name in ("DEP", *names)}
@@ -210,11 +196,7 @@ def _amr_words(document: Doc, sentence: DocSentence) -> Iterator[tuple[str, Span
 
 
 def set_amrs(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[AmrParse | None]) -> None:
-    """Keep the AMRs of a document in its `user_data`, and set its sentence starts.
-
-    The AMRs are plain data, which spaCy can save, and have keys like attributes of spans. When spaCy copies or joins
-    documents, it moves the character offsets in these keys.
-    """
+    """Keep the AMRs in `user_data`, with keys whose offsets spaCy moves when it copies or joins documents."""
     set_sentence_starts(document, [sentence.start for sentence in sentences])
     for start, end, _ in _kept_amrs(document):
         del document.user_data["._.", AMRS, start, end]

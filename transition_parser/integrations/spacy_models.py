@@ -43,13 +43,10 @@ def _model_files() -> tuple[str, ...]:
 
 
 class PipelineModel:
-    """A model and the options of its parser, which can be pickled and sent to other processes.
+    """A model and the options of its parser (`Parser.load`), which can be pickled and sent to other processes.
 
-    A model of this package is saved as its name and the SHA-256 of its weights. A checkpoint is saved as a folder, as
-    `transition-parser export` writes it. Any other model is saved as a copy of its folder.
-
-    model: see `Parser.load`
-    options: the other parameters of `Parser.load`
+    A model of this package is saved as its name and the SHA-256 of its weights, a checkpoint as `transition-parser
+    export` writes it, and any other model as a copy of its folder.
     """
 
     def __init__(self, model: str, options: Mapping[str, Any]) -> None:

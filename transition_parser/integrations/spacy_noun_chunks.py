@@ -22,13 +22,7 @@ _ROOT_OF_SPACY = "ROOT"  # the relation of roots in the trees of spaCy's own par
 
 
 def noun_chunks(doclike: Doc | Span) -> Chunks:
-    """Yield the base noun phrases of a document or span, which do not overlap.
-
-    A phrase is a noun, proper noun or pronoun with the modifiers before it and the other words of its name. Case
-    markers, conjunctions and punctuation are left out, and so are the subject and the copula of a nominal predicate.
-
-    Raises `ValueError` for a document without a tree, as spaCy's own iterators do.
-    """
+    """Yield the base noun phrases of a document or span, which do not overlap."""
     document = doclike.doc
     if not document.has_annotation("DEP"):
         raise ValueError(Errors.E029)
@@ -78,12 +72,9 @@ def _last(token: Token) -> int:
 
 @dataclass(frozen=True)
 class NounChunks:
-    """The syntax iterator of a vocabulary: `noun_chunks` for trees of Universal Dependencies.
+    """The syntax iterator of a vocabulary: `noun_chunks` for trees of Universal Dependencies."""
 
-    others: the earlier iterator of the vocabulary, for trees of spaCy's own parsers; None if no iterator was set
-    """
-
-    others: SyntaxIterator | None
+    others: SyntaxIterator | None  # the earlier iterator of the vocabulary, for trees of spaCy's own parsers
 
     def __call__(self, doclike: Doc | Span) -> Chunks:
         """Yield the base noun phrases of a document or span."""

@@ -19,14 +19,10 @@ Agreements = Callable[[Sequence[Any], Sequence[float]], Sequence[float]]
 
 
 class NbestRank(NamedTuple):
-    """The rank of a parse among the parses of its sentence.
+    """The rank of a parse among the parses of its sentence."""
 
-    rank: counted from 1
-    of: the number of parses
-    """
-
-    rank: int
-    of: int
+    rank: int  # counted from 1
+    of: int  # the number of parses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,18 +64,11 @@ class Ranked(ABC):
 
 
 def ranked(parses: Sequence[R], most: int, agreements: Agreements | None = None) -> R:
-    """Return the best of a sentence's parses, with up to `most` − 1 alternatives.
+    """Return the best of a sentence's parses, with up to `most` − 1 alternatives; parses of one graph are merged.
 
-    Parses with the same graph are merged into the best of them. So the result has the graph that would be found without
-    alternatives, unless `agreements` ranks the graphs. The confidence in a part of a graph is the total probability of
-    the found derivations with the part, plus a fraction of the probability that no found derivation has. The fraction
-    is the mean confidence in the part over the found derivations with the part, weighted by their probabilities. The
-    confidence in a part is the same in all alternatives.
-
-    parses: one for each derivation that search found, best first
-    agreements: function that returns the mean agreement of each graph with all graphs found, by which graphs are ranked
-        (Kumar and Byrne 2004, Minimum Bayes-Risk Decoding). In the mean, the weight of a graph is the square root of
-        its probability. Graphs of equal agreement stay in their order.
+    The confidence in a part of a graph is the mass of the derivations found that have it, and of the mass of those not
+    found a share: the mean confidence in the part over the derivations that have it. `agreements` may rank the graphs
+    by their mean agreement with all (Kumar and Byrne 2004, Minimum Bayes-Risk Decoding) instead of their probability.
     """
     scale = 1.0 / max(sum(parse.probability for parse in parses), 1.0)  # only rounding makes the sum exceed 1
     parses = [replace(parse, probability=parse.probability * scale) for parse in parses]
@@ -123,10 +112,6 @@ def _confidences(parses: Sequence[Ranked]) -> dict[tuple[str, Hashable], float]:
 
 
 def _confidence(found: Sequence[tuple[float, float]], unseen: float) -> float:
-    """Return the confidence in one part.
-
-    found: the weight and the confidence of each derivation that has the part
-    unseen: the probability mass of the derivations that were not found
-    """
+    """Return the confidence in one part."""
     mass = sum(weight for weight, _ in found)
     return min(mass + unseen * sum(weight * own for weight, own in found) / mass, 1.0)

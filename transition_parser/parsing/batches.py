@@ -21,22 +21,13 @@ _switch_interval = Shared(sys.getswitchinterval, sys.setswitchinterval)
 
 
 def batches_at_a_time(threads: int, device: torch.device) -> int:
-    """Return the number of batches that are parsed at a time.
-
-    threads: number of cores to use on a CPU
-    """
+    """Return the number of batches that are parsed at a time."""
     return min(threads, _SIDE_BY_SIDE) if device.type == "cpu" else 1
 
 
 @contextmanager
 def workers(threads: int, device: torch.device) -> Iterator[Callable[..., Iterator]]:
-    """Yield a function with the arguments of `map`: a function of a batch, and the batches.
-
-    On a CPU several batches run at a time, each with an equal share of torch's threads. A single batch runs in the
-    calling thread, because starting another thread takes about a millisecond.
-
-    threads: number of cores to use on a CPU
-    """
+    """Yield a function with the arguments of `map`: a function of a batch, and the batches."""
     at_a_time = batches_at_a_time(threads, device)
     with ExitStack() as stack:
         stack.enter_context(torch_threads.at(max(threads // at_a_time, 1)))
@@ -49,7 +40,7 @@ def workers(threads: int, device: torch.device) -> Iterator[Callable[..., Iterat
         def each(function: Callable, batches: Iterable[list[int]]) -> Iterator:
             nonlocal pool
             listed = list(batches)
-            if len(listed) < 2:
+            if len(listed) < 2:  # starting a thread takes about a millisecond
                 return map(function, listed)
             if pool is None:
                 pool = ThreadPoolExecutor(at_a_time)
@@ -60,26 +51,16 @@ def workers(threads: int, device: torch.device) -> Iterator[Callable[..., Iterat
 
 
 class BatchSizes(NamedTuple):
-    """The sizes of batches.
+    """The sizes of batches."""
 
-    beam: number of hypotheses of each sentence
-    most: maximum of words times beam in a batch; a longer sentence is alone in its batch
-    least: the maximum falls from batch to batch, but not below this number; None for a constant maximum, where one
-        batch is parsed at a time
-    """
-
-    beam: int
-    most: float
-    least: int | None = None
+    beam: int  # number of hypotheses of each sentence
+    most: float  # maximum of words times beam in a batch; a longer sentence is alone in its batch
+    least: int | None = None  # the maximum falls from batch to batch, but not below this number
 
     def batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
-        """Yield batches of indices of sentences of similar length.
+        """Yield batches of indices of sentences of similar length, the longest sentences first.
 
-        The longest sentences come first, so that no long sentence comes last alone. Where several batches are parsed
-        at a time with a beam, batches become smaller towards the end, so that all cores are done at the same time.
-        Their sizes do not depend on the number of cores.
-
-        lengths: the number of words of each sentence
+        With a beam, batches become smaller towards the end, so that all cores are done at the same time.
         """
         words_left = sum(lengths)
         limit = self._limit(words_left)
@@ -95,9 +76,6 @@ class BatchSizes(NamedTuple):
             yield batch
 
     def _limit(self, words: int) -> float:
-        """Return the maximum of words times beam of the next batch.
-
-        words: number of words of the sentences that are not in a batch yet
-        """
+        """Return the maximum of words times beam of the next batch."""
         least = math.inf if self.least is None else self.least
         return min(self.most, max(words * self.beam // _SIDE_BY_SIDE, least))

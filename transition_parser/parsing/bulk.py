@@ -126,10 +126,7 @@ def _list_of(lines: Sequence[str]) -> str:
 
 
 class ParquetRows:
-    """An output with each row as it was, and its parses as one more column of strings.
-
-    The schema is the schema of the first input.
-    """
+    """An output with each row as it was, and its parses as one more column of strings."""
 
     def __init__(self, writer: Any, added: str, as_json: bool) -> None:
         self._writer, self._added, self._as_json = writer, added, as_json
@@ -172,11 +169,7 @@ def _output_to(path: str | None, source: str, reading: Reading, as_json: bool) -
 
 
 def names_in(folder: str, paths: Sequence[str], suffix: str, reading: Reading) -> list[str]:
-    """Return for each input the path of its output in a folder.
-
-    The output has the input's name, with `suffix` in place of its suffix if the input is a file of sentences. Raises
-    `InputError` for standard input, for two inputs of one name, and for outputs that would replace inputs.
-    """
+    """Return for each input the path of its output in a folder."""
     names: dict[str, str] = {}
     for path in paths:
         if path == "-":

@@ -14,26 +14,18 @@ _ROLE = "mod"  # the role of edges that are added only to connect the graph
 
 @dataclass(frozen=True)
 class Completed:
-    """A graph that fulfils all facts.
-
-    alignments: the words of each node
-    origins: for each node its number before the completion; None for a new node
-    added: the number of changes that the facts required
-    """
+    """A graph that fulfils all facts."""
 
     graph: AmrGraph
-    alignments: tuple[tuple[int, ...], ...]
-    origins: tuple[int | None, ...]
-    added: int
+    alignments: tuple[tuple[int, ...], ...]  # the words of each node
+    origins: tuple[int | None, ...]  # for each node its number before the completion; None for a new node
+    added: int  # the number of changes that the facts required
 
 
 def complete(
     graph: AmrGraph, alignments: Sequence[Sequence[int]], facts: SentenceFacts, made: Mapping[int, int]
 ) -> Completed:
-    """Return the graph, changed so that it fulfils all facts.
-
-    made: the number of a node fact → the node that search made for it, perhaps with another label
-    """
+    """Return the graph, changed so that it fulfils all facts."""
     draft = _Draft(graph, alignments, facts, made)
     draft.clear_none()
     for number, fact in enumerate(facts.nodes):
@@ -207,11 +199,7 @@ class _Draft:
         ]
 
     def _node_of(self, end: FactEnd) -> int:
-        """Return a node for an end (of an edge, or the top) that no node of the graph can be.
-
-        It is the node of the fact that `end` names; or, if `end` is only a span, a new node of the last word of this
-        span that may have a node.
-        """
+        """Return a node for an end (of an edge, or the top) that no node of the graph can be."""
         if end.fact >= 0:
             return self.node[end.fact]
         word = max(w for w in range(end.span[0], end.span[1] + 1) if w not in self.facts.given.none)

@@ -17,10 +17,7 @@ NO_VALUE = "_"
 def document_of(sentence: Sentence, tree: DependencyTree, vocab: Vocab) -> Doc:
     """Return a document of one sentence, whose tokens are the words of the sentence.
 
-    `head`, `dep`, `pos`, `lemma`, `tag` (XPOS) and `morph` (FEATS) are set where the sentence has them; a part of
-    speech that spaCy does not know stays unset. The words of a multi-word token stand together without a space where
-    they spell the token (`do`, `n't`). Where the words do not spell the token (`du`: `de`, `le`), spaces separate the
-    words, and the document lacks the token.
+    The words of a multi-word token stand together where they spell the token (`do`, `n't`), else with spaces between.
     """
     from spacy.parts_of_speech import IDS
     from spacy.tokens import Doc
@@ -42,10 +39,7 @@ def document_of(sentence: Sentence, tree: DependencyTree, vocab: Vocab) -> Doc:
 
 
 def set_sentence_starts(document: Doc, starts: list[int]) -> None:
-    """Set the tokens at which sentences start.
-
-    spaCy itself derives these tokens from the heads, but makes mistakes in some non-projective trees.
-    """
+    """Set the tokens at which sentences start; spaCy's own are wrong for some non-projective trees."""
     import numpy as np
 
     values = np.full(len(document), -1, dtype=np.int64)

@@ -29,27 +29,20 @@ OPEN = -1  # in `Record.made`: the node is not made yet
 
 
 class NodeFact(NamedTuple):
-    """A fact about a node (`GivenNode`), or about a named node (`GivenName`; `name` is True).
-
-    exact: the actions that make exactly this node
-    strings: of a name: the labels of its strings
-    """
+    """A fact about a node (`GivenNode`), or about a named node (`GivenName`; `name` is True)."""
 
     span: Span
     label: str
     constant: bool
     name: bool
-    exact: frozenset[Action]
-    strings: tuple[str, ...]
+    exact: frozenset[Action]  # the actions that make exactly this node
+    strings: tuple[str, ...]  # of a name: the labels of its strings
 
 
 class FactEnd(NamedTuple):
-    """An end of an edge fact, or the given top of the graph.
+    """An end of an edge fact, or the given top of the graph."""
 
-    fact: the number of the node fact whose node is the end; −1 if any node from a word of `span` may be the end
-    """
-
-    fact: int
+    fact: int  # the number of the node fact whose node is the end; −1 if any node from a word of `span` may be the end
     span: Span
 
     @property
@@ -71,26 +64,16 @@ class EdgeFact(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A configuration, and which facts hold there.
-
-    made: for each node fact its node, or `OPEN`. The node may have another label, which the completion replaces.
-    open_edges: the numbers of the edge facts that no edge fulfils yet
-    in_span: the number of nodes of the current span, including nodes made by DEPENDENT
-    """
+    """A configuration, and which facts hold there."""
 
     state: AmrState
-    made: tuple[int, ...]
-    open_edges: tuple[int, ...]
-    in_span: int
+    made: tuple[int, ...]  # for each node fact its node, or `OPEN`
+    open_edges: tuple[int, ...]  # the numbers of the edge facts that no edge fulfils yet
+    in_span: int  # the number of nodes of the current span, including nodes made by DEPENDENT
 
 
 class SentenceFacts:
-    """The facts about one sentence, with methods that compare derivations of the sentence with the facts.
-
-    given: the facts
-    words: the sentence as the transition system reads it
-    frames: the FRAME actions of the system; None where it has none
-    """
+    """The facts about one sentence, with methods that compare derivations of the sentence with the facts."""
 
     def __init__(self, given: Given, words: Sequence[Word], frames: FrameActions | None = None) -> None:
         self.given, self.words = given, words
@@ -158,9 +141,7 @@ class SentenceFacts:
     def is_awaited(self, record: Record, node: int) -> bool:
         """Return True if a node must stay on the stack for an open edge fact.
 
-        The node fits one end of such a fact, and the other end is the top of the stack or can still come. In the second
-        case, the node must stay only if no other node on the stack, or set aside by SWAP, fits. If search had to keep
-        all nodes that fit, it would meet stacks that training never has, and make nodes of a word again and again.
+        If all nodes that fit had to stay, and not only the last, search would meet stacks that training never has.
         """
         top, others = record.state.stack[-1], {*record.state.stack, *record.state.aside} - {node}
         for k in record.open_edges:
@@ -185,10 +166,7 @@ class SentenceFacts:
         }
 
     def after(self, system: AmrSystem, record: Record, action: Action) -> Record:
-        """Return the record after an action.
-
-        A node from the span of a due fact stands for the fact's node if no action makes that node exactly.
-        """
+        """Return the record after an action."""
         before, made = record.state, list(record.made)
         fact = None
         if action.kind in ON_STACK:

@@ -231,10 +231,7 @@ def _check_edges(given: Given) -> None:
 
 
 def normal_edge(given: Given, edge: GivenEdge) -> tuple[int | Span, str, int | Span]:
-    """Return the source, role and target of an edge, with `resolved` ends, reversed if the role is inverse.
-
-    An inverse role stays where the target is a constant, because a constant can't be a source.
-    """
+    """Return the source, role and target of an edge, with `resolved` ends, reversed if the role is inverse."""
     source, target = given.resolved(edge.source), given.resolved(edge.target)
     if _is_given_constant(given, target):
         return source, edge.role, target

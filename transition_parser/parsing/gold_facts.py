@@ -84,10 +84,7 @@ def _names(graph: AmrGraph, spans: list[Span], wanted: bool) -> tuple[dict[int, 
 
 
 def some_of(given: Given, share: float, draws: Random) -> Given:
-    """Return a random selection of the facts, each kept with the probability `share`.
-
-    With a `share` below 1 the result is not `complete`. For a node that is left out, edges and the top have its span.
-    """
+    """Return a random selection of the facts, each kept with the probability `share`."""
     nodes = tuple(fact for fact in given.nodes if draws.random() < share)
     names = tuple(fact for fact in given.names if draws.random() < share)
     edges = [edge for edge in given.edges if draws.random() < share]

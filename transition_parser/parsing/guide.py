@@ -28,12 +28,7 @@ _KIND_IDS = {kind: number for number, kind in enumerate(Kind)}
 
 
 class GuideTable:
-    """The action vocabulary of V tokens as a guide reads it.
-
-    ids: action → token
-    giving: (`TOP` or `SECOND`, role) → the actions that give the role to this node of the stack, for roles in
-        `SearchLimits.once`
-    """
+    """The action vocabulary of V tokens as a guide reads it."""
 
     def __init__(self, table: ActionTable) -> None:
         self.table, self.system = table, cast(AmrSystem, table.system)
@@ -57,10 +52,7 @@ class GuideTable:
 
 
 class _Masks:
-    """The masks (V,) of actions against facts in one configuration, the most important first.
-
-    legal: (V,) float; as in `ActionScores`
-    """
+    """The masks (V,) of actions against facts in one configuration, the most important first; see `_all`."""
 
     def __init__(self, table: GuideTable, facts: SentenceFacts, record: Record, legal: np.ndarray) -> None:
         self.mask, self.facts, self.record, self.state = table.mask, facts, record, record.state
@@ -77,10 +69,7 @@ class _Masks:
         self.dependents = [*dependents]
 
     def narrowed(self) -> np.ndarray:
-        """Return (V,) bool: the legal actions that no mask forbids; a mask that leaves none is passed over.
-
-        A given edge is allowed even if it gives a node a role for the second time.
-        """
+        """Return (V,) bool: the legal actions that no mask forbids; a mask that leaves none is passed over."""
         allowed = (self.legal > 0) | (self.mask((), self._arcs_here(True)) & (self.legal < 0))
         for mask in self._all():
             narrowed = allowed & ~mask
@@ -122,11 +111,7 @@ class _Masks:
         return now
 
     def _of_due_nodes(self) -> Iterator[np.ndarray]:
-        """While nodes are due, forbid leaving the current span, and making other nodes.
-
-        If none of the actions that make a due node is legal, because the vocabulary or the lexicon lacks its label,
-        an action that makes a similar node takes its place.
-        """
+        """While nodes are due, forbid leaving the current span, and making other nodes."""
         may_make = (self.nodes_left > 0 and self.record.in_span < self.limits.span) or self.unfinished
         if not self.due or not may_make:
             return
@@ -200,11 +185,7 @@ class _Masks:
 
 
 class Guide:
-    """A guide for the search of one batch, which follows each hypothesis of a sentence with facts.
-
-    table: the action vocabulary
-    facts: the facts about each sentence, None for sentences without facts
-    """
+    """A guide for the search of one batch, which follows each hypothesis of a sentence with facts."""
 
     def __init__(self, table: GuideTable, facts: Sequence[SentenceFacts | None]) -> None:
         self._table, self._system = table, table.system
@@ -231,12 +212,7 @@ class Guide:
         return scores._replace(legal=changed)
 
     def follow(self, tokens: Tensor, origin: Tensor | None, totals: Tensor) -> None:
-        """Follow the rows by one action.
-
-        tokens: (R,) int64; the token that each of R rows (hypotheses) took
-        origin: (R,) int64; the row of the previous step that each row continues; None if row i continues row i
-        totals: (R,) float; the log-probability of each row, −inf for discarded rows
-        """
+        """Follow the R rows by an action: `tokens` (R,) from the rows `origin` (R,), −inf in `totals` (R,) if dead."""
         if all(one is None for one in self._rows):
             self._rows = [None] * len(tokens)
             return

@@ -27,10 +27,7 @@ from transition_parser.transitions.tree_system import TreeSystem
 
 
 def beliefs_of(parse: Parse) -> ArcBeliefs:
-    """Return the confidences in the arcs of a parse and its alternatives.
-
-    parse: a parse without alternatives, or a result of `alternatives.ranked`, which gives equal arcs equal confidences
-    """
+    """Return the confidences in the arcs of a parse and its alternatives."""
     count = len(parse)
     found = {
         (word, head - 1 if head else count, relation): confidence
@@ -44,13 +41,7 @@ def beliefs_of(parse: Parse) -> ArcBeliefs:
 
 
 class JointTrees:
-    """A finder of trees by the arc probabilities (`ArcBeliefs`) of several parsers.
-
-    table: the action vocabulary of the first parser, which the derivations of the trees use
-    path: the file of the first parser's model, for messages
-
-    Raises `InputError` where the system of `table` does not build every tree.
-    """
+    """A finder of trees by the arc probabilities (`ArcBeliefs`) of several parsers."""
 
     def __init__(self, table: ActionTable, path: str | PathLike | None = None) -> None:
         system = table.system
@@ -67,14 +58,7 @@ class JointTrees:
             raise input_error("has no relation in common with the first model", path)
 
     def derivation(self, beliefs: Sequence[ArcBeliefs], words: Sequence[str]) -> Hypothesis:
-        """Return the derivation of the tree with the largest expected number of right labelled arcs.
-
-        The score of an action that attaches a word is the log of the probability of the word's labelled arc, which is
-        the mean over the parsers.
-
-        beliefs: the arc probabilities that each parser gives for the sentence
-        words: the normalised words of the sentence
-        """
+        """Return the derivation of the tree with the largest expected number of right labelled arcs."""
         tree = self._best(*self._means(beliefs, len(words)), len(words))
         features = self._table.features(words) if self._table.labelled_shift else None
         return self._derive.from_tree(tree, None if features is None else [row[SHIFT_ID] for row in features])
@@ -82,8 +66,7 @@ class JointTrees:
     def _means(self, beliefs: Sequence[ArcBeliefs], count: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the labelled arcs that any parser lists, in ascending order, and their mean probabilities.
 
-        An arc is one number: (word · (count + 1) + head) · R + relation, for `count` words and R relations. Relations
-        that the vocabulary lacks, or that an arc may not carry, are left out.
+        An arc is one number: (word · (count + 1) + head) · R + relation, for `count` words and R relations.
         """
         numbers, probabilities = [], []
         for one in beliefs:
@@ -99,8 +82,7 @@ class JointTrees:
     def _best(self, found: np.ndarray, probabilities: np.ndarray, count: int) -> ScoredTree:
         """Return the tree whose arcs have the largest sum of probabilities, from the results of `_means`.
 
-        The tree may need an arc that no parser lists. Such an arc gets the relation with the largest total
-        probability over all heads of its dependent, among the relations that the arc may carry.
+        An arc that no parser lists gets the relation with the largest total over all heads of its dependent.
         """
         arcs, relations = np.divmod(found, len(self._ids))
         order = np.lexsort((probabilities, arcs))  # of the relations of an arc, the most probable is last

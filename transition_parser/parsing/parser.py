@@ -269,10 +269,7 @@ class Parser(Generic[P_co]):
         return cls(loaded, resources, beam, paths=paths, others=parsers, **options)
 
     def __reduce__(self) -> tuple:
-        """Return a function that makes an equal parser, and its arguments.
-
-        The arguments hold no packed weights (bf16, int8), because packed weights can't be copied or pickled.
-        """
+        """Return a function that makes an equal parser, and its arguments, without packed weights (bf16, int8)."""
         options = {**self._options, "beam": self.beam}
         if self._full is not None:
             model = copy.deepcopy(self._full).cpu()
@@ -491,10 +488,7 @@ class Parser(Generic[P_co]):
             yield replace(self._replay(one, joint.derivation(beliefs, one.words), columns), place=place)
 
     def _beliefs(self, batch: list[_ToParse]) -> tuple[Sequence[Mapping[str, Sequence[str]]], Sequence[ArcBeliefs]]:
-        """Return the tags of each sentence by column, and the probabilities of labelled arcs by this model alone.
-
-        For a model that scores actions, these are the arcs of the trees in its beam, with their confidences.
-        """
+        """Return the tags of each sentence by column, and the probabilities of labelled arcs by this model alone."""
         decoder = self.model.decoder
         if isinstance(decoder, TreeDecoder):
             with _told_of_large_weights():
@@ -531,10 +525,7 @@ class Parser(Generic[P_co]):
         return self._calibrated(ranked(parses, most, AMR.agreements if self.consensus else None), True)
 
     def _calibrated(self, parse: Any, of_beam: bool = False) -> Any:
-        """Return the parse, with calibrated confidences if the model has a calibration.
-
-        of_beam: True for confidences that come from all derivations of the beam, see `ranked`
-        """
+        """Return the parse, with calibrated confidences if the model has a calibration."""
         calibration = self.model.calibration
         if calibration is None:
             return parse
@@ -542,10 +533,7 @@ class Parser(Generic[P_co]):
         return parse.rescored(scalings)
 
     def _batches(self, sentences: list[_ToParse], batch_tokens: float = math.inf) -> Iterator[list[int]]:
-        """Return an iterator over batches of indices of sentences of similar length, see `BatchSizes`.
-
-        batch_tokens: maximum of words times beam in a batch; the parser's own maximum applies, too
-        """
+        """Return an iterator over batches of indices of sentences of similar length, see `BatchSizes`."""
         least = None
         if batches_at_a_time(self.threads, self.device) > 1:
             least = usual_batch(self.model, self.device, self.beam)
@@ -557,10 +545,7 @@ class Parser(Generic[P_co]):
     def _search(
         self, batch: list[_ToParse], nbest: int, observer: Observer | None = None
     ) -> list[tuple[list[Hypothesis], Mapping[str, Sequence[str]]]]:
-        """Return the `nbest` best derivations of each sentence, and its tags by column.
-
-        Raises `InputError` where the scores of actions are not finite.
-        """
+        """Return the `nbest` best derivations of each sentence, and its tags by column."""
         _, best, tags = self._searched(batch, nbest, observer)
         return list(zip(best, tags, strict=True))
 
@@ -641,13 +626,7 @@ def _reads_domains(model: ParserModel) -> bool:
 def _joint_trees(
     resources: Resources, paths: Sequence[str | os.PathLike], others: Sequence[Parser[Parse]]
 ) -> JointTrees:
-    """Return the `JointTrees` of a first parser and other parsers.
-
-    resources: the resources of the first parser
-    paths: the files or names of all models, the first parser's model first; may be empty
-
-    Raises `InputError` where the parsers can't find trees together.
-    """
+    """Return the `JointTrees` of a first parser and other parsers."""
     if paths and len(paths) != 1 + len(others):
         raise InputError(f"{len(paths)} paths of {1 + len(others)} models: give one for each, or none")
     if any(other._joint is not None for other in others):

@@ -412,12 +412,7 @@ def replay_tree(
     tags: Mapping[str, Sequence[str]] = NO_TAGS,
     columns: Columns = _NO_COLUMNS,
 ) -> Parse:
-    """Return the parse with the tree that a derivation builds.
-
-    words: the normalised forms of the sentence
-    tags: column → predicted values
-    columns: the columns of the training data, which give known forms their lemmas and features
-    """
+    """Return the parse with the tree that a derivation builds."""
     from transition_parser.states.replay import replay  # imported late, because it needs torch, which takes seconds
 
     tree, log_probs = replay(table, words, hypothesis.tokens, hypothesis.step_scores)
@@ -440,13 +435,7 @@ def _probability(hypothesis: Hypothesis) -> float:
 def _known(
     column: str, sentence: Sentence, of_words: Sequence[str], tags: Mapping[str, Sequence[str]], columns: Columns
 ) -> Sequence[str]:
-    """Return the value of each word in a column: from the training data for known forms, else the predicted value.
-
-    The result is empty if the model predicts no values for the column.
-
-    of_words: the result of `_tags_of_words`
-    tags: column → predicted values
-    """
+    """Return the value of each word in a column: from the training data for known forms, else the predicted value."""
     predicted, known = tags.get(column, ()), columns.forms.get(column)
     if not known or not predicted:
         return predicted
@@ -468,14 +457,7 @@ def replay_amr(
     hypothesis: Hypothesis,
     wiki: Mapping[str, str] | None = None,
 ) -> AmrParse:
-    """Return the parse with the AMR that a derivation builds, replayed once through the pure-Python machine.
-
-    Nodes `without_meaning` are left out, and gaps in the numbers of `:opN` and `:sntN` are closed (`without_gaps`). So
-    the actions alone may build a slightly larger graph.
-
-    words: the normalised forms of the sentence
-    wiki: the values of `:wiki` in the training data, see `Lexicon`
-    """
+    """Return the parse with the AMR that a derivation builds, replayed once through the pure-Python machine."""
     system, actions = cast("AmrSystem", table.system), [*map(table.action, hypothesis.tokens)]
     return _amr_of(system, sentence, system.read(words), actions, hypothesis, wiki)
 
@@ -487,13 +469,7 @@ def replay_given(
     hypothesis: Hypothesis,
     wiki: Mapping[str, str] | None = None,
 ) -> AmrParse:
-    """Return the parse with the AMR that a guided derivation builds, completed by the facts.
-
-    Nodes and edges that the completion adds have the confidence 1, and no action. Gaps in the numbers of `:opN` stay,
-    because facts may ask for them.
-
-    wiki: as for `replay_amr`
-    """
+    """Return the parse with the AMR that a guided derivation builds, completed by the facts."""
     system = cast("AmrSystem", table.system)
     actions = [*map(table.action, hypothesis.tokens)]
     record = facts.replayed(system, actions)
@@ -544,7 +520,7 @@ def _amr_of(
         graph, kept_nodes, kept_edges = without(graph, removed)
         alignments, made = [alignments[node] for node in kept_nodes], [made[node] for node in kept_nodes]
         edges = [edges[edge] for edge in kept_edges]
-    if not gaps:
+    if not gaps:  # given facts may ask for them
         graph = without_gaps(graph)
     values, new_names = _wiki(graph, wiki or {})
     return AmrParse(
@@ -554,21 +530,12 @@ def _amr_of(
 
 
 def graph_of(table: ActionTable, words: Sequence[str], tokens: Sequence[int]) -> Any:
-    """Return the graph that a derivation builds from normalised words; each step is checked.
-
-    Raises `ValueError` for tokens that stand for no action, illegal actions, and a derivation that is not complete.
-    """
+    """Return the graph that a derivation builds from normalised words; each step is checked."""
     return table.system.replay(table.system.read(words), [*map(table.action, tokens)])
 
 
 def _wiki(graph: AmrGraph, known: Mapping[str, str]) -> tuple[dict[int, str], dict[int, str]]:
-    """Return named node → value of `:wiki`, and node → its name in the form of such a value, for unknown names.
-
-    A name is unknown if the training data lacks it; its value is `-`. The first dictionary is empty where the training
-    data has no `:wiki` at all.
-
-    known: the values of `:wiki` in the training data
-    """
+    """Return named node → value of `:wiki`, and node → its name in the form of such a value, for unknown names."""
     values, new_names = {}, {}
     for node, _name, ops in named(graph):
         strings = tuple(graph.labels[op] for op in ops)

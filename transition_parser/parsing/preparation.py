@@ -29,12 +29,7 @@ def checked_device(name: str) -> torch.device:
 
 
 def checked_precision(name: str, device: torch.device) -> str:
-    """Return the name of the precision; for `auto`, the name of the precision that suits the device.
-
-    On a CPU, `auto` is int8 if `code_kernels` can compute with it, except with AMX, where int8 was not measured. In all
-    other cases, `auto` is bf16 if the device computes natively in bf16, else fp32. Raises `InputError` for unknown
-    names, and for int8 on devices other than CPUs.
-    """
+    """Return the name of the precision; for `auto` the fastest one, but with AMX not int8, which was not measured."""
     if name == "auto":
         half = has_fast_bf16(device)
         if device.type == "cpu" and has_codes() and not (half and has_amx()):
@@ -48,11 +43,7 @@ def checked_precision(name: str, device: torch.device) -> str:
 
 
 def usual_batch(model: ParserModel, device: torch.device, beam: int) -> int:
-    """Return the usual maximum of words times beam in a batch.
-
-    On a CPU, the maximum is `Decoder.words_at_once` times the beam; a beam above 8 counts as 8. On other devices, which
-    so few words would not keep busy, the maximum is 8000 times the beam; a beam above 4 counts as 4.
-    """
+    """Return the usual maximum of words times beam in a batch."""
     words, largest = (model.decoder.words_at_once, 8) if device.type == "cpu" else (8000, 4)
     return words * min(beam, largest)
 
@@ -65,12 +56,7 @@ def _check_weights(model: ParserModel) -> None:
 
 
 def prepared(model: ParserModel, device: torch.device, precision: str) -> ParserModel:
-    """Return the model ready to compute: the model itself in fp32, a copy in other precisions.
-
-    In int8, everything but the layers that `quantise` replaces is in bf16 where bf16 is native.
-
-    model: the model in fp32
-    """
+    """Return the model ready to compute: the model itself in fp32, a copy in other precisions."""
     packs = device.type == "cpu" and has_fast_bf16(device)
     model = (model if precision == "fp32" else copy.deepcopy(model)).to(device)
     if precision == "int8":

@@ -54,32 +54,19 @@ CARD = {
 
 @dataclass(frozen=True)
 class ModelCard:
-    """The card of a model folder.
+    """The card of a model folder."""
 
-    name: the name of the model, or its path where it can't be loaded by a name
-    path: the folder
-    language: from the front matter, None where it is missing
-    system: the transition system
-    architecture: the architecture of the network
-    bytes: size of the files of the folder
-    needs: packages that the model needs besides this one
-    missing: packages of `needs` that can't be used on this machine
-    scores: a mapping for each evaluation, with `data` (the name of the data), and usually `beam` and named figures
-    license: from the front matter, None where it is missing
-    description: the purpose of the model, in a few words
-    """
-
-    name: str
-    path: str
-    language: str | None
-    system: str
-    architecture: str
-    bytes: int
-    needs: Sequence[str]
-    missing: Sequence[str]
-    scores: Sequence[Mapping[str, Any]]
-    license: str | None
-    description: str | None = None
+    name: str  # the name of the model, or its path where it can't be loaded by a name
+    path: str  # the folder
+    language: str | None  # from the front matter, None where it is missing
+    system: str  # the transition system
+    architecture: str  # the architecture of the network
+    bytes: int  # size of the files of the folder
+    needs: Sequence[str]  # packages that the model needs besides this one
+    missing: Sequence[str]  # packages of `needs` that can't be used on this machine
+    scores: Sequence[Mapping[str, Any]]  # a mapping for each evaluation
+    license: str | None  # from the front matter, None where it is missing
+    description: str | None = None  # the purpose of the model, in a few words
 
     def as_json(self) -> dict[str, Any]:
         """Return the card as a dictionary, for `--json`."""
@@ -129,12 +116,7 @@ def card_text(folder: Path) -> str:
 
 
 def named_models() -> dict[str, Path]:
-    """Return model name → folder, without the models of installed packages.
-
-    The models are the package's own, and the models in the folders that the environment variable
-    `TRANSITION_PARSER_MODELS` lists. If two models have the same name, the first is returned. Models that have a key of
-    `BEST` as name are left out.
-    """
+    """Return model name → folder, without the models of installed packages."""
     named: dict[str, Path] = {}
     for folder in (PRETRAINED, *_own_folders()):
         for model in _models_in(folder):
@@ -148,17 +130,7 @@ def model_names() -> list[str]:
 
 
 def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCard]:
-    """Yield the cards of all known models.
-
-    These are the models of this package, the models in `folders`, the models in the folders that the environment
-    variable `TRANSITION_PARSER_MODELS` lists, and the models in installed packages. A model that can't be loaded by its
-    name has its path as name. Warns with a `ParserWarning` if a model in an installed
-    package is damaged, or can't be loaded by its name.
-
-    folders: each is a model, or holds models
-
-    Raises `InputError` for a folder without models.
-    """
+    """Yield the cards of all known models."""
     named = named_models()
     for folder in (PRETRAINED, *map(Path, folders), *_own_folders()):
         found = _models_in(folder)

@@ -46,14 +46,7 @@ _CLASS = re.compile(r"(?:GLOBAL |class |type |function )([\w.]+\.[\w.]+)")
 
 
 def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
-    """Return a model ready for parsing, and its resources.
-
-    path: a checkpoint file, an exported folder, the name of a model (`model_names`), or a key of `BEST`, which stands
-        for the best model of the package
-
-    Raises `InputError` for anything else. Warns with a `ParserWarning` if the best model of the package can't be
-    loaded, and the next best model is loaded instead.
-    """
+    """Return a model ready for parsing, and its resources."""
     name, (path, package) = str(path), _located(path)
     if name in BEST and path.parent == PRETRAINED:
         _warn_of_fallback(name, path.name)
@@ -111,11 +104,7 @@ def _warn_of_fallback(name: str, found: str) -> None:
 
 
 def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
-    """Return the contents of a fairseq checkpoint, read under torch's `weights_only` protection.
-
-    The key `model` has the weights. The key `cfg` has a dictionary, whose contents (`model` and `task`) are
-    not checked. Raises `InputError` for any other file.
-    """
+    """Return the contents of a fairseq checkpoint, read under torch's `weights_only` protection."""
     path = Path(path)
     if not os.path.lexists(path):
         known = f" or model with a name ({', '.join(model_names())})"
@@ -200,10 +189,7 @@ def _why_not_read(error: Exception) -> str:
 
 
 def _mean(paths: Sequence[str | os.PathLike]) -> dict:
-    """Return the last checkpoint, with the mean weights of all checkpoints, and without the state of the optimizer.
-
-    Source: Junczys-Dowmunt et al. 2016, as in Fernandez Astudillo et al. 2020, table 1.
-    """
+    """Return the last checkpoint, with the mean weights of all checkpoints, and without the state of the optimizer."""
     mean: dict[str, torch.Tensor] = {}
     for path in paths:
         state = load_checkpoint(path)

@@ -48,12 +48,7 @@ def write_config(
     calibration: Calibration | None = None,
     beside: str | os.PathLike | None = None,
 ) -> None:
-    """Write `config.json` into `folder`, with the checksums of the model's other files.
-
-    options: the options of the architecture, as values that JSON can hold
-    calibration: the calibration of the confidences; None if the model is not calibrated
-    beside: the folder of the whole model, if `folder` holds only new versions of some files; by default `folder`
-    """
+    """Write `config.json` into `folder`, with the checksums of the model's other files."""
     files = {path.name: path for path in model_files(Path(folder if beside is None else beside))}
     if beside is not None:
         files |= {path.name: path for path in model_files(Path(folder)) if path.is_file()}

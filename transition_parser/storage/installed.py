@@ -22,17 +22,12 @@ _CONFIG = "config.json"
 
 @dataclass(frozen=True, order=True)
 class InstalledModel:
-    """A model of an installed package.
+    """A model of an installed package."""
 
-    name: the name of the model
-    package, version: the name and the version of the package
-    module: the module whose folder holds the model
-    """
-
-    name: str
+    name: str  # the name of the model
     package: str
     version: str
-    module: str
+    module: str  # the module whose folder holds the model
 
     @property
     def folder(self) -> Path:

@@ -39,27 +39,15 @@ _DATE = (1980, 1, 1, 0, 0, 0)  # date of all entries of a wheel, so that the sam
 
 @dataclass(frozen=True)
 class ModelPackage:
-    """The names and the version of a package.
+    """The names and the version of a package."""
 
-    name: the name of the package, normalised
-    version: the version, normalised
-    model: the name by which the model is loaded
-    """
-
-    name: str
-    version: str
-    model: str
+    name: str  # the name of the package, normalised
+    version: str  # the version, normalised
+    model: str  # the name by which the model is loaded
 
     @classmethod
     def checked(cls, name: str, version: str, model: str | None = None) -> ModelPackage:
-        """Return the package with a name and a version, after checking them.
-
-        model: the name of the model, by default the name of the package without `transition-parser-`
-
-        Raises `InputError` for names and versions that pip does not accept, and for names of this program's models.
-
-        Source: PEP 503, PEP 508, PEP 440
-        """
+        """Return the package with a name and a version, after checking them. Source: PEP 503, PEP 508, PEP 440"""
         normal = _normal(name, "--name")
         short = _normal(model, "--as") if model is not None else normal.removeprefix(PREFIX)
         if normal == PREFIX.rstrip("-"):
@@ -91,11 +79,7 @@ class ModelPackage:
 
 
 def write_package(folder: Path, package: ModelPackage, dest: str | os.PathLike) -> Path:
-    """Write the wheel of an exported model into the folder `dest`, and return its path.
-
-    The same model gives the same wheel, byte by byte. The wheel is written whole or not at all. Raises `InputError` for
-    a damaged model, and for a model that can't be used on another machine.
-    """
+    """Write the wheel of an exported model into the folder `dest`, and return its path."""
     architecture, options = read_config(folder)
     architecture_of(architecture).options.of_config(options)
     card = read_card(folder, package.model)

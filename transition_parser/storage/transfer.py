@@ -27,30 +27,15 @@ _SENSE = re.compile(r"-(\d\d+)$")
 
 
 class Transferred(NamedTuple):
-    """The parameters of a model that started from another model.
+    """The parameters of a model that started from another model."""
 
-    whole: names of parameters that were copied
-    rows: name of a parameter → how many of its rows are rows, or means of rows, of the other model
-    own: names of parameters that keep their initial values, because the other model has no fitting parameter
-    """
-
-    whole: list[str]
-    rows: dict[str, int]
-    own: list[str]
+    whole: list[str]  # names of parameters that were copied
+    rows: dict[str, int]  # name of a parameter → how many of its rows are rows, or means of rows, of the other model
+    own: list[str]  # names of parameters that keep their initial values
 
 
 def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike) -> Transferred:
-    """Initialise a model with the weights of another model.
-
-    Parameters with one row for each piece, word, action, corpus or label are copied row by row: each row from the row
-    of the same symbol. An action that the other model does not know gets the mean of the rows of similar actions, see
-    `similar_actions`. All other parameters are copied if their name and shape are equal.
-
-    path: the other model, as a checkpoint, an exported folder, or a name
-
-    Raises `InputError` for a model that can't be read, has another transition system, or has no parameter in common.
-    Raises `InputError` also for a model of dependency trees whose actions differ.
-    """
+    """Initialise a model with the weights of another model."""
     other, theirs = load_model(path)
     system, their_system = resources.parser.system, theirs.parser.system
     if system != their_system:

@@ -26,16 +26,7 @@ _SLACK = 1 << 26  # elements that a model may have beside its weights, in tables
 
 
 def packed_weights(weights: Mapping[str, Tensor], bits: int, path: str | os.PathLike) -> dict[str, Tensor]:
-    """Return the tensors to store for float32 weights; `stored_weights` reads them.
-
-    With 8 bits, each row of a matrix is stored as integers from −127 to 127, and one scale to multiply them by. Tensors
-    that are no matrices, and matrices of fewer than 64 columns, are then stored with 16 bits.
-
-    bits: 8, 16 or 32
-    path: the file that the weights are from, for messages
-
-    Raises `InputError` for weights that are too large for 16 bits.
-    """
+    """Return the tensors to store for float32 weights; `stored_weights` reads them."""
     if bits == 32:
         return dict(weights)
     found: dict[str, Tensor] = {}
@@ -53,10 +44,7 @@ def packed_weights(weights: Mapping[str, Tensor], bits: int, path: str | os.Path
 
 
 def stored_shapes(path: str | os.PathLike) -> dict[str, Shape]:
-    """Return the names and shapes of the weights of a safetensors file; the weights themselves are not read.
-
-    Raises `InputError` for any other or damaged file, and for tensors that are neither floats nor 8-bit with scales.
-    """
+    """Return the names and shapes of the weights of a safetensors file; the weights themselves are not read."""
     try:
         with safe_open(path, framework="pt") as file:
             slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  (not a dict)
@@ -139,11 +127,7 @@ def set_weights(model: nn.Module, weights: Mapping[str, Tensor], path: str | os.
 
 @contextmanager
 def no_larger_than(elements: int, path: str | os.PathLike) -> Iterator[None]:
-    """Raise `InputError` if a model that is made in the block needs much more memory than `elements` weights.
-
-    Such a model, with gigantic numbers in its options, can't be the one whose weights are stored in `path`. torch's
-    device `meta`, which only remembers shapes, is not used because it needs seconds of imports.
-    """
+    """Raise `InputError` if a model made in the block needs much more memory than `elements` (`meta` is slow)."""
     before = torch.random.get_rng_state()
     try:
         with _Allowance(2 * elements + _SLACK):

@@ -21,12 +21,7 @@ def write_amr_report(
     scores: BankScore,
     figures: Mapping[str, Any],
 ) -> None:
-    """Write the error report as an HTML file.
-
-    pairs: gold and predicted entries
-    scores: the scores of these pairs
-    figures: name → value, from `score`
-    """
+    """Write the error report as an HTML file."""
     parts = [(name.replace("_", " "), value) for name, value in figures.items() if isinstance(value, dict)]
     rows = [cells(name, *(f"{value[part]:.4f}" for part in ("precision", "recall", "f1"))) for name, value in parts]
     smatch = [sentence.counts["smatch"] for sentence in scores.sentences]

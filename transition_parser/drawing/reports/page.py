@@ -19,29 +19,19 @@ _TICKS = 4
 
 
 class Bar(NamedTuple):
-    """A bar of a chart.
+    """A bar of a chart."""
 
-    name: text on the left of the bar
-    value: length of the bar, on the scale of the chart
-    figure: the value as it is written before the bar
-    note: the data that the value was measured on, such as `1,204 words`
-    """
-
-    name: str
-    value: float
-    figure: str
-    note: str
+    name: str  # text on the left of the bar
+    value: float  # length of the bar, on the scale of the chart
+    figure: str  # the value as it is written before the bar
+    note: str  # the data that the value was measured on, such as `1,204 words`
 
 
 class Chart(NamedTuple):
-    """Horizontal bars, one below the other, on a scale from 0.
+    """Horizontal bars, one below the other, on a scale from 0."""
 
-    measure: the name of the score, such as `LAS`
-    most: the end of the scale
-    """
-
-    measure: str
-    most: float
+    measure: str  # the name of the score, such as `LAS`
+    most: float  # the end of the scale
     bars: Sequence[Bar]
 
     @property
@@ -79,45 +69,31 @@ class Chart(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A cell of a table.
-
-    kind: `wrong`, or an empty string
-    share: darkness of the cell, from 0 to 1
-    """
+    """A cell of a table."""
 
     text: object
-    kind: str = ""
-    share: float = 0.0
+    kind: str = ""  # `wrong`, or an empty string
+    share: float = 0.0  # darkness of the cell, from 0 to 1
 
 
 class ReportTable(NamedTuple):
-    """A table.
-
-    note: a sentence above the table
-    chart: the scores of the table as bars, or None
-    """
+    """A table."""
 
     title: str
     head: Sequence[str]
     rows: Sequence[Sequence[Cell]]
-    note: str = ""
-    chart: Chart | None = None
+    note: str = ""  # a sentence above the table
+    chart: Chart | None = None  # the scores of the table as bars, or None
 
 
 class Compared(NamedTuple):
-    """A sentence with its gold and predicted graph.
-
-    score: the score as text
-    rows: one row for each word, with gold and predicted values; may be empty
-    gold, predicted: the graphs as text; may be empty
-    missing, extra: the parts that only the gold graph has, and the parts that only the predicted graph has
-    """
+    """A sentence with its gold and predicted graph."""
 
     name: str
     text: str
-    score: str
+    score: str  # the score as text
     head: Sequence[str] = ()
-    rows: Sequence[Sequence[Cell]] = ()
+    rows: Sequence[Sequence[Cell]] = ()  # one row for each word, with gold and predicted values; may be empty
     gold: str = ""
     predicted: str = ""
     missing: Sequence[str] = ()
@@ -138,15 +114,7 @@ def write_page(
     total: int,
     order: str,
 ) -> None:
-    """Write a report.
-
-    facts: name → value; shown first
-    worst: the sentences that are shown
-    total: number of all sentences
-    order: a phrase that says how `worst` was chosen
-
-    Raises `InputError` if the file cannot be written.
-    """
+    """Write a report."""
     from jinja2 import Environment, StrictUndefined
 
     source = Path(__file__).with_name("report.html").read_text(encoding="utf-8")

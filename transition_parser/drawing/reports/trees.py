@@ -26,11 +26,7 @@ def write_tree_report(
     comparison: Comparison,
     figures: Mapping[str, Any],
 ) -> None:
-    """Write the error report as an HTML file.
-
-    sentences: the gold sentences that were compared
-    figures: name → value; shown first
-    """
+    """Write the error report as an HTML file."""
     tables = [
         _scores("LAS by words of the sentence", "words", comparison.by_length()),
         _scores("LAS by distance to the head", "words away", comparison.by_distance()),

@@ -30,11 +30,7 @@ def _script() -> str:
 
 
 def page(data: Mapping[str, Any] = SERVED) -> str:
-    """Return the HTML of the page.
-
-    data: `documents`, a non-empty list of objects with `title` and a non-empty list `traces` (`Trace.as_data`); by
-        default the page asks the server that it came from
-    """
+    """Return the HTML of the page."""
     parts = {
         "@POLICY@": policy(connects="documents" not in data),
         "@STYLE@": _read("page.css"),
@@ -47,10 +43,7 @@ def page(data: Mapping[str, Any] = SERVED) -> str:
 
 
 def policy(connects: bool) -> str:
-    """Return the Content-Security-Policy of the page.
-
-    connects: True to let the page ask the server that it came from, and no other
-    """
+    """Return the Content-Security-Policy of the page."""
     script, style = (_hash(text) for text in (_script(), _read("page.css")))
     connect = "'self'" if connects else "'none'"
     return (

@@ -31,11 +31,7 @@ def formalism_of(system: str) -> Formalism:
 
 
 def formalism_of_files(*paths: str | os.PathLike) -> Formalism:
-    """Return the formalism of the graphs in some files, by the names and the first lines of the files.
-
-    A file named `.amr` holds AMRs. Other files do not count if they are empty, missing, or pipes, which can be read
-    only once. The result is `TREES` if no file counts. Raises `InputError` where the files hold graphs of both kinds.
-    """
+    """Return the formalism of the graphs in files, by their names and first lines; pipes do not count."""
     first: tuple[Formalism, str | os.PathLike] | None = None
     for path in paths:
         formalism = _of_file(path)

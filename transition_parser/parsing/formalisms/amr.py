@@ -76,21 +76,14 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         return replay_given(resources.table, sentence, facts, hypothesis, lexicon.wiki if lexicon else None)
 
     def agreements(self, parses: Sequence[AmrParse], weights: Sequence[float]) -> list[float]:
-        """Return for each parse of a sentence its mean Smatch F1 with all parses, itself included.
-
-        weights: the weight of each parse in the means; not all are 0
-        """
+        """Return for each parse of a sentence its mean Smatch F1 with all parses, itself included."""
         from transition_parser.graphs.amr_matching import agreements
 
         graphs, alignments = [parse.graph for parse in parses], [parse.alignments for parse in parses]
         return agreements(graphs, alignments, weights)
 
     def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
-        """Return for each confidence in a node True where the node is right, None for constants.
-
-        A node is right where Smatch's best mapping maps it to a node of the gold graph with the same concept. Smatch
-        does not map constants.
-        """
+        """Return for each confidence in a node True where the node is right, None for constants."""
         from transition_parser.graphs.amr_matching import best_mapping
         from transition_parser.graphs.amr_triples import read_triples
 
@@ -132,11 +125,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
             yield Gold(entry, machine, derived.derivation.actions)
 
     def as_data(self, sentence: AmrEntry) -> dict[str, Any]:
-        """Return a sentence with its graph as plain data.
-
-        The keys are `nodes` (the label of each, True where it is a constant, and its words), `edges` (source, role and
-        target), `top`, and the keys of all formalisms. Each value of `:wiki` is a node, too.
-        """
+        """Return a sentence with its graph as plain data."""
         graph, words = sentence.amr, sentence.tokens or split_tokens(sentence.text)
         aligned = [*sentence.alignments, *[()] * (len(graph) - len(sentence.alignments))]
         labels = zip(graph.labels, aligned, strict=True)
@@ -152,11 +141,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         return parse.written_node_scores()
 
     def configuration(self, state: AmrState) -> dict[str, Any]:
-        """Return a configuration as plain data.
-
-        The keys are `stack`, `aside` (the nodes that SWAP set aside), `span` (first word of the current span, and the
-        word after it), `buffer`, `nodes` (number, label, True for a constant, first and last word), `edges` and `top`.
-        """
+        """Return a configuration as plain data."""
         return {
             "stack": list(state.stack),
             "aside": list(state.aside),
@@ -192,12 +177,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     def gold_graphs(
         self, resources: Resources, folder: str | os.PathLike, split: str, sources: Iterable, targets: Iterable
     ) -> list[AmrGraph | None]:
-        """Return the graphs of `{split}.amr`.
-
-        Gold derivations can't stand in for the file: they may have actions that the training data lacks.
-
-        Raises `InputError` where the file is missing, or has another number of graphs than `sources` has sentences.
-        """
+        """Return the graphs of `{split}.amr`."""
         path = Path(folder, f"{split}{self.suffix}")
         if not path.is_file():
             raise input_error(

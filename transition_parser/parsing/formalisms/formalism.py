@@ -43,14 +43,10 @@ class ToParse(Protocol):
 
 
 class Report(NamedTuple):
-    """Scores of a file.
+    """Scores of a file."""
 
-    figures: the scores by name, as `--json` prints them
-    text: the scores as a text for people
-    """
-
-    figures: dict[str, Any]
-    text: str
+    figures: dict[str, Any]  # the scores by name, as `--json` prints them
+    text: str  # the scores as a text for people
 
 
 class Gold(NamedTuple):
@@ -62,38 +58,20 @@ class Gold(NamedTuple):
 
 
 class Formalism(ABC, Generic[E, P, G]):
-    """A kind of graph, with the ways to read, replay, annotate, draw, score and validate sentences of this kind.
+    """A kind of graph, with the ways to read, replay, annotate, draw, score and validate sentences of this kind."""
 
-    There is one object of each kind, `TREES` and `AMR`. `formalism_of` returns it for a transition system,
-    `formalism_of_files` for files. Importing a formalism does not import torch.
-
-    name: the name of the graphs in messages
-    files: the format of its files
-    suffix: the suffix of the names of its files
-    systems: the transition systems that build such graphs
-    default_system: the transition system that is used where none is named
-    sentence: the class of its sentences
-    no_graph: the entries of a parse in JSON that describe the graph, for a sentence without one
-    annotations: the names of the options of `annotated`, the method of its parses
-    confidences: the names of the fields of its parses that are confidences
-    lenpen: the default of `lenpen` for search with a beam, see `search`
-    grows: the names of the entries of `configuration` that are lists and grow with a derivation
-    sums: the names of the counts that validation adds up, see `count`
-    figures: name of a figure of validation → function that computes the figure from the counts
-    """
-
-    name: ClassVar[str]
-    files: ClassVar[str]
-    suffix: ClassVar[str]
-    systems: ClassVar[tuple[str, ...]]
-    default_system: ClassVar[str]
-    sentence: ClassVar[type]
-    no_graph: ClassVar[Mapping[str, Any]]
-    annotations: ClassVar[tuple[str, ...]]
-    confidences: ClassVar[tuple[str, ...]]
-    lenpen: ClassVar[float]
+    name: ClassVar[str]  # the name of the graphs in messages
+    files: ClassVar[str]  # the format of its files
+    suffix: ClassVar[str]  # the suffix of the names of its files
+    systems: ClassVar[tuple[str, ...]]  # the transition systems that build such graphs
+    default_system: ClassVar[str]  # the transition system that is used where none is named
+    sentence: ClassVar[type]  # the class of its sentences
+    no_graph: ClassVar[Mapping[str, Any]]  # the entries of a parse in JSON that describe the graph
+    annotations: ClassVar[tuple[str, ...]]  # the names of the options of `annotated`, the method of its parses
+    confidences: ClassVar[tuple[str, ...]]  # the names of the fields of its parses that are confidences
+    lenpen: ClassVar[float]  # the default of `lenpen` for search with a beam, see `search`
     grows: ClassVar[tuple[str, ...]]
-    sums: ClassVar[tuple[str, ...]]
+    sums: ClassVar[tuple[str, ...]]  # the names of the counts that validation adds up, see `count`
     figures: ClassVar[Mapping[str, Callable[[Mapping[str, float]], float]]]
 
     # --- parsing ----------------------------------------------------------------------------
@@ -118,24 +96,14 @@ class Formalism(ABC, Generic[E, P, G]):
         hypothesis: Hypothesis,
         tags: Mapping[str, Sequence[str]],
     ) -> P:
-        """Return the parse of a sentence with the graph that a derivation builds.
-
-        words: the normalised forms of the sentence
-        tags: column → predicted values
-        """
+        """Return the parse of a sentence with the graph that a derivation builds."""
 
     @abstractmethod
     def right_parts(self, gold: E, parse: P) -> Mapping[str, Sequence[bool | None]]:
-        """Return field of confidences (`arc_scores` …) → for each confidence True if its part of the graph is right.
-
-        The value is None where the gold graph does not tell. Raises `InputError` for a gold sentence without a graph.
-        """
+        """Return field of confidences (`arc_scores` …) → for each confidence True if its part of the graph is right."""
 
     def annotations_of(self, sentence: E, columns: Collection[str]) -> Mapping[str, Sequence[str]]:
-        """Return column → its values for the words of a sentence (`_` for no value), for models that read columns.
-
-        columns: the columns that the model reads; columns that sentences of this formalism lack are left out
-        """
+        """Return column → its values for the words of a sentence (`_` for no value), for models that read columns."""
         read = {name: KNOWN[name] for name in columns if KNOWN[name].of_words and KNOWN[name].graphs == self.name}
         return {name: column.values(sentence) for name, column in read.items()}
 
@@ -143,10 +111,7 @@ class Formalism(ABC, Generic[E, P, G]):
 
     @abstractmethod
     def opens_with(self, line: bytes) -> bool:
-        """Return True where a file with this first line holds graphs of this formalism.
-
-        line: the first line that is neither blank nor a comment
-        """
+        """Return True where a file with this first line holds graphs of this formalism."""
 
     @abstractmethod
     def read_graphs(self, path: str | os.PathLike) -> Iterator[E]:
@@ -154,30 +119,15 @@ class Formalism(ABC, Generic[E, P, G]):
 
     @abstractmethod
     def draw(self, path: str | os.PathLike, wanted: str | None, system: str | None, picture: Path) -> None:
-        """Draw a sentence of a file.
-
-        wanted: the id of the sentence, None for the first one
-        system: the transition system whose derivation is drawn, if pictures of this formalism show derivations
-
-        Raises `InputError` where there is no such sentence.
-        """
+        """Draw a sentence of a file."""
 
     @abstractmethod
     def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:
-        """Yield the sentences of a file with the derivations of their graphs.
-
-        system: the name of the transition system, by default `default_system`
-
-        Raises `InputError` for a graph that the system can't build.
-        """
+        """Yield the sentences of a file with the derivations of their graphs."""
 
     @abstractmethod
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
-        """Return the scores of a file against a gold file.
-
-        gold, system: the paths of the files
-        options: the options of the subcommand `score`, by default none
-        """
+        """Return the scores of a file against a gold file."""
 
     # --- plain data, for JSON ---------------------------------------------------------------
 
@@ -188,10 +138,7 @@ class Formalism(ABC, Generic[E, P, G]):
 
     @abstractmethod
     def as_data(self, sentence: E) -> dict[str, Any]:
-        """Return a sentence with its graph as plain data.
-
-        All formalisms have the keys `id`, `text`, `words`, and `written` (the sentence in the format of its files).
-        """
+        """Return a sentence with its graph as plain data."""
 
     @abstractmethod
     def written_confidences(self, parse: P) -> Sequence[float]:
@@ -212,18 +159,8 @@ class Formalism(ABC, Generic[E, P, G]):
     def gold_graphs(
         self, resources: Resources, folder: str | os.PathLike, split: str, sources: Iterable, targets: Iterable
     ) -> list[G | None]:
-        """Return the gold graph of each sentence of a split, None for sentences that validation leaves out.
-
-        folder: the data folder
-        sources: tensors of piece ids
-        targets: tensors of action ids
-
-        Raises `InputError` where a file is missing.
-        """
+        """Return the gold graph of each sentence of a split, None for sentences that validation leaves out."""
 
     @abstractmethod
     def count(self, gold: G, system: G | None) -> Mapping[str, float]:
-        """Return name of a count of `sums` → its value for one sentence.
-
-        system: the graph that the parser built; None for a derivation that builds no graph
-        """
+        """Return name of a count of `sums` → its value for one sentence."""

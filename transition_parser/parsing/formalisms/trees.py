@@ -135,11 +135,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         return Report(figures, text)
 
     def as_data(self, sentence: Sentence) -> dict[str, Any]:
-        """Return a sentence with its tree as plain data.
-
-        The keys are `heads` of words (0 for the root), `relations`, `upos`, `xpos`, `lemmas` and `features` as CoNLL-U
-        writes them (`_`: none), and the keys of all formalisms.
-        """
+        """Return a sentence with its tree as plain data."""
         tree, rows = sentence.tree(), sentence.words
         return {
             "id": sentence.id,
@@ -158,11 +154,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         return parse.arc_scores
 
     def configuration(self, state: State) -> dict[str, Any]:
-        """Return a configuration as plain data.
-
-        The keys are `stack` (bottom first), `buffer` (front first), and `arcs` (head, dependent and relation of each).
-        The root has the number after that of the last word.
-        """
+        """Return a configuration as plain data."""
         heads = enumerate(zip(state.heads, state.relations, strict=True))
         arcs = [(head, word, relation) for word, (head, relation) in heads if head != NO_HEAD]
         return {"stack": list(state.stack), "buffer": list(state.buffer), "arcs": arcs}

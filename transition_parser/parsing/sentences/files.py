@@ -53,12 +53,7 @@ class Reading(NamedTuple):
 
 
 class FileLayout(Enum):
-    """The ways in which a file holds its sentences.
-
-    BLOCKS: each sentence is a block of lines with a blank line behind it (CoNLL-U, banks)
-    LINES: each sentence is on a line of its own
-    PARAGRAPHS: sentences stand anywhere in paragraphs, which end at blank lines
-    """
+    """The ways in which a file holds its sentences."""
 
     BLOCKS = "blocks"
     LINES = "lines"
@@ -66,13 +61,9 @@ class FileLayout(Enum):
 
 
 class Start(NamedTuple):
-    """The place in a file where some lines begin.
+    """The place in a file where some lines begin."""
 
-    line: number of the first of the lines
-    sentences, characters: number of sentences, and of characters, before the lines
-    """
-
-    line: int
+    line: int  # number of the first of the lines
     sentences: int
     characters: int
 
@@ -81,12 +72,9 @@ WHOLE = Start(1, 0, 0)
 
 
 class EmptyLine(NamedTuple):
-    """A line without a sentence, where each line is to be one.
+    """A line without a sentence, where each line is to be one."""
 
-    line: the number of the line
-    """
-
-    line: int
+    line: int  # the number of the line
 
 
 def read_sentences(
@@ -96,18 +84,7 @@ def read_sentences(
     longest: int = LONGEST,
     segmenter: Segmenter = ENGLISH,
 ) -> Iterator[Sentence]:
-    """Yield the sentences of a file, `-` for standard input, as they are read.
-
-    A file is CoNLL-U where its first line that is no comment has ten columns, or where its name ends in `.conllu`. Any
-    other file is text. Text without sentences gives a `ParserWarning`; CoNLL-U without sentences is an `InputError`.
-
-    tokenised: None (default): text holds any number of sentences, and its paragraphs end at blank lines; True: the file
-        is text, and each line that is not blank is one sentence, with blanks or tabs between its tokens; False: the
-        same, but the segmenter finds the tokens. The comment `# line` has the number of the line.
-    raw: True to read the file as text with `tokenised` None, whatever it looks like
-    longest: maximum length of a sentence; a longer sentence of raw text is divided, with a warning; see `length`
-    segmenter: divides text into sentences and tokens, by default by rules for English
-    """
+    """Yield the sentences of a file, `-` for standard input, as they are read."""
     return _read(path, Sentence, Reading(tokenised, raw, longest=longest, segmenter=segmenter))
 
 
@@ -118,17 +95,7 @@ def read_amr_sentences(
     longest: int = LONGEST,
     segmenter: Segmenter = ENGLISH,
 ) -> Iterator[AmrEntry]:
-    """Yield the sentences of a file, `-` for standard input, each as an entry with `# ::tok` and `# ::id`.
-
-    A file is an AMR bank where it opens with comments that have an id, a sentence or tokens (`# ::id`, `# ::snt`,
-    `# ::tok`) and a graph or a blank line behind them, or where its name ends in `.amr`. The graphs of
-    a bank are not read; the tokens are `# ::tok` where given, else they are found by spaCy's rules for English. Any
-    other file is text, and the number of a sentence is its id.
-
-    tokenised: as in `read_sentences`, but tokens that are not given are found by spaCy's rules for English
-    raw, longest: as in `read_sentences`
-    segmenter: divides text into sentences, by default by rules for English
-    """
+    """Yield the sentences of a file, `-` for standard input, each as an entry with `# ::tok` and `# ::id`."""
     return _read(path, AmrEntry, Reading(tokenised, raw, longest=longest, segmenter=segmenter))
 
 
@@ -155,12 +122,7 @@ def opened(path: str | os.PathLike) -> Iterator[tuple[BinaryIO, str]]:
 
 
 def head_and_layout(lines: Iterator[bytes], name: str, kind: Kind, reading: Reading) -> tuple[list[bytes], FileLayout]:
-    """Return the first lines of a file, as far as they had to be read to know its layout, and the layout.
-
-    kind: the class of sentences that the model takes
-
-    Raises `InputError` for a file of graphs of another kind than the model's.
-    """
+    """Return the first lines of a file, as far as they had to be read to know its layout, and the layout."""
     if reading.raw or reading.tokenised is not None:
         return [], layout_of_text(reading)
     head = _head(lines)
@@ -187,11 +149,7 @@ def sentences_of(
     start: Start,
     warned: TextWarnings,
 ) -> Iterator[Any]:
-    """Return an iterator over the sentences of some lines; with the layout LINES, some items are an `EmptyLine`.
-
-    start: the place in their file where the lines begin
-    warned: the warnings about the whole file
-    """
+    """Return an iterator over the sentences of some lines; with the layout LINES, some items are an `EmptyLine`."""
     if layout is FileLayout.PARAGRAPHS:
         return _of_paragraphs(lines, name, kind, reading, start, warned)
     if layout is FileLayout.LINES:
@@ -215,10 +173,7 @@ def _head(lines: Iterator[bytes]) -> list[bytes]:
 
 
 def no_sentences(name: str, layout: FileLayout) -> None:
-    """Warn that a file of plain text has no sentences; an error would keep other files from being parsed.
-
-    Raises `InputError` instead if the file is a treebank or an AMR bank.
-    """
+    """Warn that a file of plain text has no sentences; an error would keep other files from being parsed."""
     error = input_error("the file holds no sentences", name)
     if layout is FileLayout.BLOCKS:
         raise error
@@ -248,10 +203,7 @@ def _of_bank(lines: Iterable[bytes], name: str, start: Start) -> Iterator[AmrEnt
 def _of_lines(
     lines: Iterable[bytes], name: str, kind: Kind, reading: Reading, start: Start, warned: TextWarnings
 ) -> Iterator[Any]:
-    """Yield a sentence for each line, an `EmptyLine` for a line without tokens.
-
-    Raises `InputError` for a sentence that is longer than `longest`, and for a carriage return inside a line.
-    """
+    """Yield a sentence for each line, an `EmptyLine` for a line without tokens."""
     count, place, longest, segmenter = start.sentences, start.characters, reading.longest, reading.segmenter
     divide = _tokens_between_blanks if reading.tokenised else segmenter.tokens if kind is Sentence else tokens_of_spacy
     for number, raw in enumerate(lines, start.line):
@@ -273,12 +225,7 @@ def _tokens_between_blanks(line: str) -> Iterator[Token]:
 
 
 def _text_line(raw: bytes, name: str, number: int, warned: TextWarnings) -> str:
-    """Return a line of text with all its characters, a tab in place of a byte-order mark at the start of the file.
-
-    warned: warns of lines that look like markup
-
-    Raises `InputError` for bytes that are not UTF-8, and for zero bytes.
-    """
+    """Return a line of text with all its characters, a tab in place of a byte-order mark at the start of the file."""
     line = decoded(raw, name, number)
     warned.markup(line, name)
     return without_mark(line) if number == 1 else line

@@ -42,20 +42,13 @@ from transition_parser.parsing.sentences.texts import TextWarnings
 
 
 class Document(NamedTuple):
-    """An input among several inputs.
+    """An input among several inputs."""
 
-    name: a name that no other input has, made from the name of the file
-    in_ids: True where the ids of the sentences get the name in front, because other inputs may have the same ids
-    """
-
-    name: str
-    in_ids: bool
+    name: str  # a name that no other input has, made from the name of the file
+    in_ids: bool  # True where the ids of the sentences get the name in front
 
     def placed(self, sentence: Sentence | AmrEntry, opens: bool) -> Sentence | AmrEntry:
-        """Return a sentence of the input with a unique id.
-
-        opens: True for the first sentence of the input; a tree then gets the comment `# newdoc`, unless it has one
-        """
+        """Return a sentence of the input with a unique id."""
         id_ = f"{self.name}-{sentence.id}"
         if isinstance(sentence, AmrEntry):
             has_new_id = self.in_ids and sentence.id is not None
@@ -73,10 +66,7 @@ _NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 
 
 def documents(paths: Sequence[str], kind: Kind, reading: Reading) -> list[Document | None]:
-    """Return the document of each input; None for a single input and for tables, whose ids stay as they are.
-
-    Ids of CoNLL-U and of banks stay, too, if the file can be read twice and no other file has one of its ids.
-    """
+    """Return the document of each input; None for a single input and for tables, whose ids stay as they are."""
     if len(paths) == 1 or reading.column is not None:
         return [None] * len(paths)
     own = [_own_ids(path, kind, reading) for path in paths]
@@ -104,31 +94,22 @@ def _own_ids(path: str, kind: Kind, reading: Reading) -> set[str] | None:
 
 
 class FilePlace(NamedTuple):
-    """A place where a part of a file may begin or end.
+    """A place where a part of a file may begin or end."""
 
-    position: number of bytes before the place; in Parquet, number of rows
-    line: number of the first line behind the place
-    before: number of sentences before the place; in tables, number of rows
-    characters: number of characters before the place; not counted in Parquet
-    """
-
-    position: int
-    line: int
-    before: int
-    characters: int = 0
+    position: int  # number of bytes before the place; in Parquet, number of rows
+    line: int  # number of the first line behind the place
+    before: int  # number of sentences before the place; in tables, number of rows
+    characters: int = 0  # number of characters before the place; not counted in Parquet
 
 
 @dataclass(frozen=True)
 class Part:
-    """The content of a file between two places. Without places, it is the whole file, which may then be a pipe.
-
-    document: the name of the file among several files that are parsed into one output
-    """
+    """The content of a file between two places. Without places, it is the whole file, which may then be a pipe."""
 
     path: str
     begin: FilePlace | None = None
     end: FilePlace | None = None
-    document: Document | None = None
+    document: Document | None = None  # the name of the file among several files that are parsed into one output
 
     @property
     def count(self) -> int | None:
@@ -137,11 +118,7 @@ class Part:
 
 
 def read_part(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
-    """Yield the items of a part, with sentences of the class `kind`.
-
-    Raises `InputError` for broken content, and for a whole treebank or bank without sentences. Text without sentences
-    gives a warning.
-    """
+    """Yield the items of a part, with sentences of the class `kind`."""
     table = table_of(part.path, reading)
     if table is TableFormat.PARQUET:
         yield from _parquet(part, kind, reading)
@@ -193,10 +170,7 @@ def _lines_of(part: Part, file: BinaryIO) -> Iterator[bytes]:
 
 
 def places(path: str, kind: Kind, reading: Reading) -> Iterator[FilePlace]:
-    """Yield the place where each sentence, row, or paragraph of raw text begins, and the end of the last one.
-
-    Raises `InputError` for a treebank or bank without sentences, and for pipes, which can be read only once.
-    """
+    """Yield the place where each sentence, row, or paragraph of raw text begins, and the end of the last one."""
     if may_pause(path):
         raise input_error("standard input and pipes can't be divided into parts: give a file", path)
     table = table_of(path, reading)
@@ -213,11 +187,7 @@ def places(path: str, kind: Kind, reading: Reading) -> Iterator[FilePlace]:
 
 
 def divided(path: str, kind: Kind, reading: Reading, size: int) -> list[Part]:
-    """Return the parts of a file, each of `size` sentences or rows.
-
-    A part of raw text may have more sentences, because it ends with a whole paragraph. The last part has the sentences
-    that are left. A table without rows, or text without sentences, is one part.
-    """
+    """Return the parts of a file, each of `size` sentences or rows."""
     cuts: list[FilePlace] = []
     for place in places(path, kind, reading):
         if not cuts or place.before - cuts[-1].before >= size:
@@ -228,15 +198,7 @@ def divided(path: str, kind: Kind, reading: Reading, size: int) -> list[Part]:
 
 
 def shard(paths: Sequence[str], kind: Kind, reading: Reading, number: int, of: int) -> list[Part]:
-    """Return the parts of some files that one of several processes parses.
-
-    The numbers of sentences of any two processes differ by at most one; here, a row of a table or a paragraph of raw
-    text counts as one sentence. The parts of all processes in order are the files in order. There is at least one part,
-    which may be empty.
-
-    number: number of the process, from 1
-    of: number of processes
-    """
+    """Return the parts of some files that one of several processes parses."""
     sizes = [sum(1 for _ in places(path, kind, reading)) - 1 for path in paths]
     first, end = (sum(sizes) * k // of for k in (number - 1, number))
     parts = []
@@ -252,20 +214,13 @@ def shard(paths: Sequence[str], kind: Kind, reading: Reading, number: int, of: i
 
 
 class _Block(NamedTuple):
-    """Lines that belong together. A block without lines marks the end of the file.
+    """Lines that belong together. A block without lines marks the end of the file."""
 
-    position: number of bytes before the first line
-    line: number of the first line
-    lines: the decoded lines
-    path: the file's name for messages
-    characters: number of characters before the first line
-    """
-
-    position: int
-    line: int
-    lines: list[str]
-    path: str
-    characters: int
+    position: int  # number of bytes before the first line
+    line: int  # number of the first line
+    lines: list[str]  # the decoded lines
+    path: str  # the file's name for messages
+    characters: int  # number of characters before the first line
 
 
 def _blocks(file: BinaryIO, name: str, layout: FileLayout, kind: type) -> Iterator[_Block]:
@@ -289,10 +244,7 @@ def _blocks(file: BinaryIO, name: str, layout: FileLayout, kind: type) -> Iterat
 
 
 def _places(blocks: Iterable[_Block], weight: Callable[[_Block], int]) -> Iterator[FilePlace]:
-    """Yield the place where each block begins, and the end of the last one.
-
-    weight: function that returns the number of sentences of a block; a block without sentences joins the next block
-    """
+    """Yield the place where each block begins, and the end of the last one."""
     count, begin = 0, None
     for block in blocks:
         begin = begin or block

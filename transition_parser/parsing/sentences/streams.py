@@ -19,22 +19,13 @@ PAUSE = 0.05  # seconds without a new item that count as a pause
 
 
 class _End(NamedTuple):
-    """A mark behind the last item.
+    """A mark behind the last item."""
 
-    error: the exception that the items raised, if any
-    """
-
-    error: BaseException | None
+    error: BaseException | None  # the exception that the items raised, if any
 
 
 def standard_input() -> BinaryIO:
-    """Return standard input as bytes.
-
-    Where `sys.stdin` has a descriptor, the result is another reader over the same descriptor. With `sys.stdin` itself
-    the interpreter would abort if a thread that waits for input held the lock of `sys.stdin` when the program ends.
-
-    Raises `InputError` where standard input is closed.
-    """
+    """Return standard input as bytes; a thread that waits with the lock of `sys.stdin` would abort at exit."""
     if sys.stdin is None:
         raise InputError("standard input is closed")
     try:
@@ -89,11 +80,7 @@ class ErrorAtEnd(Generic[T]):
 
 
 def as_they_come(items: Iterable[T], size: int, pause: float = PAUSE) -> Iterator[list[T]]:
-    """Yield lists of at most `size` items. A list ends early where no further item came for `pause` seconds.
-
-    A thread takes the items, and is at most `size` items ahead. An exception of the items is raised after the items
-    before it have been yielded.
-    """
+    """Yield lists of at most `size` items. A list ends early where no further item came for `pause` seconds."""
     queue: Queue = Queue(size)
     closed = Event()
     # a daemon thread, so that the program can end while the thread waits for input
@@ -124,10 +111,7 @@ def _fill(queue: Queue, items: Iterable[T], closed: Event) -> None:
 
 
 def _take(queue: Queue, size: int, pause: float, wait: bool = True) -> tuple[list, _End | None]:
-    """Return up to `size` items of the queue, and the `_End` if it has come, else None.
-
-    wait: True to wait for the first item however long it takes
-    """
+    """Return up to `size` items of the queue, and the `_End` if it has come, else None."""
     chunk: list = []
     while len(chunk) < size:
         try:

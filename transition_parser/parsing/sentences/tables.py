@@ -27,20 +27,13 @@ class TableFormat(Enum):
 
 
 class TableRow(NamedTuple):
-    """One row of a table.
+    """One row of a table."""
 
-    value: the value of the column that holds the text
-    kept: the data that the output needs of the row: in JSONL its line, in Parquet a `KeptRow`
-    path: the file of the row
-    number: number of the row in its file; in JSONL, number of the line
-    of_lines: True if `number` counts lines, as in JSONL
-    """
-
-    value: object
-    kept: Any
-    path: str
-    number: int
-    of_lines: bool
+    value: object  # the value of the column that holds the text
+    kept: Any  # the data that the output needs of the row: in JSONL its line, in Parquet a `KeptRow`
+    path: str  # the file of the row
+    number: int  # number of the row in its file; in JSONL, number of the line
+    of_lines: bool  # True if `number` counts lines, as in JSONL
 
     @property
     def name(self) -> str:
@@ -53,22 +46,14 @@ class TableRow(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A unit of parsing and writing: a sentence, an empty line in place of a sentence, or a row of a table.
+    """A unit of parsing and writing: a sentence, an empty line in place of a sentence, or a row of a table."""
 
-    sentences: one sentence of a file of sentences, or any number of sentences of a row
-    kept: `TableRow.kept` of a row; the `EmptyLine`, if it is one; None for a sentence of a file of sentences
-    """
-
-    sentences: list
-    kept: Any = None
+    sentences: list  # one sentence of a file of sentences, or any number of sentences of a row
+    kept: Any = None  # `TableRow.kept` of a row
 
 
 def table_of(path: str, reading: Reading) -> TableFormat | None:
-    """Return the table format of a file by the suffix of its name, None for a file of sentences.
-
-    Where `reading` names a column, a file with any other suffix, such as standard input, is JSONL. Raises `InputError`
-    for the name of a table where `reading` names no column.
-    """
+    """Return the table format of a file by the suffix of its name, None for a file of sentences."""
     suffix = PurePath(unpacked_name(path)).suffix.lower()
     table = next((table for table in TableFormat if suffix in table.value), None)
     if table is not None and reading.column is None:
@@ -77,12 +62,7 @@ def table_of(path: str, reading: Reading) -> TableFormat | None:
 
 
 def items_of_rows(rows: Iterable[TableRow], kind: Kind, reading: Reading) -> Iterator[Item]:
-    """Yield each row as an item with its sentences, which are of the class `kind`.
-
-    A text is read as `reading` says, by default as raw text; U+FFFD replaces characters that no file of text holds,
-    with a warning. A text that is null or blank has no sentences. A list of strings is the words of one sentence.
-    Raises `InputError` for anything else, and for a list of words that is too long.
-    """
+    """Yield each row as an item with its sentences, which are of the class `kind`."""
     warned = TextWarnings(of_markup=not reading.raw)
     for row in rows:
         yield Item(_sentences(row, kind, reading, warned), row.kept)
@@ -109,10 +89,7 @@ def _sentences(row: TableRow, kind: Kind, reading: Reading, warned: TextWarnings
 
 
 def why_unfit(columns: Sequence[str], reading: Reading) -> str | None:
-    """Return the problem with the columns of a table.
-
-    None is returned where one column holds the text and the added column is new.
-    """
+    """Return the problem with the columns of a table."""
     if columns.count(reading.column) != 1:
         shown = shortened(", ".join(map(repr, columns)) or "none", 200)
         number = "no column" if reading.column not in columns else "more than one column"
@@ -123,12 +100,7 @@ def why_unfit(columns: Sequence[str], reading: Reading) -> str | None:
 
 
 def read_jsonl(lines: Iterable[bytes], name: str, reading: Reading, first: int = 1) -> Iterator[TableRow]:
-    """Yield the rows of lines of JSON objects, blank lines left out. The `kept` of a row is its line.
-
-    first: number of the first line
-
-    Raises `InputError` for a line that is not a JSON object, and for columns that do not fit `reading` (`why_unfit`).
-    """
+    """Yield the rows of lines of JSON objects, blank lines left out. The `kept` of a row is its line."""
     for number, raw in enumerate(lines, first):
         line = decode_line(raw, name, number).strip()
         if line:
@@ -158,14 +130,10 @@ ROWS_TOGETHER = 4096  # number of rows that are held at a time, and written as o
 
 
 class KeptRow(NamedTuple):
-    """The data of a row that its output needs.
+    """The data of a row that its output needs."""
 
-    rows: the batch of rows in which the row was read
-    last: True for the last row of the batch
-    """
-
-    rows: pyarrow.RecordBatch
-    last: bool
+    rows: pyarrow.RecordBatch  # the batch of rows in which the row was read
+    last: bool  # True for the last row of the batch
 
 
 def arrow() -> Any:
@@ -188,10 +156,7 @@ def rows_in(path: str) -> int:
 
 
 def read_parquet(path: str, reading: Reading, first: int = 0, end: int | None = None) -> Iterator[TableRow]:
-    """Yield the rows from `first` up to, but without, `end`; by default all rows.
-
-    Raises `InputError` where the columns do not fit `reading`, see `why_unfit`.
-    """
+    """Yield the rows from `first` up to, but without, `end`; by default all rows."""
     with _opened(path) as file:
         if problem := why_unfit(file.schema_arrow.names, reading):
             raise input_error(problem, path)
@@ -211,10 +176,7 @@ def _value(scalar: Any, path: str, row: int) -> Any:
 
 
 def _batches(file: Any, first: int, end: int) -> Iterator[tuple[int, pyarrow.RecordBatch]]:
-    """Yield the rows from `first` to `end` in batches, each with the number of rows before it.
-
-    Only row groups that have some of these rows are read.
-    """
+    """Yield the rows from `first` to `end` in batches, each with the number of rows before it."""
     groups: list[int] = []
     begin = before = 0
     for group in range(file.num_row_groups):

@@ -26,12 +26,7 @@ from transition_parser.text.tokens import Span, Token
 
 
 def trees_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[Sentence]:
-    """Yield each sentence with the rows of `rows_of` and its comments.
-
-    The comments are `# newpar` where a paragraph opens, the sentence's number as `# sent_id`, and `# text`.
-
-    first: number of the first sentence
-    """
+    """Yield each sentence with the rows of `rows_of` and its comments."""
     for number, sentence in enumerate(sentences, first):
         paragraph = ["# newpar"] * sentence.opens_paragraph
         comments = (*paragraph, f"# sent_id = {number}", f"# text = {sentence.line}")
@@ -39,12 +34,7 @@ def trees_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator
 
 
 def amrs_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[AmrEntry]:
-    """Yield each sentence as an entry with its metadata.
-
-    The metadata are the sentence's number as `# ::id`, `# ::snt`, and the words that spaCy's rules find as `# ::tok`.
-
-    first: number of the first sentence
-    """
+    """Yield each sentence as an entry with its metadata."""
     for number, sentence in enumerate(sentences, first):
         tokens = [Token(sentence.start + token.start, token.words) for token in tokens_of_spacy(sentence.text)]
         metadata = {"id": str(number), "snt": sentence.line}
@@ -55,12 +45,7 @@ def amrs_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[
 def sentence_of_line(
     sentence: TextSentence, kind: type, number: int, path: str, line: int, place: int
 ) -> Sentence | AmrEntry:
-    """Return the sentence that a line of a file holds, a `kind`.
-
-    number: the number of the sentence
-    line: the number of the line
-    place: the position of the line in the file
-    """
+    """Return the sentence that a line of a file holds, a `kind`."""
     spans = tuple((start + place, end + place) for start, end in _spans(sentence.tokens))
     if kind is Sentence:
         comments = (f"# sent_id = {number}", f"# line = {line}", f"# text = {sentence.line}")
@@ -90,10 +75,7 @@ OF_TEXT: dict[type, Callable[..., Iterator[Any]]] = {
 
 
 class TextWarnings:
-    """Warnings about the texts of one call or one file. Each kind of warning is given once, for the first text.
-
-    of_markup: True to warn of markup that is read as text
-    """
+    """Warnings about the texts of one call or one file. Each kind of warning is given once, for the first text."""
 
     def __init__(self, of_markup: bool = True) -> None:
         self._replaced = self._divided = False
@@ -101,10 +83,7 @@ class TextWarnings:
         self._seen = ""
 
     def markup(self, text: str, name: str) -> None:
-        """Look at the next text or line, and warn if the first ones look like CoNLL-U or an AMR bank.
-
-        name: name of the text for the message
-        """
+        """Look at the next text or line, and warn if the first ones look like CoNLL-U or an AMR bank."""
         if not self._unseen:
             return
         self._unseen -= 1
@@ -118,10 +97,7 @@ class TextWarnings:
             )
 
     def replaced(self, text: str, name: str) -> str:
-        """Return the text with U+FFFD for each character that no file of text holds, and warn of the first text.
-
-        name: name of the text for the message
-        """
+        """Return the text with U+FFFD for each character that no file of text holds, and warn of the first text."""
         bad = NO_TEXT.search(text)
         if bad and not self._replaced:
             self._replaced = True
@@ -134,11 +110,7 @@ class TextWarnings:
     def divided(
         self, sentences: Iterable[TextSentence], name: str, longest: int, first: int = 1
     ) -> Iterator[TextSentence]:
-        """Yield the same sentences, and warn of the first one that was divided because it is longer than `longest`.
-
-        name: name of the text for the message
-        first: number of the first sentence
-        """
+        """Yield the same sentences, and warn of the first one that was divided because it is longer than `longest`."""
         for number, sentence in enumerate(sentences, first):
             if sentence.goes_on and not self._divided:
                 self._divided = True
@@ -150,10 +122,7 @@ class TextWarnings:
 
 
 def rows_of(sentence: TextSentence) -> tuple[Row, ...]:
-    """Return the rows of a sentence.
-
-    A token of several words has a range row (`1-2`), and `SpaceAfter=No` marks a token without white space behind it.
-    """
+    """Return the rows of a sentence."""
     rows: list[Row] = []
     number = 0
     for token, space in zip(sentence.tokens, sentence.spaces, strict=True):
@@ -168,10 +137,7 @@ def rows_of(sentence: TextSentence) -> tuple[Row, ...]:
 
 
 def without_mark(line: str) -> str:
-    """Return the first line of a text with a tab in place of a byte-order mark, so that no character moves.
-
-    A blank and a combining mark behind it would be one cluster.
-    """
+    """Return the first line of a text with a tab in place of a byte-order mark, so that no character moves."""
     return line.replace("\ufeff", "\t", 1) if line.startswith("\ufeff") else line
 
 
@@ -195,23 +161,7 @@ T = TypeVar("T", Sentence, AmrEntry)
 
 
 def sentences_from(given: Any, kind: type[T], longest: int = LONGEST, segmenter: Segmenter = ENGLISH) -> list[T]:
-    """Return the sentences that an object stands for, each a `kind`.
-
-    - a string is a text, which is divided into sentences and tokens here; an empty one has no sentences
-    - a list of strings is a list of texts, whatever they hold; None and NaN stand for an empty text
-    - a list of lists of strings is a list of sentences, each the list of its words
-    - a list of `kind` is taken as it is; it may be mixed with lists of words
-
-    Other iterables may stand for lists, except sets and mappings, because their order is not the order of a text.
-
-    longest: maximum length of a sentence; longer sentences of texts are divided, with a warning
-    segmenter: divides texts into sentences and tokens, by default by rules for English
-
-    In a list of texts, U+FFFD replaces characters that no file of text holds (`NO_TEXT`), with a warning.
-
-    Raises `InputError` for anything else, for a list of words that is empty or has a word that is empty, and for a
-    single text, or a word, with characters that no file of text holds.
-    """
+    """Return the sentences that an object stands for, each a `kind`."""
     if isinstance(given, str):
         _check_characters(given, "the text")
         return list(OF_TEXT[kind](_divided(given, "the text", longest, segmenter, TextWarnings())))
@@ -226,15 +176,7 @@ def sentences_from(given: Any, kind: type[T], longest: int = LONGEST, segmenter:
 def sentences_of_texts(
     texts: Any, kind: type[T], longest: int = LONGEST, segmenter: Segmenter = ENGLISH
 ) -> Iterator[list[T]]:
-    """Return an iterator that yields for each text of an iterable the list of its sentences.
-
-    The sentences are numbered from 1 on in each text. An empty text, None or NaN has no sentences. U+FFFD replaces
-    characters that no file of text holds (`NO_TEXT`), with a warning.
-
-    longest, segmenter: see `sentences_from`
-
-    Raises `InputError` for an argument that is no iterable of strings, and when an item is taken that is not a string.
-    """
+    """Return an iterator that yields for each text of an iterable the list of its sentences."""
     if not _is_list(texts):
         raise InputError(f"{_shown(texts)} is not a list (or other iterable) of texts")
     return (list(OF_TEXT[kind](divided)) for divided in _divided_texts(texts, longest, segmenter))
@@ -253,16 +195,7 @@ def _divided_texts(texts: Iterable, longest: int, segmenter: Segmenter) -> Itera
 def whole_sentences(
     given: Any, kind: type[T], longest: int = LONGEST, segmenter: Segmenter = ENGLISH
 ) -> list[T | None]:
-    """Return each text of a list as one sentence of the class `kind`, divided into tokens but never into sentences.
-
-    None and NaN stand for a text without words. U+FFFD replaces characters that no file of text holds (`NO_TEXT`), with
-    a warning.
-
-    longest: maximum length of a sentence
-    segmenter: divides texts into tokens, by default by rules for English
-
-    Raises `InputError` for anything but a list of texts, and for a sentence that is too long.
-    """
+    """Return each text of a list as one sentence of the class `kind`, divided into tokens but never into sentences."""
     if not _is_list(given):
         raise InputError(f"{_shown(given)} is not a list of sentences: give a list of strings")
     warned = TextWarnings()
@@ -282,13 +215,7 @@ def whole_sentences(
 
 
 def checked_forms(sentence: object, kind: type[T], number: int, longest: int = LONGEST) -> list[str]:
-    """Return the words of a sentence.
-
-    number: the number of the sentence, for messages
-    longest: maximum length of a sentence without `spans`; long sentences of texts were divided when the text was read
-
-    Raises `InputError` where the sentence is not a `kind`, has no words, has an empty word, or is too long.
-    """
+    """Return the words of a sentence."""
     if not isinstance(sentence, kind):
         raise InputError(f"sentence {number} is {_shown(sentence)}, not of the class {kind.__name__}")
     entry: Sentence | AmrEntry = sentence
@@ -303,11 +230,7 @@ def checked_forms(sentence: object, kind: type[T], number: int, longest: int = L
 
 
 def check_given(sentence: Sentence | AmrEntry, values: Mapping[str, Sequence[str]], number: int) -> None:
-    """Raise `InputError` where a word of a sentence lacks a value that the model reads but does not predict.
-
-    values: column → its values for the words, `UNKNOWN` for none
-    number: the number of the sentence, for messages
-    """
+    """Raise `InputError` where a word of a sentence lacks a value that the model reads but does not predict."""
     for column, of_words in values.items():
         if UNKNOWN in of_words:
             named = "" if sentence.id else f"sentence {number}: "
