@@ -120,7 +120,8 @@ def _without_progress() -> Iterator[None]:
 
 
 def _folder(name: str) -> Path:
-    if os.path.isdir(name):
+    # A folder of any other content that happens to have the name does not hide an encoder; ./NAME means the folder
+    if os.path.isdir(name) and (os.path.dirname(name) or os.path.isfile(os.path.join(name, "config.json"))):
         return _with_config(Path(name), name)
     package = name.replace("-", "_")
     if package.isidentifier() and (spec := importlib.util.find_spec(package)) and spec.submodule_search_locations:
