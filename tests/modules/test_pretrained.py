@@ -15,6 +15,7 @@ from transition_parser.modules import pretrained
 from transition_parser.modules.pretrained import PieceIds, PretrainedWords, keep_vectors
 from transition_parser.modules.pretrained_encoder import KERNELS, EncoderFiles, layers_of
 from transition_parser.modules.runs import SequenceRun, runs
+from transition_parser.modules.words import WordOptions
 from transition_parser.text import pieces
 
 SENTENCES = [["dogs", "bark", "."], ["an", "", "öß", "x" * 100], ["a", "long", "one", *["word"] * 60], []]
@@ -25,9 +26,10 @@ def folder(tmp_path_factory):
     return make_encoder(tmp_path_factory.mktemp("encoder") / "tiny")
 
 
-def words_of(folder, **options) -> PretrainedWords:
+def words_of(folder, layers="last2", training="frozen", rank=16) -> PretrainedWords:
     torch.manual_seed(1)
-    return PretrainedWords(8, EncoderFiles(str(folder)), "last2", **options)
+    named = {"pretrained_layers": layers, "pretrained_training": training, "pretrained_rank": rank}
+    return PretrainedWords(WordOptions(pretrained=str(folder), **named), 8, None)
 
 
 def vectors(encoder: PretrainedWords, sentences: list[list[str]]) -> list[torch.Tensor]:
@@ -268,7 +270,7 @@ def test_other_words_and_other_layers_have_files_of_their_own(folder, tmp_path):
     encoder = words_of(folder).eval()
     keep_vectors(encoder, SENTENCES, tmp_path, "train")
     keep_vectors(encoder, SENTENCES[:2], tmp_path, "train")
-    keep_vectors(PretrainedWords(8, EncoderFiles(str(folder)), "last1").eval(), SENTENCES, tmp_path, "train")
+    keep_vectors(words_of(folder, "last1").eval(), SENTENCES, tmp_path, "train")
     assert len(list(tmp_path.glob("*.f16"))) == 3
 
 

@@ -4,7 +4,6 @@ from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -12,7 +11,6 @@ import torch
 from tests.conftest import SAMPLE, run_here
 from tests.small_models import SIZES, make_batch, make_task, with_words
 from transition_parser import Parser
-from transition_parser.data.resources import Resources
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.models.registry import architecture_of
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
@@ -36,13 +34,7 @@ class DeprelInput(ColumnInput):
 
     @dataclass(frozen=True)
     class Options(ModelOptions):
-        """The option of this column."""
-
         read_deprel: bool = option(False, "words have embeddings of their relations, too")
-
-    @classmethod
-    def make(cls, options: Any, dim: int, resources: Resources) -> ColumnInput:
-        return cls(dim, resources.columns)
 
 
 @dataclass(frozen=True)

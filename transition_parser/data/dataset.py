@@ -304,11 +304,7 @@ class TransitionDataset(FairseqDataset):
 
 
 def _check_finished(finished: Tensor, ids: Sequence[int]) -> None:
-    """Raise `ValueError` for the first sentence whose actions build no tree.
-
-    finished: (B,) bool; True for derivations that end legally
-    ids: the indices of the B sentences in the dataset
-    """
+    """Raise `ValueError` for the first sentence whose actions build no tree."""
     if not bool(finished.all()):
         sentence = ids[int((~finished).nonzero()[0, 0])]
         raise ValueError(

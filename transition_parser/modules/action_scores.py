@@ -96,11 +96,7 @@ class Kinds(nn.Module):
 
 
 def _normaliser(scores: Tensor, there: Tensor) -> Tensor:
-    """Return the log-sum-exp, (…, 1), of the scores that are present, or of all scores if none is present.
-
-    scores: (…, N).
-    there: (…, N) bool; True at scores that are present.
-    """
+    """Return the log-sum-exp, (…, 1), of the scores that are present, or of all scores if none is present."""
     if scores.size(-1) == 1:
         return scores
     return scores.masked_fill(_any(there) & ~there, float("-inf")).logsumexp(-1, keepdim=True)

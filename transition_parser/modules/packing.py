@@ -153,10 +153,7 @@ class _Int8Linear(nn.Module):
 
 
 def _with_rows_behind(x: Tensor) -> Tensor:
-    """Return x (N, …) with rows appended, up to `padded_size` rows, without a copy where memory follows x.
-
-    The contents of the appended rows are arbitrary, and do not affect other rows.
-    """
+    """Return x (N, …) with rows appended, up to `padded_size` rows, without a copy where memory follows x."""
     size = padded_size(x.size(0))
     if size > x.size(0) and x.is_contiguous():
         end = (x.storage_offset() + size * x.stride(0)) * x.element_size()

@@ -38,7 +38,7 @@ from transition_parser.modules.pretrained_encoder import (
     register,
 )
 from transition_parser.modules.runs import WIDTHS, in_rows, rounded_up, runs
-from transition_parser.modules.word_inputs import NO_ANNOTATIONS, OptionalInput, projected_width
+from transition_parser.modules.word_inputs import NO_ANNOTATIONS, OptionalInput
 from transition_parser.text.columns import Annotations
 from transition_parser.text.windows import windows
 
@@ -67,21 +67,14 @@ class PieceIds(NamedTuple):
 class PretrainedWords(OptionalInput):
     """An input of words by a pretrained encoder, with a linear layer on top if it is added to other inputs.
 
-    The state dictionary holds the weights that are trained, never a frozen encoder or a frozen table of pieces.
-
-    dim: the result of `projected_width`.
-    files: the files of the encoder.
-    layers: as in `layers_of`; the layers are concatenated.
-    training: `frozen`, `adapters`, `layers` or `whole`. `layers` trains all but the embeddings of pieces.
-    rank: rank of the adapters.
+    The layers that are read are concatenated. The state dictionary holds the weights that are trained, never a frozen
+    encoder or a frozen table of pieces.
     """
 
     name, switch, reads_forms = "pretrained", "pretrained", True
 
     @dataclass(frozen=True)
     class Options(ModelOptions):
-        """The options of pretrained encoders."""
-
         not_in_flags: ClassVar[frozenset[str]] = frozenset({"pretrained_sha256"})
 
         pretrained: str = option(
@@ -126,34 +119,26 @@ class PretrainedWords(OptionalInput):
             files = EncoderFiles(self.pretrained) if self.pretrained else None
             return super().weights_elsewhere() + (files.bytes() // 2 if files else 0)  # a weight has two bytes or more
 
-    @classmethod
-    def make(cls, options: Any, dim: int, resources: Resources) -> PretrainedWords:
+    def __init__(self, options: Any, dim: int, resources: Resources) -> None:
+        super().__init__(options, dim, resources)
         files = EncoderFiles(options.pretrained)
         files.check(options.pretrained, options.pretrained_sha256)
-        training, rank = options.pretrained_training, options.pretrained_rank
-        words = cls(projected_width(options, dim), files, options.pretrained_layers, training, rank)
-        for parameter in words.network.parameters():
-            setattr(parameter, LR_SCALE, options.pretrained_lr_scale)
-        return words
-
-    def __init__(
-        self, dim: int | None, files: EncoderFiles, layers: str, training: str = FROZEN, rank: int = 16
-    ) -> None:
-        super().__init__()
+        training = options.pretrained_training
         self.training_of_encoder, self.sha256 = training, files.sha256
         self.network, tokenizer = files.load()
         self._attention = self.network.config._attn_implementation
         self._chooses_attention = self._attention == FUSED
         _draw_cheaply(self.network)
         if training == ADAPTERS:
-            _add_adapters(self.network, rank)
+            _add_adapters(self.network, options.pretrained_rank)
         self._learned = _learned(self.network, training)
         for name, parameter in self.network.named_parameters():
             parameter.requires_grad = name in self._learned
+            setattr(parameter, LR_SCALE, options.pretrained_lr_scale)
         config = self.network.config
-        self.layers = layers_of(layers, config.num_hidden_layers)
+        self.layers = layers_of(options.pretrained_layers, config.num_hidden_layers)
         self.width = config.hidden_size * len(self.layers)  # the width of the result of `vectors`
-        self.project_to(dim, self.width)
+        self.project_from(self.width)
         self._first, self._last = _special_tokens(tokenizer)
         special = len(self._first) + len(self._last)
         self._longest = min(_positions(self.network), tokenizer.model_max_length) - special
@@ -256,10 +241,7 @@ class PretrainedWords(OptionalInput):
         return torch.cat(found) if found else like.new_zeros(words, self.width)
 
     def _choose_attention(self, device: torch.device) -> None:
-        """Choose the implementation of the encoder's attention, if its default is `FUSED`.
-
-        On CPUs the backward pass of fused attention is slow; training there uses "eager".
-        """
+        """Choose the implementation of the encoder's attention, if its default is `FUSED`."""
         wanted = FUSED if device.type != "cpu" else "eager" if torch.is_grad_enabled() else KERNELS
         if self._attention != wanted and self._chooses_attention:
             register()

@@ -291,10 +291,7 @@ def _is_causal(module: nn.Module, options: Mapping[str, Any]) -> bool:
 
 
 def _sentences(query: Tensor, mask: Tensor | None, is_causal: bool) -> tuple[Tensor, Tensor] | None:
-    """Return each sentence's first word among B · T words, and its number of words, each (B,) int32.
-
-    The result is None unless each word sees all words of its own sentence and no others.
-    """
+    """Return each sentence's first word among B · T words, and its number of words, each (B,) int32."""
     sentences, _, width, _ = query.shape
     if mask is None:
         lengths = None if is_causal else torch.full((sentences,), width, dtype=torch.int32)

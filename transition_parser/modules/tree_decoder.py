@@ -166,10 +166,7 @@ class TreeDecoder(GraphDecoder):
 
 
 def _best_heads(scores: Tensor, competing: Tensor, lengths: Tensor) -> Tensor:
-    """Return the positions (B, P) of the heads in the best trees; a position that is no word has itself for a head.
-
-    Raises `NotFiniteError` where the score of a candidate is not finite.
-    """
+    """Return the positions (B, P) of the heads in the best trees; a position that is no word has itself for a head."""
     positions = torch.arange(scores.size(1), device=scores.device)
     is_word = positions < lengths[:, None]
     _check_heads(scores, competing, is_word)

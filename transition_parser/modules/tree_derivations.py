@@ -98,10 +98,7 @@ class Derivations:
         return self.by_oracle(tree, shift_ids)
 
     def _by_kernel(self, tree: ScoredTree, shift_ids: Sequence[int] | None) -> Hypothesis:
-        """Return the result of `from_tree` for arc-hybrid with SWAP.
-
-        Raises `KeyError` for an action that the vocabulary lacks.
-        """
+        """Return the result of `from_tree` for arc-hybrid with SWAP."""
         n, heads = len(tree.heads), np.array(tree.heads, np.int64)
         kind, word = (x.numpy() for x in machine_kernels.derive_tree(torch.from_numpy(np.where(heads, heads - 1, n))))
         token_of = np.empty((4, n), np.int64)  # a row for each kind of step

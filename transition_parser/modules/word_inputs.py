@@ -24,14 +24,13 @@ from transition_parser.data.resources import Resources
 from transition_parser.kernels import search_kernels
 from transition_parser.modules.layers import linear
 from transition_parser.modules.options import WIDEST, ModelOptions, flag_of, option
-from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, XPOS, Annotations, Columns
+from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, XPOS, Annotations
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.word_vectors import FILE_NAME as WORD_LIST
 from transition_parser.text.word_vectors import (
     MOST_WORDS,
     VECTORS_FILE,
     WORDS_FILE,
-    WordVectors,
     check_has_vectors,
     check_has_words,
 )
@@ -47,14 +46,11 @@ class WordInput(nn.Module, ABC):
     """A module that makes vectors of words, which an encoder reads.
 
     column: the annotation column of the data that the module reads; None if it reads none.
+    needs_values: True if sentences to parse must have values in the column, because the model does not predict them.
     """
 
     column: ClassVar[str | None] = None
-
-    @property
-    def needs_values(self) -> bool:
-        """True if the sentences to parse must have values in the column, because the model does not predict them."""
-        return False
+    needs_values: bool = False
 
     def masked(self, training: bool) -> float:
         """Return the fraction of sentences in which the column is masked (its values read as unknown), by default 0."""
@@ -82,45 +78,47 @@ class OptionalInput(WordInput):
 
     name: the name of the input in the tensors of a batch and in the names of parameters.
     switch: the name of the option, in `Options`, that switches the input on.
+    width_option: the name of the option for the width of its embeddings, 0 for the width of words; "" for no option.
     reads_forms: True if it reads the form of each word, so that words need not be read by their pieces.
     files: the files of a data folder that the input needs; models without this input are exported without these files.
     Options: the options of the input; every model has their flags.
-    project: the last layer of the input, see `project_to`.
+    project: the last layer of the input, see `project_from`.
     output_width: width of the input's vectors.
     """
 
     name: ClassVar[str]
     switch: ClassVar[str]
+    width_option: ClassVar[str] = ""
     reads_forms: ClassVar[bool] = False
     files: ClassVar[tuple[str, ...]] = ()
     Options: ClassVar[type[ModelOptions]]
     project: nn.Module
     output_width: int
 
-    @classmethod
-    @abstractmethod
-    def make(cls, options: Any, dim: int, resources: Resources) -> OptionalInput:
+    def __init__(self, options: Any, dim: int, resources: Resources) -> None:
         """Make the input from the options of a model. Raises `InputError` if the data lacks what the input needs.
 
-        dim: width of the words.
+        dim: width of words. Vectors that stand side by side (`--join-inputs concat`) keep their own width.
         """
+        super().__init__()
+        self.words_width = None if options.join_inputs == CONCAT else dim
 
     @classmethod
     def is_wanted(cls, options: ModelOptions) -> bool:
         """Return True if the options switch the input on."""
         return bool(getattr(options, cls.switch))
 
-    @classmethod
-    def without_switch(cls, options: ModelOptions, *names: str) -> str | None:
-        """Return a message if one of the named options is given although the input is switched off; else None."""
-        given = [name for name in names if getattr(options, name)]
-        if not given or cls.is_wanted(options):
-            return None
-        return f"{flag_of(given[0])} does nothing without {flag_of(cls.switch)}: give {flag_of(cls.switch)}, too"
+    def embedding_width(self, options: Any, dim: int) -> int:
+        """Return the value of `width_option`, by default `dim`."""
+        return (getattr(options, self.width_option) if self.width_option else 0) or dim
 
-    def project_to(self, width: int | None, own: int) -> None:
-        """Add the layer that projects the vectors of the input, `own` wide, to `width`; no layer if `width` is None."""
-        self.project = nn.Identity() if width is None else linear(own, width)
+    def project_from(self, own: int, always: bool = True) -> None:
+        """Add the layer that projects the vectors of the input, `own` wide, to the width of words they are added to.
+
+        always: False for no layer if both are of the same width.
+        """
+        width = self.words_width
+        self.project = nn.Identity() if width is None or (width == own and not always) else linear(own, width)
         self.output_width = own if width is None else width
 
     def start(self, resources: Resources) -> None:
@@ -135,9 +133,9 @@ class OptionalInput(WordInput):
             nn.init.zeros_(parameter)
 
 
-def projected_width(options: Any, dim: int) -> int | None:
-    """Return `dim`, the width of words, for inputs that are added up; None for concatenated ones, which keep theirs."""
-    return None if options.join_inputs == CONCAT else dim
+def without_switch(name: str, switch: str) -> str:
+    """Return the message about an option that does nothing because the option `switch` is not given."""
+    return f"{flag_of(name)} does nothing without {flag_of(switch)}: give {flag_of(switch)}, too"
 
 
 def padded_rows(rows: Sequence[Sequence[int]], sentences: Sequence[Sequence[str]]) -> Tensor:
@@ -155,19 +153,18 @@ def _width_option(what: str) -> Any:
 class ColumnInput(OptionalInput):
     """An embedding of each value of a column of the data; embedding 0 is for values that are not known.
 
-    dim: width of the embeddings.
     dropout: fraction of training sentences in which the column is masked.
-    projected: the result of `projected_width`. Embeddings of this width are not projected.
     """
 
     column: ClassVar[str]
     files = (COLUMNS,)
 
-    def __init__(self, dim: int, columns: Columns, dropout: float = 0.0, projected: int | None = None) -> None:
-        super().__init__()
-        self.columns, self.dropout = columns, dropout
-        self.embed = nn.Embedding(columns.count(self.column), dim)
-        self.project_to(None if projected == dim else projected, dim)
+    def __init__(self, options: Any, dim: int, resources: Resources, dropout: float = 0.0) -> None:
+        super().__init__(options, dim, resources)
+        width = self.embedding_width(options, dim)
+        self.columns, self.dropout = resources.columns, dropout
+        self.embed = nn.Embedding(self.columns.count(self.column), width)
+        self.project_from(width, always=False)
 
     def masked(self, training: bool) -> float:
         return self.dropout if training else 0.0
@@ -185,14 +182,12 @@ class ColumnInput(OptionalInput):
 
 
 class TagInput(ColumnInput):
-    """An embedding of the tag of each word."""
+    """An embedding of the UPOS tag of each word."""
 
-    name, switch, column = "tags", "read_tags", UPOS
+    name, switch, width_option, column = "tags", "read_tags", "tag_width", UPOS
 
     @dataclass(frozen=True)
     class Options(ModelOptions):
-        """The options of tags."""
-
         read_tags: bool = option(
             False,
             "words have embeddings of their UPOS tags (the column `upos` of the data), too; with --tag-loss, the model "
@@ -203,53 +198,27 @@ class TagInput(ColumnInput):
         )
         tag_width: int = _width_option("tags")
 
-        def contradictions(self) -> str | None:
-            return TagInput.without_switch(self, "tag_width") or super().contradictions()
-
-    @classmethod
-    def make(cls, options: Any, dim: int, resources: Resources) -> TagInput:
-        width, projected = options.tag_width or dim, projected_width(options, dim)
-        return cls(width, resources.columns, options.tag_dropout, bool(options.tag_loss), projected)
-
-    def __init__(
-        self, dim: int, columns: Columns, dropout: float, predicted: bool, projected: int | None = None
-    ) -> None:
-        super().__init__(dim, columns, dropout if predicted else 0.0, projected)
-        self.predicted = predicted
-
-    @property
-    def needs_values(self) -> bool:
-        return not self.predicted
+    def __init__(self, options: Any, dim: int, resources: Resources) -> None:
+        super().__init__(options, dim, resources, options.tag_dropout if options.tag_loss else 0.0)
+        self.needs_values = not options.tag_loss
 
     def masked(self, training: bool) -> float:
         """Return the fraction of sentences whose tags are masked; in parsing all, if the model predicts them."""
-        return self.dropout if training else float(self.predicted)
+        return self.dropout if training else float(not self.needs_values)
 
 
 class XposInput(ColumnInput):
     """An embedding of the XPOS tag of each word, from the treebank's own tag set, such as that of the Penn Treebank."""
 
-    name, switch, column = XPOS, "read_xpos", XPOS
+    name, switch, width_option, column = XPOS, "read_xpos", "xpos_width", XPOS
+    needs_values = True
 
     @dataclass(frozen=True)
     class Options(ModelOptions):
-        """The options of XPOS tags."""
-
         read_xpos: bool = option(
             False, "words have embeddings of their XPOS tags (the column `xpos` of the data), too, which must be given"
         )
         xpos_width: int = _width_option("XPOS tags")
-
-        def contradictions(self) -> str | None:
-            return XposInput.without_switch(self, "xpos_width") or super().contradictions()
-
-    @classmethod
-    def make(cls, options: Any, dim: int, resources: Resources) -> XposInput:
-        return cls(options.xpos_width or dim, resources.columns, projected=projected_width(options, dim))
-
-    @property
-    def needs_values(self) -> bool:
-        return True
 
 
 class DomainInput(ColumnInput):
@@ -258,31 +227,19 @@ class DomainInput(ColumnInput):
     Source: Stymne et al. 2018
     """
 
-    name, switch, column = DOMAIN, "read_domain", DOMAIN
+    name, switch, width_option, column = DOMAIN, "read_domain", "domain_width", DOMAIN
 
     @dataclass(frozen=True)
     class Options(ModelOptions):
-        """The options of corpora."""
-
         read_domain: bool = option(
             False,
             "words have an embedding of the corpus that their sentence is from (the column `domain` of the data), too",
         )
-        domain_dropout: float = option(
-            0.2, "share of training sentences whose corpus is hidden", least=0.0, most=1.0
-        )  # fmt: skip
+        domain_dropout: float = option(0.2, "share of training sentences whose corpus is hidden", least=0.0, most=1.0)
         domain_width: int = _width_option("corpora")
 
-        def contradictions(self) -> str | None:
-            return DomainInput.without_switch(self, "domain_width") or super().contradictions()
-
-    @classmethod
-    def make(cls, options: Any, dim: int, resources: Resources) -> DomainInput:
-        width, projected = options.domain_width or dim, projected_width(options, dim)
-        return cls(width, resources.columns, options.domain_dropout, projected)
-
-    def __init__(self, dim: int, columns: Columns, dropout: float = 0.0, projected: int | None = None) -> None:
-        super().__init__(dim, columns, dropout, projected)
+    def __init__(self, options: Any, dim: int, resources: Resources) -> None:
+        super().__init__(options, dim, resources, options.domain_dropout)
         self.start_at_zero()
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
@@ -302,18 +259,14 @@ class CharacterInput(OptionalInput):
 
     Source: Ma and Hovy 2016, sec. 2.1. Letters are bytes of UTF-8. A long word is read by its first and last letters.
 
-    dim: the result of `projected_width`.
-    width: width of the embeddings of letters.
-    windows: the number of letters that each convolution sees; each convolution has `width` filters. By default there is
-        one convolution, which sees three letters and has 2 · `width` filters.
+    The convolutions of `--character-windows` have as many filters as embeddings of letters are wide. By default there
+    is one convolution, which sees three letters and has twice as many.
     """
 
     name, switch, reads_forms = "characters", "character_width", True
 
     @dataclass(frozen=True)
     class Options(ModelOptions):
-        """The options of letters."""
-
         character_width: int = option(
             0,
             "width of the embeddings of letters, by which a character CNN reads words, too; 0: no CNN",
@@ -336,19 +289,16 @@ class CharacterInput(OptionalInput):
                 return "--character-windows is for words that are read by letters: give --character-width, too"
             return super().contradictions()
 
-    @classmethod
-    def make(cls, options: Any, dim: int, resources: Resources) -> CharacterInput:
+    def __init__(self, options: Any, dim: int, resources: Resources) -> None:
+        super().__init__(options, dim, resources)
+        width = options.character_width
         windows = [int(size) for size in options.character_windows.split(",") if size]
-        return cls(projected_width(options, dim), options.character_width, windows)
-
-    def __init__(self, dim: int | None, width: int, windows: Sequence[int] = ()) -> None:
-        super().__init__()
         self.embed = nn.Embedding(257, width, padding_idx=0)
         if windows:
             self.convolve = nn.ModuleList(nn.Conv1d(width, width, size, padding=size // 2) for size in windows)
         else:
             self.convolve = nn.Conv1d(width, 2 * width, 3, padding=1)
-        self.project_to(dim, len(windows) * width or 2 * width)
+        self.project_from(len(windows) * width or 2 * width)
         self._tables: _LetterTables | None = None
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
@@ -430,19 +380,13 @@ class AffixInput(OptionalInput):
 
     Vectors are found by a hash of the affix, so that every affix has a vector. A short word is its own affix.
 
-    Source: the hash embeddings of spaCy, Miranda et al. 2022, sec. 2, with one hash for each affix.
-
-    dim: the result of `projected_width`.
-    width: width of the vectors.
-    dropout: probability that training leaves out the vector of the whole word.
+    Source: the hash embeddings of spaCy, Miranda et al. 2022, sec. 2, with one hash for each affix
     """
 
     name, switch, reads_forms = "affixes", "affix_width", True
 
     @dataclass(frozen=True)
     class Options(ModelOptions):
-        """The options of affixes."""
-
         affix_width: int = option(
             0, "width of the vectors of prefixes and suffixes that words are read by, too; 0: none", least=0, most=1024
         )
@@ -453,16 +397,12 @@ class AffixInput(OptionalInput):
             most=1.0,
         )
 
-    @classmethod
-    def make(cls, options: Any, dim: int, resources: Resources) -> AffixInput:
-        return cls(projected_width(options, dim), options.affix_width, options.affix_dropout)
-
-    def __init__(self, dim: int | None, width: int, dropout: float = 0.0) -> None:
-        super().__init__()
-        self.dropout = dropout
+    def __init__(self, options: Any, dim: int, resources: Resources) -> None:
+        super().__init__(options, dim, resources)
+        width, self.dropout = options.affix_width, options.affix_dropout
         self.embed = nn.EmbeddingBag(len(_affixes("")) * _ROWS, width, mode="sum")
         nn.init.normal_(self.embed.weight, std=width**-0.5)
-        self.project_to(dim, width)
+        self.project_from(width)
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return the affixes of words as tensors by name.
@@ -507,8 +447,8 @@ class WordTable(OptionalInput):
 
     reads_forms = True
 
-    def __init__(self, words: Sequence[str]) -> None:
-        super().__init__()
+    def index(self, words: Sequence[str]) -> None:
+        """Give the words their rows, from 1."""
         self._index = {word: i for i, word in enumerate(words, 1)}
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
@@ -526,20 +466,12 @@ class TableInput(WordTable):
 
     Source: Zhang et al. 2017, sec. 4: 20,000 words, which start from GloVe. In the paper embedding 0 learns from rare
     words alone; here `--word-table-dropout 0` does the same.
-
-    dim: width of the embeddings.
-    dropout: probability that training reads a word by embedding 0.
-    from_vectors: True if the embeddings start from the vectors of the data, see `start`.
-    projected: the result of `projected_width`. Embeddings of this width are not projected, unless they start from
-        vectors.
     """
 
-    name, switch, files = "table", "word_table", (WORD_LIST,)
+    name, switch, width_option, files = "table", "word_table", "word_table_width", (WORD_LIST,)
 
     @dataclass(frozen=True)
     class Options(ModelOptions):
-        """The options of tables that are trained."""
-
         word_table: int = option(
             0,
             "the N most frequent words of the training data have learned embeddings, too; all other words share one "
@@ -562,23 +494,18 @@ class TableInput(WordTable):
         )
 
         def contradictions(self) -> str | None:
-            problem = TableInput.without_switch(self, "word_table_width", "word_table_vectors")
-            return problem or super().contradictions()
+            if self.word_table_vectors and not self.word_table:
+                return without_switch("word_table_vectors", "word_table")
+            return super().contradictions()
 
-    @classmethod
-    def make(cls, options: Any, dim: int, resources: Resources) -> TableInput:
-        width, words = options.word_table_width or dim, check_has_words(resources.frequent_words)[: options.word_table]
-        vectors, projected = options.word_table_vectors, projected_width(options, dim)
-        return cls(width, words, options.word_table_dropout, vectors, projected)
-
-    def __init__(
-        self, dim: int, words: Sequence[str], dropout: float, from_vectors: bool, projected: int | None = None
-    ) -> None:
-        super().__init__(words)
-        self.dropout, self.from_vectors = dropout, from_vectors
-        self.embed = nn.Embedding(len(words) + 1, dim)
-        nn.init.normal_(self.embed.weight, std=dim**-0.5)
-        self.project_to(None if projected == dim and not from_vectors else projected, dim)
+    def __init__(self, options: Any, dim: int, resources: Resources) -> None:
+        super().__init__(options, dim, resources)
+        width, words = self.embedding_width(options, dim), check_has_words(resources.frequent_words)
+        self.index(words[: options.word_table])
+        self.dropout, self.from_vectors = options.word_table_dropout, options.word_table_vectors
+        self.embed = nn.Embedding(len(self._index) + 1, width)
+        nn.init.normal_(self.embed.weight, std=width**-0.5)
+        self.project_from(width, always=self.from_vectors)
 
     def start(self, resources: Resources) -> None:
         """Copy the pretrained vectors of the data into the embeddings, if `from_vectors`.
@@ -613,29 +540,22 @@ class TableInput(WordTable):
 
 
 class VectorInput(WordTable):
-    """Frozen pretrained vectors of words, projected by a linear layer if inputs are added up.
-
-    dim: the result of `projected_width`.
-    """
+    """Frozen pretrained vectors of words, projected by a linear layer if inputs are added up."""
 
     name, switch, files = "vectors", "read_vectors", (WORDS_FILE, VECTORS_FILE)
     vectors: Tensor
 
     @dataclass(frozen=True)
     class Options(ModelOptions):
-        """The options of tables of vectors."""
-
         read_vectors: bool = option(False, "words have pretrained vectors of a table (preprocess --vectors), too")
 
-    @classmethod
-    def make(cls, options: Any, dim: int, resources: Resources) -> VectorInput:
-        return cls(projected_width(options, dim), check_has_vectors(resources.vectors))
-
-    def __init__(self, dim: int | None, table: WordVectors) -> None:
-        super().__init__(table.words)
+    def __init__(self, options: Any, dim: int, resources: Resources) -> None:
+        super().__init__(options, dim, resources)
+        table = check_has_vectors(resources.vectors)
+        self.index(table.words)
         vectors = F.pad(torch.from_numpy(table.vectors).float(), (0, 0, 1, 0))
         self.register_buffer("vectors", vectors, persistent=False)
-        self.project_to(dim, vectors.size(1))
+        self.project_from(vectors.size(1))
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
         return self.project(F.embedding(inputs["word"], self.vectors).to(x.dtype))

@@ -26,6 +26,7 @@ from transition_parser.modules.word_inputs import (
     TagInput,
     VectorInput,
     XposInput,
+    without_switch,
 )
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.columns import Annotations
@@ -66,6 +67,9 @@ class WordOptions(
     )
 
     def contradictions(self) -> str | None:
+        for kind in INPUTS:
+            if kind.width_option and getattr(self, kind.width_option) and not kind.is_wanted(self):
+                return without_switch(kind.width_option, kind.switch)
         if self.read_xpos and self.tag_loss:
             return "--read-xpos reads the XPOS tags that --tag-loss would learn to predict: leave one of them out"
         if self.no_pieces and not any(kind.reads_forms and kind.is_wanted(self) for kind in INPUTS):
@@ -109,7 +113,7 @@ class WordInputs(nn.ModuleDict):
     """
 
     def __init__(self, options: WordOptions, dim: int, resources: Resources) -> None:
-        made = {kind.name: kind.make(options, dim, resources) for kind in INPUTS if kind.is_wanted(options)}
+        made = {kind.name: kind(options, dim, resources) for kind in INPUTS if kind.is_wanted(options)}
         super().__init__(made)
         self.concatenated, self._pieces = options.join_inputs == CONCAT, not options.no_pieces
         self.width = dim

@@ -130,13 +130,7 @@ def _actions_to_take(
 
 
 def _log_sums(values: Tensor, kind: Tensor, count: int) -> Tensor:
-    """Return the log-sum-exp of the values of the tokens of each kind, (R, count).
-
-    The result is −inf only where all values of the kind are −inf.
-
-    values: (R, V), for V tokens
-    kind: (V,) int64, the kind of each token, less than `count`
-    """
+    """Return the log-sum-exp of the values of the tokens of each kind, (R, count)."""
     index = kind.expand_as(values)
     highest = values.new_full((len(values), count), float("-inf")).scatter_reduce(1, index, values, "amax")
     finite = highest.clamp_min(torch.finfo(values.dtype).min)

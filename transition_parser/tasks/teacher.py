@@ -77,14 +77,7 @@ class _Member:
     def probabilities(
         self, words: Sequence[Sequence[str]], actions: Tensor, states: States | None = None
     ) -> list[Tensor]:
-        """Return the probabilities for B derivations of T steps: (B, T, V), of our actions in each state.
-
-        A model that scores whole trees returns (B, P, P), for the heads of P positions (the words and the root), and
-        (B, P, R), for our relations of the gold arcs.
-
-        actions: (B, T) int64, our ids; the action before each step, `</s>` before the first
-        states: the states before each step, with our ids; None to compute them here
-        """
+        """Return the probabilities for B derivations of T steps: (B, T, V), of our actions in each state."""
         if isinstance(self.parser.model.decoder, TreeDecoder):
             return self._of_trees(words, self.columns[actions], states)
         return [self._of_actions(words, self.columns[actions])]
@@ -105,10 +98,7 @@ class _Member:
         return [of_heads, of_relations[..., self.relations]]
 
     def _of_actions(self, words: Sequence[Sequence[str]], theirs: Tensor) -> Tensor:
-        """Return the probabilities (B, T, V) of our actions.
-
-        theirs: (B, T) int64; the model's ids of `actions` in `probabilities`
-        """
+        """Return the probabilities (B, T, V) of our actions."""
         model = self.parser.model
         decoder = model.decoder
         assert isinstance(decoder, StateDecoder)

@@ -206,10 +206,7 @@ class TransitionParsingTask(FairseqTask):
         return model
 
     def _teacher_of(self, model: ParserModel) -> Optional[Teacher]:
-        """Return the teacher that the options name, None if they name none.
-
-        Raises `InputError` for a teacher if the model learns neither actions nor trees, and where `teacher_of` does.
-        """
+        """Return the teacher that the options name, None if they name none."""
         of_trees = isinstance(model.decoder, TreeDecoder)
         if self.cfg.teacher and model.searches_directly and not of_trees:
             raise InputError("--teacher is for models that score actions or whole trees: leave it out")
@@ -361,10 +358,7 @@ class TransitionParsingTask(FairseqTask):
         return loss, sample_size, logging_output
 
     def _counts(self, sample, derivations: list[list[int]], legal: bool = True) -> dict[str, float]:
-        """Return the sums of `Formalism.count` over a batch.
-
-        legal: False if derivations may hold illegal actions; a derivation with an illegal action builds no graph
-        """
+        """Return the sums of `Formalism.count` over a batch."""
         counts = dict.fromkeys(self.formalism.sums, 0.0)
         sources = sample["net_input"]["src_tokens"].tolist()
         for source, gold, tokens in zip(sources, sample["references"], derivations, strict=True):

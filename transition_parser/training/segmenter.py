@@ -224,10 +224,7 @@ class _Corpus:
 
 
 def _between_letters(kinds: Tensor, flags: Tensor, counts: Tensor) -> Tensor:
-    """Return (T,) bool, True for the letters of a token that have letters of the token on both sides.
-
-    kinds, flags, counts: the categories, flags and counts of T characters; see `_Batch`
-    """
+    """Return (T,) bool, True for the letters of a token that have letters of the token on both sides."""
     letters = torch.isin(kinds, torch.tensor(categories(_LETTERS)))
     goes_on = (flags[:, 0] == 0) & (counts > 0)
     found = torch.zeros_like(letters)

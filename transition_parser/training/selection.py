@@ -68,10 +68,7 @@ def _groups(paths: Sequence[Path]) -> list[Sequence[Path]]:
 
 
 def _figure(experiment: Experiment) -> str:
-    """Return the name of the score that averages are compared by.
-
-    This is the metric that chose the checkpoints if the formalism has this score, and otherwise LAS or Smatch.
-    """
+    """Return the name of the score that averages are compared by."""
     figures = experiment.formalism.figures
     return experiment.metric if experiment.metric in figures else [*figures][-1]
 

@@ -216,11 +216,7 @@ class FeedbackDecoder(FactoredDecoder):
     def _training_vectors(
         self, slots: Slots, states: States, sentence: Tensor, step: Tensor, some: States, every: bool
     ) -> Tensor:
-        """Return the vectors that the classifiers read in the states `some`, (N, …), of `states`, (B, T, …).
-
-        sentence, step: (N,); the two indices in `states` of each state of `some`
-        every: True if `some` has all states of `states`
-        """
+        """Return the vectors that the classifiers read in the states `some`, (N, …), of `states`, (B, T, …)."""
         return self._of_places(slots.rows(sentence), some, None)
 
     # --- search -----------------------------------------------------------------------------

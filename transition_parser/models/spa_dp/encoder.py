@@ -160,11 +160,7 @@ class SequencePreservedAttention(nn.Module):
         return torch.cat([left, gather_rows(right, turned)], -1)
 
     def _passes(self, read: Tensor) -> Tensor:
-        """Return (2, P, B, width), the memory of each target, word p, after the pass over the words 0 … p.
-
-        Target p takes p steps after reading itself. At step t the targets t, t + 1, … continue; target t − 1 is done.
-        Where products must have few shapes, finished targets continue for some steps, whose results are ignored.
-        """
+        """Return (2, P, B, width), the memory of each target, word p, after the pass over the words 0 … p."""
         positions, together = read.size(1), _leaving_together(read)
         attention, _, new = read.chunk(3, -1)
         found, first = attention.sigmoid() * new.tanh(), 0  # first: the target that `found` begins with
@@ -182,11 +178,7 @@ class SequencePreservedAttention(nn.Module):
         return done.all()
 
     def _step(self, found: Tensor, words: Tensor) -> Tensor:
-        """Return (2, N, B, width), the memory after one more word.
-
-        found: (2, N, B, width); the memory of N targets before the word
-        words: (2, N or 1, B, 3 · width); the projected word that each target reads
-        """
+        """Return (2, N, B, width), the memory after one more word."""
         width, rows = found.size(-1), found.flatten(1, 2)
         recurrent = torch.bmm(rows, self.recurrent)
         if not torch.is_grad_enabled() and search_kernels.supports(rows, width):
@@ -223,10 +215,7 @@ class _Done:
 
 
 def _leaving_together(read: Tensor) -> int:
-    """Return the number of finished targets that are removed from the passes together.
-
-    In bf16 on CPUs, a product of a new shape takes longer than some superfluous steps (see `padded_size`).
-    """
+    """Return the number of finished targets that are removed from the passes together."""
     is_slow_to_change = read.dtype is torch.bfloat16 and read.device.type == "cpu"
     return max(read.size(1) // _SHAPES, 1) if is_slow_to_change else 1
 

@@ -182,11 +182,7 @@ class UseDecoder(StateDecoder):
         contents: Iterable[Contents],
         indices: Mapping[str, IndicatorIndex],
     ) -> Tensor:
-        """Return (B, T, width), the vectors of configurations.
-
-        places, contents: the arguments of `UseLayer.forward`, one for each layer
-        shape: (B, T)
-        """
+        """Return (B, T, width), the vectors of configurations."""
         c = None
         for layer, place, content in zip(self.layers, places, contents, strict=True):
             c = layer(c, place, shape, content, indices)
