@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from transition_parser.base.errors import InputError
-from transition_parser.base.progress import progress
+from transition_parser.base.process import progress
 from transition_parser.graphs.amr import named
 from transition_parser.oracles.amr_check import Derived, derive
 from transition_parser.preprocess.aligner import aligned, train_table

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from transition_parser.base.errors import input_error
-from transition_parser.base.progress import progress
+from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.oracles.static import NonProjectiveError, oracle
 from transition_parser.preprocess.splits import by_frequency, data_folder, keep_vectors, source_line, values_of

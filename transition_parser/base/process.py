@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -150,3 +151,10 @@ class Shared:
             with self._lock:
                 del self._values[mine]
                 self._set(next(reversed(self._values.values()), self._first))
+
+
+def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterable[Item]:
+    """Return an iterable over `items` that shows a progress bar on standard error if standard error is a terminal."""
+    from tqdm import tqdm  # imported late because the import is slow, and --help does not need it
+
+    return tqdm(items, desc=what, total=total, disable=not (sys.stderr and sys.stderr.isatty()), leave=False)

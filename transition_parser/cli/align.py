@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from transition_parser.base.errors import InputError
 from transition_parser.base.files import open_input, output
-from transition_parser.base.progress import progress
+from transition_parser.base.process import progress
 from transition_parser.cli.options import (
     add_json,
     add_processes,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import replacing
-from transition_parser.base.progress import progress
+from transition_parser.base.process import progress
 from transition_parser.cli.options import (
     OptionsOf,
     add_system,

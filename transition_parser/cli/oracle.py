@@ -13,7 +13,7 @@ from collections import Counter
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output
-from transition_parser.base.progress import progress
+from transition_parser.base.process import progress
 from transition_parser.cli.options import (
     OptionsOf,
     add_frames,

@@ -21,8 +21,7 @@ from unittest import mock
 
 from transition_parser.base.errors import InputError, input_error, missing_extra
 from transition_parser.base.files import folder, unpacked_name
-from transition_parser.base.process import keep_few_kernels, keep_freed_memory
-from transition_parser.base.progress import progress
+from transition_parser.base.process import keep_few_kernels, keep_freed_memory, progress
 from transition_parser.parsing.bulk import names_in
 from transition_parser.parsing.sentences.parts import Part, divided
 

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output, replacing, unpacked_name
-from transition_parser.base.progress import progress
+from transition_parser.base.process import progress
 from transition_parser.parsing.given import GivenFacts
 from transition_parser.parsing.parser import CHUNK, AnyParse, Parser
 from transition_parser.parsing.sentences.files import EmptyLine, Reading

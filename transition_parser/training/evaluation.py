@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from transition_parser.base.files import replacing
-from transition_parser.base.progress import progress
+from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, raw_text, read_conllu
 from transition_parser.parsing.formalisms import TREES, Formalism
 from transition_parser.training.experiment import Experiment

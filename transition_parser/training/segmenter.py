@@ -18,7 +18,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.optim.swa_utils import AveragedModel
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.progress import progress
+from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.modules.boundary_labeller import BoundaryNetwork, NetworkLabeller, flags_of
 from transition_parser.text.characters import EDGE, UNKNOWN, Characters, Clusters, categories

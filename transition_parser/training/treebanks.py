@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from transition_parser.base.errors import input_error
 from transition_parser.base.model_files import read_text
-from transition_parser.base.progress import progress
+from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.preprocess.dependency import HELD_OUT
 
