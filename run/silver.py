@@ -22,18 +22,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from silver_common import (
-    Example,
-    Excluded,
-    Made,
-    Result,
-    check_options,
-    common_options,
-    make_file,
-    read_frames,
-    read_texts,
-    spread,
-)
+from propbank import Annotation, Example, Predicate, read_annotations, read_frames, spread
+from silver_common import Excluded, Made, Result, check_options, common_options, make_file, read_texts
 from silver_facts import facts_of
 
 from transition_parser import Parser
@@ -41,7 +31,6 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AGREEMENT, EXAMPLE, AmrEntry
 from transition_parser.graphs.conllu import Sentence, read_conllu, unspaced
-from transition_parser.graphs.propbank import Annotation, Predicate, read_annotations
 from transition_parser.parsing.formalisms import AMR
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import AmrParse, Parse

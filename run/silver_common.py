@@ -1,4 +1,4 @@
-"""What the scripts of silver data share: texts to leave out, files that grow by a sentence, PropBank's frames."""
+"""What the scripts of silver data share: texts to leave out, and files that grow by a sentence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import argparse
 import hashlib
 import json
 import os
-import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -17,10 +16,9 @@ from typing import Any, NamedTuple
 from transition_parser import Parser
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import held, output
-from transition_parser.base.progress import progress
+from transition_parser.base.process import progress
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.graphs.propbank import Argument, Predicate
 
 # --- texts that models are evaluated on ----------------------------------------------------------
 
@@ -172,74 +170,3 @@ def make_file(
         raise InputError("no sentence is left whose tree or graph is wanted")
     left_out = Counter(one.left_out for one in results if one.left_out)
     return Made(len(kept), left_out, sum(one.agreement for one in kept) / len(kept))
-
-
-# --- PropBank's frames: Palmer, Gildea and Kingsbury 2005; Pradhan et al. 2022 --------------------
-
-# tokens of the Penn Treebank → the characters that they stand for
-_PLAIN = {"``": '"', "''": '"', "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
-_TRACE = re.compile(r"\*.+|.+\*-\d+|%[a-z]+|/[.?]|\S+@\S+@\S+")  # tokens of treebanks that are no words of the text
-
-
-class Example(NamedTuple):
-    """An annotated example of a roleset."""
-
-    id: str
-    words: tuple[str, ...]
-    predicate: Predicate
-
-
-def read_frames(path: str | os.PathLike) -> tuple[frozenset[str], list[Example]]:
-    """Return the rolesets that AMR uses, and their examples, without those that have traces or no predicate.
-
-    The file has one JSON object per line, with `id`, `amr` and `examples`. Raises `InputError` for another file.
-    """
-    inventory: set[str] = set()
-    examples: list[Example | None] = []
-    for number, line in enumerate(Path(path).read_bytes().splitlines(), 1):
-        try:
-            values = json.loads(line)
-            read = [_example(f"{values['id']}.{i}", values["id"], one) for i, one in enumerate(values["examples"], 1)]
-            if values["amr"]:
-                inventory.add(values["id"])
-                examples += read
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            problem = f"the line is no roleset with `id`, `amr` and `examples`: {type(error).__name__} {error}"
-            raise input_error(problem, path, number) from None
-    if not inventory:
-        raise input_error("the file has no roleset that AMR uses", path)
-    return frozenset(inventory), [one for one in examples if one is not None]
-
-
-def _example(name: str, roleset: str, values: dict[str, Any]) -> Example | None:
-    words = tuple(_PLAIN.get(word, word) for word in values["text"].split())
-    places = [int(place) for place in (values["rel"] or "").split() if place.isdecimal()]
-    if not places or max(places) >= len(words) or any(map(_TRACE.fullmatch, words)):
-        return None
-    arguments = []
-    for label, first, last in values["args"]:
-        if str(first).isdecimal() and str(last).isdecimal() and int(first) <= int(last) < len(words):
-            arguments.append(Argument(label, (int(first), int(last))))
-    return Example(name, words, Predicate(places[0], roleset, tuple(arguments)))
-
-
-def spread(examples: Iterable[Example], most: int, least_words: int, most_words: int, each: int) -> list[Example]:
-    """Return at most `most` examples that cover many rolesets evenly, in their order, each text once.
-
-    The first round takes the first example of each roleset, and so on, up to `each`. Of a round that does not fit,
-    examples at equal distances are taken.
-    """
-    rounds: list[list[tuple[int, Example]]] = [[] for _ in range(each)]
-    taken: Counter[str] = Counter()
-    texts: set[tuple[str, ...]] = set()
-    for place, example in enumerate(examples):
-        roleset = example.predicate.roleset
-        if least_words <= len(example.words) <= most_words and taken[roleset] < each and example.words not in texts:
-            rounds[taken[roleset]].append((place, example))
-            taken[roleset] += 1
-            texts.add(example.words)
-    chosen: list[tuple[int, Example]] = []
-    for some in rounds:
-        room = most - len(chosen)
-        chosen += some if len(some) <= room else [some[i * len(some) // room] for i in range(room)]
-    return [example for _, example in sorted(chosen)]

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from propbank import Predicate, Span
+
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.graphs.propbank import Predicate, Span
 from transition_parser.parsing.given import Given, GivenEdge, GivenNode
 
 ROLES = frozenset(f"ARG{number}" for number in range(6))

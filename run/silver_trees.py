@@ -23,7 +23,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from silver_common import Excluded, Made, Result, check_options, common_options, make_file, read_frames, read_texts
+from propbank import read_frames
+from silver_common import Excluded, Made, Result, check_options, common_options, make_file, read_texts
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError

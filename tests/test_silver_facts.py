@@ -1,16 +1,19 @@
-"""The facts that PropBank's annotation gives: nodes of predicates, and edges to the heads of arguments."""
+"""PropBank's annotation and frames as they are read, and the facts that they give: nodes and edges."""
 
+import json
 import sys
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Row, Sentence
-from transition_parser.graphs.propbank import Argument, Predicate
 from transition_parser.parsing.given import GivenEdge, GivenNode
 
 sys.path.insert(0, str(ROOT / "run"))
+from propbank import Argument, Example, Predicate, read_annotations, read_frames, spread
 from silver_facts import facts_of
 
 
@@ -185,3 +188,116 @@ def test_any_annotation_of_any_tree_gives_facts_or_none(data):
         nodes = {node.variable for node in facts.nodes}
         assert all(edge.source in nodes for edge in facts.edges)
         assert {node.concept for node in facts.nodes} <= {"go-01", "go-02", "do-01"}
+
+
+ANNOTATION = "# sent_id = a\n2\twant\twant.01\tARG0:1-1\tARG1:3-4\n4\tgo\tgo.02\tARG0:1-1\n\n# sent_id = b\n\n"
+
+
+def test_annotation_is_read_with_words_from_0(tmp_path):
+    (tmp_path / "a.tsv").write_text(ANNOTATION)
+    found = read_annotations([tmp_path / "a.tsv"])
+    assert [*found] == ["a", "b"] and not found["b"].predicates
+    want, go = found["a"].predicates
+    assert want == Predicate(1, "want.01", (Argument("ARG0", (0, 0)), Argument("ARG1", (2, 3))))
+    assert (go.word, go.concept, go.is_light) == (3, "go-02", False)
+    found["a"].check(["Boys", "want", "to", "go"])
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["Boys", "like", "to", "go"], "word 2 is 'want' here, but 'like' in the treebank"),
+        (["Boys", "want", "to"], "word 4 is 'go' here, but one of 3 words in the treebank"),
+    ],
+)
+def test_annotation_of_other_words_is_an_error(words, problem, tmp_path):
+    (tmp_path / "a.tsv").write_text(ANNOTATION)
+    with pytest.raises(InputError, match=f"a.tsv:1: sentence a: {problem}"):
+        read_annotations([tmp_path / "a.tsv"])["a"].check(words)
+
+
+def test_an_argument_behind_the_last_word_is_an_error(tmp_path):
+    (tmp_path / "a.tsv").write_text("# sent_id = a\n1\tGo\tgo.01\tARG1:2-4\n")
+    with pytest.raises(InputError, match="ARG1 ends at word 4 of 3"):
+        read_annotations([tmp_path / "a.tsv"])["a"].check(["Go", "home", "boys"])
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("2\twant\twant.01\n", "a.tsv:1: a predicate before the first"),
+        ("# sent_id = a\n1\twant\n", "a.tsv:2: sentence a: .* is no predicate"),
+        ("# sent_id = a\n" + "9" * 5000 + "\twant\twant.01\n", "a.tsv:2: sentence a: .* is no predicate"),
+        ("# sent_id = a\n1\twant\twant.01\tARG0:2\n", "'ARG0:2' is no argument"),
+        ("# sent_id = a\n1\twant\twant.01\tARG0:3-2\n", "'ARG0:3-2' is no argument"),
+        ("# sent_id = a\n\n# sent_id = a\n", "a.tsv:3: sentence a: the sentence is in .*a.tsv:1, too"),
+    ],
+)
+def test_broken_annotation_is_an_error_at_its_line(text, problem, tmp_path):
+    (tmp_path / "a.tsv").write_text(text)
+    with pytest.raises(InputError, match=problem):
+        read_annotations([tmp_path / "a.tsv"])
+
+
+def frame(id: str = "go.01", amr: tuple[str, ...] = ("2019",), **example: object) -> str:
+    some = [{"text": "Boys go home", "rel": "1", "args": [["ARG1", "0", "0"]], **example}]
+    return json.dumps({"id": id, "amr": amr, "examples": some}) + "\n"
+
+
+def test_frames_are_those_that_amr_uses(tmp_path):
+    (tmp_path / "f").write_text(frame() + frame("go.04", amr=()))
+    inventory, found = read_frames(tmp_path / "f")
+    assert inventory == {"go.01"}
+    arguments = (Argument("ARG1", (0, 0)),)
+    assert found == [Example("go.01.1", ("Boys", "go", "home"), Predicate(1, "go.01", arguments))]
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        {"rel": "3"},
+        {"rel": None},
+        {"rel": "?"},
+        {"text": "Boys want *PRO* to go", "rel": "4"},
+        {"text": "", "rel": "0"},
+    ],
+)
+def test_examples_that_cannot_be_used_are_left_out(example, tmp_path):
+    (tmp_path / "f").write_text(frame(**example))
+    assert not read_frames(tmp_path / "f")[1]
+
+
+def test_arguments_without_a_place_are_left_out_and_brackets_restored(tmp_path):
+    arguments = [["ARG0", "?", "?"], ["ARG1", "0", "9"], ["ARG2", "2", "4"]]
+    (tmp_path / "f").write_text(frame(text="Boys go -LRB- home -RRB-", args=arguments))
+    (example,) = read_frames(tmp_path / "f")[1]
+    assert example.words[2:] == ("(", "home", ")") and example.predicate.arguments == (Argument("ARG2", (2, 4)),)
+
+
+@pytest.mark.parametrize(
+    "text", ["go\n", "{}\n", "[]\n", "", frame(amr=()), '{"id": "a.01", "amr": 1, "examples": [2]}']
+)
+def test_a_file_that_holds_no_frames_is_an_error(text, tmp_path):
+    (tmp_path / "f").write_text(text)
+    with pytest.raises(InputError, match="roleset"):
+        read_frames(tmp_path / "f")
+
+
+def examples(*rolesets: str) -> list[Example]:
+    return [Example(f"{i}", (str(i), "a", "b"), Predicate(1, one)) for i, one in enumerate(rolesets)]
+
+
+def test_examples_cover_rolesets_evenly():
+    some = examples("a.01", "a.01", "a.01", "b.01", "c.01", "c.01")
+
+    def taken(most: int, each: int = 2) -> str:
+        return "".join(one.id for one in spread(some, most, 3, 3, each))
+
+    assert taken(9) == "01345" and taken(9, each=1) == "034"
+    assert taken(3) == "034" and taken(4) == "0134" and taken(2) == "03"
+    assert not spread(some, 9, 4, 9, 2) and not spread(some, 9, 1, 2, 2)
+
+
+def test_a_text_is_an_example_once():
+    some = examples("a.01", "b.01")
+    assert spread([some[0], some[1]._replace(words=some[0].words)], 9, 1, 9, 2) == some[:1]

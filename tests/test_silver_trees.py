@@ -123,22 +123,6 @@ def test_an_alternative_keeps_the_id_of_its_sentence():
     assert read.comments == ("# sent_id = one", "# agreement = 0.5000")
 
 
-def test_a_run_on_another_device_does_not_go_on(tmp_path, monkeypatch):
-    sentences, parser = [with_id(("a", "b", "c"), name) for name in "ab"], FakeParser(CHAIN, stop_at="b")
-    with pytest.raises(Interruption):
-        make_treebank(str(tmp_path / "t.conllu"), sentences, [parser])
-    monkeypatch.setattr(FakeParser, "device", torch.device("cuda"))
-    with pytest.raises(InputError, match="interrupted run with other sentences or options"):
-        make_treebank(str(tmp_path / "t.conllu"), sentences, [FakeParser(CHAIN)])
-
-
-def test_a_silver_tree_says_how_much_the_models_agree():
-    ((parse, agreement),) = silver_trees([FakeParser(CHAIN, FLAT)], [with_id(("a", "b", "c"), "one")])
-    (read,) = parse_conllu(written(parse, agreement).encode().splitlines(True))
-    assert read.comments == ("# sent_id = one", "# agreement = 0.6667")
-    assert read.tree() == parse.tree
-
-
 def test_an_interrupted_run_goes_on_and_gives_the_same_bytes(tmp_path, monkeypatch):
     monkeypatch.setattr(trees, "CHUNK", 2)
     sentences = [with_id(("a", "b", "c"), name) for name in "abcde"]
@@ -176,9 +160,3 @@ def test_each_text_is_parsed_once_and_excluded_texts_never():
     left_out: Counter[str] = Counter()
     assert [one.id for one in distinct(sentences, {"a d"}, left_out)] == ["a b", "a c"]
     assert left_out == {"sentence that came before": 1, "sentence of an excluded text": 1}
-
-
-def test_a_broken_file_is_an_error(tmp_path: Path):
-    (tmp_path / "t.conllu").write_text("1\tone\n\n")
-    with pytest.raises(InputError, match=r"t\.conllu:1"):
-        list(sentences_of(tmp_path / "t.conllu", 1, 9))
