@@ -10,9 +10,8 @@ import math
 import os
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from operator import attrgetter
 from typing import Literal
 
@@ -34,31 +33,43 @@ PTB_PUNCTUATION = frozenset(["``", "''", ":", ",", "."])  # XPOS tags
 
 @dataclass(frozen=True)
 class Score:
-    """Numbers of words, tokens or sentences.
+    """Numbers of words, tokens or sentences: in the gold file, in the system's file, and right in the system's file.
 
-    gold: the number in the gold file
-    system: the number in the system's file
-    right: the number in the system's file that are right
+    The scores are in percent. With equal tokenisation, F1 is the share of right words.
+
+    aligned: the number of the gold words that are aligned; None where the score does not tell
     """
 
     gold: int
     system: int
     right: int
+    aligned: int | None = None
 
     @property
     def precision(self) -> float:
-        """The share of the system's words, tokens or sentences that are right, in percent."""
         return 100.0 * self.right / self.system if self.system else 0.0
 
     @property
     def recall(self) -> float:
-        """The share of gold's words, tokens or sentences that the system has right, in percent."""
         return 100.0 * self.right / self.gold if self.gold else 0.0
 
     @property
     def f1(self) -> float:
-        """F1 in percent. With equal tokenisation, F1 is the share of right words."""
         return 200.0 * self.right / (self.gold + self.system) if self.right else 0.0
+
+    @property
+    def aligned_accuracy(self) -> float | None:
+        """The share of the aligned words that are right."""
+        return self.aligned if self.aligned is None else 100.0 * self.right / max(self.aligned, 1)
+
+
+def _plain(word: AlignedWord) -> str:
+    """Return the relation of a word without its subtype."""
+    return word.relation.partition(":")[0]
+
+
+def _is_content(word: AlignedWord) -> bool:
+    return _plain(word) in CONTENT_RELATIONS
 
 
 class Comparison:
@@ -86,6 +97,7 @@ class Comparison:
         self._gold_of = {id(system): gold for gold, system in self.pairs} | {id(word): word for word in self.gold}
         self._gold_ends = [word.end for word in self.gold]
         self._gold_starts = [word.start for word in self.gold]
+        self._has_features = any(word.feats != _NONE for word in self.gold)
         self._left_out: set[int] = set()
         if skip_punctuation:
             self._left_out = {id(word) for word in self.gold if word.xpos in PTB_PUNCTUATION}
@@ -120,17 +132,11 @@ class Comparison:
         which gold has the column, see `annotated`. `conll18` has all scores of the shared task, which count all words.
         """
 
-        def content(word: AlignedWord) -> bool:
-            return word.relation.split(":")[0] in CONTENT_RELATIONS
-
-        def label(pair: Pair) -> bool:
-            return pair[0].relation == pair[1].relation
-
         scores = {
             "uas": self._score(self.head_right),
             "las": self._score(self.arc_right),
-            "clas": self._score(self.arc_right, content),
-            "label_accuracy": self._score(label),
+            "clas": self._score(self.arc_right, _is_content),
+            "label_accuracy": self._score(lambda pair: pair[0].relation == pair[1].relation),
         }
         for name, column in COLUMNS.items():
             if all(any(getattr(word, column) != _NONE for word in words) for words in (self.gold, self.system)):
@@ -139,14 +145,10 @@ class Comparison:
 
     def _column_score(self, column: str) -> Score:
         value = attrgetter("universal_features" if column == "feats" else column)
-
-        def right(pair: Pair) -> bool:
-            return value(pair[0]) == value(pair[1])
-
-        def counted(word: AlignedWord) -> bool:
-            return any(self._has(gold, column) for gold in self._gold_words(word))
-
-        return self._score(right, counted)
+        return self._score(
+            lambda pair: value(pair[0]) == value(pair[1]),
+            lambda word: any(self._has(gold, column) for gold in self._gold_words(word)),
+        )
 
     def annotated(self) -> dict[str, int]:
         """Return for `upos`, `lemmas`, `xpos` and `ufeats` how many gold words have the column.
@@ -157,10 +159,6 @@ class Comparison:
             name: sum(self.counts(word) and self._has(word, column) for word in self.gold)
             for name, column in COLUMNS.items()
         }
-
-    @cached_property
-    def _has_features(self) -> bool:
-        return any(word.feats != _NONE for word in self.gold)
 
     def _has(self, word: AlignedWord, column: str) -> bool:
         """Return True if a gold word has the column; `_` is the lemma of the word `_`."""
@@ -187,7 +185,6 @@ class Comparison:
         }
 
     def spans(self, kind: Literal["tokens", "sentences"]) -> Score:
-        """Return the score of tokens or sentences. A unit is right if a gold unit covers the same characters."""
         gold, system = (getattr(file, kind) for file in self._files)
         return Score(len(gold), len(system), len({*gold} & {*system}))
 
@@ -211,7 +208,7 @@ class Comparison:
         def distance(word: AlignedWord) -> str:
             if word.parent is None:
                 return _ROOT
-            ends = self._gold_of.get(id(word)), self._gold_of.get(id(word.parent))
+            ends = self.gold_of(word), self.gold_of(word.parent)
             first, last = ends if None not in ends else (word, word.parent)
             return _name(abs(place[id(first)] - place[id(last)]), _DISTANCES)
 
@@ -247,20 +244,16 @@ class Comparison:
         return [pair for pair in self.pairs if self.counts(pair[0])]
 
     def gold_of(self, word: AlignedWord) -> AlignedWord | None:
-        """Return the gold word that a system's word is aligned with, None if there is none."""
+        """Return the gold word that a word is aligned with, None if there is none; a gold word itself."""
         return self._gold_of.get(id(word))
 
     def _score(
         self, right: Callable[[Pair], bool], counted: Callable[[AlignedWord], bool] = lambda word: True
     ) -> Score:
-        def keep(word: AlignedWord) -> bool:
-            return counted(word) and self.counts(word)
-
-        return Score(
-            sum(map(keep, self.gold)),
-            sum(map(keep, self.system)),
-            sum(keep(pair[0]) and right(pair) for pair in self.pairs),
+        gold, system = (
+            sum(counted(word) and self.counts(word) for word in words) for words in (self.gold, self.system)
         )
+        return Score(gold, system, sum(counted(pair[0]) and right(pair) for pair in self.counted_pairs))
 
 
 def _name(number: int, bounds: Mapping[str, float]) -> str:
@@ -313,79 +306,7 @@ def _read(path: str | os.PathLike) -> list[Sentence]:
 
 
 FUNCTION_RELATIONS = frozenset("aux cop mark det clf case cc".split())
-_NO_LEMMA = "_"
-_NOT_ALIGNED = object()
-Key = Callable[[AlignedWord, "_Side"], Hashable]  # a word is right if its key equals its gold word's
 _HEADER = "Metric     | Precision |    Recall |  F1 Score | AligndAcc"
-
-
-@dataclass(frozen=True)
-class AlignedScore(Score):
-    """A score of words, or of the segmentation into tokens, sentences and words.
-
-    aligned: the number of the gold words in this score that are aligned; None for scores of the segmentation
-    """
-
-    aligned: int | None = None
-
-    @property
-    def aligned_accuracy(self) -> float | None:
-        """The share of the aligned words that are right, in percent."""
-        if self.aligned is None:
-            return None
-        return 100.0 * self.right / self.aligned if self.aligned else 0.0
-
-
-class _Side:
-    """One of the two files. It replaces a word by its gold word, so that keys of both files can be compared."""
-
-    def __init__(self, comparison: Comparison, is_gold: bool) -> None:
-        self.comparison, self.is_gold = comparison, is_gold
-
-    def gold_of(self, word: AlignedWord | None) -> object:
-        """Return the gold word of a word, `_NOT_ALIGNED` if there is none. Return None for None, which is the root."""
-        if word is None or self.is_gold:
-            return word
-        return self.comparison.gold_of(word) or _NOT_ALIGNED
-
-    def lemma(self, word: AlignedWord) -> str:
-        """Return the lemma, but `_` if the gold word has no lemma, so that any lemma is right."""
-        gold = word if self.is_gold else self.comparison.gold_of(word)
-        return _NO_LEMMA if gold is not None and gold.lemma == _NO_LEMMA else word.lemma
-
-
-def _relation(word: AlignedWord) -> str:
-    return word.relation.partition(":")[0]
-
-
-def _is_content(word: AlignedWord) -> bool:
-    return _relation(word) in CONTENT_RELATIONS
-
-
-def _arc(word: AlignedWord, side: _Side) -> tuple[Hashable, ...]:
-    return side.gold_of(word.parent), _relation(word)
-
-
-def _tagged_arc(word: AlignedWord, side: _Side) -> tuple[Hashable, ...]:
-    return (*_arc(word, side), word.upos, word.universal_features)
-
-
-def _with_function_words(word: AlignedWord, side: _Side) -> Hashable:
-    """Return the key of MLAS: the arc, UPOS and features of a word and of the function words that depend on it."""
-    function_words = (child for child in word.children if _relation(child) in FUNCTION_RELATIONS)
-    of_them = ((side.gold_of(c), _relation(c), c.upos, c.universal_features) for c in function_words)
-    return (*_tagged_arc(word, side), *of_them)
-
-
-_OF_ALL_WORDS: Mapping[str, Key] = {
-    "UPOS": lambda word, side: word.upos,
-    "XPOS": lambda word, side: word.xpos,
-    "UFeats": lambda word, side: word.universal_features,
-    "AllTags": lambda word, side: (word.upos, word.xpos, word.universal_features),
-    "Lemmas": lambda word, side: side.lemma(word),
-    "UAS": lambda word, side: side.gold_of(word.parent),
-    "LAS": _arc,
-}
 # score → the names in `Comparison.annotated` of the columns that it compares
 COLUMNS_OF: Mapping[str, Sequence[str]] = {
     "UPOS": ["upos"],
@@ -396,41 +317,64 @@ COLUMNS_OF: Mapping[str, Sequence[str]] = {
     "MLAS": ["upos", "ufeats"],
     "BLEX": ["lemmas"],
 }
-_OF_CONTENT_WORDS: Mapping[str, Key] = {
-    "CLAS": _arc,
-    "MLAS": _with_function_words,
-    "BLEX": lambda word, side: (*_arc(word, side), side.lemma(word)),
-}
 
 
-def conll18(comparison: Comparison) -> dict[str, AlignedScore]:
+def conll18(comparison: Comparison) -> dict[str, Score]:
     """Return official name → score, in the official order.
 
     The options `full_labels` and `skip_punctuation` of the comparison do not change these scores.
     """
-    tokens, sentences = comparison.spans("tokens"), comparison.spans("sentences")
-    words = AlignedScore(len(comparison.gold), len(comparison.system), len(comparison.pairs))
+
+    def same(*names: str) -> Callable[[Pair], bool]:
+        values = attrgetter(*names)
+        return lambda pair: values(pair[0]) == values(pair[1])
+
+    def arc(pair: Pair) -> bool:
+        return _plain(pair[0]) == _plain(pair[1]) and comparison.head_right(pair)
+
+    def lemma(pair: Pair) -> bool:
+        return pair[0].lemma in (_NONE, pair[1].lemma)  # where gold has no lemma, any is right
+
+    def with_function_words(pair: Pair) -> bool:
+        """Return True if the arc, UPOS and features of a word and of the function words that depend on it are right."""
+        gold, system = ([c for c in word.children if _plain(c) in FUNCTION_RELATIONS] for word in pair)
+        pairs = list(zip(gold, system))
+        aligned = len(gold) == len(system) and all(comparison.gold_of(system) is gold for gold, system in pairs)
+        return (
+            arc(pair) and aligned and all(map(tagged, [pair, *pairs])) and all(_plain(a) == _plain(b) for a, b in pairs)
+        )
+
+    tagged = same("upos", "universal_features")
+    of_all: dict[str, Callable[[Pair], bool]] = {
+        "UPOS": same("upos"),
+        "XPOS": same("xpos"),
+        "UFeats": same("universal_features"),
+        "AllTags": same("upos", "xpos", "universal_features"),
+        "Lemmas": lemma,
+        "UAS": comparison.head_right,
+        "LAS": arc,
+    }
+    of_content_words = {
+        "CLAS": arc,
+        "MLAS": with_function_words,
+        "BLEX": lambda pair: arc(pair) and lemma(pair),
+    }
+
+    def score(right: Callable[[Pair], bool], counts: Callable[[AlignedWord], bool]) -> Score:
+        pairs = [pair for pair in comparison.pairs if counts(pair[0])]
+        gold, system = (sum(map(counts, words)) for words in (comparison.gold, comparison.system))
+        return Score(gold, system, sum(map(right, pairs)), len(pairs))
+
     return {
-        "Tokens": AlignedScore(tokens.gold, tokens.system, tokens.right),
-        "Sentences": AlignedScore(sentences.gold, sentences.system, sentences.right),
-        "Words": words,
-        **{name: _score(comparison, key, lambda word: True) for name, key in _OF_ALL_WORDS.items()},
-        **{name: _score(comparison, key, _is_content) for name, key in _OF_CONTENT_WORDS.items()},
+        "Tokens": comparison.spans("tokens"),
+        "Sentences": comparison.spans("sentences"),
+        "Words": Score(len(comparison.gold), len(comparison.system), len(comparison.pairs)),
+        **{name: score(right, lambda word: True) for name, right in of_all.items()},
+        **{name: score(right, _is_content) for name, right in of_content_words.items()},
     }
 
 
-def _score(comparison: Comparison, key: Key, counts: Callable[[AlignedWord], bool]) -> AlignedScore:
-    gold_side, system_side = _Side(comparison, True), _Side(comparison, False)
-    pairs = [pair for pair in comparison.pairs if counts(pair[0])]
-    return AlignedScore(
-        sum(map(counts, comparison.gold)),
-        sum(map(counts, comparison.system)),
-        sum(key(gold, gold_side) == key(system, system_side) for gold, system in pairs),
-        len(pairs),
-    )
-
-
-def conll18_table(scores: Mapping[str, AlignedScore]) -> str:
+def conll18_table(scores: Mapping[str, Score]) -> str:
     """Return the scores as the table that the official script prints with `--verbose`."""
     lines = [_HEADER, "+".join(["-" * 11] * 5)]
     for name, score in scores.items():
@@ -440,11 +384,8 @@ def conll18_table(scores: Mapping[str, AlignedScore]) -> str:
     return "\n".join(lines)
 
 
-def conll18_data(scores: Mapping[str, AlignedScore]) -> dict[str, dict[str, float | None]]:
-    """Return the scores as plain data, in percent with two decimals.
-
-    The keys are `precision`, `recall`, `f1` and `aligned_accuracy`, which is None for scores of the segmentation.
-    """
+def conll18_data(scores: Mapping[str, Score]) -> dict[str, dict[str, float | None]]:
+    """Return the scores as plain data, in percent with two decimals; `aligned_accuracy` is None for segmentation."""
     return {
         name: {
             "precision": round(score.precision, 2),

@@ -9,7 +9,6 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from operator import itemgetter
 
 from transition_parser.base.errors import input_error
@@ -20,11 +19,6 @@ UNIVERSAL_FEATURES = frozenset(
     "PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood Tense Aspect "
     "Voice Evident Polarity Person Polite".split()
 )
-
-
-@lru_cache(maxsize=1 << 12)  # a treebank has few sets of features
-def _universal(feats: str) -> tuple[str, ...]:
-    return tuple(sorted(one for one in feats.split("|") if one.partition("=")[0] in UNIVERSAL_FEATURES))
 
 
 @dataclass(eq=False)
@@ -58,7 +52,7 @@ class AlignedWord:
     @property
     def universal_features(self) -> tuple[str, ...]:
         """The features of the word that the shared task scores, in alphabetical order."""
-        return _universal(self.feats)
+        return tuple(sorted(one for one in self.feats.split("|") if one.partition("=")[0] in UNIVERSAL_FEATURES))
 
 
 Pair = tuple[AlignedWord, AlignedWord]
@@ -91,7 +85,7 @@ class TextFile:
                 continue
             in_range = row.is_word and int(row.id) <= covered
             if not in_range:
-                forms.append(_without_spaces(row.form))
+                forms.append("".join(c for c in row.form if unicodedata.category(c) != "Zs") or row.form)
                 start = self.tokens[-1][1] if self.tokens else 0
                 self.tokens.append((start, start + len(forms[-1])))
                 self._rows.append((sentence, number))
@@ -117,12 +111,8 @@ class TextFile:
         return sentence.path, line, sentence.id
 
 
-def _without_spaces(form: str) -> str:
-    kept = "".join(c for c in form if unicodedata.category(c) != "Zs")
-    return kept or form
-
-
 def check_same_text(gold: TextFile, system: TextFile) -> None:
+    """Raise `InputError` at the first character in which the two files differ."""
     if gold.text == system.text:
         return
     first = next(
@@ -132,21 +122,15 @@ def check_same_text(gold: TextFile, system: TextFile) -> None:
     path, line, name = gold.place(first)
     where = f" ({path}:{line}{f', sentence {name}' if name else ''})" if path else ""
     ours, theirs = gold.text[first : first + 20], system.text[first : first + 20]
-    problem = f"the texts differ from character {first} on (spaces not counted): gold{where} has "
-    if _composed(ours)[:1] == _composed(theirs)[:1]:
-        problem += f"{_codes(ours)}, the system has {_codes(theirs)}, other Unicode forms of {_composed(ours)!r}: "
-        problem += "write both files in the same form, such as NFC"
+    composed, other = (unicodedata.normalize("NFC", text) for text in (ours, theirs))
+    mend = ""
+    if composed[:1] == other[:1]:
+        mend = f", other Unicode forms of {composed!r}: write both files in the same form, such as NFC"
+        ours, theirs = (" ".join(f"U+{ord(c):04X}" for c in text[:3]) for text in (ours, theirs))
     else:
-        problem += f"{ours!r}, the system has {theirs!r}"
-    raise input_error(problem, *system.place(first))
-
-
-def _composed(text: str) -> str:
-    return unicodedata.normalize("NFC", text)
-
-
-def _codes(text: str) -> str:
-    return " ".join(f"U+{ord(character):04X}" for character in text[:3])
+        ours, theirs = repr(ours), repr(theirs)
+    problem = f"the texts differ from character {first} on (spaces not counted): gold{where} has {ours}"
+    raise input_error(f"{problem}, the system has {theirs}{mend}", *system.place(first))
 
 
 def align(gold: Sequence[AlignedWord], system: Sequence[AlignedWord]) -> list[Pair]:
