@@ -11,10 +11,9 @@ from functools import partial
 from transition_parser.base.errors import InputError
 from transition_parser.base.process import in_parallel
 from transition_parser.graphs.amr import AmrGraph
-from transition_parser.graphs.amr_matching import TooLargeError
 from transition_parser.graphs.amr_score import Counts, compare_graphs
-from transition_parser.graphs.amr_triples import entry_triples, read_triples
 from transition_parser.graphs.bank import AmrEntry
+from transition_parser.graphs.smatch import TooLargeError, entry_triples, read_triples
 from transition_parser.oracles.amr import Derivation, amr_oracle
 from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action, Kind

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.graphs.amr_triples import entry_triples
 from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.graphs.smatch import entry_triples
 from transition_parser.oracles.amr import check_graph
 from transition_parser.oracles.amr_check import Derived
 from transition_parser.preprocess.aligner import with_sentences

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from tests.conftest import ROOT
 from tests.graphs.test_amr_score import graphs
 from transition_parser.graphs.amr_score import compare_banks, smatch_counts
-from transition_parser.graphs.amr_triples import read_triples
+from transition_parser.graphs.smatch import read_triples
 
 SCRIPT = ROOT / "run" / "bench" / "errors.py"
 _spec = importlib.util.spec_from_file_location("bench_errors", SCRIPT)

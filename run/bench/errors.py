@@ -39,9 +39,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.amr_matching import best_mapping
 from transition_parser.graphs.amr_score import Counts, paired_entries
-from transition_parser.graphs.amr_triples import Triples, read_triples
+from transition_parser.graphs.smatch import Triples, best_mapping, read_triples
 
 CLASSES = (
     "nodes", "edges at nodes", "top", "wiki", "name strings", "constants", "sense", "name type", "concept", "role",

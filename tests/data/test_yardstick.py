@@ -9,9 +9,9 @@ import pytest
 from penman.models.amr import model
 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
-from transition_parser.graphs.amr_triples import entry_triples
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
+from transition_parser.graphs.smatch import entry_triples
 
 TREES, AMRS = (SAMPLE.with_name(f"yardstick{suffix}") for suffix in (".conllu", ".amr"))
 UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB".split()

@@ -1,22 +1,28 @@
-"""Smatch by hand, against the package and its program, and the fine-grained scores by hand."""
+"""Smatch, the fine-grained scores and SemBLEU by hand; Smatch as its program has it."""
 
+import math
 import os
 import random
 import re
-from collections import Counter
 
 import pytest
-import smatch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE_AMR, run
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.graphs.amr_matching import best_mapping
-from transition_parser.graphs.amr_score import Counts, compare_banks, smatch_counts, triple_diff
-from transition_parser.graphs.amr_triples import read_triples, without_alignments
-from transition_parser.graphs.bank import read_bank
+from transition_parser.graphs.amr_score import (
+    Counts,
+    NgramCounts,
+    compare_banks,
+    ngram_counts,
+    sembleu,
+    smatch_counts,
+    triple_diff,
+)
+from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
+from transition_parser.graphs.smatch import without_alignments
 
 WANT = "(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG0 b))"  # 3 concepts, 3 relations, TOP
 NAMED = '(c / city :wiki "Paris" :name (n / name :op1 "Paris"))'
@@ -115,35 +121,6 @@ def graphs(draw, size=7):
     return AmrGraph(tuple(labels), frozenset(), tuple(dict.fromkeys(edges + more)))
 
 
-def match_of_smatch(system: str, gold: str) -> int:
-    """What the package counts from its own random starts."""
-    match, _system, _gold = smatch.get_amr_match(system, gold)
-    smatch.match_triple_dict.clear()
-    return match
-
-
-@given(graphs(size=4), graphs(size=4), st.integers(0, 99))
-@settings(max_examples=40)
-def test_matches_are_those_of_smatch(system, gold, seed):
-    """On small graphs many starts find the best mapping, whatever their order."""
-    system, gold = (" ".join(graph.to_penman().split()) for graph in (system, gold))
-    assert smatch_counts(gold, system, restarts=20, seed=seed).match >= match_of_smatch(system, gold)
-
-
-@given(graphs(), graphs(), st.integers(0, 99))
-@settings(max_examples=40)
-def test_the_mapping_accounts_for_the_matches(system, gold, seed):
-    system, gold = (read_triples(graph.to_penman()).normalized() for graph in (system, gold))
-    match, mapping = best_mapping(system, gold, seed=seed)
-    assert len(mapping) == len(system.concepts)
-    assert all(count == 1 for node, count in Counter(mapping).items() if node is not None)
-    ours = [(label, mapping[node]) for node, label in enumerate(system.concepts)]
-    ours += [(role, mapping[node], value) for role, node, value in system.attributes]
-    ours += [(role, mapping[source], mapping[target]) for role, source, target in system.relations]
-    theirs = [(label, node) for node, label in enumerate(gold.concepts)] + [*gold.attributes, *gold.relations]
-    assert match == sum((Counter(ours) & Counter(theirs)).values())
-
-
 @given(graphs(size=12), st.randoms(use_true_random=False))
 @settings(max_examples=60)
 def test_equal_graphs_are_found_nearly_equal(graph, chance):
@@ -152,13 +129,6 @@ def test_equal_graphs_are_found_nearly_equal(graph, chance):
     chance.shuffle(order)
     found = smatch_counts(graph.to_penman(), graph.renumbered(order).to_penman())
     assert found.system == found.gold and found.f1 > 0.6
-
-
-def test_the_mapping_is_one_to_one_and_the_same_each_time():
-    system, gold = (read_triples(text) for text in ("(a / and :op1 (b / b) :op2 (c / b) :op3 (d / d))", WANT))
-    match, mapping = best_mapping(system, gold)
-    assert match == 1 and [node for node in mapping if node is not None].count(0) == 1
-    assert best_mapping(system, gold) == (match, mapping)
 
 
 def bank(path, *graphs, ids=True):
@@ -207,14 +177,9 @@ def test_an_edge_that_only_its_role_tells_apart_counts_once_unlabeled(tmp_path):
     assert compare_banks(path, path, fine_grained=True).total()["unlabeled"] == Counts(4, 4, 4)
 
 
-def test_processes_do_not_have_the_callers_handlers_of_signals(tmp_path, monkeypatch):
-    """So they are not forked: they are ended by SIGTERM, and one that handles it may be waiting for a lock for ever."""
+def test_processes_and_order_change_nothing(tmp_path, monkeypatch):
+    """Processes are not forked: they would have the caller's handlers of signals."""
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))
-    gold, system = bank(tmp_path / "gold.amr", *GOLD * 5), bank(tmp_path / "system.amr", *SYSTEM * 5)
-    assert len(compare_banks(gold, system, processes=2).sentences) == 10
-
-
-def test_processes_and_order_change_nothing(tmp_path):
     gold, system = bank(tmp_path / "gold.amr", *GOLD * 5), bank(tmp_path / "system.amr", *SYSTEM * 5)
     one = compare_banks(gold, system, fine_grained=True)
     assert compare_banks(gold, system, fine_grained=True, processes=2) == one
@@ -262,3 +227,87 @@ def test_close_to_the_program_on_whole_files(corpora, tmp_path):
     printed = run("smatch.py", "-f", system, gold, "--significant", "4").stdout
     assert float(printed.split()[-1]) == pytest.approx(counts.f1, abs=0.003)
     assert compare_banks(gold, gold).total()["smatch"].exact
+
+
+def entry(penman: str) -> AmrEntry:
+    return parse_entry(["# ::id a", *penman.splitlines()])
+
+
+def test_sembleu_by_hand():
+    """Gold: 3 nodes, 3 edges, one path of two edges (want, go, boy)."""
+    system = "(w / want-01 :ARG0 (b / girl) :ARG1 (g / go-01 :ARG0 b :ARG4 (h / home)))"
+    counts = ngram_counts(entry(WANT), entry(system))
+    assert counts == NgramCounts(match=(2, 1, 0), system=(4, 4, 2), system_size=8, gold_size=6)
+    assert sembleu([counts]) == pytest.approx((2 / 4 * 1 / 4 * 1 / (2 * 2)) ** (1 / 3))
+    back = ngram_counts(entry(system), entry(WANT))
+    assert back == NgramCounts(match=(2, 1, 0), system=(3, 3, 1), system_size=6, gold_size=8)
+    assert sembleu([back]) == pytest.approx(math.exp(1 - 8 / 6) * (2 / 3 * 1 / 3 * 1 / 2) ** (1 / 3))
+
+
+def test_matches_are_clipped():
+    gold, system = entry("(a / and :op1 (d / dog))"), entry("(a / and :op1 (d / dog) :op2 (d2 / dog))")
+    assert ngram_counts(gold, system) == NgramCounts((2, 1, 0), (3, 2, 0), 5, 3)
+
+
+@pytest.mark.parametrize(
+    ("gold", "system"),
+    [
+        (WANT, "(g / go-01 :ARG0 (b / boy :ARG0-of (w / want-01 :ARG1 g)))"),  # inverse roles, focus
+        (
+            '(c / city :wiki "Rome" :name (n / name :op1 "Rome"))',
+            '(c / CITY :wiki "rome" :name (n / name :op1 "ROME"))',
+        ),
+        ("(d / dog :mod (b / big))", "(b / big :domain (d / dog))"),
+        ("(f / five :quant 5)", '(f / five :quant "5")'),
+        ("(s / see-01~e.1 :ARG1~e.0 (d / dog~e.2))", "(s / see-01 :ARG1 (d / dog))"),
+    ],
+)
+def test_what_makes_no_difference_to_sembleu(gold, system):
+    assert sembleu([ngram_counts(entry(gold), entry(system))]) == pytest.approx(1)
+
+
+def test_wiki_counts_in_sembleu():
+    gold, system = (entry(f'(c / city :wiki {wiki} :name (n / name :op1 "Rome"))') for wiki in ("-", '"Rome"'))
+    assert ngram_counts(gold, system) == NgramCounts((3, 2, 1), (4, 3, 1), 7, 7)
+
+
+def test_circles_end():
+    circle = entry("(t / top :ARG0-of (a / a-01 :ARG1 (b / b-01 :ARG1 a)))")
+    counts = ngram_counts(circle, circle)
+    assert counts.system == (3, 3, 3) and sembleu([counts]) == pytest.approx(1)
+
+
+def test_orders_that_the_system_does_not_have():
+    """A file of single nodes is scored by them alone; nothing right is 0."""
+    assert sembleu([ngram_counts(entry("(r / rain-01)"), entry("(r / rain-01)"))]) == pytest.approx(1)
+    assert sembleu([ngram_counts(entry("(r / rain-01)"), entry("(s / snow-01)"))]) == 0
+    assert sembleu([]) == 0
+
+
+def test_sembleu_of_banks(tmp_path):
+    gold, system = bank(tmp_path / "gold.amr", *GOLD), bank(tmp_path / "system.amr", *SYSTEM)
+    counted = [ngram_counts(ours, theirs) for ours, theirs in zip(read_bank(gold), read_bank(system), strict=True)]
+    scores = compare_banks(gold, system, fine_grained=True)
+    assert [sentence.ngrams for sentence in scores.sentences] == counted
+    assert scores.sembleu() == sembleu(counted)
+    assert compare_banks(gold, system).sembleu() is None
+
+
+def test_sembleu_of_a_bank_against_itself():
+    assert compare_banks(SAMPLE_AMR, SAMPLE_AMR, fine_grained=True).sembleu() == pytest.approx(1)
+
+
+@given(graphs(), graphs(), st.randoms(use_true_random=False))
+@settings(max_examples=60)
+def test_variables_and_order_make_no_difference_to_sembleu(gold, system, chance):
+    order = list(range(len(system)))
+    chance.shuffle(order)
+    other = system.renumbered(order)
+    names = [f"x{node}" for node in order]
+    texts = gold.to_penman(), system.to_penman(), other.to_penman(variables=names)
+    ours, theirs, shuffled = map(entry, texts)
+    assert ngram_counts(ours, theirs) == ngram_counts(ours, shuffled)
+    assert ngram_counts(theirs, ours) == ngram_counts(shuffled, ours)
+    assert ngram_counts(ours, theirs).match == ngram_counts(theirs, ours).match
+    assert sembleu([ngram_counts(theirs, shuffled)]) == pytest.approx(1)
+    assert 0 <= sembleu([ngram_counts(ours, theirs)]) <= 1 + 1e-9

@@ -80,7 +80,7 @@ def test_strings_with_escapes_are_compared():
 def test_graphs_that_are_too_large_to_compare_are_named(monkeypatch):
     train = "# ::tok Go far now\n(r / run-02~0 :ARG1 (f / far~1) :time (n / now~2))\n"
     assert cover(GO, train=train).skipped == []
-    monkeypatch.setattr("transition_parser.graphs.amr_matching.MOST", 3)
+    monkeypatch.setattr("transition_parser.graphs.smatch.MOST", 3)
     (error,) = cover(GO, train=train).skipped
     assert "bank.amr:1: sentence go: graphs of 2 and 2 nodes are too large for Smatch" in str(error)
 

@@ -1,6 +1,7 @@
 """Smatch of AMRs, and the fine-grained scores related to it.
 
-Sources: Cai and Knight 2013; Damonte, Cohen and Satta 2017, sec. 5, with their tool amr-evaluation
+Sources: Cai and Knight 2013; Damonte, Cohen and Satta 2017, sec. 5, with their tool amr-evaluation; SemBLEU: Song and
+Gildea 2019
 """
 
 from __future__ import annotations
@@ -11,24 +12,33 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
+from typing import NamedTuple
 
 from sacrebleu.metrics.bleu import BLEU
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.process import in_parallel
-from transition_parser.base.progress import progress
-from transition_parser.graphs import amr_triples
+from transition_parser.base.process import in_parallel, progress
 from transition_parser.graphs.amr import AmrGraph
-from transition_parser.graphs.amr_matching import TooLargeError, best_mapping
-from transition_parser.graphs.amr_triples import Triples, read_triples, without_alignments, without_wiki
 from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.graphs.smatch import (
+    TooLargeError,
+    Triples,
+    best_mapping,
+    part_triples,
+    read_triples,
+    without_alignments,
+    without_roles,
+    without_senses,
+    without_wiki,
+)
 
-MAX_ORDER = 3
+MAX_ORDER = 3  # the longest n-grams of SemBLEU
+RESTARTS = 4  # the default of the program smatch.py
+_CHUNK = 8  # pairs of graphs that a process gets at once
 
 
-@dataclass(frozen=True)
-class NgramCounts:
-    """Numbers of n-grams for n = 1, 2, 3, and sizes of graphs. Counts can be added.
+class NgramCounts(NamedTuple):
+    """Numbers of n-grams for n = 1, 2, 3, and sizes of graphs.
 
     match: for each n the number of the system's n-grams that match; each counts at most as often as gold has it
     system: for each n the number of all n-grams of the system
@@ -40,27 +50,20 @@ class NgramCounts:
     system_size: int = 0
     gold_size: int = 0
 
-    @property
-    def sembleu(self) -> float:
-        """SemBLEU, from 0 to 1."""
-        found = BLEU.compute_bleu(
-            list(self.match),
-            list(self.system),
-            self.system_size,
-            self.gold_size,
-            smooth_method="exp",
-            effective_order=True,
-            max_ngram_order=MAX_ORDER,
-        )
-        return found.score / 100
 
-    def __add__(self, other: NgramCounts) -> NgramCounts:
-        return NgramCounts(
-            tuple(ours + theirs for ours, theirs in zip(self.match, other.match, strict=True)),
-            tuple(ours + theirs for ours, theirs in zip(self.system, other.system, strict=True)),
-            self.system_size + other.system_size,
-            self.gold_size + other.gold_size,
-        )
+def sembleu(counts: Iterable[NgramCounts]) -> float:
+    """Return SemBLEU, from 0 to 1, of several sentences together."""
+    matches, systems, system_sizes, gold_sizes = zip(NgramCounts(), *counts)
+    score = BLEU.compute_bleu(
+        [*map(sum, zip(*matches))],
+        [*map(sum, zip(*systems))],
+        sum(system_sizes),
+        sum(gold_sizes),
+        smooth_method="exp",
+        effective_order=True,
+        max_ngram_order=MAX_ORDER,
+    )
+    return score.score / 100
 
 
 def ngram_counts(gold: AmrEntry, system: AmrEntry) -> NgramCounts:
@@ -79,40 +82,26 @@ def _ngrams(entry: AmrEntry) -> tuple[list[Counter[tuple[str, ...]]], int]:
     for number, node in enumerate(entry.wiki):
         outgoing[node].append((len(edges) + number, "wiki", len(labels) + number))
     names = [label.strip('"').lower() for label in (*labels, *entry.wiki.values())]
-    counts: list[Counter[tuple[str, ...]]] = [Counter() for _ in range(MAX_ORDER)]
-    for node in range(len(names)):
-        for order, ngram in _paths(node, names, outgoing):
-            counts[order][ngram] += 1
-    return counts, len(names) + len(edges) + len(entry.wiki)
-
-
-def _paths(
-    start: int, names: list[str], outgoing: list[list[tuple[int, str, int]]]
-) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield the paths of at most MAX_ORDER nodes that begin at a node, breadth first."""
-    layer: list[tuple[int, tuple[str, ...], frozenset[int]]] = [(start, (names[start],), frozenset())]
-    for order in range(MAX_ORDER):
-        for _node, ngram, _edges in layer:
-            yield order, ngram
-        layer = [
-            (target, (*ngram, role.lower(), names[target]), edges | {edge})
-            for node, ngram, edges in layer
+    # the last node, the n-gram and the edges of each path of one node, of two nodes, …
+    paths: list[tuple[int, tuple[str, ...], frozenset[int]]]
+    paths = [(node, (name,), frozenset()) for node, name in enumerate(names)]
+    counts = []
+    for _ in range(MAX_ORDER):
+        counts.append(Counter(ngram for _node, ngram, _edges in paths))
+        paths = [
+            (target, (*ngram, role.lower(), names[target]), used | {edge})
+            for node, ngram, used in paths
             for edge, role, target in outgoing[node]
-            if edge not in edges
+            if edge not in used
         ]
-
-
-RESTARTS = 4  # the default of the program smatch.py
-_CHUNK = 8  # pairs of graphs that a process gets at once
+    return counts, len(names) + len(edges) + len(entry.wiki)
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of triples, or of items in scores that compare sets. Counts can be added.
+    """Numbers of triples, or of items in scores that compare sets: in both graphs, in the system's, and in gold.
 
-    match: the number in both graphs
-    system: the number in the system's graph
-    gold: the number in the gold graph
+    Counts can be added. The scores are from 0 to 1.
     """
 
     match: int = 0
@@ -121,17 +110,14 @@ class Counts:
 
     @property
     def precision(self) -> float:
-        """The precision, from 0 to 1; 0 if the system has no triples."""
         return self.match / self.system if self.system else 0.0
 
     @property
     def recall(self) -> float:
-        """The recall, from 0 to 1; 0 if gold has no triples."""
         return self.match / self.gold if self.gold else 0.0
 
     @property
     def f1(self) -> float:
-        """The F1 score, from 0 to 1."""
         return 2 * self.match / (self.system + self.gold) if self.match else 0.0
 
     @property
@@ -151,9 +137,7 @@ def smatch_counts(gold: str, system: str, restarts: int = RESTARTS, seed: int = 
     find more matches than triples; here each triple matches once. It reads a string up to its first blank, quotation
     mark or final `_`; here whole strings are compared. Raises `InputError` for a graph that the package can't read.
     """
-    return _count(
-        read_triples(gold, partial(_of_the, "gold")), read_triples(system, partial(_of_the, "system")), restarts, seed
-    )
+    return _count(*_read_both(gold, system), restarts, seed)
 
 
 def _count(gold: Triples, system: Triples, restarts: int, seed: int) -> Counts:
@@ -161,8 +145,14 @@ def _count(gold: Triples, system: Triples, restarts: int, seed: int) -> Counts:
     return Counts(match, len(system), len(gold))
 
 
-def _of_the(which: str, problem: str) -> InputError:
-    return InputError(f"{which} graph: {problem}")
+def _read_both(gold: AmrGraph | str, system: AmrGraph | str) -> list[Triples]:
+    return [
+        read_triples(
+            graph if isinstance(graph, str) else graph.to_penman(),
+            lambda problem, which=which: InputError(f"{which} graph: {problem}"),
+        )
+        for which, graph in (("gold", gold), ("system", system))
+    ]
 
 
 def triple_diff(gold: AmrGraph | str, system: AmrGraph | str, restarts: int = RESTARTS, seed: int = 0) -> list[str]:
@@ -178,10 +168,7 @@ def compare_graphs(
     gold: AmrGraph | str, system: AmrGraph | str, restarts: int = RESTARTS, seed: int = 0
 ) -> tuple[Counts, list[str]]:
     """Return the results of `smatch_counts` and `triple_diff` from one search for the mapping."""
-    theirs, ours = (
-        read_triples(graph if isinstance(graph, str) else graph.to_penman(), partial(_of_the, which))
-        for graph, which in ((gold, "gold"), (system, "system"))
-    )
+    theirs, ours = _read_both(gold, system)
     match, mapping = best_mapping(ours, theirs, restarts, seed)
     names = [("system", node) if other is None else ("gold", other) for node, other in enumerate(mapping)]
     gold_lines = _lines(theirs, [("gold", node) for node in range(len(theirs.concepts))])
@@ -214,68 +201,53 @@ def _lines(triples: Triples, names: list[tuple[str, int]]) -> list[tuple[tuple, 
     return lines
 
 
-def smatch_of(gold: AmrEntry, system: AmrEntry, restarts: int, seed: int) -> Counts:
-    """Return the counts of Smatch for the graphs of two entries."""
-    return _rewritten_smatch(str, gold, system, restarts, seed)
+def _written(entry: AmrEntry, rewrite: Callable[[str], str] = str) -> Triples:
+    return read_triples(rewrite(without_alignments(entry.penman)), entry.error)
 
 
-def unlabeled(gold: AmrEntry, system: AmrEntry, restarts: int, seed: int) -> Counts:
-    """Return the counts of Smatch with one role for all edges, each edge in its written direction.
-
-    A triple that comes up twice counts once.
-    """
-    return _rewritten_smatch(amr_triples.without_roles, gold, system, restarts, seed, Triples.distinct)
+def _concepts_with(role: str, entry: AmrEntry) -> set[str]:
+    return {entry.amr.labels[edge.source] for edge in entry.amr.edges if edge.role == role}
 
 
-def no_wsd(gold: AmrEntry, system: AmrEntry, restarts: int, seed: int) -> Counts:
-    """Return the counts of Smatch with the same sense (-01) for all concepts that have a sense."""
-    return _rewritten_smatch(amr_triples.without_senses, gold, system, restarts, seed)
+def _reentrancies(entry: AmrEntry) -> Triples:
+    """Return the triples of the edges into nodes with several incoming edges; no edge has an inverse role here."""
+    incoming = Counter(edge.target for edge in entry.amr.edges)
+    return part_triples(entry.amr, [edge for edge in entry.amr.edges if incoming[edge.target] > 1])
 
 
-def _rewritten_smatch(
-    rewrite: Callable[[str], str],
-    gold: AmrEntry,
-    system: AmrEntry,
-    restarts: int,
-    seed: int,
-    then: Callable[[Triples], Triples] = lambda triples: triples,
-) -> Counts:
-    ours, theirs = (
-        then(read_triples(rewrite(amr_triples.without_alignments(e.penman)), e.error)) for e in (gold, system)
-    )
-    return _count(ours, theirs, restarts, seed)
-
-
-def _part_smatch(
-    part: Callable[[AmrGraph], Triples], gold: AmrEntry, system: AmrEntry, restarts: int, seed: int
-) -> Counts:
-    return _count(part(gold.amr), part(system.amr), restarts, seed)
-
-
-def _shared(
-    items: Callable[[AmrEntry], set[str]], gold: AmrEntry, system: AmrEntry, restarts: int, seed: int
-) -> Counts:
-    ours, theirs = items(gold), items(system)
-    return Counts(len(ours & theirs), len(theirs), len(ours))
-
-
-# As in amr-evaluation, a score compares two sets of items of a sentence, or two subgraphs by Smatch. Some versions of
-# amr-evaluation add a TOP triple to the subgraphs, and some add the target's concept as an attribute. Here a subgraph
-# has only its edges and the nodes at their ends.
-FINE_GRAINED: dict[str, Callable[[AmrEntry, AmrEntry, int, int], Counts]] = {
-    "unlabeled": unlabeled,
-    "no_wsd": no_wsd,
-    "concepts": partial(_shared, amr_triples.concepts),
-    "named_entities": partial(_shared, amr_triples.named_concepts),
-    "negation": partial(_shared, amr_triples.negated_concepts),
-    "wiki": partial(_shared, amr_triples.wiki_values),
-    "reentrancies": partial(_part_smatch, amr_triples.reentrancy_triples),
-    "srl": partial(_part_smatch, amr_triples.srl_triples),
+# Score → the triples of an entry that Smatch compares, or a set of items. As in amr-evaluation, `unlabeled` has one
+# role for all edges, each in its written direction, where a triple that comes up twice counts once; `no_wsd` has one
+# sense for all concepts that have a sense. Some versions of amr-evaluation add a TOP triple to the subgraphs of
+# reentrancies and of semantic roles, and some add the target's concept as an attribute. Here a subgraph has only its
+# edges and the nodes at their ends.
+FINE_GRAINED: dict[str, Callable[[AmrEntry], Triples | set[str]]] = {
+    "unlabeled": lambda entry: _written(entry, without_roles).distinct(),
+    "no_wsd": lambda entry: _written(entry, without_senses),
+    "concepts": lambda entry: {label for node, label in enumerate(entry.amr.labels) if node not in entry.amr.constants},
+    "named_entities": partial(_concepts_with, "name"),
+    "negation": partial(_concepts_with, "polarity"),
+    "wiki": lambda entry: {*entry.wiki.values()},
+    "reentrancies": _reentrancies,
+    "srl": lambda entry: part_triples(entry.amr, [edge for edge in entry.amr.edges if edge.role.startswith("ARG")]),
 }
 
 
-@dataclass(frozen=True)
-class SentenceScore:
+def count_entries(
+    gold: AmrEntry,
+    system: AmrEntry,
+    compared: Callable[[AmrEntry], Triples | set[str]] = _written,
+    restarts: int = RESTARTS,
+    seed: int = 0,
+) -> Counts:
+    """Return the counts of a score for two entries: of Smatch, or of an entry of `FINE_GRAINED`."""
+    ours, theirs = compared(gold), compared(system)
+    if isinstance(ours, set) and isinstance(theirs, set):
+        return Counts(len(ours & theirs), len(theirs), len(ours))
+    assert isinstance(ours, Triples) and isinstance(theirs, Triples)
+    return _count(ours, theirs, restarts, seed)
+
+
+class SentenceScore(NamedTuple):
     """The counts of one sentence.
 
     counts: name → counts; the names are `smatch` and, in fine-grained scoring, the names in FINE_GRAINED
@@ -287,24 +259,20 @@ class SentenceScore:
     ngrams: NgramCounts | None = None
 
 
-@dataclass(frozen=True)
-class BankScore:
+class BankScore(NamedTuple):
     """The scores of two banks that are compared sentence by sentence."""
 
     sentences: tuple[SentenceScore, ...]
 
     def total(self) -> dict[str, Counts]:
         """Return the counts of all sentences together."""
-        totals: dict[str, Counts] = {}
-        for sentence in self.sentences:
-            for name, counts in sentence.counts.items():
-                totals[name] = totals.get(name, Counts()) + counts
-        return totals
+        names = self.sentences[0].counts
+        return {name: sum((sentence.counts[name] for sentence in self.sentences), Counts()) for name in names}
 
     def sembleu(self) -> float | None:
         """Return SemBLEU of all sentences together, from 0 to 1; None if n-grams were not counted."""
         counted = [sentence.ngrams for sentence in self.sentences if sentence.ngrams is not None]
-        return sum(counted, NgramCounts()).sembleu if counted else None
+        return sembleu(counted) if counted else None
 
 
 def compare_banks(
@@ -333,9 +301,9 @@ def compare_banks(
 
 def _score(pair: tuple[AmrEntry, AmrEntry], restarts: int, seed: int, fine_grained: bool) -> SentenceScore:
     gold, system = pair
-    scores = {"smatch": smatch_of, **(FINE_GRAINED if fine_grained else {})}
+    scores = {"smatch": _written, **(FINE_GRAINED if fine_grained else {})}
     try:
-        counts = {name: of(gold, system, restarts, seed) for name, of in scores.items()}
+        counts = {name: count_entries(gold, system, of, restarts, seed) for name, of in scores.items()}
     except TooLargeError as error:
         raise system.error(str(error)) from None
     return SentenceScore(gold.id, counts, ngram_counts(gold, system) if fine_grained else None)
@@ -350,7 +318,7 @@ def paired_entries(
 
     Raises `InputError` for a broken entry, and for files that don't hold the same sentences.
     """
-    gold, system = _entries(gold_path), _entries(system_path)
+    gold, system = _entries(gold_path, ignore_wiki), _entries(system_path, ignore_wiki)
     for number, (ours, theirs) in enumerate(zip_longest(gold, system), 1):
         if ours is None or theirs is None:
             long, short = (gold_path, system_path) if theirs is None else (system_path, gold_path)
@@ -363,15 +331,13 @@ def paired_entries(
                 f"entry {number} of {gold_path} (line {ours.line}) has the id {ours.id}: "
                 "both files need the same entries in the same order"
             )
-        yield (_without_wiki(ours), _without_wiki(theirs)) if ignore_wiki else (ours, theirs)
+        yield ours, theirs
 
 
-def _without_wiki(entry: AmrEntry) -> AmrEntry:
-    return replace(entry, wiki={}, penman=without_wiki(without_alignments(entry.penman)))
-
-
-def _entries(path: str | os.PathLike) -> Iterable[AmrEntry]:
+def _entries(path: str | os.PathLike, ignore_wiki: bool) -> list[AmrEntry]:
     entries = [entry for entry in read_bank(path) if not entry.is_alternative]
     if not entries:
         raise input_error("the file holds no graphs", path)
-    return entries
+    if not ignore_wiki:
+        return entries
+    return [replace(entry, wiki={}, penman=without_wiki(without_alignments(entry.penman))) for entry in entries]

@@ -77,15 +77,14 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
 
     def agreements(self, parses: Sequence[AmrParse], weights: Sequence[float]) -> list[float]:
         """Return for each parse of a sentence its mean Smatch F1 with all parses, itself included."""
-        from transition_parser.graphs.amr_matching import agreements
+        from transition_parser.graphs.smatch import agreements
 
         graphs, alignments = [parse.graph for parse in parses], [parse.alignments for parse in parses]
         return agreements(graphs, alignments, weights)
 
     def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
         """Return for each confidence in a node True where the node is right, None for constants."""
-        from transition_parser.graphs.amr_matching import best_mapping
-        from transition_parser.graphs.amr_triples import read_triples
+        from transition_parser.graphs.smatch import best_mapping, read_triples
 
         ours = read_triples(parse.graph.to_penman())
         theirs = read_triples(gold.amr.to_penman())
@@ -192,7 +191,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
 
     def count(self, gold: AmrGraph, system: AmrGraph | None) -> Mapping[str, float]:
         from transition_parser.graphs.amr_score import Counts, smatch_counts
-        from transition_parser.graphs.amr_triples import read_triples
+        from transition_parser.graphs.smatch import read_triples
 
         text = gold.to_penman()
         counts = Counts(0, 0, len(read_triples(text)))

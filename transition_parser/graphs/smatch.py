@@ -1,4 +1,4 @@
-"""Hill-climbing for the mapping between the nodes of two AMRs under which most triples match.
+"""Smatch: the triples of AMRs, and hill-climbing for the mapping of nodes under which most triples match.
 
 Source: Cai and Knight 2013, sec. 3. The starts, the steps and the tie-breaking are the same as in the package
 `smatch`, so that the result is the same for graphs without repeated triples. (A triple matches at most as often as the
@@ -8,17 +8,29 @@ the gains of all steps. The package computes each gain anew and copies the mappi
 
 from __future__ import annotations
 
+import importlib.util
+import io
 import random
+import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from functools import cached_property
-from typing import TypeVar
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import metadata
+from typing import Any, TypeVar
 
 import numpy as np
 
-from transition_parser.base.errors import InputError
-from transition_parser.graphs.amr import AmrGraph
-from transition_parser.graphs.amr_triples import Triples, graph_triples
+from transition_parser.base.errors import InputError, shortened
+from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.graphs.bank import AmrEntry
+
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_MARK = re.compile(rf"({_STRING})|(?<=[^\s(])~(?:[a-z]\.?)?\d+(?:,\d+)*(?=[\s()]|$)", re.DOTALL)
+_ROLE = re.compile(rf"({_STRING})|:[a-zA-Z0-9-]*", re.DOTALL)
+_WIKI = re.compile(rf'({_STRING})|\s*:wiki\s+(?:{_STRING}|[^\s()"]+)', re.DOTALL)
+_HIDDEN = re.compile('"?(\x00[0-9]+)["_]?')  # what the package reads, and returns, in place of a string
+_SENSE = re.compile(r"(/\s*[a-zA-Z0-9-]+)-\d+(?=[\s()]|$)")
 
 LARGE = 160_000  # pairs of nodes; graphs with more pairs get one climb that improves node by node
 MOST = 100_000_000  # pairs of nodes; each pair takes four bytes
@@ -26,6 +38,162 @@ MOST = 100_000_000  # pairs of nodes; each pair takes four bytes
 Mapping = list[int | None]
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Triples:
+    """A graph as Smatch sees it. Nodes are numbers from 0.
+
+    variables, concepts: the name and the concept of each node
+    attributes: (role, node, constant); a string has its quotation marks
+    relations: (role, source node, target node)
+    """
+
+    variables: tuple[str, ...]
+    concepts: tuple[str, ...]
+    attributes: tuple[tuple[str, int, str], ...]
+    relations: tuple[tuple[str, int, int], ...]
+
+    def __len__(self) -> int:
+        return len(self.concepts) + len(self.attributes) + len(self.relations)
+
+    def normalized(self) -> Triples:
+        """Return the triples as Smatch compares them: in lower case, and without a difference between 6 and "6"."""
+        return Triples(
+            self.variables,
+            tuple(map(_normalized, self.concepts)),
+            tuple((role.lower(), node, _normalized(value)) for role, node, value in self.attributes),
+            tuple((role.lower(), source, target) for role, source, target in self.relations),
+        )
+
+    def distinct(self) -> Triples:
+        """Return the triples without repeated attributes and relations."""
+        attributes, relations = dict.fromkeys(self.attributes), dict.fromkeys(self.relations)
+        return replace(self, attributes=tuple(attributes), relations=tuple(relations))
+
+
+def _normalized(label: str) -> str:
+    return label.lower().removeprefix('"').removesuffix('"')
+
+
+def read_triples(text: str, error: Callable[[str], InputError] = InputError) -> Triples:
+    """Return the triples of PENMAN text as the package `smatch` reads them. Alignments are ignored.
+
+    The text may have several lines. The package reverses edges with inverse roles or :mod (to :domain). It
+    adds TOP to the first node, and drops a constant after an inverse role or after :mod. It would read a string up to
+    its first blank or escape, so it gets numbers in place of strings.
+
+    error: a function from a message to the exception that is raised for a text that the package can't read
+    """
+    strings: dict[str, str] = {}
+
+    def hide(match: re.Match) -> str:
+        if not match[1]:
+            return ""
+        hidden = f"\x00{len(strings)}"
+        strings[hidden] = match[1]
+        return f'"{hidden}"'
+
+    def show(label: str) -> str:
+        return _HIDDEN.sub(lambda match: strings.get(match[1], match[0]), label)
+
+    line = " ".join(_MARK.sub(hide, text).split())
+    if not line.startswith("("):
+        raise error("no graph: write (a / amr-empty) for an empty one")
+    reader = _smatch_amr()
+    before, reader.ERROR_LOG = reader.ERROR_LOG, io.StringIO()  # takes what would be printed on standard error
+    try:
+        graph = reader.AMR.parse_AMR_line(line)
+        variables = tuple(graph.nodes) if graph else ()
+        if graph:
+            graph.rename_node("")
+        problem = " ".join(reader.ERROR_LOG.getvalue().split())
+    except (IndexError, KeyError):
+        graph, problem = None, line
+    finally:
+        reader.ERROR_LOG = before
+    if graph is None:
+        raise error(f"smatch can't read the graph: {shortened(show(problem), 120)}")
+    _, attributes, relations = graph.get_triples()
+    return Triples(
+        variables,
+        tuple(map(show, graph.node_values)),
+        tuple((role, int(node), show(value)) for role, node, value in attributes),
+        tuple((role, int(source), int(target)) for role, source, target in relations),
+    )
+
+
+def entry_triples(entry: AmrEntry) -> Triples:
+    """Return the triples of an entry's graph, `:wiki` included. Raises `InputError` if the graph can't be written."""
+    return read_triples(entry.amr.to_penman(None, entry.wiki, entry.variables), entry.error)
+
+
+@cache
+def _smatch_amr() -> Any:
+    """Return the module `amr` of the package `smatch`. A plain import could find an `amr.py` of the user's own."""
+    path = str(metadata.distribution("smatch").locate_file("amr.py"))
+    spec = importlib.util.spec_from_file_location("smatch_amr", path)
+    assert spec is not None and spec.loader is not None  # the name ends in .py
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def without_alignments(text: str) -> str:
+    """Return PENMAN text without the alignment marks after symbols and roles.
+
+    >>> without_alignments('(s / see-01~e.1 :ARG0~e.0,2 (n / name :op1 "a~e.1"~e.3))')
+    '(s / see-01 :ARG0 (n / name :op1 "a~e.1"))'
+    """
+    return _MARK.sub(lambda match: match[1] or "", text)
+
+
+def without_roles(text: str) -> str:
+    """Return PENMAN text with one role for all edges. An edge with an inverse role keeps its written direction.
+
+    >>> without_roles('(s / see-01 :ARG1-of (n / name :op1 "a:b"))')
+    '(s / see-01 :label (n / name :label "a:b"))'
+    """
+    return _ROLE.sub(lambda match: match[1] or ":label", text)
+
+
+def without_wiki(text: str) -> str:
+    """Return PENMAN text without `:wiki`. The text must have no alignment marks.
+
+    >>> without_wiki('(c / city :wiki "Rome" :name (n / name :op1 ":wiki x"))')
+    '(c / city :name (n / name :op1 ":wiki x"))'
+    """
+    return _WIKI.sub(lambda match: match[1] or "", text)
+
+
+def without_senses(text: str) -> str:
+    """Return PENMAN text with the same sense for all concepts that have a sense.
+
+    >>> without_senses("(h / have-org-role-91 :ARG1 (b / bear-02))")
+    '(h / have-org-role-01 :ARG1 (b / bear-01))'
+    """
+    return _SENSE.sub(r"\1-01", text)
+
+
+def graph_triples(graph: AmrGraph) -> Triples:
+    """Return the triples of a graph, TOP included, without writing and reading PENMAN."""
+    nodes = [node for node in range(len(graph)) if node not in graph.constants]
+    whole = part_triples(graph, graph.edges, nodes)
+    return replace(whole, attributes=(*whole.attributes, ("TOP", nodes.index(graph.top), "top")))
+
+
+def part_triples(graph: AmrGraph, edges: Sequence[Edge], nodes: Iterable[int] | None = None) -> Triples:
+    """Return the triples of some edges of a graph and of the concepts `nodes`, by default those that the edges join."""
+    if nodes is None:
+        nodes = sorted({node for edge in edges for node in (edge.source, edge.target)} - graph.constants)
+    number = {node: index for index, node in enumerate(nodes)}
+    names = graph.variables()  # None for constants
+    return Triples(
+        tuple(names[node] or "" for node in number),
+        tuple(graph.labels[node] for node in number),
+        tuple((e.role, number[e.source], graph.labels[e.target]) for e in edges if e.target in graph.constants),
+        tuple((e.role, number[e.source], number[e.target]) for e in edges if e.target not in graph.constants),
+    )
 
 
 class TooLargeError(InputError):
@@ -57,22 +225,16 @@ def best_mapping(system: Triples, gold: Triples, restarts: int = 4, seed: int = 
     best = 0
     mapping: Mapping = [None] * len(system.concepts)
     for start in _starts(task, system, gold, restarts, seed):
-        climb = _Climb(task, start)
-        climb.ascend()
+        climb = _climbed(task, start)
         if climb.match > best:
             best, mapping = climb.match, climb.result()
     return best, mapping
 
 
-def climbed(system: Triples, gold: Triples, start: Sequence[int]) -> int:
-    """Return the number of triples that match after one climb from a given mapping, without random numbers.
-
-    system, gold: normalised triples
-    start: for each node of `system` a node of `gold`, each at most once, or -1 for none
-    """
-    climb = _Climb(_Task(system, gold), start)
+def _climbed(task: _Task, start: Sequence[int]) -> _Climb:
+    climb = _Climb(task, start)
     climb.ascend()
-    return climb.match
+    return climb
 
 
 class _Task:
@@ -109,7 +271,10 @@ class _Task:
         for (role, source, target), count in self.in_gold.items():
             out[role, source][target] += count
             into[role, target][source] += count
-        self.out, self.into = _as_arrays(out), _as_arrays(into)
+        self.out, self.into = (
+            {key: (np.array(list(nodes)), np.array(list(nodes.values()))) for key, nodes in table.items()}
+            for table in (out, into)
+        )
         self.neighbours: list[list[tuple[dict, str, int, int]]] = [[] for _ in system.concepts]
         for (role, source, target), count in self.relations.items():
             self.neighbours[source].append((self.out, role, target, count))
@@ -119,24 +284,12 @@ class _Task:
         """Return how often a relation matches that the system has `count` times. The nodes are gold nodes."""
         return min(count, self.in_gold[role, source, target])
 
-    @cached_property
-    def above_diagonal(self) -> np.ndarray:
-        """An (n, n) bool array that is True for pairs (i, k) of nodes of the system with i < k."""
-        n = len(self.system.concepts)
-        return np.triu(np.ones((n, n), dtype=bool), 1)
-
 
 def _grouped(items: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
-    """Return key → list of the values that `items` pairs with this key."""
     groups: dict[Key, list[Value]] = defaultdict(list)
     for key, value in items:
         groups[key].append(value)
     return groups
-
-
-def _as_arrays(table: dict[tuple, Counter]) -> dict[tuple, tuple[np.ndarray, np.ndarray]]:
-    """Return for each key an array of the nodes and an array of their counts."""
-    return {key: (np.array(list(nodes)), np.array(list(nodes.values()))) for key, nodes in table.items()}
 
 
 class _Climb:
@@ -159,7 +312,6 @@ class _Climb:
         self.now = np.zeros(n, dtype=np.int32)
         self.free = np.ones(width, dtype=bool)
         self.free[self.none] = False
-        self.all = np.arange(n)
         for node, other in enumerate(start):
             if other >= 0:
                 self._map(node, other)
@@ -167,7 +319,7 @@ class _Climb:
             task.matches(role, self.to[source], self.to[target], count)
             for (role, source, target), count in task.relations.items()
         )
-        self.match = int(task.alone[self.all, self.to].sum()) + relations
+        self.match = int(task.alone[np.arange(n), self.to].sum()) + relations
 
     def ascend(self) -> None:
         """Take the best step of all nodes until no step gains."""
@@ -181,11 +333,10 @@ class _Climb:
             gained = False
             for node in range(len(self.to)):
                 row = np.where(self.free, self.worth[node], -1)
-                move = int(row.argmax())
                 swaps = self._swaps_of(node)
-                swap = int(swaps.argmax())
-                best = (int(row[move]) - int(self.now[node]), (node, move), int(swaps[swap]), (node, swap))
-                gained |= self._take(*best)
+                move, swap = int(row.argmax()), int(swaps.argmax())
+                gain = int(row[move]) - int(self.now[node])
+                gained |= self._take(gain, (node, move), int(swaps[swap]), (node, swap))
 
     def result(self) -> Mapping:
         """Return the mapping, with None for nodes that are mapped to no node."""
@@ -201,10 +352,9 @@ class _Climb:
             self._map(one, self.none)
             self._map(other, others)
             self._map(one, target)
-            self.match += swapping
         else:
             self._map(*move)
-            self.match += moving
+        self.match += max(moving, swapping)
         return True
 
     def _best_move(self) -> tuple[int, tuple[int, int]]:
@@ -222,8 +372,7 @@ class _Climb:
             if gain:
                 gains[source, target] += gain
                 gains[target, source] += gain
-        gains = np.where(self.task.above_diagonal, gains, -1)
-        index = int(gains.argmax())
+        index = int(gains.argmax())  # of two equal maxima the one above the diagonal
         return int(gains.flat[index]), divmod(index, len(self.to))
 
     def _swaps_of(self, node: int) -> np.ndarray:
@@ -255,7 +404,6 @@ class _Climb:
 
 
 def _start_of_equal_concepts(system: Triples, gold: Triples) -> list[int]:
-    """Return a mapping that joins equal concepts, with -1 for none."""
     left = _grouped((concept, node) for node, concept in reversed(list(enumerate(gold.concepts))))
     start = [left[concept].pop() if left.get(concept) else -1 for concept in system.concepts]
     others = iter(sorted(node for nodes in left.values() for node in nodes))
@@ -263,7 +411,7 @@ def _start_of_equal_concepts(system: Triples, gold: Triples) -> list[int]:
 
 
 def _starts(task: _Task, system: Triples, gold: Triples, restarts: int, seed: int) -> Iterator[list[int]]:
-    """Yield the mappings from which `smatch` starts, with -1 for nodes that are mapped to none."""
+    """Yield the mappings from which `best_mapping` starts, with -1 for nodes that are mapped to none."""
     candidates = _candidates(task)
     chance = random.Random(seed)
     start, taken = [-1] * len(candidates), set()
@@ -292,10 +440,8 @@ def _filled(start: list[int], candidates: Sequence[set[int]], chance: random.Ran
 def _candidates(task: _Task) -> list[set[int]]:
     """Return for each system node the gold nodes with which at least one triple may match."""
     system, gold = task.system, task.gold
-    candidates: list[set[int]] = [set() for _ in system.concepts]
     nodes_of = _grouped((concept, node) for node, concept in enumerate(gold.concepts))
-    for node, concept in enumerate(system.concepts):
-        candidates[node].update(nodes_of.get(concept, ()))
+    candidates = [set(nodes_of.get(concept, ())) for concept in system.concepts]
     with_attribute = _grouped(((role, value), node) for role, node, value in gold.attributes)
     for role, node, value in system.attributes:
         candidates[node].update(with_attribute.get((role, value), ()))
@@ -327,8 +473,8 @@ def agreements(
     numbers = [{place: node for node, place in enumerate(own)} for own in places]
     for i, (one, own) in enumerate(zip(triples, places, strict=True)):
         for j in range(i):
-            match = climbed(one, triples[j], [numbers[j].get(place, -1) for place in own])
-            score = 2 * match / (len(one) + len(triples[j]))
+            climb = _climbed(_Task(one, triples[j]), [numbers[j].get(place, -1) for place in own])
+            score = 2 * climb.match / (len(one) + len(triples[j]))
             sums[i] += score * weights[j]
             sums[j] += score * weights[i]
     return [one / total for one in sums]
