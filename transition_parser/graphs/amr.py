@@ -100,8 +100,7 @@ class AmrGraph:
             if node in self.constants:
                 names.append(None)
                 continue
-            letter = label[:1].lower()
-            letter = letter if letter.isascii() and letter.isalpha() else "x"
+            letter = label[0].lower() if label[:1].isascii() and label[:1].isalpha() else "x"
             used[letter] = used.get(letter, 0) + 1
             names.append(letter if used[letter] == 1 else f"{letter}{used[letter]}")
         return names
@@ -140,19 +139,6 @@ class AmrGraph:
         return PenmanLayout(self, wiki, variables).text(alignments)
 
 
-class _Line(NamedTuple):
-    """A line of PENMAN.
-
-    The line holds a role and its target: a node, a constant, a variable or the value of `:wiki`.
-    """
-
-    depth: int
-    role: str
-    symbol: str  # without alignment
-    node: int | None  # None for a variable that is defined in another line, and for `:wiki`
-    closed: int = 0  # how many parentheses close after the line
-
-
 class PenmanLayout:
     """A graph laid out as the tree that PENMAN writes.
 
@@ -181,16 +167,18 @@ class PenmanLayout:
         self.order: list[int] = []
         self.paths: list[str] = []
         self._edges: list[Edge] = []
-        self._lines: list[_Line] = []
+        # each line without its alignment, and its node (None for `:wiki` and the variable of another line)
+        self._lines: list[tuple[str, int | None]] = []
+        self._closed: list[int] = []  # the number of parentheses that close after each line
         self._write()
 
     def text(self, alignments: Sequence[Sequence[int]] | None = None) -> str:
         """Return the text, with `~e.N` after each node if alignments are given."""
         lines = []
-        for depth, role, symbol, node, closed in self._lines:
+        for (line, node), closed in zip(self._lines, self._closed, strict=True):
             tokens = alignments[node] if alignments and node is not None else ()
             mark = "~e." + ",".join(map(str, tokens)) if tokens else ""
-            lines.append(" " * (_INDENT * depth) + role + symbol + mark + ")" * closed)
+            lines.append(line + mark + ")" * closed)
         return "\n".join(lines)
 
     def renumbered(self) -> AmrGraph:
@@ -208,8 +196,7 @@ class PenmanLayout:
         reached: list[int] = []
 
         def reach(node: int, edge: int | None) -> None:
-            written_by[node] = edge
-            places[node] = len(reached)
+            written_by[node], places[node] = edge, len(reached)
             reached.append(node)
 
         def reach_forwards(node: int, edge: int | None) -> None:
@@ -283,69 +270,50 @@ class PenmanLayout:
 
     def _write(self) -> None:
         """Go through the tree from the top and collect its nodes, edges and lines."""
-        self._open_node(self.graph.top, "", "1", 0)
-        open_: list[tuple[int, str, Iterator[_Branch]]] = [(self.graph.top, "1", self._branches(self.graph.top))]
+        top, labels = self.graph.top, self.graph.labels
+        self._add(0, f"({self.variables[top]} / {labels[top]}", top, "1")
+        open_ = [(top, "1", enumerate(self._branches(top), 1))]
         while open_:
             node, path, branches = open_[-1]
-            branch = next(branches, None)
+            number, branch = next(branches, (0, None))
             if branch is None:
                 open_.pop()
-                self._lines[-1] = self._lines[-1]._replace(closed=self._lines[-1].closed + 1)
+                self._closed[-1] += 1
                 continue
-            role, target, whole = branch.role, branch.target, branch.whole
-            below = f"{path}.{branch.number}"
+            role, target, is_first = branch
+            below = f"{path}.{number}"
             if target is None:
-                self._lines.append(_Line(len(open_), ":wiki ", self.wiki[node], None))
+                self._add(len(open_), f":wiki {self.wiki[node]}")
                 continue
             constant = target in self.graph.constants
             self._edges.append(Edge(node, role, target) if constant else edge_of(node, role, target))
             if constant:
-                self._mention(target, below)
-                self._lines.append(_Line(len(open_), f":{role} ", self.graph.labels[target], target))
-            elif whole:
-                self._open_node(target, f":{role} ", below, len(open_))
-                open_.append((target, below, self._branches(target)))
+                self._add(len(open_), f":{role} {labels[target]}", target, below)
+            elif not is_first:
+                self._add(len(open_), f":{role} {self.variables[target]}")
+            elif len(open_) == MAX_DEPTH:
+                raise InputError(f"the graph would be written more than {MAX_DEPTH} levels deep")
             else:
-                self._lines.append(_Line(len(open_), f":{role} ", str(self.variables[target]), None))
+                self._add(len(open_), f":{role} ({self.variables[target]} / {labels[target]}", target, below)
+                open_.append((target, below, enumerate(self._branches(target), 1)))
 
-    def _open_node(self, node: int, role: str, path: str, depth: int) -> None:
-        if depth == MAX_DEPTH:
-            raise InputError(f"the graph would be written more than {MAX_DEPTH} levels deep")
-        self._mention(node, path)
-        self._lines.append(_Line(depth, role, f"({self.variables[node]} / {self.graph.labels[node]}", node))
+    def _add(self, depth: int, line: str, node: int | None = None, path: str = "") -> None:
+        self._lines.append((" " * (_INDENT * depth) + line, node))
+        self._closed.append(0)
+        if node is not None:
+            self.order.append(node)
+            self.paths.append(path)
 
-    def _mention(self, node: int, path: str) -> None:
-        self.order.append(node)
-        self.paths.append(path)
-
-    def _branches(self, node: int) -> Iterator[_Branch]:
-        """Yield the branches below a node."""
-        number = 0
+    def _branches(self, node: int) -> Iterator[tuple[str, int | None, bool]]:
+        """Yield the branches below a node: role, target (None for `:wiki`), and True for the first mention of it."""
         if node in self.wiki:
-            number += 1
-            yield _Branch(number, "wiki", None, False)
+            yield "wiki", None, False
         for edge in self._around[node]:
             source, role, target = self.graph.edges[edge]
             if source == node and self._written_by[node] != edge:
-                number += 1
-                yield _Branch(number, role, target, self._written_by[target] == edge)
+                yield role, target, self._written_by[target] == edge
             elif target == node and self._written_by[source] == edge:
-                number += 1
-                yield _Branch(number, inverse(role), source, True)
-
-
-class _Branch(NamedTuple):
-    """A branch of a node in the tree.
-
-    number: the position among the branches of the node, from 1
-    target: the node that the branch leads to, None for `:wiki`
-    whole: True if the branch is the first mention of its target
-    """
-
-    number: int
-    role: str
-    target: int | None
-    whole: bool
+                yield inverse(role), source, True
 
 
 def edge_of(source: int, role: str, target: int) -> Edge:

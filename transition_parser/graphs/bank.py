@@ -246,14 +246,12 @@ def parse_entry(block: list[str], path: str | None = None, start: int = 1) -> Am
         return entry
     number, first = graph_lines[0]
     if not first.lstrip().startswith("("):
-        column = len(first) - len(first.lstrip())
-        raise _error_at(
-            entry, "the graph does not begin with a parenthesis: is the file an AMR bank?", number, first, column
-        )
+        problem = "the graph does not begin with a parenthesis: is the file an AMR bank?"
+        raise _error_at(entry, problem, number, first, len(first) - len(first.lstrip()))
     try:
         text = read_penman([line for _, line in graph_lines])
     except PenmanError as error:
-        raise _located(entry, error, graph_lines) from None
+        raise _error_at(entry, error.problem, *graph_lines[error.row], error.column) from None
     penman = "\n".join(line for _, line in graph_lines)
     return _aligned(replace(entry, penman=penman, **text._asdict()))
 
@@ -271,12 +269,15 @@ def check_line_ends(block: list[str], path: str | None, start: int) -> None:
 def _aligned(entry: AmrEntry) -> AmrEntry:
     """Return the entry with the alignments of its comments if its graph has none."""
     words = len(entry.tokens or split_tokens(entry.metadata.get("snt", "")))
-    try:
-        if "alignments" in entry.metadata and not any(entry.alignments):
+    if "alignments" in entry.metadata and not any(entry.alignments):
+        try:
             entry = entry.with_alignments(read_alignments(entry.metadata["alignments"], entry.paths, words))
-        check_alignments(entry.alignments, entry.amr.labels, words)
-    except AlignmentError as error:
-        raise entry.error(str(error)) from None
+        except ValueError as error:
+            raise entry.error(str(error)) from None
+    for label, tokens in zip(entry.amr.labels, entry.alignments, strict=True):
+        if tokens and tokens[-1] >= (words or MOST_TOKENS):
+            problem = f"is aligned to token {tokens[-1]}, but {_size(words)} (counted from 0)"
+            raise entry.error(f"{shortened(label)} {problem}")
     return entry
 
 
@@ -317,15 +318,10 @@ def _fields(comment: str) -> list[tuple[str, str]]:
     return fields
 
 
-def _located(entry: AmrEntry, error: PenmanError, lines: list[tuple[int, str]]) -> InputError:
-    number, line = lines[error.row]
-    if error.column is None:
-        return input_error(error.problem, entry.path, number, entry.id)
-    return _error_at(entry, error.problem, number, line, error.column)
-
-
-def _error_at(entry: AmrEntry, problem: str, number: int, line: str, column: int) -> InputError:
-    """Return an error with the problem, the line and a caret below the error."""
+def _error_at(entry: AmrEntry, problem: str, number: int, line: str, column: int | None) -> InputError:
+    """Return an error with the problem, and if the column is known, with the line and a caret below the error."""
+    if column is None:
+        return input_error(problem, entry.path, number, entry.id)
     start = max(0, column - _AROUND)
     shown = "".join(c if c.isprintable() else " " for c in line[start : column + _AROUND])
     return input_error(f"{problem}\n  {shown}\n  {' ' * (column - start)}^", entry.path, number, entry.id)
@@ -340,15 +336,11 @@ _ISI_ITEM = re.compile(r"([0-9]{1,9})-([0-9][0-9.]*(?:\.r)?|\*)")
 Alignments = tuple[tuple[int, ...], ...]
 
 
-class AlignmentError(ValueError):
-    """Alignments that can't be read, or that name a node or a token that does not exist."""
-
-
 def read_alignments(text: str, paths: Sequence[str], words: int) -> Alignments:
     """Return the tokens of each node, from the value of `# ::alignments`.
 
     ISI's style may also name roles, `:wiki` and further mentions of a node. Such items are left out. Raises
-    `AlignmentError` for a value that can't be read.
+    `ValueError` for a value that can't be read.
 
     paths: the path of each node, see `AmrEntry`
     words: how many words the sentence has, 0 if the sentence is not given
@@ -361,9 +353,7 @@ def read_alignments(text: str, paths: Sequence[str], words: int) -> Alignments:
     for item, nodes, span in _items(text, paths, words):
         pairs += len(nodes) * len(span)
         if pairs > MOST_PAIRS:
-            raise AlignmentError(
-                f"`# ::alignments` aligns nodes to more than {MOST_PAIRS:,} tokens, at {shortened(item)}"
-            )
+            raise ValueError(f"`# ::alignments` aligns nodes to more than {MOST_PAIRS:,} tokens, at {shortened(item)}")
         for node in nodes:
             tokens[node].update(span)
     return tuple(tuple(sorted(each)) for each in tokens)
@@ -377,34 +367,23 @@ def _items(text: str, paths: Sequence[str], words: int) -> Iterator[tuple[str, l
         if match := _JAMR_ITEM.fullmatch(item):
             first, last = int(match[1]), int(match[2])
             if not first < last <= (words or MOST_TOKENS):
-                raise AlignmentError(f"`# ::alignments` has {shortened(item)}, which is not a range: {_size(words)}")
+                raise ValueError(f"`# ::alignments` has {shortened(item)}, which is not a range: {_size(words)}")
             missing = next((path for path in match[3].split("+") if path not in jamr), None)
             if missing is not None:
                 problem = f"but the graph has no node {shortened(missing)} (the top is 0)"
-                raise AlignmentError(f"`# ::alignments` has {shortened(item)}, {problem}")
+                raise ValueError(f"`# ::alignments` has {shortened(item)}, {problem}")
             yield item, [jamr[path] for path in match[3].split("+")], range(first, last)
         elif match := _ISI_ITEM.fullmatch(item):
             if match[2] in isi:
                 yield item, [isi[match[2]]], (int(match[1]),)
         else:
-            raise AlignmentError(f"`# ::alignments` has {shortened(item)}: write 0-1|0.0 (JAMR) or 5-1.2 (ISI)")
+            raise ValueError(f"`# ::alignments` has {shortened(item)}: write 0-1|0.0 (JAMR) or 5-1.2 (ISI)")
 
 
 def _size(words: int) -> str:
     if words:
         return f"the sentence has {words} tokens"
     return f"{MOST_TOKENS:,} tokens are allowed at most if the sentence is not given"
-
-
-def check_alignments(alignments: Alignments, labels: Sequence[str], words: int) -> None:
-    """Raise `AlignmentError` for a token that the sentence does not have.
-
-    words: how many words the sentence has, 0 if the sentence is not given
-    """
-    for label, tokens in zip(labels, alignments, strict=True):
-        if tokens and tokens[-1] >= (words or MOST_TOKENS):
-            problem = f"is aligned to token {tokens[-1]}, but {_size(words)} (counted from 0)"
-            raise AlignmentError(f"{shortened(label)} {problem}")
 
 
 def jamr_paths(paths: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import takewhile
 from typing import NamedTuple
 
 from transition_parser.base.errors import input_error, shortened
@@ -334,24 +335,18 @@ def decoded(raw: bytes, path: str | None, number: int) -> str:
 
 
 def _sentence(block: list[str], path: str | None, start: int) -> Sentence:
-    comments = []
-    for line in block:
-        if not line.startswith("#"):
-            break
-        comments.append(line)
-    rows = []
-    sentence = Sentence((), tuple(comments), path, start)
-    checker = _IdChecker()
-    for offset, line in enumerate(block[len(comments) :], len(comments)):
-        cells = line.split("\t")
-        problem = _why_malformed(line, cells) or checker.why_wrong(cells[0])
+    comments = tuple(takewhile(lambda line: line.startswith("#"), block))
+    sentence = Sentence((), comments, path, start)
+    rows = [line.split("\t") for line in block[len(comments) :]]
+    first = start + len(comments)
+    for number, (line, cells) in enumerate(zip(block[len(comments) :], rows, strict=True), first):
+        problem = _why_malformed(line, cells)
         if problem:
-            raise input_error(problem, path, start + offset, sentence.id)
-        rows.append(Row(*cells))
-    problem = checker.why_incomplete()
-    if problem:
-        raise input_error(problem, path, start + len(block) - 1, sentence.id)
-    return Sentence(tuple(rows), tuple(comments), path, start)
+            raise input_error(problem, path, number, sentence.id)
+    wrong = _why_wrong_ids([cells[0] for cells in rows])
+    if wrong:
+        raise input_error(wrong[1], path, first + wrong[0], sentence.id)
+    return replace(sentence, rows=tuple(Row(*cells) for cells in rows))
 
 
 def _why_malformed(line: str, cells: list[str]) -> str | None:
@@ -368,43 +363,32 @@ def _why_malformed(line: str, cells: list[str]) -> str | None:
     return None
 
 
-class _IdChecker:
-    """A checker that follows the ID column of a sentence.
+def _why_wrong_ids(ids: Sequence[str]) -> tuple[int, str] | None:
+    """Return the index of the first ID that does not fit, and the problem; None for the IDs of a whole sentence.
 
-    Words count up from 1. A range opens before its first word. An empty node follows the word whose number it
-    carries.
+    Words count up from 1. A range opens before its first word. An empty node follows the word whose number it carries.
     """
-
-    def __init__(self) -> None:
-        self.word = 0
-        self.range_end = 0
-        self.empty = 0
-
-    def why_wrong(self, id_: str) -> str | None:
+    word = range_end = empty = 0
+    for index, id_ in enumerate(ids):
+        (first, dash, last), (whole, dot, part) = id_.partition("-"), id_.partition(".")
         if _is_number(id_):
-            if int(id_) != self.word + 1:
-                return f"the ID is {id_}, but word {self.word + 1} is expected"
-            self.word, self.empty = self.word + 1, 0
-            return None
-        first, dash, last = id_.partition("-")
-        if dash and _is_number(first) and _is_number(last):
-            if int(first) != self.word + 1 or int(last) < int(first):
-                return f"the range {id_} does not begin at the word that follows it ({self.word + 1})"
-            if self.range_end > self.word:
-                return f"the range {id_} overlaps the range that ends at word {self.range_end}"
-            self.range_end = int(last)
-            return None
-        whole, dot, part = id_.partition(".")
-        if dot and _is_number(whole) and _is_number(part):
-            if (int(whole), int(part)) != (self.word, self.empty + 1):
-                return f"the ID is {id_}, but the empty node {self.word}.{self.empty + 1} is expected"
-            self.empty += 1
-            return None
-        return f"ID {shortened(id_)!r} is not a word number, a range (3-4) or an empty node (8.1)"
-
-    def why_incomplete(self) -> str | None:
-        if not self.word:
-            return "the sentence has no words: is the file CoNLL-U?"
-        if self.range_end > self.word:
-            return f"a range ends at word {self.range_end}, but the sentence has {self.word} words"
-        return None
+            if int(id_) != word + 1:
+                return index, f"the ID is {id_}, but word {word + 1} is expected"
+            word, empty = word + 1, 0
+        elif dash and _is_number(first) and _is_number(last):
+            if int(first) != word + 1 or int(last) < int(first):
+                return index, f"the range {id_} does not begin at the word that follows it ({word + 1})"
+            if range_end > word:
+                return index, f"the range {id_} overlaps the range that ends at word {range_end}"
+            range_end = int(last)
+        elif dot and _is_number(whole) and _is_number(part):
+            if (int(whole), int(part)) != (word, empty + 1):
+                return index, f"the ID is {id_}, but the empty node {word}.{empty + 1} is expected"
+            empty += 1
+        else:
+            return index, f"ID {shortened(id_)!r} is not a word number, a range (3-4) or an empty node (8.1)"
+    if not word:
+        return len(ids) - 1, "the sentence has no words: is the file CoNLL-U?"
+    if range_end > word:
+        return len(ids) - 1, f"a range ends at word {range_end}, but the sentence has {word} words"
+    return None

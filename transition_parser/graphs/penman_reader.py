@@ -81,9 +81,7 @@ def read_penman(lines: Sequence[str]) -> PenmanText:
     >>> read_penman(["(s / sleep-01~e.1 :ARG0 (c / cat))"]).graph.labels
     ('sleep-01', 'cat')
     """
-    reader = _Reader(lines)
-    reader.read()
-    return reader.result()
+    return _Reader(lines).read()
 
 
 def tokens_of(lines: Sequence[str]) -> Iterator[PenmanToken]:
@@ -104,14 +102,6 @@ class _Mention(NamedTuple):
     row: int
 
 
-class _Link(NamedTuple):
-    """A role from one mention to another. `source` and `target` are indices of `_Reader.mentions`."""
-
-    source: int
-    role: str
-    target: int
-
-
 class _Reader:
     """A reader that goes through the tokens once and collects mentions and branches, both in written order."""
 
@@ -121,13 +111,12 @@ class _Reader:
         self.token: PenmanToken | None = next(self.tokens, None)
         self.row = 0  # of the last token that was read
         self.mentions: list[_Mention] = []
-        self.branches: list[_Link] = []
+        self.branches: list[tuple[int, str, int]] = []  # source mention, role, target mention
         self.defined: dict[str, int] = {}  # variable → mention
         self.wiki: dict[int, str] = {}
         self.open: list[tuple[int, int]] = []  # each node whose parenthesis is open, and its number of branches so far
 
-    def read(self) -> None:
-        """Read all tokens."""
+    def read(self) -> PenmanText:
         self._node("1")
         while self.open:
             if self._accept("RPAREN"):
@@ -139,6 +128,7 @@ class _Reader:
                 "text after the end of the graph: is there a parenthesis too many, or is a blank line "
                 "missing before an entry?"
             )
+        return self._result()
 
     def _node(self, path: str) -> None:
         """Read `(variable / concept`."""
@@ -171,13 +161,13 @@ class _Reader:
         if self._is("ROLE", "RPAREN"):
             raise PenmanError(f":{role} of {variable} has no value", self.row)
         if self._is("LPAREN"):
-            self.branches.append(_Link(node, role, len(self.mentions)))
+            self.branches.append((node, role, len(self.mentions)))
             self._node(path)
             return
         target = self._expect("SYMBOL", "STRING", what="a node, a variable or a constant").text
         tokens = self._alignment()
         if role != "wiki":
-            self.branches.append(_Link(node, role, len(self.mentions)))
+            self.branches.append((node, role, len(self.mentions)))
             self.mentions.append(_Mention(target, None, tokens, path, self.row))
         elif node in self.wiki:
             raise PenmanError(f"{variable} has two :wiki: only one is allowed", self.row)
@@ -194,20 +184,18 @@ class _Reader:
             raise PenmanError("no sentence has as many tokens as this alignment says", mark.row, mark.column)
         return tuple(sorted(set(map(int, numbers))))
 
-    def result(self) -> PenmanText:
-        """Return the graph of all mentions and branches."""
-        nodes = [i for i, mention in enumerate(self.mentions) if self._is_node(mention)]
+    def _result(self) -> PenmanText:
+        nodes = [i for i, one in enumerate(self.mentions) if one.variable is not None or one.label not in self.defined]
         number = {mention: node for node, mention in enumerate(nodes)}
         edges: dict[Edge, None] = {}
         for source, role, target in self.branches:
             mention = self.mentions[target]
-            label = mention.label
-            whole = self.defined.get(label) if mention.variable is None else target
+            whole = self.defined.get(mention.label) if mention.variable is None else target
             if whole is not None:
                 edges[edge_of(number[source], role, number[whole])] = None
-            elif looks_like_a_variable(label):
-                problem = f"the variable {label} (:{role} of {self.mentions[source].variable}) is not defined"
-                raise PenmanError(problem, mention.row)
+            elif looks_like_a_variable(mention.label):
+                where = f":{role} of {self.mentions[source].variable}"
+                raise PenmanError(f"the variable {mention.label} ({where}) is not defined", mention.row)
             else:
                 edges[Edge(number[source], role, number[target])] = None
         kept = [self.mentions[i] for i in nodes]
@@ -219,9 +207,6 @@ class _Reader:
             {number[mention]: value for mention, value in self.wiki.items()},
             tuple(mention.path for mention in kept),
         )
-
-    def _is_node(self, mention: _Mention) -> bool:
-        return mention.variable is not None or mention.label not in self.defined
 
     def _is(self, *kinds: str) -> bool:
         return self.token is not None and self.token.kind in kinds
