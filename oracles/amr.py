@@ -84,11 +84,7 @@ class _LastSpanError(Exception):
 
 
 def check_graph(graph: AmrGraph) -> None:
-    """Check that the machine can build the graph in some sentence.
-
-    Raises `ValueError` for an edge from a node to itself, a graph that is not connected, and too many edges between two
-    nodes.
-    """
+    """Check that the machine can build the graph in some sentence."""
     for source, role, target in graph.edges:
         if source == target:
             raise ValueError(f"the edge :{role} goes from {graph.labels[source]} to itself")
@@ -184,10 +180,7 @@ class _Plan:
         return {self.span_of[node] for node in self.entities}  # type: ignore[misc]
 
     def _name_span(self, strings: list[str], near: list[int]) -> tuple[Span, tuple[str, ...]]:
-        """Return the span of a name and the parts of ENTITY's label after the entity type.
-
-        near: the words that the nodes of the name are aligned to
-        """
+        """Return the span of a name and the parts of ENTITY's label after the entity type."""
         for length, parts in ((len(strings), ()), (3, (JOINED,)), (2, (JOINED,))):
             for first in self._starts(near, length):
                 forms = [word.form for word in self.words[first : first + length]]

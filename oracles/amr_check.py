@@ -89,11 +89,7 @@ def check(
     restarts: int = 4,
     processes: int = 1,
 ) -> Iterator[Checked]:
-    """Yield the result of deriving and replaying each entry.
-
-    vocabulary: how often the training data has each action
-    restarts: the number of restarts of Smatch's hill-climbing
-    """
+    """Yield the result of deriving and replaying each entry."""
     work = partial(check_entry, system=system, vocabulary=vocabulary, restarts=restarts)
     yield from in_parallel(work, entries, processes, _CHUNK)
 

@@ -92,9 +92,6 @@ def _swapped(state: State, gold: GoldOrder, on_stack: bool) -> tuple[list[int], 
 
     A word of the stack goes back to the buffer if it follows, in projective order, a word above it or a word of the
     buffer.
-
-    on_stack: True where arcs join words of the stack. If the top has to move, another word must first be
-        shifted onto it. This is the first word of the buffer in projective order.
     """
     buffer = set(state.buffer) - {state.root}
     ahead = first = min(state.buffer, key=gold.rank.__getitem__, default=state.root)
@@ -117,8 +114,6 @@ def _costs_with_swap(system: TreeSystem, state: State, gold: GoldOrder, found: M
     SWAP costs nothing where the static oracle would take it, and must not be explored elsewhere. SHIFT costs nothing
     where a later word has to move before the front of the buffer; `found` contains this already. SHIFT must not be
     explored where it would put a word onto a word that is out of order, unless SWAP has to wait and no arc costs 0.
-
-    found: the costs as if the words stood in projective order
 
     Source: de Lhoneux, Stymne and Nivre 2017, sec. 4; when to take SWAP: Nivre, Kuhlmann and Hall 2009, sec. 3.
     """

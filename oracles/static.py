@@ -93,13 +93,7 @@ def run_oracle(
     check: bool = False,
     nonprojective: str = "skip",
 ) -> Iterator[tuple[Sentence, list[Action] | None]]:
-    """Yield each sentence with its actions (None for a skipped sentence), and count in `coverage`.
-
-    check: True to replay the actions and compare the trees
-    nonprojective: `skip` or `error`, for trees that `system` can't build
-
-    Raises `InputError` for the first such tree if `nonprojective` is `error`.
-    """
+    """Yield each sentence with its actions (None for a skipped sentence), and count in `coverage`."""
     for sentence in sentences:
         tree, words = sentence.tree(), sentence.forms
         coverage.sentences += 1

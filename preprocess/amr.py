@@ -113,12 +113,7 @@ def _config(train: list[Derived], shift_words: Sequence[str], limits: SearchLimi
 def within_limits(
     train: Sequence[Derived], limits: SearchLimits, frames: FrameActions | None, problems: list[InputError]
 ) -> Iterator[Derived]:
-    """Yield the gold AMRs, and the silver AMRs that search can make within its limits. Without gold AMRs, yield all.
-
-    limits: see `limits_of`
-    frames: the FRAME actions of the system; None for a system without them
-    problems: takes the error of each silver AMR that is left out
-    """
+    """Yield the gold AMRs, and the silver AMRs that search can make within its limits. Without gold AMRs, yield all."""
     has_gold = not all(item.entry.is_silver for item in train)
     for item in train:
         found = breach(limits, item.entry.graph, frames) if has_gold and item.entry.is_silver else None
@@ -132,8 +127,6 @@ def limits_of(train: Sequence[Derived], frames: FrameActions | None) -> SearchLi
     """Return the limits of search, learned from the gold AMRs, or from all AMRs if none is gold.
 
     Silver AMRs hold errors of the parser that made them, and these errors must not become legal.
-
-    frames: the FRAME actions of the system; None for a system without them
     """
     gold = [item for item in train if not item.entry.is_silver] or train
     graphs = (item.entry.graph for item in gold)

@@ -76,10 +76,7 @@ SUFFIXES = (".txt", ".amr")
 
 
 def bank_files(folder: str | os.PathLike) -> list[Path]:
-    """Return the banks of a folder, `.txt` and `.amr`, in the order of their names, without hidden files and folders.
-
-    Raises `InputError` for a folder without banks.
-    """
+    """Return the banks of a folder, `.txt` and `.amr`, in the order of their names, without hidden files."""
     if not Path(folder).is_dir():
         raise input_error("is not a folder: name the folder that holds the files of one split", folder)
     files = sorted(
@@ -96,12 +93,7 @@ def bank_files(folder: str | os.PathLike) -> list[Path]:
 
 
 def merge_banks(paths: Iterable[str | os.PathLike], problems: Problems = None) -> Iterator[AmrEntry]:
-    """Yield the entries of all files in order, without headers.
-
-    Raises `InputError` for an id that occurs twice, and for a file without entries.
-
-    problems: see `banks`
-    """
+    """Yield the entries of all files in order, without headers."""
     seen_at: dict[str, str] = {}
     for path in paths:
         empty, left_out = True, len(problems or ())

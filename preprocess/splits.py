@@ -55,10 +55,7 @@ def source_line(pieces: Pieces, words: Iterable[str]) -> str:
 
 
 def keep_vectors(path: str | os.PathLike | None, sentences: Iterable[Iterable[str]], folder: Path) -> None:
-    """Write the vectors of the words of some sentences into `folder`.
-
-    path: the file with the vectors, None to write nothing
-    """
+    """Write the vectors of the words of some sentences into `folder`."""
     if path is not None:
         words = {normalise(form) for forms in sentences for form in forms}
         read_vectors(path, words).save(folder)
@@ -67,12 +64,7 @@ def keep_vectors(path: str | os.PathLike | None, sentences: Iterable[Iterable[st
 def values_of(
     sentences: Sequence[Any], columns: Collection[str], path: str | os.PathLike
 ) -> dict[str, tuple[str, ...]]:
-    """Return for each column the labels that a model learns, the most frequent first.
-
-    sentences: the training data
-    columns: names of `text.columns.KNOWN`
-    path: the file that the error names where a column has no values at all
-    """
+    """Return for each column the labels that a model learns, the most frequent first."""
     found = {}
     for name in columns:
         column = KNOWN[name]

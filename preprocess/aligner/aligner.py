@@ -129,8 +129,6 @@ def with_sentences(bank: Iterable[AmrEntry], problems: list[InputError] | None) 
     """Return the entries of a bank that have a sentence and can be aligned (see `check_size`).
 
     Each returned entry has its words (`entry_tokens`) as `metadata["tok"]`.
-
-    problems: takes the errors of the entries that are left out; None to raise the first such error, an `InputError`
     """
     entries = []
     for entry in bank:
@@ -178,10 +176,6 @@ def align_corpus(
     """Return the entries with at least one token for every node, and with their words as `metadata["tok"]`.
 
     Entries without a graph stay as they are.
-
-    keep: True to keep the alignments of an entry, so that only the other nodes get tokens
-    table: word–concept strengths; by default, EM learns them from these entries
-    processes: how many processes share the work, which does not change the result
     """
     return list(aligned(entries, train_table(entries) if table is None else table, keep, processes))
 
@@ -195,10 +189,7 @@ def aligned(
 
 
 def align_entry(entry: AmrEntry, table: WordConceptTable | None = None, keep: bool = True) -> AmrEntry:
-    """Return one entry with at least one token for every node; see `align_corpus`. Without a table, EM is not used.
-
-    Raises `InputError` for an entry that is too large, see `check_size`.
-    """
+    """Return one entry with at least one token for every node; see `align_corpus`. Without a table, EM is not used."""
     if entry.graph is None:
         return entry
     entry = _tokenised(entry)

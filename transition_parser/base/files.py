@@ -215,8 +215,6 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
 
     After an error, `dest` is as it was. The temporary folder is in `dest` if that exists, since `dest` may be a mount
     point, or the user may have no right to write beside it. Raises `InputError` if `dest` exists and is not a folder.
-
-    stale: glob patterns of the files in `dest` that are deleted before the new files are moved in
     """
     dest = Path(os.path.realpath(dest))
     if dest.exists() and not dest.is_dir():

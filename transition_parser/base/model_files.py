@@ -56,10 +56,7 @@ def read_text(path: str | os.PathLike, missing: str) -> str:
 
 
 def read_json(path: str | os.PathLike, missing: str) -> dict[str, Any]:
-    """Return the JSON object in a file.
-
-    Raises `InputError` for any other content, and for gigantic numbers, lone surrogates and deep nesting.
-    """
+    """Return the JSON object in a file."""
     text = read_text(path, missing)
     try:
         value = json.loads(text)

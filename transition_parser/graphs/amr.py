@@ -426,10 +426,7 @@ def without_gaps(graph: AmrGraph) -> AmrGraph:
 
 
 def gapless(label: str, edges: Sequence[Edge]) -> list[Edge]:
-    """Return the edges that leave a node, with the roles of lists numbered without a gap. See `without_gaps`.
-
-    label: the concept of the node
-    """
+    """Return the edges that leave a node, with the roles of lists numbered without a gap. See `without_gaps`."""
     for name in ("op", "snt"):
         listed = re.compile(rf"{name}(\d+)")
         numbers = [(int(match[1]), i) for i, edge in enumerate(edges) if (match := listed.fullmatch(edge.role))]

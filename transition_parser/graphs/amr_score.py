@@ -312,12 +312,7 @@ def _score(pair: tuple[AmrEntry, AmrEntry], restarts: int, seed: int, fine_grain
 def paired_entries(
     gold_path: str | os.PathLike, system_path: str | os.PathLike, ignore_wiki: bool = False
 ) -> Iterator[tuple[AmrEntry, AmrEntry]]:
-    """Yield pairs of corresponding entries of two files, gold first. Alternatives (`# ::nbest 2/5`) are left out.
-
-    ignore_wiki: True to yield the entries without `:wiki`
-
-    Raises `InputError` for a broken entry, and for files that don't hold the same sentences.
-    """
+    """Yield pairs of corresponding entries of two files, gold first. Alternatives (`# ::nbest 2/5`) are left out."""
     gold, system = _entries(gold_path, ignore_wiki), _entries(system_path, ignore_wiki)
     for number, (ours, theirs) in enumerate(zip_longest(gold, system), 1):
         if ours is None or theirs is None:

@@ -202,10 +202,7 @@ def parse_bank(
     graphs: bool = True,
     first: int = 1,
 ) -> Iterator[AmrEntry]:
-    """Yield the entries of an iterable of UTF-8 encoded lines. See `read_bank` for the other parameters.
-
-    first: the number of the first line
-    """
+    """Yield the entries of an iterable of UTF-8 encoded lines. See `read_bank` for the other parameters."""
     for start, block in _blocks(lines, path, first):
         try:
             entry = parse_entry(block if graphs else [line for line in block if _is_comment(line)], path, start)
@@ -341,9 +338,6 @@ def read_alignments(text: str, paths: Sequence[str], words: int) -> Alignments:
 
     ISI's style may also name roles, `:wiki` and further mentions of a node. Such items are left out. Raises
     `ValueError` for a value that can't be read.
-
-    paths: the path of each node, see `AmrEntry`
-    words: how many words the sentence has, 0 if the sentence is not given
 
     >>> read_alignments("0-2|0 3-4|0.0", ["1", "1.1"], 4)
     ((0, 1), (3,))

@@ -277,8 +277,6 @@ def parse_conllu(lines: Iterable[bytes], path: str | None = None, first: int = 1
     """Yield the sentences of an iterable of UTF-8 encoded lines. Raises `InputError` for a malformed sentence.
 
     Of CoNLL-U Plus (`# global.columns = …`) the columns that CoNLL-U has are read; missing columns have no values.
-
-    first: the number of the first line
     """
     block: list[str] = []
     columns: Sequence[str] = COLUMNS
@@ -320,10 +318,7 @@ def decode_line(raw: bytes, path: str | None, number: int) -> str:
 
 
 def decoded(raw: bytes, path: str | None, number: int) -> str:
-    """Return a line of a text file with all its characters.
-
-    Raises `InputError` for bytes that are not UTF-8, and for zero bytes.
-    """
+    """Return a line of a text file with all its characters."""
     try:
         line = raw.decode("utf-8")
     except UnicodeDecodeError as error:

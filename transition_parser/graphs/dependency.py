@@ -161,8 +161,6 @@ def tree_text(words: Sequence[str], tree: DependencyTree, *columns: Sequence[str
 
     An arrow points to the dependent. Sentences of more than `MOST_DRAWN` words have no arcs.
 
-    columns: any number of further columns, each with one string for each word
-
     >>> print(tree_text(["She", "sells", "shells"], DependencyTree((2, 0, 2), ("nsubj", "root", "obj"))))
     1  She     ◄┐    nsubj  2
     2  sells   ─┴─┐  root   0

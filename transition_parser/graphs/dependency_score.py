@@ -264,11 +264,7 @@ def _name(number: int, bounds: Mapping[str, float]) -> str:
 def compare_files(
     gold: str | os.PathLike, system: str | os.PathLike, full_labels: bool, skip_punctuation: bool
 ) -> Comparison:
-    """Return the comparison of two CoNLL-U files.
-
-    Raises `InputError` for a malformed file, and for files whose texts differ. If punctuation is to be skipped,
-    raises `InputError` for a gold file that does not say which words are punctuation.
-    """
+    """Return the comparison of two CoNLL-U files."""
     of_gold = _read(gold)
     if skip_punctuation and (problem := _why_unmarked(of_gold)):
         raise input_error(problem, gold)
@@ -276,10 +272,7 @@ def compare_files(
 
 
 def marks_punctuation(gold: str | os.PathLike) -> bool:
-    """Return True if `skip_punctuation` can find the punctuation of a CoNLL-U file by the XPOS of its words.
-
-    Raises `InputError` for a malformed file.
-    """
+    """Return True if `skip_punctuation` can find the punctuation of a CoNLL-U file by the XPOS of its words."""
     return _why_unmarked(_read(gold)) is None
 
 

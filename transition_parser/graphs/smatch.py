@@ -82,8 +82,6 @@ def read_triples(text: str, error: Callable[[str], InputError] = InputError) -> 
     The text may have several lines. The package reverses edges with inverse roles or :mod (to :domain). It
     adds TOP to the first node, and drops a constant after an inverse role or after :mod. It would read a string up to
     its first blank or escape, so it gets numbers in place of strings.
-
-    error: a function from a message to the exception that is raised for a text that the package can't read
     """
     strings: dict[str, str] = {}
 
@@ -460,10 +458,6 @@ def agreements(
 
     The hill-climbing for the best mapping of nodes starts by joining nodes that are aligned to the same words. If a
     graph has more than 400 nodes, all agreements are 0, because the comparison would take too long.
-
-    graphs: at least one AMR
-    alignments: for each graph the words of each node
-    weights: the weight of each AMR in the means; not all are 0
     """
     total, sums = sum(weights), [*map(float, weights)]
     if max(map(len, graphs)) ** 2 > LARGE:

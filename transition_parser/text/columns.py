@@ -126,10 +126,7 @@ def predicted() -> list[str]:
 
 
 def asked_for(options: Mapping[str, Any], graphs: str) -> list[str]:
-    """Return the names of the columns of `trees` or `AMRs` whose flags are set.
-
-    options: name of an option, without dashes → its value; options may be missing
-    """
+    """Return the names of the columns of `trees` or `AMRs` whose flags are set."""
     return [name for name, column in KNOWN.items() if column.graphs == graphs and options.get(column.flag)]
 
 
@@ -153,10 +150,7 @@ def labels_of(column: str, sentences: Iterable[Any]) -> Iterator[str]:
 
 
 def values_of_forms(sentences: Iterable[Any], columns: Collection[str]) -> dict[str, Forms]:
-    """Return lemma rules and features as column → (form, tag) → value, for pairs that always have the same value.
-
-    columns: the columns of the data; if UPOS is not among them, `_` stands for all tags
-    """
+    """Return lemma rules and features as column → (form, tag) → value, for pairs that always have the same value."""
     found: dict[str, dict[tuple[str, str], set[str]]] = {name: {} for name in _KEY_OF_FORMS if name in columns}
     for sentence in sentences if found else ():
         for name, of_column in found.items():
@@ -169,10 +163,7 @@ def values_of_forms(sentences: Iterable[Any], columns: Collection[str]) -> dict[
 
 
 def seen_with_tags(sentences: Iterable[Any], columns: Mapping[str, Sequence[str]]) -> Seen:
-    """Return the labels that occur with each UPOS tag, for columns with `by_tag`.
-
-    columns: column → its labels; if UPOS is not among them, the result is empty
-    """
+    """Return the labels that occur with each UPOS tag, for columns with `by_tag`."""
     names = [name for name in columns if KNOWN[name].by_tag] if UPOS in columns else []
     found: dict[str, dict[str, set[str]]] = {name: {tag: set() for tag in columns[UPOS]} for name in names}
     for sentence in sentences if names else ():
@@ -239,8 +230,6 @@ class Columns:
 
     def lemma(self, form: str, tag: str, rules: str) -> str:
         """Return the lemma of a form by the first rule that gives a lemma in `lemmas`, or else by the first rule.
-
-        rules: lemma rules separated by spaces, the best first
 
         >>> columns = Columns(forms={LEMMA: {("walk", "VERB"): "k0+|0+"}})
         >>> columns.lemma("walking", "VERB", "k0+|0+ k0+|3+"), columns.lemma("talking", "VERB", "k0+|0+ k0+|3+")
@@ -322,23 +311,13 @@ def _check_seen(seen: Mapping[str, Any], columns: Mapping[str, Sequence[str]], p
 def read_annotations(
     folder: str | os.PathLike, split: str, columns: Collection[str], lengths: Sequence[int]
 ) -> Annotations:
-    """Return the given columns of a split.
-
-    lengths: the number of words of each sentence
-
-    Raises `InputError` where a file is missing or does not fit the sentences.
-    """
+    """Return the given columns of a split."""
     wanted = {name: lengths if KNOWN[name].of_words else [1] * len(lengths) for name in sorted(columns)}
     return {name: read_values(Path(folder, f"{split}.{name}"), counts) for name, counts in wanted.items()}
 
 
 def read_values(path: Path, counts: Sequence[int]) -> list[list[str]]:
-    """Return the values of a column, one list for each sentence.
-
-    counts: the number of values of each sentence
-
-    Raises `InputError` where the file is missing, or does not have these numbers of values.
-    """
+    """Return the values of a column, one list for each sentence."""
     try:
         lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:

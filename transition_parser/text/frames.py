@@ -78,9 +78,6 @@ class Frames:
     def evoked(self, lemmas: Sequence[str], forms: Sequence[str] = (), following: Sequence[str] = ()) -> Evoked:
         """Return the lemmas of the frames that a span evokes.
 
-        lemmas, forms: the lemma and the form of each word of the span
-        following: the lemmas of the words after the span, the nearest first; only the next `WINDOW` count
-
         >>> packaged().evoked(["give"], ["gave"], ["it", "up"])
         Evoked(lemma='give', particle='give-up', alias=None, alias2=None)
         >>> packaged().evoked(["sale"])
@@ -96,9 +93,6 @@ class Frames:
     def particle_of(self, lemma: str, following: Iterable[str]) -> str | None:
         """Return the particle of a word (`up` of `give up`), one of the next `WINDOW` words; None if it has none.
 
-        lemma: the lemma of the word
-        following: the lemmas of the words after the word, the nearest first
-
         >>> packaged().particle_of("give", ["it", "up"])
         'up'
         """
@@ -108,10 +102,7 @@ class Frames:
         return next((word for word in islice(following, WINDOW) if word in particles), None)
 
     def by_aliases(self, word: str, form: str) -> frozenset[str]:
-        """Return the lemmas of the frames that a span evokes, by itself or else by the word that it is derived from.
-
-        word, form: the lemmas and the forms of the span's words, joined by `_`
-        """
+        """Return the lemmas of the frames that a span evokes, by itself or else by the word that it is derived from."""
         return frozenset({*self._evoked.get(word, ()), *self._evoked.get(form, ())} or self._of_derived(word))
 
     def _of_derived(self, word: str) -> set[str]:
@@ -174,10 +165,7 @@ def packaged() -> Frames:
 
 
 def frames_of(version: str) -> Frames | None:
-    """Return the table of frames with the given version; None for an empty version.
-
-    Raises `InputError` for a version that this package does not have.
-    """
+    """Return the table of frames with the given version; None for an empty version."""
     if not version:
         return None
     if version != packaged().version:

@@ -115,10 +115,7 @@ class Units:
         self._space = self._form = self._inside = ""  # inside: white space after the unfinished token
 
     def read(self, text: str, labels: bytes) -> Iterator[Unit]:
-        """Read the next characters of the paragraph, and yield the tokens that are then complete.
-
-        labels: one byte for each character of `text` that is not white space
-        """
+        """Read the next characters of the paragraph, and yield the tokens that are then complete."""
         used = 0
         for match in _RUN.finditer(text):
             run = match[0]
@@ -287,11 +284,7 @@ class LearnedSegmenter:
     holds_blanks: bool
 
     def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
-        """Yield the sentences of a text. A long paragraph is read in stretches.
-
-        lines: the lines of the text, without line ends
-        longest: the maximum length of a sentence in words (see `length`); a longer sentence is divided
-        """
+        """Yield the sentences of a text. A long paragraph is read in stretches."""
         shown = ShownLines(lines)
         paragraph = None
         for start, stretch, is_end in stretches(shown, STRETCH):

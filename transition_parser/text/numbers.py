@@ -26,10 +26,7 @@ Part = tuple[Decimal | int | None, int | None]  # (value, scale) of a word, at l
 
 
 def totals(parts: Iterable[Part]) -> Iterator[Decimal | int]:
-    """Yield after each word the number that the words so far denote. Stop at a word that can't continue the number.
-
-    parts: the value or the scale of each word
-    """
+    """Yield after each word the number that the words so far denote. Stop at a word that can't continue the number."""
     total: Decimal | int = 0
     group: Decimal | int | None = None
     for value, scale in parts:

@@ -35,12 +35,7 @@ class BpeDropout:
         self._has_bytes = any(map(model.is_byte, ids))
 
     def split(self, text: str, p: float, draws: Iterator[float]) -> list[str]:
-        """Return the pieces of a text after byte-pair merges, each of which is left out at random.
-
-        text: one word with `▁` in front of it, without white space
-        p: the probability that a merge is left out
-        draws: uniform random numbers in [0, 1); one is taken for each possible merge
-        """
+        """Return the pieces of a text after byte-pair merges, each of which is left out at random."""
         merged = self._merged(list(text), p, draws)
         return [piece for symbol in merged if symbol for piece in self._known(symbol)]
 
@@ -102,8 +97,6 @@ class KeptWords(Generic[Value]):
 
     def values(self, words: Collection[str], compute: Callable[[list[str]], Iterable[Value]]) -> dict[str, Value]:
         """Return the value of each word.
-
-        compute: returns the values of several words, in order; always the same value for the same word
 
         >>> kept = KeptWords()
         >>> kept.values(["a", "bc"], lambda words: map(len, words)), kept.values(["bc"], lambda words: words[:0])
@@ -174,11 +167,7 @@ class Pieces:
         return [pieces or [OPEN] for pieces in self.model.encode(list(forms), out_type=str, num_threads=1)]
 
     def sample(self, forms: Iterable[str], p: float, draws: Iterator[float]) -> list[list[str]]:
-        """Return the pieces of each normalised word by BPE-dropout, at least one for each word.
-
-        p: the probability that a merge is left out
-        draws: uniform random numbers in [0, 1); one is taken for each possible merge
-        """
+        """Return the pieces of each normalised word by BPE-dropout, at least one for each word."""
         return [self._dropout.split(OPEN + form, p, draws) for form in forms]
 
     @cached_property
@@ -198,10 +187,7 @@ class Pieces:
 def make_pieces(
     sentences: Iterable[Sequence[str]], folder: str | os.PathLike, size: int, source: str | os.PathLike | None = None
 ) -> Pieces:
-    """Write `spm.model` into `folder`. It is copied from the folder `source`, or trained if `source` is None.
-
-    Raises `InputError` for a missing or invalid file, and where `train_pieces` does.
-    """
+    """Write `spm.model` into `folder`. It is copied from the folder `source`, or trained if `source` is None."""
     if source is None:
         return train_pieces(sentences, folder, size)
     pieces = Pieces.load(source)
@@ -211,10 +197,6 @@ def make_pieces(
 
 def train_pieces(sentences: Iterable[Sequence[str]], folder: str | os.PathLike, size: int, seed: int = 1) -> Pieces:
     """Train a byte-pair model with byte fallback on the words of sentences and write `spm.model` into `folder`.
-
-    size: the largest number of pieces; a small corpus gets fewer
-
-    Raises `InputError` where `size` is too small for the bytes and the frequent characters.
 
     Source: Sennrich et al. 2016; Kudo and Richardson 2018.
     """

@@ -23,8 +23,6 @@ def stretches(lines: Iterable[str], most: int) -> Iterator[tuple[int, str, bool]
 
     An item is the position of a stretch, its text, and True where the paragraph ends there. The stretches hold all
     characters of the paragraph.
-
-    most: the approximate maximum number of characters of a stretch
     """
     block: list[str] = []
     size = start = here = 0
@@ -191,11 +189,7 @@ class Segmenter(Protocol):
     """A way to divide text into sentences and tokens."""
 
     def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
-        """Yield the sentences of a text. Paragraphs end at blank lines.
-
-        lines: the lines of the text, without line ends
-        longest: the maximum length of a sentence in words (see `length`); a longer sentence is divided
-        """
+        """Yield the sentences of a text. Paragraphs end at blank lines."""
 
     def tokens(self, text: str) -> Iterator[Token]:
         """Yield the tokens of a text that is one sentence."""

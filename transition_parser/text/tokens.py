@@ -197,10 +197,7 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def tokens_of_shown(text: str, start: int = 0) -> Iterator[Token]:
-    """Yield the tokens of a text in which each character is a cluster that shows (`Clusters`).
-
-    start: the position of the first character to read; the characters before it are context
-    """
+    """Yield the tokens of a text in which each character is a cluster that shows (`Clusters`)."""
     before = ""
     for match in _TOKEN.finditer(text, start):
         form = match[0]

@@ -30,9 +30,6 @@ def windows(sizes: Sequence[int], longest: int) -> list[Window]:
     Neighbouring windows share about half of their pieces, so that each kept word has context on both sides. Raises
     `ValueError` for a word of more than `longest` pieces.
 
-    sizes: the number of pieces of each word
-    longest: the maximum number of pieces in a window
-
     >>> windows([1] * 5, 8)
     [Window(first=0, stop=5, kept_from=0, kept_stop=5)]
     >>> windows([1] * 10, 4)[1]

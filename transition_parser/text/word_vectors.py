@@ -119,10 +119,7 @@ MOST_WORDS = 100_000  # rarer words are left out
 
 
 def save_words(words: Sequence[str], folder: str | os.PathLike) -> None:
-    """Write up to `MOST_WORDS` words, one a line.
-
-    words: each word once, the most frequent first
-    """
+    """Write up to `MOST_WORDS` words, one a line."""
     Path(folder, FILE_NAME).write_text("".join(f"{word}\n" for word in words[:MOST_WORDS]), encoding="utf-8")
 
 

@@ -45,10 +45,7 @@ class FrameActions:
         return action in self._known
 
     def evoked(self, span: Sequence[Word], following: Sequence[Word]) -> Evoked:
-        """Return the lemmas of the frames that a span evokes.
-
-        following: the words after the span
-        """
+        """Return the lemmas of the frames that a span evokes."""
         particle = self.table.particle_of(span[0].lemma, (word.lemma for word in following)) if len(span) == 1 else None
         return _evoked_by(self, tuple(span), particle)
 
@@ -102,10 +99,7 @@ class FrameActions:
         return derived.union(unknown, *map(self.sets_of, self.spans))
 
     def sets_of(self, lemmas: str) -> set[frozenset[Action]]:
-        """Return the sets of FRAME actions that spans with these lemmas can have, for all forms and following words.
-
-        lemmas: the lemmas joined by spaces, as in `amr_naming.key`
-        """
+        """Return the sets of FRAME actions that spans with these lemmas can have, for all forms and following words."""
         read = lemmas.split(" ")
         words = [Word("", lemma) for lemma in read]
         following: list[list[str]] = [[]]

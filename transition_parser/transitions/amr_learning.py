@@ -58,8 +58,6 @@ def learned(
 
     An action may make up to n nodes of one span: n is the largest number that it makes in at least one in `_SPANS_IN`
     of its spans. A labelled action may always make two.
-
-    frames: the FRAME actions of the derivations; None for derivations without any
     """
     graphs = list(graphs)
     nodes = swaps = 0
@@ -85,10 +83,7 @@ def learned(
 
 
 def _usual(counts: Counter[int]) -> int:
-    """Return the largest n such that at least one in `_SPANS_IN` of the counted numbers is n or more.
-
-    counts: number → how often it occurs
-    """
+    """Return the largest n such that at least one in `_SPANS_IN` of the counted numbers is n or more."""
     reached = 0
     for number in sorted(counts, reverse=True):
         reached += counts[number]
@@ -149,10 +144,7 @@ def borne_several(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[str]]:
 
 
 def borne_once(graphs: Iterable[AmrGraph], several: Mapping[str, Collection[str]] | None = None) -> frozenset[str]:
-    """Return the roles that almost no node bears twice (`_NODES_IN`), at most the `MOST_ROLES` most frequent ones.
-
-    several: the result of `borne_several`; concepts that bear these roles several times do not count as exceptions
-    """
+    """Return the roles that almost no node bears twice (`_NODES_IN`), at most the `MOST_ROLES` most frequent ones."""
     nodes: Counter[str] = Counter()
     twice: Counter[str] = Counter()
     for lemma, role, count in _borne(graphs):

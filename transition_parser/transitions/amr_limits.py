@@ -212,10 +212,7 @@ class SearchLimits:
         return self.targets.get(role_of_constants(role), CONCEPT_SORTS) if self.targets else frozenset(Sort)
 
     def several_of(self, action: Action, lemmas: Collection[str]) -> frozenset[str]:
-        """Return the roles of `once` that the node made by an action may get several times.
-
-        lemmas: the possible lemmas of the node if a rule derives them from the word (`AmrSystem.lemmas_named`)
-        """
+        """Return the roles of `once` that the node made by an action may get several times."""
         if action.kind in (Kind.PRED, Kind.ENTITY):
             lemmas = (lemma_of(action.parts[0]),)
         elif action.kind not in NAMED_BY_RULE:
@@ -349,10 +346,7 @@ DEFAULT_LIMITS = SearchLimits(
 
 
 def breach(limits: SearchLimits, graph: AmrGraph, frames: FrameActions | None = None) -> str | None:
-    """Return a text that names the first part of a graph that the limits on roles forbid, or None.
-
-    frames: the FRAME actions of the table of frames, for `roles_of_frames`
-    """
+    """Return a text that names the first part of a graph that the limits on roles forbid, or None."""
     sorts = [sort_of(label, node in graph.constants) for node, label in enumerate(graph.labels)]
     borne = Counter((edge.source, edge.role) for edge in graph.edges)
     for source, role, target in graph.edges:

@@ -101,10 +101,7 @@ def copied_concept(lemmas: Sequence[str], kind: Kind) -> str:
 
 
 def entity_strings(forms: Sequence[str], parts: Sequence[str]) -> list[str]:
-    """Return the strings of the name that ENTITY makes.
-
-    parts: the parts of the action's label after the entity type
-    """
+    """Return the strings of the name that ENTITY makes."""
     if not parts:
         return [quoted(form) for form in forms]
     if parts[0] == JOINED:

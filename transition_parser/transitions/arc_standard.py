@@ -195,11 +195,7 @@ def _most_arcs(stack: Sequence[int], buffer: Sequence[int], heads: Mapping[int, 
 
 
 def _join(trees: Mapping[int, int], word: int, heads: Mapping[int, int]) -> dict[int, int]:
-    """Return the trees after one more word joins: `word` becomes a dependent of the root of a tree, or the new root.
-
-    trees: root of a tree → the largest number of arcs of `heads` in such a tree; the result has the same form
-    heads: word → its gold head, or its nearest ancestor that is not left out
-    """
+    """Return the trees after one more word joins: `word` becomes a dependent of the root of a tree, or the new root."""
     longer = {top: arcs + (heads[word] == top) for top, arcs in trees.items()}
     longer[word] = max(arcs + (heads[top] == word) for top, arcs in trees.items())
     return longer

@@ -69,10 +69,7 @@ class ParserConfig:
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> ParserConfig:
-        """Read `parser.json`, and for AMR `lexicon.json`, from `folder`.
-
-        Raises `InputError` for a missing file, an unknown version or an invalid value.
-        """
+        """Read `parser.json`, and for AMR `lexicon.json`, from `folder`."""
         path = Path(folder, FILE_NAME)
         values = read_json(path, "`transition-parser preprocess` and `transition-parser export` write it")
         check_version(values, (FORMAT_VERSION,), path)
