@@ -1,13 +1,14 @@
-"""AMR graphs and the PENMAN text that they are written as."""
+"""AMR graphs, the PENMAN text that they are written as, and when two of them are the same."""
 
 import dataclasses
+import random
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.amr import AmrGraph, Edge, is_inverse, is_number, named, quoted
+from transition_parser.graphs.amr import AmrGraph, Edge, canonical, is_inverse, is_number, named, quoted, without_gaps
 from transition_parser.graphs.bank import AmrEntry, parse_entry
 
 CONCEPTS = ("want-01", "boy", "name", "Ünı-01", "12-hour", '"a b"', "i", "x", "have-rel-role-91")
@@ -312,3 +313,82 @@ def test_named():
 )
 def test_names_that_are_more_than_strings(name):
     assert list(named(graph_of(f"(c / city :name {name})"))) == []
+
+
+@pytest.mark.parametrize(
+    ("penman", "roles"),
+    [
+        ("(a / and :op1 (b / b) :op3 (c / c) :op7 (d / d))", ["op1", "op2", "op3"]),
+        ("(a / and :op4 (b / b) :op1 (c / c) :mod (d / d))", ["op2", "op1", "mod"]),
+        ("(a / and :op2 (b / b) :op1 (c / c) :op2 (d / d))", ["op2", "op1", "op3"]),
+        ("(a / and :op2 (b / b))", ["op2"]),
+        ("(a / or :op3 (b / b))", ["op1"]),
+        ("(n / name :op2 (b / b))", ["op1"]),
+        ("(m / multi-sentence :snt2 (b / b) :snt4 (c / c) :op2 (d / d))", ["snt1", "snt2", "op1"]),
+        ("(a / a :ARG2 (b / b) :opaque (c / c))", ["ARG2", "opaque"]),
+    ],
+)
+def test_lists_are_numbered_without_gaps(penman, roles):
+    assert [edge.role for edge in without_gaps(parse_entry([penman]).graph).edges] == roles
+
+
+@given(
+    st.sets(st.tuples(st.sampled_from(["op", "snt"]), st.integers(0, 99)), max_size=9), st.sampled_from(["and", "a"])
+)
+def test_the_order_stays_and_nothing_else_changes(numbers, label):
+    edges = tuple(Edge(0, f"{name}{number}", i) for i, (name, number) in enumerate(sorted(numbers), 1))
+    graph = AmrGraph((label, *"b" * len(edges)), frozenset(), edges)
+    done = without_gaps(graph)
+    assert without_gaps(done) == done and (done.labels, done.top) == (graph.labels, graph.top)
+    assert [edge.target for edge in done.edges] == [edge.target for edge in graph.edges]
+    for name in ("op", "snt"):
+        after = [int(edge.role[len(name) :]) for edge in done.edges if edge.role.startswith(name)]
+        assert after in ([*range(1, len(after) + 1)], [2] * (label == "and"))
+
+
+@st.composite
+def look_alikes(draw) -> AmrGraph:
+    """Any, with few labels and roles, so that many nodes look alike."""
+    n = draw(st.integers(1, 7))
+    labels = draw(st.lists(st.sampled_from(["a", "b"]), min_size=n, max_size=n))
+    node = st.integers(0, n - 1)
+    edges = draw(st.lists(st.builds(Edge, node, st.sampled_from(["mod", "ARG0"]), node), max_size=9, unique=True))
+    constants = frozenset({n - 1} & {edge.target for edge in edges} - {edge.source for edge in edges} - {0})
+    return AmrGraph(tuple(labels), constants, tuple(edges))
+
+
+def shuffled(graph: AmrGraph, seed: int) -> AmrGraph:
+    order = list(range(len(graph)))
+    random.Random(seed).shuffle(order)
+    return graph.renumbered(order)
+
+
+@given(look_alikes())
+def test_a_canonical_graph_is_the_same_graph(graph):
+    """It has the same nodes and edges, and is canonical itself."""
+    found = canonical(graph)
+    assert sorted(found.labels) == sorted(graph.labels) and len(found.edges) == len(graph.edges)
+    assert found.labels[found.top] == graph.labels[graph.top]
+    assert sorted((found.labels[s], role, found.labels[t]) for s, role, t in found.edges) == sorted(
+        (graph.labels[s], role, graph.labels[t]) for s, role, t in graph.edges
+    )
+
+
+# seven nodes do not hold two rings that refinement can't tell from one of six
+@given(look_alikes(), st.integers(0, 2**32))
+def test_numbering_does_not_matter(graph, seed):
+    assert canonical(shuffled(graph, seed)) == canonical(graph)
+
+
+def test_what_differs_matters():
+    chain = AmrGraph(("a", "a", "a"), frozenset(), (Edge(0, "mod", 1), Edge(1, "mod", 2)))
+    others = [
+        AmrGraph(("a", "a", "a"), frozenset(), (Edge(0, "mod", 1), Edge(0, "mod", 2))),
+        AmrGraph(("a", "a", "a"), frozenset(), (Edge(0, "mod", 1), Edge(1, "mod", 2)), 1),
+        AmrGraph(("a", "a", "a"), frozenset({2}), (Edge(0, "mod", 1), Edge(1, "mod", 2))),
+        AmrGraph(("a", "a", "a"), frozenset(), (Edge(0, "mod", 1), Edge(1, "ARG0", 2))),
+        AmrGraph(("a", "a", "b"), frozenset(), (Edge(0, "mod", 1), Edge(1, "mod", 2))),
+        AmrGraph(("a", "a"), frozenset(), (Edge(0, "mod", 1),)),
+    ]
+    found = [canonical(graph) for graph in (chain, *others)]
+    assert len(set(found)) == len(found)

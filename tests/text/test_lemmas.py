@@ -1,12 +1,16 @@
-"""Lemmas from spaCy's tables."""
+"""Lemmas from spaCy's tables, rules that make lemmas, and numbers in words."""
 
 import subprocess
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.conftest import ROOT
-from transition_parser.text.lemmas import lemmatise
+from transition_parser.text.characters import without_hidden
+from transition_parser.text.lemmas import lemma_of, lemmatise, rule_of
+from transition_parser.text.numbers import SCALES, UNITS, number_of
 
 
 @pytest.mark.parametrize(
@@ -33,3 +37,76 @@ def test_without_spacy():
     code = "import sys; from transition_parser.text.lemmas import lemmatise as f; f('a'); print('spacy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True, text=True)
     assert done.stdout == "False\n"
+
+
+words = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=12)
+
+
+@given(words, words)
+def test_a_rule_makes_the_lemma_that_it_was_made_of(form, lemma):
+    shown = without_hidden(lemma) or "_"
+    assert shown == "_" or lemma_of(form, rule_of(form, lemma)) == shown
+
+
+def test_lemmas_are_without_characters_that_do_not_show():
+    rule = rule_of("exam\u00adples", "exam\u200bple")
+    assert (rule, lemma_of("tem\u2060ples", rule)) == (rule_of("examples", "example"), "temple")
+    assert rule_of("کتاب\u200cها", "\u200c") == "_" and lemma_of("\u200b", "l0+|0+") == "_"
+
+
+@given(words, words, words)
+def test_a_rule_makes_a_lemma_of_any_form(form, lemma, other):
+    made = lemma_of(other, rule_of(form, lemma))
+    assert made and not set(made) & set(" \t\n")
+
+
+@pytest.mark.parametrize(
+    "form, lemma, other, wanted",
+    [("dogs", "dog", "Cats", "cat"), ("Paris", "Paris", "Lima", "Lima"), ("USED", "use", "BAKED", "bake")],
+)
+def test_rules_carry_over(form, lemma, other, wanted):
+    assert lemma_of(other, rule_of(form, lemma)) == wanted
+
+
+@pytest.mark.parametrize("rule", ["_", "", "=", "x", "l9+|9+", "l1+a"])
+def test_what_does_not_apply_leaves_the_form(rule):
+    assert lemma_of("word", rule) == "word"
+
+
+WORD_OF = {value: word for word, value in UNITS.items()}
+NAMED = [(10**9, "billion"), (10**6, "million"), (10**3, "thousand"), (100, "hundred")]
+
+
+def written(number: int) -> list[str]:
+    """A number below 10^12 in words, `twenty-five` as one word."""
+    for scale, name in NAMED:
+        if number >= scale:
+            rest = written(number % scale) if number % scale else []
+            return [*written(number // scale), name, *rest]
+    if number in WORD_OF:
+        return [WORD_OF[number]]
+    return [f"{WORD_OF[number - number % 10]}-{WORD_OF[number % 10]}"]
+
+
+@given(st.integers(0, 10**12 - 1), st.booleans(), st.booleans())
+def test_written_numbers_are_read(number, split, capital):
+    forms = written(number)
+    if split:
+        forms = " ".join(forms).replace("-", " - ").split(" ")
+    if capital:
+        forms[0] = forms[0].capitalize()
+    assert number_of(forms) == str(number)
+
+
+@given(st.integers(0, 999), st.integers(0, 9), st.sampled_from(sorted(name for name in SCALES if len(name) > 2)))
+def test_digits_before_a_scale(whole, tenths, scale):
+    expected = (10 * whole + tenths) * SCALES[scale]
+    assert number_of([f"{whole}.{tenths}", scale]) == f"{expected / 10:.1f}".removesuffix(".0")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "-", "five -", "- five", "five six", "twenty ten", "two dogs", "m", "5 m", "hundreds", "1st", "five and six"],
+)
+def test_other_words_are_no_numbers(text):
+    assert number_of(text.split()) is None

@@ -6,8 +6,8 @@ the order in which pairs of nodes are visited comes from Covington 2001 and make
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.text.frames import Frames
@@ -15,21 +15,127 @@ from transition_parser.text.lemmas import lemmatise
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.amr_frames import frame_actions
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
-from transition_parser.transitions.amr_naming import CONCEPTS, CONSTANTS, NAMING, Word, is_listed, key
+from transition_parser.transitions.amr_naming import NAMING, Word, is_listed, key
 from transition_parser.transitions.amr_state import (
     AmrState,
+    Node,
     has_concept,
     is_connected,
     is_free,
     kept,
     limits_of,
-    stays_connected,
     with_action,
+    words_left,
 )
 from transition_parser.transitions.system import TransitionSystem
 
 ARCS_IN_A_ROW = 4
-_COPIES = (Kind.COPY_LEMMA, Kind.COPY_SENSE01)
+
+
+class Condition(NamedTuple):
+    """A condition of an action in a configuration, and the reason why the action is illegal where it does not hold."""
+
+    holds: Callable[[AmrState, Action], bool]
+    otherwise: str
+
+
+def _second(state: AmrState) -> Node:
+    return state.nodes[state.stack[-2]]
+
+
+def _same_component(state: AmrState, nodes: Iterable[int]) -> bool:
+    """Return True where one of the nodes is in the second node's connected component."""
+    return any(state.groups[node] == state.groups[state.stack[-2]] for node in nodes)
+
+
+def _stays_connected(state: AmrState) -> bool:
+    return _same_component(state, (state.stack[-1], *state.stack[:-2]))
+
+
+def _is_plain(state: AmrState) -> bool:
+    return all(word.form_is_plain for word in state.span)
+
+
+_WORD_LEFT = Condition(lambda s, _: words_left(s), "no word is left in the buffer")
+_NODES_LEFT = Condition(lambda s, _: s.nodes_left > 0, "the sentence has as many nodes as it may")
+_NODE = (Condition(lambda s, _: s.position > 0, "there is no current span"), _NODES_LEFT)
+_COPY = (
+    *_NODE,
+    Condition(lambda s, _: all(word.lemma_is_symbol for word in s.span), "the lemmas of the span are not a symbol"),
+)
+_CONSTANT = (
+    *_NODE,
+    Condition(lambda s, _: has_concept(s) or (s.nodes_left > 1 and words_left(s)), "a concept must come first"),
+)
+_QUOTES = "a word of the span holds quotation marks or backslashes"
+_CONCEPT_ON_TOP = Condition(
+    lambda s, _: len(s.stack) > 0 and not s.nodes[s.stack[-1]].constant, "the top of the stack is not a concept"
+)
+_SECOND_NODE = Condition(lambda s, _: len(s.stack) > 1, "there is no second node")
+_ARC = (
+    Condition(lambda _, action: action.label is not None, "an arc needs a role"),
+    _SECOND_NODE,
+    Condition(
+        lambda s, action: not s.nodes[s.stack[-1 if action.kind is Kind.LA else -2]].constant, "the head is a constant"
+    ),
+    Condition(lambda s, _: s.arcs < ARCS_IN_A_ROW, f"that would be more than {ARCS_IN_A_ROW} arcs in a row"),
+    Condition(
+        lambda s, _: s.arcs_left > 0 or not _same_component(s, s.stack[-1:]), "the sentence has as many edges as it may"
+    ),
+)
+# kind → the conditions of its actions, apart from the word that SHIFT names, the lexicon and the table of frames
+CONDITIONS: Mapping[Kind, Sequence[Condition]] = {
+    Kind.SHIFT: (_WORD_LEFT,),
+    Kind.MERGE: (Condition(lambda s, _: not s.named, "the current span has a node, or there is none"), _WORD_LEFT),
+    Kind.PRED: _NODE,
+    Kind.FRAME: _NODE,
+    Kind.COPY_LEMMA: _COPY,
+    Kind.COPY_SENSE01: _COPY,
+    Kind.VALUE: _CONSTANT,
+    Kind.COPY_WORD: (*_CONSTANT, Condition(lambda s, _: _is_plain(s), _QUOTES)),
+    Kind.ENTITY: (
+        *_NODE,
+        Condition(lambda s, _: not s.named, "the current span has a node"),
+        Condition(lambda s, action: is_listed(action) or _is_plain(s), _QUOTES),
+    ),
+    Kind.DEPENDENT: (_CONCEPT_ON_TOP, _NODES_LEFT),
+    Kind.LA: _ARC,
+    Kind.RA: _ARC,
+    Kind.REDUCE: (
+        _SECOND_NODE,
+        Condition(
+            lambda s, _: _second(s).constant or words_left(s) or _stays_connected(s),
+            "no word is left, and the second node would be lost",
+        ),
+        Condition(
+            lambda s, _: _second(s).constant or _same_component(s, (*s.stack[:-2], s.stack[-1], *s.aside)),
+            "the second node is not connected to another node on the stack",
+        ),
+    ),
+    Kind.SWAP: (
+        _SECOND_NODE,
+        Condition(lambda s, _: s.swaps_left > 0, "the sentence has as many SWAPs as it may"),
+        Condition(
+            lambda s, _: (
+                words_left(s)
+                or _second(s).constant
+                or not s.nodes[s.stack[-1]].constant
+                or any(not s.nodes[i].constant for i in s.stack[:-2])
+            ),
+            "no word is left, and the constant has no other head",
+        ),
+        Condition(
+            lambda s, _: words_left(s) or _second(s).constant or s.nodes[s.stack[-1]].constant or _stays_connected(s),
+            "no word is left, and the two nodes are not connected",
+        ),
+    ),
+    Kind.ROOT: (Condition(lambda s, _: s.top is None, "the graph has a top"), _CONCEPT_ON_TOP),
+    Kind.CLOSE: (
+        Condition(lambda s, _: not words_left(s), "words are left in the buffer"),
+        Condition(lambda s, _: s.top is not None, "no top was chosen"),
+        Condition(lambda s, _: is_connected(s), "the graph is not connected"),
+    ),
+}
 
 
 class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
@@ -164,11 +270,17 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         return AmrState.initial(sentence)
 
     def why_illegal(self, state: AmrState, action: Action) -> str | None:
-        if action.kind not in self._rules:
+        if action.kind not in self.kinds:
             return self._unknown(action)
         if state.closed:
             return "the graph is closed"
-        return self._rules[action.kind](self, state, action) or self._why_unseen(state, action)
+        for holds, otherwise in CONDITIONS[action.kind]:
+            if not holds(state, action):
+                return otherwise
+        if action.kind is Kind.SHIFT:
+            due = self.shift(state.words[state.position].form)
+            return None if action == due else f"the word at the front of the buffer asks for {due}"
+        return self._why_unseen(state, action)
 
     def apply(self, state: AmrState, action: Action) -> AmrState:
         if action.kind is Kind.FRAME and self.frames is not None:
@@ -216,148 +328,17 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
             elif kind not in NAMING:
                 yield Action(kind)
 
-    # --- legality ---------------------------------------------------------------------------
-
-    def _why_no_shift(self, state: AmrState, action: Action) -> str | None:
-        if state.position == len(state.words):
-            return "no word is left in the buffer"
-        due = self.shift(state.words[state.position].form)
-        if action != due:
-            return f"the word at the front of the buffer asks for {due}"
-        return None
-
-    def _why_no_merge(self, state: AmrState, action: Action) -> str | None:
-        if state.named:
-            return "the current span has a node, or there is none"
-        return "no word is left in the buffer" if state.position == len(state.words) else None
-
-    def _why_no_node(self, state: AmrState, action: Action) -> str | None:
-        if not state.position:
-            return "there is no current span"
-        if not state.nodes_left:
-            return "the sentence has as many nodes as it may"
-        return None
-
-    def _why_no_concept(self, state: AmrState, action: Action) -> str | None:
-        problem = self._why_no_node(state, action)
-        if not problem and action.kind in _COPIES and not all(w.lemma_is_symbol for w in state.span):
-            return "the lemmas of the span are not a symbol"
-        return problem
-
-    def _why_no_constant(self, state: AmrState, action: Action) -> str | None:
-        problem = self._why_no_node(state, action)
-        if problem:
-            return problem
-        if not has_concept(state) and (state.nodes_left < 2 or state.position == len(state.words)):
-            return "a concept must come first"
-        if action.kind is Kind.COPY_WORD and not all(w.form_is_plain for w in state.span):
-            return "a word of the span holds quotation marks or backslashes"
-        return None
-
-    def _why_no_entity(self, state: AmrState, action: Action) -> str | None:
-        problem = self._why_no_node(state, action)
-        if problem:
-            return problem
-        if state.named:
-            return "the current span has a node"
-        if not is_listed(action) and not all(w.form_is_plain for w in state.span):
-            return "a word of the span holds quotation marks or backslashes"
-        return None
-
-    def _why_no_dependent(self, state: AmrState, action: Action) -> str | None:
-        if not state.stack or state.nodes[state.stack[-1]].constant:
-            return "the top of the stack is not a concept"
-        return None if state.nodes_left else "the sentence has as many nodes as it may"
-
-    def _why_no_arc(self, state: AmrState, action: Action) -> str | None:
-        if action.label is None:
-            return "an arc needs a role"
-        if len(state.stack) < 2:
-            return "there is no second node"
-        second, top = state.stack[-2:]
-        head = top if action.kind is Kind.LA else second
-        if state.nodes[head].constant:
-            return "the head is a constant"
-        if state.arcs == ARCS_IN_A_ROW:
-            return f"that would be more than {ARCS_IN_A_ROW} arcs in a row"
-        needed = state.groups[second] != state.groups[top]
-        return None if needed or state.arcs_left else "the sentence has as many edges as it may"
-
-    def _why_no_reduce(self, state: AmrState, action: Action) -> str | None:
-        if len(state.stack) < 2:
-            return "there is no second node"
-        second = state.stack[-2]
-        if state.nodes[second].constant:
-            return None
-        if state.position == len(state.words):
-            return None if stays_connected(state) else "no word is left, and the second node would be lost"
-        others = (i for i in (*state.stack, *state.aside) if i != second)
-        if not any(state.groups[i] == state.groups[second] for i in others):
-            return "the second node is not connected to another node on the stack"
-        return None
-
-    def _why_no_swap(self, state: AmrState, action: Action) -> str | None:
-        if len(state.stack) < 2:
-            return "there is no second node"
-        if not state.swaps_left:
-            return "the sentence has as many SWAPs as it may"
-        second, top = state.stack[-2:]
-        if state.position < len(state.words) or state.nodes[second].constant:
-            return None
-        if state.nodes[top].constant:
-            below = any(not state.nodes[i].constant for i in state.stack[:-2])
-            return None if below else "no word is left, and the constant has no other head"
-        return None if stays_connected(state) else "no word is left, and the two nodes are not connected"
-
-    def _why_no_root(self, state: AmrState, action: Action) -> str | None:
-        if state.top is not None:
-            return "the graph has a top"
-        if not state.stack or state.nodes[state.stack[-1]].constant:
-            return "the top of the stack is not a concept"
-        return None
-
-    def _why_no_close(self, state: AmrState, action: Action) -> str | None:
-        if state.position < len(state.words):
-            return "words are left in the buffer"
-        if state.top is None:
-            return "no top was chosen"
-        return None if is_connected(state) else "the graph is not connected"
-
     def _why_unseen(self, state: AmrState, action: Action) -> str | None:
-        if action.kind is Kind.FRAME:
-            return self._why_no_frame(state, action)
+        if action.kind is Kind.FRAME and self.frames is not None:
+            if action not in self.frames:
+                return f"no frame of the table is named by {action}"
+            if not is_free(state) and action not in self.frames.of_span(state.span, state.words[state.position :]):
+                return f"{key(state.span)!r} evokes no frame that {action} names"
+            return None
         if self.lexicon is None or not is_listed(action) or is_free(state):
             return None
-        if action not in self.lexicon.get(key(state.span), ()):
-            return f"training has not seen {action} with {key(state.span)!r}"
-        return None
-
-    def _why_no_frame(self, state: AmrState, action: Action) -> str | None:
-        assert self.frames is not None
-        if action not in self.frames:
-            return f"no frame of the table is named by {action}"
-        if is_free(state) or action in self.frames.of_span(state.span, state.words[state.position :]):
-            return None
-        return f"{key(state.span)!r} evokes no frame that {action} names"
-
-    @cached_property
-    def _rules(self) -> dict:
-        cls = type(self)
-        rules = {
-            Kind.SHIFT: cls._why_no_shift,
-            Kind.MERGE: cls._why_no_merge,
-            **dict.fromkeys(CONCEPTS, cls._why_no_concept),
-            **dict.fromkeys(CONSTANTS, cls._why_no_constant),
-            Kind.ENTITY: cls._why_no_entity,
-            Kind.DEPENDENT: cls._why_no_dependent,
-            Kind.LA: cls._why_no_arc,
-            Kind.RA: cls._why_no_arc,
-            Kind.REDUCE: cls._why_no_reduce,
-            Kind.SWAP: cls._why_no_swap,
-            Kind.ROOT: cls._why_no_root,
-            Kind.CLOSE: cls._why_no_close,
-        }
-        return {kind: rules[kind] for kind in self.kinds}
+        known = self.lexicon.get(key(state.span), ())
+        return None if action in known else f"training has not seen {action} with {key(state.span)!r}"
 
 
 def _most_actions(words: int, arcs: int, swaps: int, nodes: int) -> int:

@@ -77,9 +77,13 @@ def limits_of(n: int) -> tuple[int, int, int]:
     return 4 * n + 16, 8 * n + 32, 3 * n + 6
 
 
+def words_left(state: AmrState) -> bool:
+    return state.position < len(state.words)
+
+
 def is_free(state: AmrState) -> bool:
     """Return True where the lexicon does not limit the actions: no word is left, and there is no concept yet."""
-    return state.position == len(state.words) and not has_concept(state)
+    return not words_left(state) and not has_concept(state)
 
 
 def has_concept(state: AmrState) -> bool:
@@ -95,12 +99,6 @@ def kept(state: AmrState) -> list[int]:
 def is_connected(state: AmrState) -> bool:
     alive = (*state.stack, *state.aside)
     return len({state.groups[i] for i in alive if not state.nodes[i].constant}) == 1
-
-
-def stays_connected(state: AmrState) -> bool:
-    """Return True where the top or a node below the second node is in the second node's connected component."""
-    group = state.groups[state.stack[-2]]
-    return any(state.groups[i] == group for i in (state.stack[-1], *state.stack[:-2]))
 
 
 def returned(state: AmrState) -> AmrState:
