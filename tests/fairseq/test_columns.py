@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, fairseq_preprocess, run, run_here, train, train_command
 from tests.crosses import mostly_slow
-from tests.fairseq import any_model
+from tests.fairseq import test_models
 from tests.scripts import bash
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -51,7 +51,7 @@ def exported(request, data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("checkpoints")
     if request.param == "predicts from words":
         options = ("--tag-loss", "0.5", *INPUTS, *SPA_DP, *OF_WORDS)
-        done = any_model.train(data, folder, "spa_dp_small", *options, updates=40)
+        done = test_models.train(data, folder, "spa_dp_small", *options, updates=40)
     else:
         options = ("--read-tags", "--tag-dropout", "0.5", "--no-pieces") if request.param == "reads tags" else ()
         done = train(data, folder, "--tag-loss", "0.5", *INPUTS, *options, updates=40)
@@ -75,7 +75,7 @@ def exported(request, data, tmp_path_factory):
 def test_a_model_that_reads_given_tags_needs_them(data, tmp_path, arch, column, flag):
     """It does not predict tags. Without tags, words would be read as in no sentence of the training data."""
     options = ("--history-width", "16", "--sampled-states", "2") if arch.startswith("state") else ()
-    any_model.train(data, tmp_path, arch, flag, *options, updates=2)
+    test_models.train(data, tmp_path, arch, flag, *options, updates=2)
     model = tmp_path / "checkpoint_last.pt"
     tagged, plain = tmp_path / "tagged.conllu", tmp_path / "plain.conllu"
     first = next(read_conllu(SAMPLE))
@@ -172,10 +172,10 @@ def test_columns_trained_later_leave_the_parses_as_they_are(data, tmp_path, read
     arch, options, more = "stack_transformer_small", ("--tag-loss", "0.5", "--character-width", "8"), ()
     if reads == "words, too":
         arch, options, more = "spa_dp_small", (*options, *SPA_DP), ("--tags-read-words",)
-    any_model.train(plain, tmp_path / "before", arch, *options, updates=20)
+    test_models.train(plain, tmp_path / "before", arch, *options, updates=20)
     model = tmp_path / "before" / "checkpoint_last.pt"
     more = (*more, "--start-from", model, "--train-only", "xpos,feats")
-    any_model.train(data, tmp_path / "after", arch, *options, *more, updates=20)
+    test_models.train(data, tmp_path / "after", arch, *options, *more, updates=20)
     sentences = [blank(sentence) for sentence in read_conllu(SAMPLE)]
     before, after = (
         Parser.load(tmp_path / name / "checkpoint_last.pt", precision="fp32").parse(sentences)

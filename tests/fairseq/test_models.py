@@ -1,0 +1,265 @@
+"""Each published model through the real programs: trained, generated from, averaged, exported, parsed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from tests.conftest import AT_THE_END, ROOT, SAMPLE, SAMPLE_AMR, actions_generated, run, run_here
+from tests.crosses import mostly_slow
+from tests.tiny_encoder import WIDTH, make_encoder
+from transition_parser import Parser
+from transition_parser.graphs.conllu import read_conllu
+from transition_parser.graphs.dependency import attachment_scores
+from transition_parser.storage.checkpoints import load_model
+from transition_parser.training.flags import arguments_of, read_flags
+from transition_parser.transitions import Action
+from transition_parser.transitions.config import ParserConfig
+
+TASK = ("--user-dir", "transition_parser", "--task", "transition_parsing")
+USE = (
+    "--encoder-embed-dim 64 --encoder-ffn-embed-dim 64 --use-width 64 --mlp-width 64 --action-width 16 "
+    "--marker-width 16 --relation-width 16"
+)
+SPA_DP = "--word-width 32 --scan-width 16 --spa-width 16 --mlp-width 32"
+RNN = (
+    "--encoder-embed-dim 32 --encoder-hidden 16 --decoder-embed-dim 16 --decoder-hidden 32 --attention-width 16 "
+    "--decoder-layers 2"
+)
+G2G = "--encoder-embed-dim 32 --encoder-ffn-embed-dim 64 --relation-width 32 --optimizer adam_by_part"
+STATE = f"{G2G} --exist-width 32 --composition-width 16 --history-width 16"
+# architecture → flags, and updates before and after an interruption; those of Graph2Graph start from an encoder
+MODELS = {
+    "use_parser_small": (USE, (10, 20)),
+    "spa_dp_small": (SPA_DP, (3, 6)),
+    "spa_dp_graph_small": (SPA_DP, (3, 6)),
+    "stack_attention_rnn_small": (RNN, (20, 24)),
+    "sentence_transformer_small": (f"{G2G} --exist-width 32 --pretrained-lr-scale 0.5 --fresh-layers 1", (10, 20)),
+    "sentence_transformer_g2g_small": (f"{G2G} --exist-width 32 --sampled-states 3 --character-width 8", (10, 20)),
+    "recursive_g2g_small": (f"{G2G} --arc-width 32 --refine 2 --tag-loss 0.1", (10, 20)),
+    "state_transformer_small": (f"{STATE} --no-graph-output --sampled-states 3 --root-at-bottom", (10, 20)),
+}
+USUAL = ("use_parser_small", "spa_dp_graph_small", "stack_attention_rnn_small", "sentence_transformer_g2g_small")
+
+
+def train(
+    data: Path, checkpoints: Path, arch: str, *options: str | Path, updates: int = 6, status: int = 0
+) -> CompletedProcess:
+    """A few updates of a model, on trees or AMRs; some of `options` may stand in for those here."""
+    metric = "smatch" if (data / "lexicon.json").is_file() else "las"
+    return run(
+        "fairseq-train", data, *TASK, "--arch", arch, "--criterion", "legal_cross_entropy",
+        "--label-smoothing", "0.1", "--optimizer", "adam", "--lr", "0.005", "--max-tokens", "600",
+        "--num-workers", "0", "--max-update", str(updates), "--save-dir", checkpoints, "--log-format", "json",
+        "--best-checkpoint-metric", metric, "--maximize-best-checkpoint-metric", *AT_THE_END, *options,
+        status=status,
+    )  # fmt: skip
+
+
+def train_twice(data: Path, checkpoints: Path, arch: str, *options: str | Path, updates: tuple[int, int]) -> Path:
+    """A checkpoint of training that was stopped and resumed."""
+    for some in updates:
+        done = train(data, checkpoints, arch, *options, updates=some)
+    said = done.stdout + done.stderr
+    assert "Loaded checkpoint" in said and '"valid_las"' in said
+    return checkpoints / "checkpoint_last.pt"
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory) -> Path:
+    return make_encoder(tmp_path_factory.mktemp("encoder") / "tiny")
+
+
+@pytest.fixture(scope="module", params=mostly_slow(MODELS, *USUAL))
+def arch(request) -> str:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def checkpoint(arch, data_folder, encoder, tmp_path_factory) -> Path:
+    flags, updates = MODELS[arch]
+    pretrained = ("--pretrained", encoder) if G2G in flags else ()
+    return train_twice(data_folder, tmp_path_factory.mktemp(arch), arch, *flags.split(), *pretrained, updates=updates)
+
+
+@pytest.mark.parametrize("beam", mostly_slow([1, 2], 2))
+def test_generate_finds_the_trees_of_parse_and_scores_them(data_folder, checkpoint, arch, beam):
+    done = run("fairseq-generate", data_folder, *TASK, "--path", checkpoint, "--beam", beam, "--gen-subset", "valid")
+    found = [actions for _, actions in sorted(actions_generated(done.stdout).items())]
+    system, gold = ParserConfig.load(data_folder).transition_system(), list(read_conllu(SAMPLE))
+    replayed = zip(gold, found, strict=True)
+    trees = [system.replay(sentence.forms, [*map(Action.parse, actions)]) for sentence, actions in replayed]
+    assert all(tree.why_invalid() is None for tree in trees)
+    words, *right = attachment_scores([sentence.tree() for sentence in gold], trees)
+    uas, las = (round(100 * count / words, 2) for count in right)
+    assert done.stdout.rstrip().endswith(f"Generate valid with beam={beam}: UAS {uas}, LAS {las}")
+    if arch not in ("spa_dp_small", "stack_attention_rnn_small"):  # derivations of two lengths may be cut differently
+        parses = Parser.load(checkpoint, precision="fp32", beam=beam).parse(SAMPLE)
+        assert [[str(action) for action in parse.actions] for parse in parses] == found
+
+
+def test_average_and_export_parse_alike(checkpoint, arch, tmp_path):
+    config = check_average_and_export(checkpoint, tmp_path)
+    assert config["architecture"] == arch
+    if config["model"]["pretrained"]:
+        assert len(config["model"]["pretrained_sha256"]) == 64
+        assert config["model"]["encoder_embed_dim"] == WIDTH  # that of the encoder, whatever was asked for
+
+
+def check_average_and_export(checkpoint: Path, folder: Path) -> dict:
+    """Averaged and exported they parse alike. Returns the exported `config.json`."""
+    run_here("average", checkpoint, checkpoint, "-o", folder / "mean.pt")
+    run_here("export", folder / "mean.pt", "-o", folder / "exported")
+    for beam in ("1", "3"):
+        outputs = [
+            run_here("parse", model, SAMPLE, "--beam", beam, "--precision", "fp32").stdout
+            for model in (checkpoint, folder / "mean.pt", folder / "exported")
+        ]
+        assert outputs[0] == outputs[1] == outputs[2] and outputs[0].startswith("# ")
+    return json.loads((folder / "exported" / "config.json").read_text())
+
+
+@pytest.mark.parametrize("precision", ["bf16", "int8"])
+def test_other_precisions_find_about_as_good_parses(checkpoint, precision):
+    """After so few updates many actions are about as good as others."""
+    exact, other = (Parser.load(checkpoint, precision=name, threads=1).parse(SAMPLE) for name in ("fp32", precision))
+    apart = [abs(ours.score - theirs.score) for ours, theirs in zip(exact, other, strict=True)]
+    assert sorted(apart)[32] < 0.1
+
+
+def test_a_sentence_does_not_depend_on_its_batch(checkpoint):
+    check_batches(checkpoint)
+
+
+def check_batches(checkpoint: Path) -> None:
+    """A sentence has the same parse alone and in a batch."""
+    for beam in (1, 3):
+        parser = Parser.load(checkpoint, precision="fp32", beam=beam)
+        sentences = list(parser.read(SAMPLE))[:12]
+        for sentence, wanted in zip(sentences, parser.parse(sentences), strict=True):
+            (alone,) = parser.parse([sentence])
+            assert alone.actions == wanted.actions and alone.score == pytest.approx(wanted.score, abs=1e-4)
+
+
+@pytest.mark.slow
+def test_copies_parse_as_one(checkpoint):
+    """Of models that score whole trees, two do as four."""
+    fewest = [checkpoint] if load_model(checkpoint)[0].searches_directly else []
+    alone, copies = (
+        Parser.load(checkpoint, precision="fp32", beam=3, others=others).parse(SAMPLE)
+        for others in (fewest, [*fewest, checkpoint, checkpoint])
+    )
+    for one, three in zip(alone, copies, strict=True):
+        assert one.actions == three.actions and one.score == pytest.approx(three.score, abs=1e-5)
+
+
+def test_a_sentence_longer_than_any_position(checkpoint):
+    """The encoder has 24: what is further away is like the last."""
+    (parse,) = Parser.load(checkpoint).parse([["word"] * 60])
+    assert parse.tree.why_invalid() is None
+
+
+def test_what_graphs_have_no_actions_for_is_said(data_folder, checkpoint, arch):
+    if arch != "spa_dp_graph_small":
+        pytest.skip("of graphs")
+    command = ("fairseq-generate", data_folder, *TASK, "--gen-subset", "valid", "--path")
+    for options, problem in (
+        ((f"{checkpoint}:{checkpoint}",), "do not generate together: give --path one checkpoint"),
+        ((checkpoint, "--score-reference"), "--score-reference is for models that score actions"),
+        ((checkpoint, "--prefix-size", "1"), "--prefix-size and --constraints are for models that score actions"),
+    ):
+        assert problem in run(*command, *options, status=1).stderr.splitlines()[-1]
+
+
+@pytest.mark.slow
+def test_an_exported_model_without_its_encoder(checkpoint, arch, encoder, tmp_path):
+    if arch != "sentence_transformer_small":
+        pytest.skip("one is enough")
+    run_here("export", checkpoint, "-o", tmp_path / "exported")
+    shutil.move(encoder, tmp_path / "encoder")
+    try:
+        done = run_here("parse", tmp_path / "exported", SAMPLE, status=2)
+        assert "is not on this machine" in done.stderr and "Traceback" not in done.stderr
+    finally:
+        shutil.move(tmp_path / "encoder", encoder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arch", "options"),
+    [
+        ("use_parser_small", f"{USE} --read-tags --tag-loss 0.1 --character-width 8 --character-windows 1,2"),
+        ("use_parser_small", f"{USE} --action-dropout 0.1 --word-dropout 0.1 --encoder-local-layers 1"),
+        ("use_parser_small", f"{USE} --lexical-encoder lstm --tag-loss 0.1 --train-precision bf16"),
+        ("use_parser_small", f"{USE} --stack-heads 1 --buffer-heads 1 --arc-heads 0 --relation-heads 0"),
+        ("spa_dp_small", f"{SPA_DP} --spa none --train-precision bf16"),
+        ("spa_dp_small", f"{SPA_DP} --spa vanilla --train-precision bf16"),
+        ("spa_dp_small", f"{SPA_DP} --spa tob --word-dropout 0.1 --train-precision bf16"),
+        ("spa_dp_graph_small", f"{SPA_DP} --head-score concat --read-tags --tag-loss 0.5 --softmax-over all"),
+        ("stack_attention_rnn_small", f"{RNN} --no-pushed"),
+        ("stack_attention_rnn_small", f"{RNN} --no-pushed --no-removed --attention-layers 1"),
+        ("sentence_transformer_small", f"{G2G} --read-tags --tag-loss 0.1 --train-precision bf16"),
+        ("sentence_transformer_g2g_small", f"{G2G} --read-tags --train-precision bf16"),
+        ("state_transformer_small", f"{G2G} --read-tags --sampled-states 2"),
+        ("state_transformer_g2g_small", f"{STATE} --sampled-states 2 --word-dropout 0.1"),
+        ("state_transformer_g2g_small", f"{STATE} --no-graph-output --composition --history-layers 2"),
+        ("recursive_g2g_small", f"{G2G} --refine 0 --read-tags --tag-loss 0.1 --train-precision bf16"),
+        ("sentence_transformer_g2g_small", f"{G2G} --oracle dynamic --explore-after 0 --sampled-states 2"),
+    ],
+)
+def test_variants_train(data_folder, tmp_path, arch, options):
+    done = train(data_folder, tmp_path, arch, *options.split(), "--no-save", updates=3)
+    said = done.stdout + done.stderr
+    losses = [float(loss) for loss in re.findall(r'"(?:train|valid)_loss": "([\d.]+)"', said)]
+    assert '"valid_las"' in said and losses and max(losses) < 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", ["use_parser_small", "spa_dp_small", "stack_attention_rnn_small"])
+def test_amrs(amr_data_folder, tmp_path, arch):
+    train(amr_data_folder, tmp_path, arch, *MODELS[arch][0].split())
+    run_here("export", tmp_path / "checkpoint_last.pt", "-o", tmp_path / "exported")
+    for beam in ("1", "3"):
+        run_here("parse", tmp_path / "exported", SAMPLE_AMR, "--beam", beam, "-o", tmp_path / "out.amr")
+        run_here("score", SAMPLE_AMR, tmp_path / "out.amr")
+
+
+@pytest.mark.parametrize(
+    ("arch", "options", "problem"),
+    [
+        ("use_parser_small", "--use-width 100", "the 8 heads of structures do not divide --use-width 100"),
+        ("use_parser_small", "--softmax-over all", "--softmax-over all is not for models that give all SHIFTs one sc"),
+        ("state_transformer_small", "--tag-loss 0.1", "there is no encoder before the decoder"),
+        ("stack_attention_rnn_small", "--attention-layers 0", "--attention-layers must be 1 or more, not 0"),
+    ],
+)
+def test_options_that_make_no_sense(data_folder, tmp_path, arch, options, problem):
+    done = train(data_folder, tmp_path, arch, *options.split(), status=1)
+    assert f"InputError: {problem}" in done.stderr
+
+
+# --- recipes ----------------------------------------------------------------------------------
+
+
+NAMES = "paper-stack paper-stack-all paper-stack-roberta stack-attention spa-dp spa-dp-graph use graph2graph".split()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_the_recipes_of_the_papers_train(data_folder, tmp_path, name):
+    """Ten updates at their sizes, with batches of two sentences. A RoBERTa is a tiny one, with random weights."""
+    flags = arguments_of(read_flags(ROOT / "configs" / f"{name}.flags"))
+    if "roberta-base" in flags:
+        flags += ["--pretrained", str(make_encoder(tmp_path / "encoder", kind="roberta"))]
+    done = run(
+        "fairseq-train", data_folder, *TASK, *flags, "--batch-size", "2", "--required-batch-size-multiple", "1",
+        "--max-update", "10", "--num-workers", "0", "--disable-validation", "--no-save", "--save-dir", tmp_path,
+        "--log-format", "json", "--log-interval", "1",
+    )  # fmt: skip
+    losses = [float(loss) for loss in re.findall(r'"loss": "([\d.]+)"', done.stdout + done.stderr)]
+    assert len(losses) >= 10 and min(losses) < losses[0] and max(losses) < 20  # SGD at 2 jumps with so small batches
