@@ -6,9 +6,9 @@ configs/papers/PAPER.toml lists the rows of each table. DATA is a folder with th
 .conllu or .amr. Each row and seed is one experiment of `transition-parser train` in a folder of OUT. It is scored with
 its best epoch or the mean of its three best epochs, whichever is better on dev. A row may also be an ensemble: seeds of
 another row that parse together. A row that the results already have, with the same flags and the same data, is not
-repeated; if only the names of paper, table and row differ, its result is copied. An interrupted row goes on. The
-results are OUT/PAPER.json: for each row and seed the flags, the data, the versions, the machine, the hours (of the call
-that finished the row), the score after each epoch, and the scores of dev and test.
+repeated. An interrupted row goes on. The results are OUT/PAPER.json: for each row and seed the flags, the data, the
+versions, the machine, the hours (of the call that finished the row), the score after each epoch, and the scores of dev
+and test.
 `python run/paper_table.py OUT/PAPER.json` makes the table.
 """
 
@@ -184,14 +184,9 @@ class Run:
             "--", "--seed", str(self.seed), "--max-epoch", str(self.epochs),
             "--warmup-epochs", str(self.epochs * WARM_UP), "--keep-best-checkpoints", str(AVERAGED),
         ]  # fmt: skip
-        with subprocess.Popen(command, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as program:
-            try:
-                _, errors = program.communicate()
-            except BaseException:  # a signal: a training that is ended keeps its last checkpoint
-                program.terminate()
-                raise
-        if program.returncode:
-            raise InputError(f"{self.name}: {errors.strip().splitlines()[-1] if errors else 'failed'}")
+        done = subprocess.run(command, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        if done.returncode:
+            raise InputError(f"{self.name}: {done.stderr.strip().splitlines()[-1] if done.stderr else 'failed'}")
         scores = json.loads((folder / "model" / "scores.json").read_text(encoding="utf-8"))
         return {
             COUNTED: {split: scores[split] for split in SPLITS[1:]},
@@ -256,11 +251,6 @@ class Results:
     def has(self, run: Run) -> bool:
         return any(one["settings"] == run.settings for one in self.runs)
 
-    def twin(self, run: Run) -> dict[str, Any] | None:
-        """Return the result of a run that differs only in names (paper, table, row), None if there is none."""
-        names = {key: run.settings[key] for key in ("paper", "table", "row")}
-        return next((one for one in self.runs if {**one["settings"], **names} == run.settings), None)
-
     def add(self, run: Run, found: dict[str, Any]) -> None:
         """Write the result of a run, in place of an earlier result of the same row, seed and data."""
         with alone_in(self.path.parent):
@@ -317,9 +307,6 @@ def run_all(arguments: argparse.Namespace) -> int:
 
     def one(run: Run, is_member: bool = False) -> bool:
         if results.has(run) and not (is_member and not run.has_model(arguments.out)):
-            return True
-        if not is_member and (twin := results.twin(run)):
-            results.add(run, twin)
             return True
         if not all(one(member, is_member=True) for member in run.members):
             return False
