@@ -36,29 +36,22 @@ def parser(description: str) -> argparse.ArgumentParser:
     return options
 
 
-def write(name: str, options: argparse.Namespace, figures: dict) -> None:
-    """Print the figures, and write them to `--output`, with the benchmark, the date, the machine and the options."""
-    setting = {
-        "benchmark": name,
-        "date": datetime.date.today().isoformat(),
-        "machine": machine(),
-        "load_average": [round(x, 2) for x in os.getloadavg()],
-        **{key: str(value) for key, value in vars(options).items() if key != "output"},
-    }
-    text = json.dumps({**setting, **figures}, indent=1)
-    print(text)
-    if options.output:
-        Path(options.output).write_text(text + "\n", encoding="utf-8")
-
-
 def report(name: str, options: argparse.Namespace, rates: dict[str, list[float]], **more: object) -> None:
-    """Write the median of each rate, and the median of its ratio to the first rate in the same round.
+    """Print the median of each rate, and the median of its ratio to the first rate in the same round, as JSON.
+
+    The report also has the date, the machine and the options. It is written to `--output`, too.
 
     rates: name → the rate of each round
     more: further figures
     """
     base = next(iter(rates.values()))
-    figures = {
+    found = {
+        "benchmark": name,
+        "date": datetime.date.today().isoformat(),
+        "machine": machine(),
+        "load_average": [round(x, 2) for x in os.getloadavg()],
+        **{key: str(value) for key, value in vars(options).items() if key != "output"},
+        **more,
         "median": {key: round(statistics.median(values), 2) for key, values in rates.items()},
         "all": {key: [round(value, 2) for value in values] for key, values in rates.items()},
         f"ratio_to_{next(iter(rates))}": {
@@ -66,7 +59,10 @@ def report(name: str, options: argparse.Namespace, rates: dict[str, list[float]]
             for key, values in rates.items()
         },
     }
-    write(name, options, {**more, **figures})
+    text = json.dumps(found, indent=1)
+    print(text)
+    if options.output:
+        Path(options.output).write_text(text + "\n", encoding="utf-8")
 
 
 def spacy_parser(treebank: Path) -> Callable[[Sequence[Sentence]], list[Doc]]:

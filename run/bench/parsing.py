@@ -1,15 +1,17 @@
 """Speed, sentences/s from words in Python to graphs in Python, and scores, in interleaved rounds without loading.
 
     python run/bench/parsing.py MODEL GOLD [--others MODEL ...] [--beams 1 10] [--precisions fp32 bf16 int8] [--scores]
-        [--spacy TRAIN.conllu] [--device cuda] [--without-bf16]
+        [--spacy TRAIN.conllu] [--device cuda] [--without-bf16] [--one-by-one] [--lengths 15 25]
 
 GOLD: CoNLL-U file or AMR bank. --scores: UAS and LAS of trees, Smatch of AMRs in percent, of the first round. --spacy:
 also the speed of spaCy's parser on one core, set up from this treebank. --without-bf16 computes as a processor without
-native bf16 does: bf16 is emulated, and with int8 everything but the linear layers is in fp32.
+native bf16 does: bf16 is emulated, and with int8 everything but the linear layers is in fp32. --one-by-one parses each
+sentence by itself, and also reports the median and the 95th percentile of the times, in milliseconds.
 """
 
 from __future__ import annotations
 
+import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -50,6 +52,8 @@ def main() -> None:
     options.add_argument("--spacy", metavar="TRAIN", type=Path, help="measure spaCy's parser, set up from this file")
     options.add_argument("--device", default="cpu")
     options.add_argument("--without-bf16", action="store_true", help="compute as a processor without native bf16 does")
+    options.add_argument("--one-by-one", action="store_true", help="parse each sentence by itself")
+    options.add_argument("--lengths", type=int, nargs=2, default=(0, 10**6), help="only sentences of so many words")
     arguments = options.parse_args()
     if arguments.without_bf16:
         preparation.has_fast_bf16 = lambda device: False
@@ -63,8 +67,9 @@ def main() -> None:
             loaded = Parser.load(name, beam, device=arguments.device, precision=precision, threads=arguments.threads)
             models[f"{name}, beam {beam}, {precision}"] = loaded
         ours = next(iter(models.values()))
-        sentences = list(islice(ours.read(arguments.gold), arguments.sentences))
-        gold = list(islice(ours.formalism.read_graphs(arguments.gold), arguments.sentences))
+        pairs = zip(ours.read(arguments.gold), ours.formalism.read_graphs(arguments.gold), strict=True)
+        fit = (pair for pair in pairs if arguments.lengths[0] <= len(pair[0].forms) <= arguments.lengths[1])
+        sentences, gold = map(list, zip(*islice(fit, arguments.sentences), strict=True))
         contenders = {name: loaded.parse for name, loaded in models.items()}
         if arguments.spacy:
             contenders["spaCy"] = spacy_parser(arguments.spacy)
@@ -74,15 +79,26 @@ def main() -> None:
         parse(sentences[:WARM_UP])
     rates: dict[str, list[float]] = {name: [] for name in contenders}
     found: dict[str, dict[str, float]] = {}
+    times: dict[str, list[float]] = {name: [] for name in contenders}
+    batches = [[sentence] for sentence in sentences] if arguments.one_by_one else [sentences]
     for _ in range(arguments.rounds):
         for name, parse in contenders.items():
-            start = time.perf_counter()
-            parses = parse(sentences)
+            parses, start = [], time.perf_counter()
+            for batch in batches:
+                began = time.perf_counter()
+                parses += parse(batch)
+                times[name].append(1000 * (time.perf_counter() - began))
             rates[name].append(len(parses) / (time.perf_counter() - start))
             if arguments.scores and name in models and name not in found:
                 found[name] = scores(ours.formalism, gold, parses)
-    counts = {"sentences_measured": len(sentences), "words": sum(len(sentence.forms) for sentence in sentences)}
-    report("parsing, sentences/s", arguments, rates, **counts, scores=found)
+    more: dict[str, object] = {"sentences_measured": len(sentences), "scores": found}
+    more["words"] = sum(len(sentence.forms) for sentence in sentences)
+    if arguments.one_by_one:
+        more["ms, median and 95th percentile"] = {
+            name: (round(statistics.median(of), 2), round(sorted(of)[int(0.95 * (len(of) - 1))], 2))
+            for name, of in times.items()
+        }
+    report("parsing, sentences/s", arguments, rates, **more)
 
 
 if __name__ == "__main__":
