@@ -34,7 +34,7 @@ from transition_parser.parsing.formalisms import formalism_of
 from transition_parser.parsing.parses import graph_of
 from transition_parser.parsing.search import search
 from transition_parser.schedulers.adam_by_part import check_optimizer
-from transition_parser.schedulers.length import LengthConfig, tell_batches, warn_if_short
+from transition_parser.schedulers.epochs_polynomial import LengthConfig, tell_batches, warn_if_short
 from transition_parser.storage.transfer import described, start_from
 from transition_parser.tasks.exploration import AFTER, SHARE, explorer_of
 from transition_parser.tasks.generation import GENERATED, SCORING, BoundedGenerator, GraphGenerator

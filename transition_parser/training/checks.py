@@ -6,8 +6,7 @@ import argparse
 import math
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from transition_parser.base.errors import InputError, shortened
 from transition_parser.models.registry import architecture_of
@@ -36,11 +35,14 @@ def check_flags(flags: Sequence[Flag], formalism: Formalism, options: Mapping[st
         raise InputError("the config has no --arch: add --arch NAME to name the model")
     args = _check_with_fairseq(flags)
     _check_metric(by_name, args.criterion, formalism)
-    for check in (_check_length, _check_rates, _check_model):
-        try:
-            check(args)
-        except InputError as error:
-            raise _named_in(flags, error) from None
+    try:
+        _check_length_and_rates(args)
+        architecture = architecture_of(args.arch)
+        architecture.options.of_namespace(args, architecture.defaults)
+    except InputError as error:  # with the line of its flag, if the message names exactly one
+        named = re.findall(r"--[\w-]+", str(error))
+        at = [flag for flag in flags if flag.name in named]
+        raise (at[0].error(str(error)) if len(at) == 1 else error) from None
 
 
 def _check_fit(by_name: Mapping[str, Flag], formalism: Formalism, options: Mapping[str, Any]) -> None:
@@ -63,15 +65,8 @@ def _check_metric(by_name: Mapping[str, Flag], criterion: str, formalism: Formal
         raise metric.error(f"{problem}: give one of {', '.join(known)}")
 
 
-def _check_rates(args: argparse.Namespace) -> None:
-    """Raise `InputError` for a learning rate that is not positive and finite."""
-    for rate in args.lr:
-        if not 0 < rate < math.inf:
-            raise InputError(f"--lr {rate:g} is not a positive number: give each learning rate as one, such as 0.0005")
-
-
-def _check_length(args: argparse.Namespace) -> None:
-    """Raise `InputError` for negative limits, for training without an end, and for a warm-up that lasts to the end."""
+def _check_length_and_rates(args: argparse.Namespace) -> None:
+    """Raise `InputError` for negative limits, training without an end, a warm-up that lasts to the end, bad rates."""
     for name in ("max_epoch", "max_update"):
         if (getattr(args, name) or 0) < 0:
             raise InputError(
@@ -81,18 +76,9 @@ def _check_length(args: argparse.Namespace) -> None:
         raise InputError("training would never end: give --max-epoch")
     if args.lr_scheduler == "epochs_polynomial":
         check_epochs(args.warmup_epochs, args.decay_epochs, args.max_epoch)
-
-
-def _check_model(args: argparse.Namespace) -> None:
-    architecture = architecture_of(args.arch)
-    architecture.options.of_namespace(args, architecture.defaults)
-
-
-def _named_in(flags: Sequence[Flag], error: InputError) -> InputError:
-    """Return the error with the line of its flag if the message names exactly one flag, or else unchanged."""
-    named = re.findall(r"--[\w-]+", str(error))
-    at = [flag for flag in flags if flag.name in named]
-    return at[0].error(str(error)) if len(at) == 1 else error
+    for rate in args.lr:
+        if not 0 < rate < math.inf:
+            raise InputError(f"--lr {rate:g} is not a positive number: give each learning rate as one, such as 0.0005")
 
 
 def _check_with_fairseq(flags: Sequence[Flag]) -> argparse.Namespace:
@@ -102,34 +88,16 @@ def _check_with_fairseq(flags: Sequence[Flag]) -> argparse.Namespace:
     import transition_parser.tasks.transition_parsing  # noqa: F401  (registers the task, and with it all else)
 
     arguments = ["data", "--task", "transition_parsing", *arguments_of(flags)]
-    known: set[str] = set()
     parser = options.get_training_parser()
-    with _errors_raised(parser):
-        try:
-            args, _unknown = options.parse_args_and_arch(parser, arguments, parse_known=True)
-        except _BadFlag as error:
-            raise _named(flags, str(error)) from None
-    for action in parser._actions:  # argparse has no public list of its options
-        known.update(action.option_strings)
-    check_known(flags, known)
-    return args
 
-
-class _BadFlag(Exception):
-    """A message of argparse, raised instead of ending the program."""
-
-
-@contextmanager
-def _errors_raised(parser: argparse.ArgumentParser):
-    def fail(message: str) -> None:
-        raise _BadFlag(message)
+    def fail(message: str) -> NoReturn:
+        """Raise argparse's message, instead of ending the program, with the line of the flag that it names."""
+        problem = message.removeprefix("argument ").partition(" (choose from")[0]
+        flag = next((flag for flag in flags if flag.name in problem.partition(":")[0].split("/")), None)
+        raise InputError(problem) if flag is None else flag.error(problem)
 
     parser.error = fail  # type: ignore[method-assign]
-    yield
-
-
-def _named(flags: Sequence[Flag], message: str) -> InputError:
-    """Return an error with argparse's message, and with the line of the flag that it names, if it names one."""
-    problem = message.removeprefix("argument ").partition(" (choose from")[0]
-    flag = next((flag for flag in flags if flag.name in problem.partition(":")[0].split("/")), None)
-    return InputError(problem) if flag is None else flag.error(problem)
+    args, _unknown = options.parse_args_and_arch(parser, arguments, parse_known=True)
+    # argparse has no public list of its options
+    check_known(flags, {name for action in parser._actions for name in action.option_strings})
+    return args

@@ -53,26 +53,6 @@ class Experiment:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def formalism(self) -> Formalism:
-        """The formalism of the transition system."""
-        return formalism_of(self.options["system"])
-
-    @property
-    def splits(self) -> list[str]:
-        """The splits that the data have: `train`, `dev`, and `test` if it is given."""
-        return [split for split in ("train", "dev", "test") if split in self.files or split == "dev"]
-
-    @property
-    def holds_out(self) -> bool:
-        """True where dev data are held out from the training data."""
-        return "dev" not in self.files
-
-    @property
-    def has_segmenter(self) -> bool:
-        """True where the model gets a segmenter that is learned from the training trees."""
-        return bool(self.settings.get("segmenter"))
-
-    @property
     def data(self) -> Path:
         """The folder of the binarised data."""
         return self.dest / "data"
@@ -91,6 +71,26 @@ class Experiment:
     def history(self) -> Path:
         """The file with loss and score of each epoch, which is written when training is finished."""
         return self.dest / "history.json"
+
+    @property
+    def formalism(self) -> Formalism:
+        """The formalism of the transition system."""
+        return formalism_of(self.options["system"])
+
+    @property
+    def splits(self) -> list[str]:
+        """The splits that the data have: `train`, `dev`, and `test` if it is given."""
+        return [split for split in ("train", "dev", "test") if split in self.files or split == "dev"]
+
+    @property
+    def holds_out(self) -> bool:
+        """True where dev data are held out from the training data."""
+        return "dev" not in self.files
+
+    @property
+    def has_segmenter(self) -> bool:
+        """True where the model gets a segmenter that is learned from the training trees."""
+        return bool(self.settings.get("segmenter"))
 
     @property
     def metric(self) -> str:
@@ -139,8 +139,13 @@ class Experiment:
     def _check_same(self, theirs: dict[str, Any], mine: dict[str, Any]) -> bool:
         """Return True if training has begun and `mine` allows more of it. Raises `InputError` for other differences."""
         started = any(self.checkpoints.glob("*.pt"))
-        longer = started and _is_longer(theirs["flags"], mine["flags"])
-        known = theirs | {"flags": _with_length(theirs["flags"], mine["flags"])} if longer else theirs
+        before, now = ([float(one["flags"].get(name) or 0) or math.inf for name in LENGTH] for one in (theirs, mine))
+        longer = started and before != now and all(then <= end for then, end in zip(before, now, strict=True))
+        known = theirs
+        if longer:
+            others = {name: value for name, value in theirs["flags"].items() if name not in LENGTH}
+            lengths = {name: mine["flags"][name] for name in LENGTH if name in mine["flags"]}
+            known = theirs | {"flags": others | lengths}
         # before the first checkpoint nothing depends on the flags
         parts = ("flags", "files", "options") if started else ("files", "options")
         changed = [text for part in parts for text in _differing(known[part], mine[part])]
@@ -150,10 +155,7 @@ class Experiment:
         return longer
 
     def _reopen(self) -> Path | None:
-        """Mark training as unfinished, and move the model, if there is one, to a folder named by its number of epochs.
-
-        The new folder of the model is returned; None where there was no model.
-        """
+        """Mark training as unfinished, move the model to a folder named by its epochs, and return it; None for none."""
         if not self.history.is_file():
             return None
         kept = None
@@ -210,18 +212,6 @@ def _differing(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> Iterator[s
         if theirs.get(name) != mine.get(name) or (name in theirs) != (name in mine):
             content = name in ("--train", "--dev", "--test") and name in theirs and name in mine
             yield f"{name} has another content" if content else f"{name} was {then}, is {now}"
-
-
-def _with_length(flags: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the flags with the values of `LENGTH` from `other`."""
-    kept = {name: value for name, value in flags.items() if name not in LENGTH}
-    return kept | {name: other[name] for name in LENGTH if name in other}
-
-
-def _is_longer(theirs: Mapping[str, str | None], mine: Mapping[str, str | None]) -> bool:
-    """Return True where flags of `LENGTH` differ, and none of them allows fewer epochs or updates than before."""
-    ends = [[float(flags.get(name) or 0) or math.inf for name in LENGTH] for flags in (theirs, mine)]
-    return ends[0] != ends[1] and all(then <= now for then, now in zip(*ends, strict=True))
 
 
 def _shown(values: Mapping[str, Any], name: str) -> str:

@@ -117,13 +117,21 @@ def _trained(
     network = BoundaryNetwork(len(known), options.size, options.layers, dropout)
     corpus = _Corpus(shown, known, network.context, options)
     mean = AveragedModel(network, multi_avg_fn=partial(_update_mean, options.decay))
-    segmenter = LearnedSegmenter(NetworkLabeller(mean.module, known), _multiwords(sentences), _holds_blanks(sentences))
+    tokens = [token for sentence in sentences for token in sentence.tokens]
+    several = MultiWords.of_examples((" ".join(t.form.split()), t.words) for t in tokens if len(t.words) > 1)
+    holds_blanks = any(len(token.form.split()) > 1 for token in tokens)
+    segmenter = LearnedSegmenter(NetworkLabeller(mean.module, known), several, holds_blanks)
     epochs = options.epochs or min(max(_CHARACTERS_SEEN // corpus.size, _EPOCHS[0]), _EPOCHS[1])
     optimizer = torch.optim.Adam(network.parameters(), options.rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
     best, best_weights = -1.0, mean.module.state_dict()  # not copied: they follow the mean if there is no dev data
     for epoch in progress(range(1, epochs + 1), f"training the segmenter, dropout {dropout:g}", epochs):
-        _train_epoch(network, mean, optimizer, corpus.batches())
+        for batch in corpus.batches():
+            optimizer.zero_grad()
+            _loss(network(batch.ids, batch.kinds), batch).backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            optimizer.step()
+            mean.update_parameters(network)
         schedule.step()
         if not held_out:
             continue
@@ -135,17 +143,6 @@ def _trained(
     # rounded to half precision, in which the weights are stored
     mean.module.load_state_dict({name: value.half().float() for name, value in best_weights.items()})
     return best, segmenter
-
-
-def _train_epoch(
-    network: BoundaryNetwork, mean: AveragedModel, optimizer: torch.optim.Optimizer, batches: Iterable[_Batch]
-) -> None:
-    for batch in batches:
-        optimizer.zero_grad()
-        _loss(network(batch.ids, batch.kinds), batch).backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        optimizer.step()
-        mean.update_parameters(network)
 
 
 @torch.no_grad()
@@ -254,15 +251,6 @@ def _text(sentence: WrittenSentence) -> str:
     return "".join(" ".join(token.form.split()) + " " * token.space_after for token in sentence.tokens)
 
 
-def _multiwords(sentences: Iterable[WrittenSentence]) -> MultiWords:
-    tokens = (token for sentence in sentences for token in sentence.tokens)
-    return MultiWords.of_examples((" ".join(t.form.split()), t.words) for t in tokens if len(t.words) > 1)
-
-
-def _holds_blanks(sentences: Iterable[WrittenSentence]) -> bool:
-    return any(len(token.form.split()) > 1 for sentence in sentences for token in sentence.tokens)
-
-
 # --- corpora ----------------------------------------------------------------------------------------
 
 
@@ -301,7 +289,8 @@ def segmentation_scores(segmenter: LearnedSegmenter, gold: Sequence[WrittenSente
     """
     text, known = _placed(gold)
     found = [sentence.tokens for sentence in segmenter.sentences(text.split("\n"))]
-    return SegmentationScores(*(_f1(items(known), items(found)) for items in (_sentences, _tokens, _words)))
+    pairs = zip(_items(found), _items(known), strict=True)
+    return SegmentationScores(*(200.0 * len(ours & own) / max(len(ours) + len(own), 1) for ours, own in pairs))
 
 
 def _placed(gold: Iterable[WrittenSentence]) -> tuple[str, list[tuple[Token, ...]]]:
@@ -322,20 +311,11 @@ def _placed(gold: Iterable[WrittenSentence]) -> tuple[str, list[tuple[Token, ...
     return "".join(parts), placed
 
 
-_Placed = Sequence[Sequence[Token]]
-
-
-def _sentences(placed: _Placed) -> set[tuple]:
-    return {(tokens[0].start, tokens[-1].end) for tokens in placed}
-
-
-def _tokens(placed: _Placed) -> set[tuple]:
-    return {(token.start, token.end) for tokens in placed for token in tokens}
-
-
-def _words(placed: _Placed) -> set[tuple]:
-    return {(token.start, token.end, *word) for tokens in placed for token in tokens for word in enumerate(token.words)}
-
-
-def _f1(known: set[tuple], found: set[tuple]) -> float:
-    return 200.0 * len(known & found) / max(len(known) + len(found), 1)
+def _items(placed: Sequence[Sequence[Token]]) -> tuple[set[tuple], ...]:
+    """Return the places of sentences and of tokens, and the words with their places."""
+    tokens = [token for sentence in placed for token in sentence]
+    return (
+        {(sentence[0].start, sentence[-1].end) for sentence in placed},
+        {(token.start, token.end) for token in tokens},
+        {(token.start, token.end, *word) for token in tokens for word in enumerate(token.words)},
+    )

@@ -23,11 +23,10 @@ from transition_parser.parsing.formalisms import AMR
 from transition_parser.storage.cards import write_card
 from transition_parser.text.columns import KNOWN, asked_for
 from transition_parser.training.display import Display, epochs_of, name_of
-from transition_parser.training.evaluation import Evaluation, evaluate, evaluate_raw_text
+from transition_parser.training.evaluation import Evaluation, evaluate, evaluate_raw_text, select
 from transition_parser.training.experiment import Experiment
 from transition_parser.training.flags import arguments_of
 from transition_parser.training.programs import run_fairseq
-from transition_parser.training.selection import select
 from transition_parser.training.treebanks import Treebank
 
 SPLITS = {"train": "train", "dev": "valid", "test": "test"}  # our name of a split → fairseq's name
@@ -102,15 +101,16 @@ class Stages:
             return f"interrupted while the segmenter was trained: the data are kept in {experiment.data}; {again}"
         if experiment.history.is_file():
             return f"interrupted after training: all checkpoints are kept in {experiment.checkpoints}; {again}"
-        epochs = self._finished_epochs()
+        # fairseq logs the loss of an epoch after it has written the checkpoint
+        epochs = [epoch for epoch in epochs_of(self._logged(), experiment.metric) if "loss" in epoch]
         if not epochs:
             return f"interrupted in the first epoch: the data are kept in {experiment.data}; {again}"
-        kept = f"training until epoch {epochs[-1]['epoch']}{_best(epochs, experiment)} is kept"
+        metric, best = name_of(experiment.metric), ""
+        if scored := [(epoch[metric], epoch["epoch"]) for epoch in epochs if metric in epoch]:
+            score, number = (max if experiment.maximizes else min)(scored)
+            best = f" (best {experiment.metric.upper()} {score:g}, epoch {number})"
+        kept = f"training until epoch {epochs[-1]['epoch']}{best} is kept"
         return f"interrupted: {kept} in {experiment.checkpoints}; {again}"
-
-    def _finished_epochs(self) -> list[dict[str, float]]:
-        """Return the epochs with checkpoints. fairseq logs the loss of an epoch after it has written the checkpoint."""
-        return [epoch for epoch in epochs_of(self._logged(), self.experiment.metric) if "loss" in epoch]
 
     def _logged(self) -> list[str]:
         """Return the lines of fairseq's log so far; none without a checkpoint to continue from."""
@@ -200,37 +200,25 @@ class Stages:
         os.replace(folder, experiment.model)
 
 
-def _best(epochs: Sequence[Mapping[str, float]], experiment: Experiment) -> str:
-    """Return the best score of some epochs as text for people; "" where no epoch was scored."""
-    metric = name_of(experiment.metric)
-    scored = [(epoch[metric], epoch["epoch"]) for epoch in epochs if metric in epoch]
-    if not scored:
-        return ""
-    score, epoch = (max if experiment.maximizes else min)(scored)
-    return f" (best {experiment.metric.upper()} {score:g}, epoch {epoch})"
-
-
 def mend_checkpoints(folder: Path, say: Callable[[str], None]) -> None:
     """Remove checkpoints that a run did not finish writing.
 
     If `checkpoint_last.pt`, from which fairseq continues, is then missing, it becomes a copy of the newest checkpoint.
     """
-    for damaged in [path for path in folder.glob("*.pt") if not _is_whole(path)]:
-        say(f"removed a checkpoint that was not finished: {damaged}")
-        damaged.unlink()
+    for path in [*folder.glob("*.pt")]:
+        try:
+            with zipfile.ZipFile(path) as archive:
+                whole = archive.testzip() is None
+        except zipfile.BadZipFile:
+            whole = False
+        if not whole:
+            say(f"removed a checkpoint that was not finished: {path}")
+            path.unlink()
     last = folder / "checkpoint_last.pt"
-    whole = sorted(folder.glob("*.pt"), key=lambda path: path.stat().st_mtime)
-    if whole and not last.exists():
+    rest = sorted(folder.glob("*.pt"), key=lambda path: path.stat().st_mtime)
+    if rest and not last.exists():
         with replacing(last) as temporary:
-            shutil.copyfile(whole[-1], temporary)
-
-
-def _is_whole(path: Path) -> bool:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return archive.testzip() is None
-    except zipfile.BadZipFile:
-        return False
+            shutil.copyfile(rest[-1], temporary)
 
 
 def _preprocess(experiment: Experiment, splits: dict[str, Sequence[str]], folder: Path, processes: int) -> list[str]:
