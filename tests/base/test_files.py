@@ -21,7 +21,7 @@ import pytest
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
 from transition_parser.base import files
 from transition_parser.base.errors import InputError
-from transition_parser.base.files import alone_in, growing, held, new_files, open_input, replacing
+from transition_parser.base.files import alone_in, held, new_files, open_input, replacing
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
 
@@ -196,9 +196,6 @@ def test_a_temporary_name_is_not_shown(tmp_path):
     with pytest.raises(OSError) as caught, replacing(tmp_path / "a.svg") as temporary:
         raise OSError(errno.EACCES, "Permission denied", str(temporary))
     assert caught.value.filename == str(tmp_path / "a.svg") and names(tmp_path) == []
-    with pytest.raises(OSError) as caught, growing(tmp_path / "a"):
-        raise no_space()
-    assert caught.value.filename == str(tmp_path / "a.partial") and names(tmp_path) == []
 
 
 def test_folders_that_did_not_exist_go_again(tmp_path):
@@ -232,25 +229,15 @@ def test_what_stands_stays_until_the_end(tmp_path):
         assert path.stat().st_mode & 0o777 == mode
 
 
-def test_a_file_grows_by_one_run_at_a_time(tmp_path):
-    with growing(tmp_path / "a.txt") as partial:
-        partial.write_text("first")
-        another = r"a.txt.partial: another run is writing this file"
-        with pytest.raises(InputError, match=another), growing(tmp_path / "a.txt"):
-            pass
-    assert (tmp_path / "a.txt").read_text() == "first" and names(tmp_path) == ["a.txt"]
-
-
 def test_a_file_that_was_moved_away_while_it_was_opened_is_opened_again(tmp_path, monkeypatch):
-    path, real = tmp_path / "a.partial", files._locked
+    path, real = tmp_path / "a.partial", files._lock
 
-    def moved(name, busy):
-        monkeypatch.setattr(files, "_locked", real)
-        descriptor = real(name, busy)
+    def moved(descriptor, wait):
+        monkeypatch.setattr(files, "_lock", real)
+        real(descriptor, wait)
         path.rename(tmp_path / "a")  # as the run does that held it until now
-        return descriptor
 
-    monkeypatch.setattr(files, "_locked", moved)
+    monkeypatch.setattr(files, "_lock", moved)
     with held(path):
         assert path.exists() and (tmp_path / "a").exists()
 
@@ -265,19 +252,12 @@ def test_a_process_that_was_forked_does_not_keep_the_lock(tmp_path):
         worker.terminate()
 
 
-def test_where_no_file_can_be_locked_one_is_written_all_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(fcntl, "flock", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSYS, "not here")))
-    with growing(tmp_path / "a.txt") as partial:
-        partial.write_text("all")
-    assert (tmp_path / "a.txt").read_text() == "all"
-
-
-@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EBADF])
-def test_where_no_folder_can_be_locked_the_work_is_done_all_the_same(number, tmp_path, monkeypatch):
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EBADF])
+def test_where_nothing_can_be_locked_the_work_is_done_all_the_same(number, tmp_path, monkeypatch):
     monkeypatch.setattr(fcntl, "flock", lambda *_: (_ for _ in ()).throw(OSError(number, "not here")))
-    with alone_in(tmp_path):
-        (tmp_path / "a").write_text("")
-    assert (tmp_path / "a").exists()
+    with alone_in(tmp_path), held(tmp_path / "a"):
+        (tmp_path / "b").write_text("")
+    assert names(tmp_path) == ["a", "b"]
 
 
 def test_new_files_of_the_working_folder(tmp_path, monkeypatch):
@@ -289,8 +269,6 @@ def test_new_files_of_the_working_folder(tmp_path, monkeypatch):
 
 def test_what_is_not_a_file(tmp_path):
     with pytest.raises(InputError, match="is a folder, not a file to write"), replacing(tmp_path):
-        pass
-    with pytest.raises(InputError, match="is not a regular file"), growing("/dev/null"):
         pass
     with replacing("/dev/null") as path:
         path.write_bytes(b"nothing")
@@ -325,11 +303,6 @@ def test_what_is_no_regular_file_is_written_as_it_is(writer, shell, all_, tmp_pa
     command = f"set -e; WRITE='{sys.executable} write.py'; {shell}"
     subprocess.run(["bash", "-c", command], cwd=tmp_path, env=ENVIRONMENT, check=True, timeout=60)
     assert (tmp_path / "all").read_text() == all_
-
-
-def test_an_open_file_does_not_grow_step_by_step(tmp_path):
-    with open(tmp_path / "a", "w") as file, pytest.raises(InputError, match="is not a regular file"):
-        growing(f"/dev/fd/{file.fileno()}").__enter__()
 
 
 OLD = {"config": "old", "weights": "old", "lexicon": "old", "notes": "the user's"}
@@ -443,8 +416,6 @@ def test_packed_files_are_read_and_written_as_others(suffix, pack, tmp_path):
     for name, options in (("a.txt", ()), ("a.jsonl", ("--column", "text"))):
         run_here("parse", "en-fast", packed / (name + suffix), *options, "-o", f"{packed}/out/")
     assert names(packed / "out") == ["a.conllu", f"a.jsonl{suffix}"]
-    with pytest.raises(InputError, match="a packed file can't be continued"), growing(packed / f"x{suffix}"):
-        pass
     for name in ("a.conllu", "a.amr"):
         damaged = packed / f"{name}{suffix}"
         damaged.write_bytes(damaged.read_bytes()[:-20])

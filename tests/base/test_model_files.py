@@ -24,6 +24,10 @@ def test_what_is_no_file(tmp_path, monkeypatch):
     assert problem(read_bytes, tmp_path) == ": is not a regular file"
     os.mkfifo(tmp_path / "pipe")
     assert problem(read_bytes, tmp_path / "pipe") == ": is not a regular file"
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+        assert problem(read_bytes, tmp_path / "socket") == ": is not a regular file"
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     (tmp_path / "dangling").symlink_to(tmp_path / "nothing")
     assert "symbolic links" in problem(read_bytes, tmp_path / "loop")
@@ -72,10 +76,3 @@ def test_what_is_json(tmp_path):
     path = tmp_path / "file.json"
     path.write_text('{"a": [1, -2.5, "\\ud83d\\ude00", "é", {"b": null, "c": true}]}', encoding="utf-8")
     assert read_json(path, "") == {"a": [1, -2.5, "😀", "é", {"b": None, "c": True}]}
-
-
-def test_a_socket_is_no_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind("socket")
-        assert problem(read_bytes, tmp_path / "socket") == ": is not a regular file"

@@ -49,7 +49,7 @@ def test_the_command_line_says_so_before_torch_is_there(given, spins):
 
 TASK = """
 import os, torch
-from transition_parser.base.compat import let_idle_threads_sleep_soon
+from transition_parser.base.machine import let_idle_threads_sleep_soon
 count = lambda: len(os.listdir("/proc/self/task"))
 torch.zeros(1 << 22).add_(1)
 before, threads = count(), torch.get_num_threads()

@@ -6,6 +6,7 @@ Source: Guo et al. 2017, sec. 2 (expected calibration error) and 4.2 (temperatur
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -15,7 +16,6 @@ import torch
 from numpy.typing import ArrayLike
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.files import check_rereadable
 from transition_parser.modules.calibration import LARGEST, Calibration, Scaling, log_odds
 from transition_parser.parsing.parser import Parser
 from transition_parser.storage.checkpoints import load_model
@@ -120,7 +120,8 @@ def uncalibrated(model: str, beam: int, nbest: int, precision: str = "auto", thr
 
 def gold_sentences(parser: Parser, path: str, most: int | None = None) -> list[tuple[Any, Any]]:
     """Return the sentences of a gold file, or only the first `most` sentences, each with its graph."""
-    check_rereadable(path)
+    if not os.path.isfile(path):
+        raise input_error("is not a regular file, and has to be read several times", path)
     with_graphs = list(islice(parser.formalism.read_graphs(path), most))
     if not with_graphs:
         raise input_error("the file holds no sentences", path)

@@ -24,7 +24,8 @@ from transition_parser.base.errors import InputError, input_error
 # errors that only writing raises; they do not name the file. EBADF: standard output is closed
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF})
 _OPEN_FILE = re.compile(r"(/dev|/proc/\d+(/task/\d+)?)/fd/\d+")  # an open file of a process
-_NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP})
+# file systems without locks, and NFS, which locks only what is open for writing
+_NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.EBADF})
 # suffix → the function that packs or unpacks an open file
 _PACKED: dict[str, Callable[[BinaryIO, Any], Any]] = {
     ".gz": lambda file, mode: gzip.GzipFile("", mode, fileobj=file, mtime=0),
@@ -74,7 +75,9 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
             with open(temporary, "rb") as written:
                 shutil.copyfileobj(written, file)
         return
-    target = _target(path)
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise input_error(f"the folder {target.parent} does not exist", path)
     if target.is_dir():
         raise input_error("is a folder, not a file to write", path)
     temporary = target.with_name(f".{target.stem}-{secrets.token_hex(6)}{target.suffix}")
@@ -90,12 +93,6 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-
-
-def check_rereadable(path: str | os.PathLike) -> None:
-    """Raise `InputError` for an input that is not a regular file, because it has to be read several times."""
-    if not os.path.isfile(path):
-        raise input_error("is not a regular file, and has to be read several times", path)
 
 
 @contextmanager
@@ -140,57 +137,44 @@ def _descriptor(special: str) -> int:
 
 
 @contextmanager
-def growing(path: str | os.PathLike) -> Iterator[Path]:
-    """Give the block the file `path`.partial, which may hold the output of an earlier run.
-
-    The file is renamed to `path` when the block ends without an error. After an error the file stays, unless it is
-    empty. Raises `InputError` if `path` exists and is not a regular file, if its suffix asks for packing, if the folder
-    of `path` does not exist, and if another run is writing the file.
-    """
-    if unpacked_name(path) != str(path):
-        raise input_error("a packed file can't be continued: give a name without this suffix, or no --resume", path)
-    if os.path.isdir(path) or _special(path):
-        raise input_error("is not a regular file: give a regular file, which can be written step by step", path)
-    target = _target(path)
-    partial = target.with_name(f"{target.name}.partial")
-    with said_of(f"{path}.partial", partial), held(partial):
-        try:
-            yield partial
-        except BaseException:
-            if not partial.stat().st_size:
-                partial.unlink()
-            raise
-        os.replace(partial, target)
-
-
-@contextmanager
 def held(path: str | os.PathLike, busy: InputError | None = None) -> Iterator[int]:
     """Lock a file for the block, and yield its descriptor. The file is created if it is missing."""
-    busy = busy or input_error("another run is writing this file: wait for it, or end it", path)
-    descriptor = _locked(path, busy)
-    while not _is_at(descriptor, path):  # another process has moved the opened file away
-        os.close(descriptor)
-        descriptor = _locked(path, busy)
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _lock(descriptor, wait=False)
+            if os.path.exists(path) and os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                break
+        except BlockingIOError:
+            os.close(descriptor)
+            raise busy or input_error("another run is writing this file: wait for it, or end it", path) from None
+        os.close(descriptor)  # another process has moved the opened file away
     try:
         yield descriptor
     finally:
         _unlock(descriptor)
 
 
-def _locked(path: str | os.PathLike, busy: InputError) -> int:
+@contextmanager
+def alone_in(path: str | os.PathLike) -> Iterator[None]:
+    """Wait until no other process is in an `alone_in` block for the same folder, then run the block."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        _lock(descriptor, wait=True)
+        yield
+    finally:
+        _unlock(descriptor)
+
+
+def _lock(descriptor: int, wait: bool) -> None:
+    """Lock an open file, unless the file system has no locks. Raise `BlockingIOError` if another process has it."""
     import fcntl  # imported late because only POSIX has it
 
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise busy from None
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError as error:
         if error.errno not in _NO_LOCKS:
-            os.close(descriptor)
             raise
-    return descriptor
 
 
 def _unlock(descriptor: int) -> None:
@@ -199,14 +183,6 @@ def _unlock(descriptor: int) -> None:
     with suppress(OSError):  # a file system without locks
         fcntl.flock(descriptor, fcntl.LOCK_UN)  # closing alone would leave it locked while a forked process has a copy
     os.close(descriptor)
-
-
-def _is_at(descriptor: int, path: str | os.PathLike) -> bool:
-    """Return True if the open file `descriptor` is the file that is now at `path`."""
-    try:
-        return os.path.samestat(os.fstat(descriptor), os.stat(path))
-    except FileNotFoundError:
-        return False
 
 
 @contextmanager
@@ -234,27 +210,9 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
                 temporary.rename(dest)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
-            for folder in missing:
-                _remove_empty(folder)
+            _remove_empty(missing)
             raise
         shutil.rmtree(temporary, ignore_errors=True)
-
-
-@contextmanager
-def alone_in(path: str | os.PathLike) -> Iterator[None]:
-    """Wait until no other process is in an `alone_in` block for the same folder, then run the block."""
-    import fcntl  # imported late because only POSIX has it
-
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        except OSError as error:
-            if error.errno not in {*_NO_LOCKS, errno.EBADF}:  # EBADF: NFS locks only what is open for writing
-                raise
-        yield
-    finally:
-        _unlock(descriptor)
 
 
 @contextmanager
@@ -268,16 +226,8 @@ def folder(path: str | os.PathLike) -> Iterator[Path]:
     try:
         yield path
     except BaseException:
-        for one in missing:
-            _remove_empty(one)
+        _remove_empty(missing)
         raise
-
-
-def _target(path: str | os.PathLike) -> Path:
-    target = Path(os.path.realpath(path))
-    if not target.parent.is_dir():
-        raise input_error(f"the folder {target.parent} does not exist", path)
-    return target
 
 
 @contextmanager
@@ -314,10 +264,10 @@ def _move_into(dest: Path, temporary: Path, stale: Iterable[str]) -> None:
         raise
 
 
-def _remove_empty(folder: Path) -> None:
-    """Remove a folder if it exists and is empty."""
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
+def _remove_empty(folders: Iterable[Path]) -> None:
+    for folder in folders:
+        with suppress(OSError):  # it is missing or not empty
+            folder.rmdir()
 
 
 def _make_readable(path: str | os.PathLike) -> None:

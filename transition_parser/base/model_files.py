@@ -14,7 +14,7 @@ from pathlib import Path
 from reprlib import Repr
 from typing import Any, NamedTuple, TypeGuard
 
-from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.errors import input_error
 
 MOST_BYTES = 1 << 28  # far more than a dictionary or a lexicon has: a larger file is something else
 _MOST_DEPTH = 20
@@ -156,8 +156,3 @@ def sha256_of(*paths: str | os.PathLike) -> str:
         except OSError as error:
             raise input_error(error.strerror or type(error).__name__, path) from None
     return digest.hexdigest()
-
-
-def in_file(path: str | os.PathLike, error: InputError) -> InputError:
-    """Return an error with the message of `error`, preceded by `path`, the file that the error is about."""
-    return input_error(str(error), path)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from transition_parser.base.errors import InputError, input_error, shortened
-from transition_parser.base.files import growing, replacing
+from transition_parser.base.files import held, replacing, said_of
 from transition_parser.base.model_files import sha256_of
 from transition_parser.cli.options import add_json, print_figures
 
@@ -206,11 +206,17 @@ def _fetched(file: File, path: Path, mirror: str | None, due: str | None) -> boo
     address = file.address if mirror is None else f"{mirror.rstrip('/')}/{file.address.partition('://')[2]}"
     partial, version = (path.with_name(f"{path.name}.{name}") for name in ("partial", "partial.version"))
     try:
-        with growing(path):
-            _download(address, partial, version)
-            if due is not None and sha256_of(partial) != due:
-                partial.write_bytes(b"")
-                raise input_error("the file has a wrong SHA-256, and was not kept: try another mirror", address)
+        with said_of(partial), held(partial):
+            try:
+                _download(address, partial, version)
+                if due is not None and sha256_of(partial) != due:
+                    partial.write_bytes(b"")
+                    raise input_error("the file has a wrong SHA-256, and was not kept: try another mirror", address)
+            except BaseException:
+                if not partial.stat().st_size:
+                    partial.unlink()
+                raise
+            partial.replace(path)
         return True
     except InputError:
         raise

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.model_files import in_file, shown
+from transition_parser.base.model_files import shown
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
 from transition_parser.states.table import ActionTable
 from transition_parser.text.columns import FILE_NAME as COLUMNS
@@ -70,7 +70,7 @@ class Resources:
             counts = parser.lexicon.counts if parser.lexicon else {}
             table = ActionTable(parser.transition_system(), target.symbols, counts=counts)
         except InputError as error:
-            raise in_file(target_path, error) from None
+            raise input_error(str(error), target_path) from None
         _check_actions(target, parser, table, target_path)
         contents = b"".join(path.read_bytes() for path in cls.files(folder, without=_NOT_OF_ALL))
         fingerprint = hashlib.sha256(contents).hexdigest()

@@ -17,10 +17,10 @@ from typing import Any
 import torch
 from safetensors.torch import save
 
-from transition_parser.base.compat import allow_fairseq_checkpoints
 from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.base.files import new_files, replacing
-from transition_parser.base.model_files import in_file, shown
+from transition_parser.base.machine import allow_fairseq_checkpoints
+from transition_parser.base.model_files import shown
 from transition_parser.data.resources import OPTIONAL_FILES, WORD_FILES, Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.calibration import Calibration
@@ -232,7 +232,7 @@ def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
     try:
         options = architecture_of(name).options.of_config(values)
     except InputError as error:
-        raise in_file(folder / CONFIG, error) from None
+        raise input_error(str(error), folder / CONFIG) from None
     resources = _resources(folder)
     path = folder / WEIGHTS
     if not path.is_file():
@@ -278,7 +278,7 @@ def _described(state: dict, path: Path) -> tuple[str, Any]:
         args = argparse.Namespace(**{str(name): value for name, value in values.items()})
         return architecture.name, architecture.options.of_namespace(args, architecture.defaults)
     except InputError as error:
-        raise in_file(path, error) from None
+        raise input_error(str(error), path) from None
 
 
 def _fingerprint(state: dict, path: Path) -> str | None:

@@ -21,7 +21,6 @@ from transition_parser.base.model_files import (
     WHOLE_NUMBER,
     check_keys,
     check_version,
-    in_file,
     read_json,
     sha256_of,
 )
@@ -86,7 +85,7 @@ def read_calibration(folder: str | os.PathLike) -> Calibration | None:
     try:
         return Calibration.of_json(values)
     except InputError as error:
-        raise in_file(path, error) from None
+        raise input_error(str(error), path) from None
 
 
 def _check_files(folder: Path, sums: Mapping[str, object]) -> None:

@@ -1,5 +1,5 @@
 """The fairseq task (floor 6, see CONTRIBUTING.md). fairseq imports every file here; `wrappers` registers the models."""
 
-from transition_parser.base.compat import allow_fairseq_checkpoints
+from transition_parser.base.machine import allow_fairseq_checkpoints
 
 allow_fairseq_checkpoints()

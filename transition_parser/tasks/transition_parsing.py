@@ -18,9 +18,8 @@ from fairseq.tokenizer import tokenize_line
 from omegaconf import II
 
 from transition_parser import criterions, schedulers  # noqa: F401  (registers them)
-from transition_parser.base.compat import let_idle_threads_sleep_soon
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.machine import has_fast_bf16
+from transition_parser.base.machine import has_fast_bf16, let_idle_threads_sleep_soon
 from transition_parser.base.process import keep_freed_memory, limit_instructions
 from transition_parser.data.dataset import ReadWords, Sentences, Side, TransitionDataset, WordData
 from transition_parser.data.resources import SOURCE, TARGET, Resources

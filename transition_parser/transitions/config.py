@@ -10,8 +10,8 @@ import os
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from transition_parser.base.errors import InputError
-from transition_parser.base.model_files import TEXT, TEXTS, WHOLE_NUMBER, check_keys, check_version, in_file, read_json
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.model_files import TEXT, TEXTS, WHOLE_NUMBER, check_keys, check_version, read_json
 from transition_parser.text.frames import frames_of
 from transition_parser.transitions import SYSTEMS, Action, RootRelations, TransitionSystem, make_system
 from transition_parser.transitions.lexicon import Lexicon
@@ -81,5 +81,5 @@ class ParserConfig:
         try:
             config.transition_system()
         except InputError as error:
-            raise in_file(path, error) from None
+            raise input_error(str(error), path) from None
         return config
