@@ -123,9 +123,3 @@ def test_roles_of_many_inversions():
     assert read_penman([f"(a / a :{role} (b / b))"]).graph.edges == (Edge(1, "ARG0", 0),)
     with pytest.raises(PenmanError, match="a role of a has no name"):
         read_penman([f"(a / a :{'-of' * 5000} (b / b))"])
-
-
-def test_numbers_that_no_sentence_has():
-    with pytest.raises(PenmanError, match="no sentence has as many tokens") as caught:
-        read_penman([f"(a / a~e.{'9' * 5000})"])
-    assert (caught.value.row, caught.value.column) == (0, 6)

@@ -11,7 +11,6 @@ from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
 from transition_parser.oracles.amr import Derivation, amr_oracle
 from transition_parser.preprocess.aligner import align_corpus
 from transition_parser.text.frames import packaged
-from transition_parser.transitions import Action
 from transition_parser.transitions.amr import ARCS_IN_A_ROW, AmrSystem
 
 SYSTEM, WITH_FRAMES = AmrSystem(), AmrSystem(frames=FRAMES)
@@ -352,8 +351,3 @@ def test_whole_corpora_come_back(corpora):
             for system in (SYSTEM, AmrSystem(frames=packaged())):
                 derivation = derive(entry.forms, entry.graph, entry.alignments, system)
                 assert_comes_back(entry.forms, entry.graph, derivation, system)
-
-
-def test_tokens_of_derivations_are_read_back():
-    for _sentence, _graph, actions in DERIVATIONS.values():
-        assert all(str(Action.parse(token)) == token for token in actions.split())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.graphs.bank import jamr_paths, parse_entry, read_bank
+from transition_parser.graphs.bank import parse_entry, read_bank
 from transition_parser.preprocess.aligner import (
     WordConceptTable,
     align_corpus,
@@ -319,10 +319,6 @@ def test_every_node_gets_tokens(graph, words):
 def test_forced_alignment_alone(graph):
     spans = complete(graph, Words.from_tokens("the . xyzzy".split()), {})
     assert len(spans) == len(graph) and all(spans)
-
-
-def test_jamr_paths():
-    assert jamr_paths(["1", "1.1", "1.3", "1.3.2"]) == ["0", "0.0", "0.1", "0.1.0"]
 
 
 def test_agreement_with_gold(corpora):

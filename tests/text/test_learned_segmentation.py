@@ -209,7 +209,3 @@ def test_a_form_with_a_blank_is_known_with_any_blank():
 def test_the_same_examples_in_another_order_give_the_same_words():
     examples = [("a", ("b", "c")), ("a", ("c", "b")), ("ab", ("a", "b"))]
     assert MultiWords.of_examples(examples) == MultiWords.of_examples(examples[::-1])
-
-
-def test_without_examples_a_token_is_its_only_word():
-    assert MultiWords().words("du") == ("du",)

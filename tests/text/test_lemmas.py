@@ -29,10 +29,6 @@ def test_lemmas(words, lemmas):
     assert lemmatise(words.split()) == lemmas.split()
 
 
-def test_no_words():
-    assert lemmatise([]) == []
-
-
 def test_without_spacy():
     code = "import sys; from transition_parser.text.lemmas import lemmatise as f; f('a'); print('spacy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True, text=True)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.amr_walks import ACTIONS, EVOKING, FORMS, FRAMES, LEXICON, legal_actions
+from tests.amr_walks import EVOKING, FORMS, FRAMES, LEXICON, legal_actions
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import Edge, is_number
 from transition_parser.graphs.bank import parse_entry
@@ -150,10 +150,6 @@ def test_every_legal_walk_ends_in_one_connected_graph(words, lexicon, seed):
 def test_unknown_system_is_an_error():
     with pytest.raises(InputError, match="unknown transition system"):
         make_system("amr2")
-
-
-def test_actions_are_tokens():
-    assert all(Action.parse(str(action)) == action for action in ACTIONS)
 
 
 def test_frames_name_concepts():

@@ -1,3 +1,5 @@
+"""The files parser.json and lexicon.json: they come back, and broken ones are errors of one line."""
+
 import json
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import transition_parser
 from transition_parser.base.errors import InputError
 from transition_parser.text.frames import packaged
 from transition_parser.transitions import Action
+from transition_parser.transitions.amr_limits import SearchLimits, Sort
 from transition_parser.transitions.config import ParserConfig
 from transition_parser.transitions.lexicon import Lexicon
 
@@ -77,3 +80,99 @@ def test_what_a_file_can_not_hold(tmp_path, text, problem):
         ParserConfig.load(tmp_path)
     assert str(raised.value).startswith(str(tmp_path / "parser.json"))
     assert len(str(raised.value).splitlines()) == 1 and len(str(raised.value)) < 400
+
+
+LEXICON = Lexicon(
+    {"new york": (Action.parse("PRED(city)"),), "ü": (Action.parse('ENTITY(country,"A%252CB")'),)},
+    {'"Ann"': "-"},
+    SearchLimits(
+        *(1, 2, 3, {Action.parse("PRED"): 2, Action.parse("PRED(a%20b)"): 4}, frozenset({"op1", "ARG0"})),
+        *({"mode": frozenset({Sort.IMPERATIVE, Sort.NAME}), "op": frozenset()}, {"ARG": frozenset({Sort.FRAME})}, True),
+    ),
+)
+
+
+LIMITS = SearchLimits(1, 1, 1).to_json()
+
+
+def test_round_trip(tmp_path):
+    LEXICON.save(tmp_path)
+    assert Lexicon.load(tmp_path) == LEXICON
+    before = (tmp_path / "lexicon.json").read_bytes()
+    Lexicon.load(tmp_path).save(tmp_path)
+    assert (tmp_path / "lexicon.json").read_bytes() == before and "ü".encode() in before
+
+
+def test_a_parser_of_amrs_has_a_lexicon(tmp_path):
+    config = ParserConfig("amr", ("ARG0",), lexicon=LEXICON)
+    config.save(tmp_path)
+    assert ParserConfig.load(tmp_path) == config
+    system = config.transition_system()
+    assert system.lexicon == LEXICON.spans and system.limits == LEXICON.limits
+    assert "ARG0" in {action.label for action in config.actions()}
+    (tmp_path / "lexicon.json").unlink()
+    with pytest.raises(InputError, match=r"lexicon\.json: not found: `transition-parser preprocess amr` writes it"):
+        ParserConfig.load(tmp_path)
+
+
+def lexicon(**values) -> str:
+    return json.dumps({"format_version": 1, "spans": {}, "wiki": {}, "limits": LIMITS, "counts": {}} | values)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "not JSON"),
+        ("[]", "must be a JSON object"),
+        ('{"format_version": 9}', "format version 9, but this program reads 1"),
+        (lexicon(format_version=True), "format version True"),
+        (lexicon(format_version="1"), "format version '1'"),
+        ('{"format_version": 1, "spans": {}}', "'wiki' is missing"),
+        (lexicon(more=1), "unknown key 'more'"),
+        (lexicon(spans=[]), "'spans' must be a JSON object"),
+        (lexicon(wiki=None), "'wiki' must be a JSON object"),
+        (lexicon(spans={"a": "PRED(b)"}), "the actions of 'a' must be a list"),
+        (lexicon(spans={"a": ["PRED(b)", "PRED(b)"]}), "each there once"),
+        (lexicon(spans={"a": [5]}), "the actions of 'a' must be a list of strings"),
+        (lexicon(spans={"a": ["JUMP"]}), "the span 'a' lists 'JUMP', which is not an action"),
+        (lexicon(spans={"a": ["PRED(%ff)"]}), "the span 'a' lists .*, which is not an action"),
+        (lexicon(spans={"a": ["SHIFT"]}), "the span 'a' lists 'SHIFT', which does not name a node"),
+        (lexicon(wiki={"a": 5}), "the wiki of 'a' is 5"),
+        (lexicon(wiki={"a": "b c"}), "the wiki of 'a' is 'b c'"),
+        (lexicon(wiki={"a": '"b" c'}), "the wiki of 'a'"),
+        (lexicon(limits=[]), "'limits' must be a JSON object"),
+        (lexicon(limits={"nodes": 1, "swaps": 1, "span": 1}), "the key 'repeats' is missing"),
+        (lexicon(limits=LIMITS | {"nodes": 1.5}), "'nodes' must be a whole number"),
+        (
+            lexicon(limits=LIMITS | {"swaps": -1}),
+            "limits: swaps is -1: it must be 0 or more",
+        ),
+        (lexicon(limits=LIMITS | {"span": 0}), "limits: span is 0: it must be 1 or more"),
+        (
+            lexicon(limits=LIMITS | {"repeats": {"PRED": "2"}}),
+            "'repeats' must be an object of",
+        ),
+        (lexicon(limits=LIMITS | {"repeats": {"JUMP" * 900: 2}}), "limits: .*JUMP"),
+        (
+            lexicon(limits=LIMITS | {"repeats": {"ROOT": 2}}),
+            "limits: `repeats` lists ROOT, which makes no node",
+        ),
+        (lexicon(limits=LIMITS | {"once": "ARG0"}), "'once' must be a list of strings"),
+        (lexicon(limits=LIMITS | {"once": ["ARG0", "ARG0"]}), "'once' must be .* each there once"),
+        (lexicon(limits=LIMITS | {"targets": {"op": "number"}}), "'targets' must be an object of lists"),
+        (lexicon(limits=LIMITS | {"targets": {"op": ["dog"]}}), "limits: 'dog' of :op is none of"),
+        (
+            lexicon(limits=LIMITS | {"bearers": {"op": ["number"]}}),
+            "limits: 'number' of :op is none of amr-unknown",
+        ),
+        (lexicon(limits=LIMITS | {"sentences_on_top": 1}), "'sentences_on_top' must be true or false"),
+        (lexicon(limits=LIMITS | {"once": ["ARG0-of"]}), "limits: `once` lists ARG0-of, the inverse of a role"),
+        (lexicon(limits=LIMITS | {"once": [f"op{i}" for i in range(64)]}), "limits: `once` lists 64 roles"),
+    ],
+)
+def test_files_that_are_none(tmp_path, text, problem):
+    (tmp_path / "lexicon.json").write_text(text)
+    with pytest.raises(InputError, match=problem) as raised:
+        Lexicon.load(tmp_path)
+    assert str(raised.value).startswith(str(tmp_path / "lexicon.json"))
+    assert len(str(raised.value).splitlines()) == 1 and len(str(raised.value)) < 500

@@ -1,12 +1,17 @@
+"""The systems of dependency trees: derivations by hand, random walks, root relations; names of actions."""
+
 import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.strategies import RELATIONS, legal_actions
+from tests.strategies import RELATIONS, legal_actions, trees
 from transition_parser.base.errors import InputError
-from transition_parser.transitions import TREE_SYSTEMS, Action, Kind, make_system
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.oracles.static import oracle
+from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, Action, Kind, make_system
+from transition_parser.transitions.tree_system import RootRelations
 
 SHIFT, REDUCE, SWAP = Action(Kind.SHIFT), Action(Kind.REDUCE), Action(Kind.SWAP)
 
@@ -19,22 +24,17 @@ def right(relation: str) -> Action:
     return Action(Kind.RIGHT_ARC, relation)
 
 
-def test_arc_hybrid_by_hand():
-    system = make_system("arc-hybrid")
-    tree = system.replay(["She", "saw", "him"], [SHIFT, left("s"), SHIFT, SHIFT, right("o"), left("root")])
+@pytest.mark.parametrize(
+    ("name", "actions"),
+    [
+        ("arc-hybrid", [SHIFT, left("s"), SHIFT, SHIFT, right("o"), left("root")]),
+        ("arc-standard", [SHIFT, SHIFT, left("s"), SHIFT, right("o"), SHIFT, left("root")]),
+        ("arc-eager", [SHIFT, left("s"), SHIFT, right("o"), REDUCE, left("root")]),
+    ],
+)
+def test_a_tree_by_hand(name, actions):
+    tree = make_system(name).replay(["She", "saw", "him"], actions)
     assert tree.heads == (2, 0, 2) and tree.relations == ("s", "root", "o")
-
-
-def test_arc_standard_by_hand():
-    system = make_system("arc-standard")
-    actions = [SHIFT, SHIFT, left("s"), SHIFT, right("o"), SHIFT, left("root")]
-    assert system.replay(["She", "saw", "him"], actions).heads == (2, 0, 2)
-
-
-def test_arc_eager_by_hand():
-    system = make_system("arc-eager")
-    actions = [SHIFT, left("s"), SHIFT, right("o"), REDUCE, left("root")]
-    assert system.replay(["She", "saw", "him"], actions).heads == (2, 0, 2)
 
 
 def test_swap_puts_words_in_another_order():
@@ -158,3 +158,84 @@ def test_names_and_sentences_are_checked():
         make_system("arc-hybrid").replay(["a"], [SHIFT])
     with pytest.raises(ValueError, match="step 0: LEFT-ARC"):
         make_system("arc-hybrid").replay(["a"], [left("root")])
+
+
+# The Prague treebank's way: a predicate or an ellipsis (ExD) at the root, and ellipses elsewhere, too.
+PRAGUE = (
+    DependencyTree((2, 0, 2), ("Sb", "Pred", "Obj")),
+    DependencyTree((2, 0, 2), ("Sb", "ExD", "ExD")),
+    DependencyTree((0,), ("ExD",)),
+)
+
+
+def test_they_are_learned_from_trees():
+    roots = RootRelations.from_trees(PRAGUE)
+    assert roots == RootRelations(frozenset({"Pred", "ExD"}), frozenset({"ExD"}))
+    assert [roots.allow(label, from_root=True) for label in ("Pred", "ExD", "Sb")] == [True, True, False]
+    assert [roots.allow(label, from_root=False) for label in ("Pred", "ExD", "Sb")] == [False, True, True]
+
+
+LABELS = st.lists(st.sampled_from("abcd"), min_size=1, unique=True)
+
+
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
+@given(data=st.data(), roots=LABELS, others=LABELS)
+def test_any_labels_come_back(name, data, roots, others):
+    kind = trees(max_words=8, projective=SYSTEMS[name].projective_only, roots=roots, others=others)
+    bank = data.draw(st.lists(kind, min_size=1, max_size=3))
+    system = make_system(name, roots=RootRelations.from_trees(bank))
+    for tree in bank:
+        words = ["w"] * len(tree)
+        assert system.replay(words, list(oracle(system, words, tree))) == tree
+
+
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
+@given(n=st.integers(1, 8), seed=st.integers(0, 2**32), roots=LABELS, shared=LABELS)
+def test_random_walks_keep_to_them(name, n, seed, roots, shared):
+    """Other arcs carry `x`, or what both carry."""
+    rng = random.Random(seed)
+    system = make_system(name, roots=RootRelations(frozenset(roots), frozenset(roots) & frozenset(shared)))
+    actions = list(system.actions(["x", *roots]))
+    state = system.initial(["w"] * n)
+    while not system.is_final(state):
+        state = system.apply(state, rng.choice(legal_actions(system, state, actions)))
+    for head, relation in zip(*(system.result(state).heads, system.result(state).relations), strict=True):
+        assert relation in (system.roots.shared | {"x"} if head else system.roots.labels)
+
+
+def test_actions_leave_out_what_is_never_legal():
+    system = make_system("arc-hybrid", roots=RootRelations.from_trees(PRAGUE))
+    tokens = set(map(str, system.actions(["Sb", "Pred", "ExD"])))
+    assert {"LEFT-ARC(Sb)", "LEFT-ARC(Pred)", "LEFT-ARC(ExD)", "RIGHT-ARC(Sb)", "RIGHT-ARC(ExD)"} <= tokens
+    assert "RIGHT-ARC(Pred)" not in tokens
+
+
+def test_an_illegal_relation_says_what_is_legal():
+    system = make_system("arc-hybrid", roots=RootRelations.from_trees(PRAGUE))
+    state = system.initial(["w"])
+    state = system.apply(state, Action(Kind.SHIFT))
+    assert "carries the relation 'ExD' or 'Pred'" in system.why_illegal(state, Action(Kind.LEFT_ARC, "Sb"))
+    inner = system.apply(system.initial(["v", "w"]), Action(Kind.SHIFT))
+    assert "only an arc from the root carries the relation 'Pred'" in system.why_illegal(
+        inner, Action(Kind.LEFT_ARC, "Pred")
+    )
+
+
+labels = st.one_of(st.none(), st.text(st.characters(exclude_categories=["Cs"])))
+
+
+@given(st.sampled_from(Kind), labels)
+def test_tokens_are_exact(kind, label):
+    action = Action(kind, label)
+    assert Action.parse(str(action)) == action
+
+
+@given(st.sampled_from(Kind), st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_token_is_one_word_of_a_line(kind, label):
+    assert str(Action(kind, label)).split() == [str(Action(kind, label))]
+
+
+@pytest.mark.parametrize("token", ["<pad>", "</s>", "LEFT-ARC(", "left-arc", "JUMP", "", "SHIFT(a)b"])
+def test_other_tokens_are_no_actions(token):
+    with pytest.raises(ValueError):
+        Action.parse(token)

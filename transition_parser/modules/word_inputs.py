@@ -27,13 +27,7 @@ from transition_parser.modules.options import WIDEST, ModelOptions, flag_of, opt
 from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, XPOS, Annotations
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.word_vectors import FILE_NAME as WORD_LIST
-from transition_parser.text.word_vectors import (
-    MOST_WORDS,
-    VECTORS_FILE,
-    WORDS_FILE,
-    check_has_vectors,
-    check_has_words,
-)
+from transition_parser.text.word_vectors import MOST_WORDS, VECTORS_FILE, WORDS_FILE
 
 NO_ANNOTATIONS: Annotations = MappingProxyType({})
 ADD, CONCAT = "add", "concat"  # the values of `--join-inputs`
@@ -458,6 +452,17 @@ class WordTable(OptionalInput):
         return {"word": padded_rows(rows, sentences)}
 
 
+_WORDS = f"{WORD_LIST}: preprocess it again with `transition-parser preprocess`"
+_VECTORS = "word vectors: preprocess it with `transition-parser preprocess … --vectors FILE`"
+
+
+def _needed(table: Any, what: str) -> Any:
+    """Return a table of the data. Raises `InputError` for None, which means that the data lacks it."""
+    if table is None:
+        raise InputError(f"the data has no {what}")
+    return table
+
+
 class TableInput(WordTable):
     """An embedding of each of the most frequent words of the training data, trained with the model.
 
@@ -500,7 +505,7 @@ class TableInput(WordTable):
 
     def __init__(self, options: Any, dim: int, resources: Resources) -> None:
         super().__init__(options, dim, resources)
-        width, words = self.embedding_width(options, dim), check_has_words(resources.frequent_words)
+        width, words = self.embedding_width(options, dim), _needed(resources.frequent_words, _WORDS)
         self.index(words[: options.word_table])
         self.dropout, self.from_vectors = options.word_table_dropout, options.word_table_vectors
         self.embed = nn.Embedding(len(self._index) + 1, width)
@@ -514,7 +519,7 @@ class TableInput(WordTable):
         """
         if not self.from_vectors:
             return
-        table = check_has_vectors(resources.vectors)
+        table = _needed(resources.vectors, _VECTORS)
         width = table.vectors.shape[1]
         if width != self.embed.embedding_dim:
             raise InputError(
@@ -551,7 +556,7 @@ class VectorInput(WordTable):
 
     def __init__(self, options: Any, dim: int, resources: Resources) -> None:
         super().__init__(options, dim, resources)
-        table = check_has_vectors(resources.vectors)
+        table = _needed(resources.vectors, _VECTORS)
         self.index(table.words)
         vectors = F.pad(torch.from_numpy(table.vectors).float(), (0, 0, 1, 0))
         self.register_buffer("vectors", vectors, persistent=False)

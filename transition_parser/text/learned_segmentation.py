@@ -83,12 +83,8 @@ def labelled(sentences: Iterable[WrittenSentence]) -> Iterator[Labelled]:
 
 
 class Unit(NamedTuple):
-    """A token, delimited by the labels of characters.
-
-    start: the position of its first character
-    form: its characters
-    label: the `Boundary` at its last character
-    space: the white space before it
+    """A token, delimited by the labels of characters: its first character's position, its characters, the `Boundary`
+    at its last character, and the white space before it.
     """
 
     start: int
@@ -115,7 +111,7 @@ class Units:
         self._space = self._form = self._inside = ""  # inside: white space after the unfinished token
 
     def read(self, text: str, labels: bytes) -> Iterator[Unit]:
-        """Read the next characters of the paragraph, and yield the tokens that are then complete."""
+        """Read the next characters, with a label for each that is no white space, and yield the complete tokens."""
         used = 0
         for match in _RUN.finditer(text):
             run = match[0]
@@ -134,7 +130,8 @@ class Units:
             yield self._unit(len(self._form), Boundary.END)
 
     def _add(self, run: str, labels: bytes) -> Iterator[Unit]:
-        if self._inside and not (self._holds_blanks and _is_blank(self._inside)):
+        is_blank = len(self._inside) == 1 and unicodedata.category(self._inside) == "Zs"
+        if self._inside and not (self._holds_blanks and is_blank):
             yield from self.rest()
         first = 0
         for match in _LABEL.finditer(labels):
@@ -159,10 +156,6 @@ class Units:
         return unit
 
 
-def _is_blank(space: str) -> bool:
-    return len(space) == 1 and unicodedata.category(space) == "Zs"
-
-
 Words = tuple[str, ...]
 
 
@@ -185,13 +178,24 @@ class MultiWords(NamedTuple):
         >>> MultiWords.of_examples([("dirgli", ("dir", "gli"))]).suffixes
         {'gli': ('', 'gli')}
         """
-        counts: tuple[_Counts, ...] = (defaultdict(Counter), defaultdict(Counter), defaultdict(Counter))
+        tables: tuple[_Counts, ...] = (defaultdict(Counter), defaultdict(Counter), defaultdict(Counter))
+        forms, suffixes, prefixes = tables
         for form, words in examples:
-            counts[0][form][words] += 1
-            for table, rules in zip(counts[1:], (_suffix(form, words), _prefix(form, words)), strict=True):
-                for part, becomes in rules:
-                    table[part][becomes] += 1
-        return cls(*map(_most_frequent, counts))
+            forms[form][words] += 1
+            form, words = form.lower(), tuple(word.lower() for word in words)
+            same = _shared(form, words[0])
+            if 0 < same < len(form):
+                suffixes[form[same:]][words[0][same:], *words[1:]] += 1
+            last = words[-1]
+            same = _shared(form[::-1], last[::-1])
+            if 0 < same < len(form):
+                prefixes[form[: len(form) - same]][*words[:-1], last[: len(last) - same]] += 1
+        return cls(
+            *(
+                {key: min(words, key=lambda one: (-words[one], one)) for key, words in sorted(table.items())}
+                for table in tables
+            )
+        )
 
     def words(self, form: str) -> Words:
         """Return the words of a multi-word token, or the token itself where no expansion is known.
@@ -217,27 +221,6 @@ class MultiWords(NamedTuple):
 
 
 _Counts = defaultdict[str, Counter[Words]]
-
-
-def _most_frequent(counts: _Counts) -> dict[str, Words]:
-    return {key: min(words, key=lambda one: (-words[one], one)) for key, words in sorted(counts.items())}
-
-
-def _suffix(form: str, words: Words) -> Iterator[tuple[str, Words]]:
-    """Yield (suffix, expansion). The suffix follows the beginning that the form shares with the first word."""
-    form, words = form.lower(), tuple(word.lower() for word in words)
-    same = _shared(form, words[0])
-    if 0 < same < len(form):
-        yield form[same:], (words[0][same:], *words[1:])
-
-
-def _prefix(form: str, words: Words) -> Iterator[tuple[str, Words]]:
-    """Yield (prefix, expansion). The prefix precedes the ending that the form shares with the last word."""
-    form, words = form.lower(), tuple(word.lower() for word in words)
-    last = words[-1]
-    same = _shared(form[::-1], last[::-1])
-    if 0 < same < len(form):
-        yield form[: len(form) - same], (*words[:-1], last[: len(last) - same])
 
 
 def _shared(a: str, b: str) -> int:

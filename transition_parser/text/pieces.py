@@ -22,10 +22,7 @@ _Merge = tuple[float, int, int, str]  # rank, position of the left symbol, posit
 
 
 class BpeDropout:
-    """A splitter of words that applies the merges of a byte-pair model, with dropout.
-
-    model: a sentencepiece model of the type `bpe`
-    """
+    """A splitter of words that applies the merges of a sentencepiece model of the type `bpe`, with dropout."""
 
     def __init__(self, model: SentencePieceProcessor) -> None:
         ids = range(model.get_piece_size())
@@ -35,9 +32,18 @@ class BpeDropout:
         self._has_bytes = any(map(model.is_byte, ids))
 
     def split(self, text: str, p: float, draws: Iterator[float]) -> list[str]:
-        """Return the pieces of a text after byte-pair merges, each of which is left out at random."""
-        merged = self._merged(list(text), p, draws)
-        return [piece for symbol in merged if symbol for piece in self._known(symbol)]
+        """Return the pieces of a word after byte-pair merges, each of which is left out with probability `p`.
+
+        Symbols that the model lacks become the pieces of their UTF-8 bytes, if it has pieces of bytes.
+
+        text: one word with `▁` in front of it, without white space
+        draws: uniform random numbers in [0, 1); one is taken for each possible merge
+        """
+        pieces: list[str] = []
+        for symbol in filter(None, self._merged(list(text), p, draws)):
+            known = symbol in self._ranks or not self._has_bytes
+            pieces += [symbol] if known else [f"<0x{byte:02X}>" for byte in symbol.encode()]
+        return pieces
 
     def _merged(self, symbols: list[str], p: float, draws: Iterator[float]) -> list[str]:
         """Merge neighbouring symbols in place, the merge with the lowest rank first, and return the list."""
@@ -62,18 +68,12 @@ class BpeDropout:
         return symbols
 
     def _merges(self, symbols: list[str], left: int, right: int) -> list[_Merge]:
-        """Return a list with the merge of two neighbouring symbols."""
+        """Return the merge of two neighbouring symbols, if there is one."""
         if left < 0 or right == len(symbols):
             return []
         piece = symbols[left] + symbols[right]
         rank = self._ranks.get(piece)
         return [] if rank is None else [(rank, left, right, piece)]
-
-    def _known(self, symbol: str) -> list[str]:
-        """Return the symbol, or the pieces of its UTF-8 bytes if the model lacks the symbol and has pieces of bytes."""
-        if symbol in self._ranks or not self._has_bytes:
-            return [symbol]
-        return [f"<0x{byte:02X}>" for byte in symbol.encode()]
 
 
 Value = TypeVar("Value")
@@ -150,10 +150,8 @@ class Pieces:
 
     def inventory(self) -> list[str]:
         """Return all pieces that `encode` can return."""
-        model = self.model
-        ids = range(model.get_piece_size())
-        usable = (i for i in ids if not (model.is_control(i) or model.is_unknown(i)))
-        return [model.id_to_piece(i) for i in usable]
+        ids = range(self.model.get_piece_size())
+        return [self.model.id_to_piece(i) for i in ids if not (self.model.is_control(i) or self.model.is_unknown(i))]
 
     def encode(self, words: Iterable[str]) -> list[list[str]]:
         """Return the pieces of each word, at least one for each word."""

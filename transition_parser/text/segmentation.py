@@ -139,14 +139,6 @@ class TextSentence(NamedTuple):
         return "".join(parts).removesuffix(" ")
 
 
-class _Line(NamedTuple):
-    """A line of a text with its clusters, and its position in the shown text and in the text."""
-
-    start_shown: int
-    start: int
-    clusters: Clusters
-
-
 class ShownLines:
     """The lines of a text as segmenters read them (`Clusters.shown`). `written` leads back to the text.
 
@@ -155,33 +147,35 @@ class ShownLines:
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._unread = lines
-        self._lines: deque[_Line] = deque()
+        # each line: its position in the shown text and in the text, and its clusters
+        self._lines: deque[tuple[int, int, Clusters]] = deque()
 
     def __iter__(self) -> Iterator[str]:
         start_shown = start = 0
         for line in self._unread:
             clusters = Clusters.of(line)
-            self._lines.append(_Line(start_shown, start, clusters))
+            self._lines.append((start_shown, start, clusters))
             yield clusters.shown
             start_shown, start = start_shown + len(clusters.shown) + 1, start + len(line) + 1
 
     def written(self, sentence: TextSentence) -> TextSentence:
         """Return a sentence of the shown lines as a sentence of the text. Sentences must come in order."""
         end = sentence.tokens[-1].end
-        while len(self._lines) > 1 and self._lines[1].start_shown <= sentence.start:
+        while len(self._lines) > 1 and self._lines[1][0] <= sentence.start:
             self._lines.popleft()
-        lines = [*takewhile(lambda line: line.start_shown < end, self._lines)]
-        if lines[0].start == lines[0].start_shown and all(line.clusters.is_plain for line in lines):
+        lines = [*takewhile(lambda line: line[0] < end, self._lines)]
+        first_shown, first, _ = lines[0]
+        if first == first_shown and all(clusters.is_plain for _, _, clusters in lines):
             return sentence
         tokens, place = [], 0
         for token in sentence.tokens:
-            while place + 1 < len(lines) and lines[place + 1].start_shown <= token.start:
+            while place + 1 < len(lines) and lines[place + 1][0] <= token.start:
                 place += 1
-            line = lines[place]
-            found = token._replace(start=token.start - line.start_shown).in_text(line.clusters)
-            tokens.append(found._replace(start=found.start + line.start))
-        text = "\n".join(line.clusters.written for line in lines)
-        text = text[tokens[0].start - lines[0].start : tokens[-1].end - lines[0].start]
+            start_shown, start, clusters = lines[place]
+            found = token._replace(start=token.start - start_shown).in_text(clusters)
+            tokens.append(found._replace(start=found.start + start))
+        text = "\n".join(clusters.written for _, _, clusters in lines)
+        text = text[tokens[0].start - first : tokens[-1].end - first]
         return sentence._replace(text=text, tokens=tuple(tokens))
 
 

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 
 class Window(NamedTuple):
-    """A window over the words `first` ≤ i < `stop`.
+    """A window over the words `first` ≤ i < `stop`; the encodings of `kept_from` ≤ i < `kept_stop` come from it.
 
-    The encodings of the words `kept_from` ≤ i < `kept_stop` are taken from this window. The encodings of its other
-    words are taken from a neighbouring window, where these words are further from the edge.
+    The encodings of its other words come from a neighbouring window, where these words are further from the edge.
     """
 
     first: int
@@ -20,7 +19,6 @@ class Window(NamedTuple):
     kept_stop: int
 
     def keeps(self, word: int) -> bool:
-        """Return True if the encoding of the word is taken from this window."""
         return self.kept_from <= word < self.kept_stop
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.errors import input_error
 from transition_parser.base.model_files import read_text
 
 WORDS_FILE, VECTORS_FILE = "vectors.txt", "vectors.safetensors"
@@ -32,7 +32,7 @@ class WordVectors(NamedTuple):
 
     def save(self, folder: str | os.PathLike) -> None:
         """Write `vectors.txt`, one word a line, and `vectors.safetensors` into `folder`."""
-        Path(folder, WORDS_FILE).write_text("".join(f"{word}\n" for word in self.words), encoding="utf-8")
+        _write_lines(self.words, Path(folder, WORDS_FILE))
         save_file({_TENSOR: self.vectors}, Path(folder, VECTORS_FILE))
 
     @classmethod
@@ -41,9 +41,7 @@ class WordVectors(NamedTuple):
         words_file, vectors_file = Path(folder, WORDS_FILE), Path(folder, VECTORS_FILE)
         if not os.path.lexists(words_file) and not os.path.lexists(vectors_file):
             return None
-        words = tuple(read_text(words_file, "`transition-parser preprocess --vectors` writes it").split("\n")[:-1])
-        if len(set(words)) < len(words):
-            raise input_error("a word is listed twice: preprocess again", words_file)
+        words = _read_lines(words_file, "`transition-parser preprocess --vectors` writes it")
         try:
             vectors = load_file(vectors_file)[_TENSOR]
         except (SafetensorError, OSError, KeyError) as error:
@@ -54,6 +52,17 @@ class WordVectors(NamedTuple):
         if not np.isfinite(vectors).all():
             raise input_error("holds NaN or infinite numbers", vectors_file)
         return cls(words, vectors)
+
+
+def _write_lines(words: Sequence[str], path: Path) -> None:
+    path.write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
+
+
+def _read_lines(path: Path, missing: str) -> tuple[str, ...]:
+    words = tuple(read_text(path, missing).split("\n")[:-1])
+    if len(set(words)) < len(words):
+        raise input_error("a word is listed twice: preprocess again", path)
+    return words
 
 
 def read_vectors(path: str | os.PathLike, wanted: Collection[str]) -> WordVectors:
@@ -105,37 +114,16 @@ def _lines(path: str | os.PathLike) -> Iterator[str]:
         raise input_error(problem, path) from None
 
 
-def check_has_vectors(vectors: WordVectors | None) -> WordVectors:
-    """Return `vectors`. Raises `InputError` for None, which means that the data has no word vectors."""
-    if vectors is None:
-        raise InputError(
-            "the data has no word vectors: preprocess it with `transition-parser preprocess … --vectors FILE`"
-        )
-    return vectors
-
-
 FILE_NAME = "words.txt"
 MOST_WORDS = 100_000  # rarer words are left out
 
 
 def save_words(words: Sequence[str], folder: str | os.PathLike) -> None:
-    """Write up to `MOST_WORDS` words, one a line."""
-    Path(folder, FILE_NAME).write_text("".join(f"{word}\n" for word in words[:MOST_WORDS]), encoding="utf-8")
+    """Write up to `MOST_WORDS` words, the most frequent first, one a line."""
+    _write_lines(words[:MOST_WORDS], Path(folder, FILE_NAME))
 
 
 def load_words(folder: str | os.PathLike) -> tuple[str, ...] | None:
     """Return the words in `words.txt`; None if it is missing. Raises `InputError` for an unreadable or invalid file."""
     path = Path(folder, FILE_NAME)
-    if not os.path.lexists(path):
-        return None
-    words = tuple(read_text(path, "`transition-parser preprocess` writes it").split("\n")[:-1])
-    if len(set(words)) < len(words):
-        raise input_error("a word is listed twice: preprocess again", path)
-    return words
-
-
-def check_has_words(words: Sequence[str] | None) -> Sequence[str]:
-    """Return `words`. Raises `InputError` for None, which means that the data has no `words.txt`."""
-    if words is None:
-        raise InputError(f"the data has no {FILE_NAME}: preprocess it again with `transition-parser preprocess`")
-    return words
+    return _read_lines(path, "`transition-parser preprocess` writes it") if os.path.lexists(path) else None
