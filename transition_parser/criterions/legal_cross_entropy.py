@@ -87,7 +87,12 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         only_legal = str(softmax_over) == "legal"
         self.decision_loss = DecisionLoss(label_smoothing)
         if str(action_loss) == "hinge":
-            _check_hinge(task, only_legal, label_smoothing)
+            if not only_legal or label_smoothing:
+                raise InputError("--action-loss hinge needs --softmax-over legal and --label-smoothing 0")
+            if not isinstance(task.table.system, TreeSystem):
+                raise InputError(f"--action-loss hinge is for dependency trees, not for {task.table.system.name}")
+            if task.teacher is not None:
+                raise InputError("--action-loss hinge learns from gold actions alone: leave out --teacher")
             self.action_loss: ActionLoss = HingeLoss(self.padding_idx, hinge_weight)
         else:
             self.action_loss = ActionLoss(label_smoothing, self.padding_idx, only_legal)
@@ -137,12 +142,3 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
                 raise InputError("--action-loss hinge is for models that score actions, which this one does not")
             loss, nll = self.decision_loss(extra["decisions"], sample, model.training)
         return (loss.sum(), nll.sum()) if reduce else (loss, nll)
-
-
-def _check_hinge(task, only_legal: bool, label_smoothing: float) -> None:
-    if not only_legal or label_smoothing:
-        raise InputError("--action-loss hinge needs --softmax-over legal and --label-smoothing 0")
-    if not isinstance(task.table.system, TreeSystem):
-        raise InputError(f"--action-loss hinge is for dependency trees, not for {task.table.system.name}")
-    if task.teacher is not None:
-        raise InputError("--action-loss hinge learns from gold actions alone: leave out --teacher")

@@ -73,14 +73,20 @@ class ActionLoss:
             _check_none(illegal, sample, "action {} of sentence {} is illegal")
         counted = real & (illegal.cumsum(1) == 0)
         if not self.only_legal:
-            _check_told_apart(decoder)
+            if decoder.shifts_are_alike and decoder.table.labelled_shift:
+                raise InputError(
+                    "--softmax-over all is not for models that give all SHIFTs one score: preprocess without "
+                    "--labeled-shift"
+                )
             legal = torch.ones_like(legal)
         sampled_steps = extra.get("sampled_steps")
         if sampled_steps is None:
             return self.of_steps(decoder, Steps(scores, legal, target, counted), sample)
         some = counted & sampled_steps
         loss, nll = self.of_steps(decoder, Steps(scores, legal, target, some), sample)
-        share = _share_of_all(counted, some)
+        # scales the loss of some steps up to all steps of the derivation that count
+        share = counted.sum(1, keepdim=True) / some.sum(1, keepdim=True).clamp_min(1)
+        share = share.expand_as(counted).flatten()
         return loss * share, nll * share
 
     def of_steps(self, decoder: StateDecoder, steps: Steps, sample: Sample) -> tuple[Tensor, Tensor]:
@@ -138,26 +144,17 @@ class DecisionLoss:
         decisions: the result of `GraphDecoder.decisions`
         training: True in training
         """
-        parts = [self._of(decision, number, sample, training) for number, decision in enumerate(decisions)]
-        loss, nll = (torch.cat(column) for column in zip(*parts, strict=True))
-        return loss, nll
-
-    def _of(self, decision: Decision, number: int, sample: Sample, training: bool) -> tuple[Tensor, Tensor]:
-        """Return the loss and the negative log-likelihood of each place of decision `number`, (B · N,) each."""
-        scores, competing, target, counted, share = decision
-        unknown = counted & (competing.gather(2, target[..., None])[..., 0] == 0)
-        if training:
-            _check_none(unknown, sample, "word {} of sentence {} gets no head, or no relation that its arc may have")
-        steps = Steps(scores, competing, target, counted & ~unknown)
-        loss, nll = smoothed(*steps, self.smoothing)
-        return share * _with_taught(loss, steps, sample, number), share * nll
-
-
-def _check_told_apart(decoder: StateDecoder) -> None:
-    if decoder.shifts_are_alike and decoder.table.labelled_shift:
-        raise InputError(
-            "--softmax-over all is not for models that give all SHIFTs one score: preprocess without --labeled-shift"
-        )
+        losses, nlls = [], []
+        for number, (scores, competing, target, counted, share) in enumerate(decisions):
+            unknown = counted & (competing.gather(2, target[..., None])[..., 0] == 0)
+            if training:
+                problem = "word {} of sentence {} gets no head, or no relation that its arc may have"
+                _check_none(unknown, sample, problem)
+            steps = Steps(scores, competing, target, counted & ~unknown)
+            loss, nll = smoothed(*steps, self.smoothing)
+            losses.append(share * _with_taught(loss, steps, sample, number))
+            nlls.append(share * nll)
+        return torch.cat(losses), torch.cat(nlls)
 
 
 def _check_none(wrong: Tensor, sample: Sample, problem: str) -> None:
@@ -170,29 +167,17 @@ def _check_none(wrong: Tensor, sample: Sample, problem: str) -> None:
         )
 
 
-def _share_of_all(counted: Tensor, some: Tensor) -> Tensor:
-    """Return a factor for the loss of each step, (B · T,), which scales a loss of some steps up to all counted steps.
-
-    counted, some: (B, T) bool; True at all steps with a loss, and at those that were sampled, for B derivations.
-    """
-    return (counted.sum(1, keepdim=True) / some.sum(1, keepdim=True).clamp_min(1)).expand_as(counted).flatten()
-
-
 def _with_taught(loss: Tensor, steps: Steps, sample: Sample, number: int) -> Tensor:
     """Return the loss, (B · T,), mixed with the cross-entropy of the teacher's probabilities if the batch has any."""
     taught: Taught | None = sample.get("taught")
     if taught is None:
         return loss
-    probabilities = taught.probabilities[number % len(taught.probabilities)]
-    return torch.lerp(loss, _loss_of_taught(steps, probabilities), taught.weight)
-
-
-def _loss_of_taught(steps: Steps, probabilities: Tensor) -> Tensor:
-    """Return the cross-entropy of a teacher's probabilities at each step, (B · T,); 0 at steps that do not count."""
-    competing = probabilities * steps.legal
+    # the rounds of decisions (see `GraphDecoder.decisions`) share the probabilities; choices that compete sum up to 1
+    competing = taught.probabilities[number % len(taught.probabilities)] * steps.legal
     target = competing / competing.sum(-1, keepdim=True).clamp_min(torch.finfo(torch.float32).tiny)
     log_probabilities = (steps.scores.float() + (steps.legal - 1.0) * _FAR).log_softmax(-1)
-    return torch.where(steps.counted, -(target * log_probabilities).sum(-1), 0.0).flatten()
+    of_taught = torch.where(steps.counted, -(target * log_probabilities).sum(-1), 0.0).flatten()
+    return torch.lerp(loss, of_taught, taught.weight)
 
 
 def _where_counted(steps: Steps, loss: Tensor, nll: Tensor) -> tuple[Tensor, Tensor]:

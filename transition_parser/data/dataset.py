@@ -110,9 +110,11 @@ class WordData:
         draws = [np.random.default_rng([seed, epoch, i]).random() for i in ids if self.masked]
         read, rest = dict(annotations), dict(annotations)
         for name, fraction in self.masked.items():
-            hide = [draw < fraction for draw in draws]
-            read[name] = [_unknown(v) if h else v for v, h in zip(annotations[name], hide, strict=True)]
-            rest[name] = [v if h else _unknown(v) for v, h in zip(annotations[name], hide, strict=True)]
+            known = annotations[name]
+            unknown = [[UNKNOWN] * len(values) for values in known]
+            hidden = [draw < fraction for draw in draws]
+            read[name] = [no if hide else yes for yes, no, hide in zip(known, unknown, hidden, strict=True)]
+            rest[name] = [yes if hide else no for yes, no, hide in zip(known, unknown, hidden, strict=True)]
         return read, rest
 
 
@@ -224,7 +226,12 @@ class TransitionDataset(FairseqDataset):
             machine = make_machine(self.device_table, self.opens[source].sum(1), features, needs)
             unrolled = unroll(machine, target)
             if self.trees:
-                _check_finished(unrolled.columns[:, -1, ActionClass.END], ids)
+                finished = unrolled.columns[:, -1, ActionClass.END]
+                if not bool(finished.all()):
+                    raise ValueError(
+                        f"the actions of sentence {ids[int((~finished).nonzero()[0, 0])]} do not build its tree: were "
+                        "the sentences and actions made by one `transition-parser preprocess`?"
+                    )
                 trees = GoldTrees.of_last(unrolled)
             else:
                 states = unrolled.tensors()
@@ -290,28 +297,6 @@ class TransitionDataset(FairseqDataset):
         """Return all indices, and an empty list: fairseq would leave out sentences longer than `--max-tokens`."""
         return indices, []
 
-    @property
-    def supports_prefetch(self) -> bool:
-        return False
-
-    @property
-    def can_reuse_epoch_itr_across_epochs(self) -> bool:
-        return True
-
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch. The epoch and the seed determine the sampled pieces and the masked columns."""
         self.epoch = epoch
-
-
-def _check_finished(finished: Tensor, ids: Sequence[int]) -> None:
-    """Raise `ValueError` for the first sentence whose actions build no tree."""
-    if not bool(finished.all()):
-        sentence = ids[int((~finished).nonzero()[0, 0])]
-        raise ValueError(
-            f"the actions of sentence {sentence} do not build its tree: were the sentences and actions made by one "
-            "`transition-parser preprocess`?"
-        )
-
-
-def _unknown(values: Sequence[str]) -> list[str]:
-    return [UNKNOWN] * len(values)

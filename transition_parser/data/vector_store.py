@@ -64,8 +64,11 @@ class VectorStore:
     def _fill(self, compute: Callable[[range], Sequence[np.ndarray]], step: Callable[[int], None]) -> None:
         done = self.done
         if not self.path.is_file() or self.path.stat().st_size != self._bytes():
-            with replacing(self.path) as temporary:
-                _allocate(temporary, self._bytes())
+            with replacing(self.path) as temporary, open(temporary, "wb") as file:
+                if self._bytes() and hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(file.fileno(), 0, self._bytes())  # a full disk raises now, not after an hour
+                else:
+                    file.truncate(self._bytes())
         step(done)
         while done < len(self.offsets) - 1:
             some = range(done, min(done + CHUNK, len(self.offsets) - 1))
@@ -96,11 +99,3 @@ class VectorStore:
 
     def _bytes(self) -> int:
         return int(self.offsets[-1]) * self.width * 2
-
-
-def _allocate(path: Path, size: int) -> None:
-    with open(path, "wb") as file:
-        if size and hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(file.fileno(), 0, size)  # a full disk raises an error now, not after an hour
-        else:
-            file.truncate(size)

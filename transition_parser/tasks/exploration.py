@@ -159,8 +159,11 @@ class Explorer:
         The random numbers depend on the seed, the number of the update and the first sentence of the batch, so that
         resumed training continues in the same way.
         """
-        net_input = sample["net_input"]
-        found = explore(model, net_input, GoldTrees(**sample["trees"]), self._policy(update, int(sample["id"][0])))
+        net_input, policy = sample["net_input"], None
+        if self.epoch > self.after:
+            seed = (self.seed * 1_000_003 + update) * 1_000_003 + int(sample["id"][0])
+            policy = ExplorationPolicy(self.share, torch.Generator().manual_seed(seed % 2**63))
+        found = explore(model, net_input, GoldTrees(**sample["trees"]), policy)
         steps = torch.arange(found.actions.size(1), device=found.actions.device)
         target = found.actions.masked_fill(steps >= found.steps[:, None], self.padding)
         ends = found.actions[:, -1:]
@@ -176,12 +179,6 @@ class Explorer:
                 "states": found.states.tensors(),
             },
         }
-
-    def _policy(self, update: int, sentence: int) -> ExplorationPolicy | None:
-        if self.epoch <= self.after:
-            return None
-        seed = (self.seed * 1_000_003 + update) * 1_000_003 + sentence
-        return ExplorationPolicy(self.share, torch.Generator().manual_seed(seed % 2**63))
 
 
 def explorer_of(options: Any, resources: Resources) -> Explorer | None:

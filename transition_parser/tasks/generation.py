@@ -99,16 +99,17 @@ class GraphGenerator(nn.Module):
         complete(net_input, self.resources, self.inputs)
         found = search(self.model, self.model.encode(net_input), nbest=self.nbest)
         device = net_input["src_tokens"].device
-        return [[self._as_fairseq_has_it(one, device) for one in hypotheses] for hypotheses in found]
 
-    def _as_fairseq_has_it(self, hypothesis: Hypothesis, device: torch.device) -> dict[str, Any]:
-        return {
-            "tokens": torch.tensor([*hypothesis.tokens, self.eos], device=device),
-            "score": torch.tensor(hypothesis.score, device=device),
-            "positional_scores": torch.tensor([*hypothesis.step_scores, 0.0], device=device),
-            "attention": None,
-            "alignment": torch.empty(0),
-        }
+        def as_fairseq_has_it(hypothesis: Hypothesis) -> dict[str, Any]:
+            return {
+                "tokens": torch.tensor([*hypothesis.tokens, self.eos], device=device),
+                "score": torch.tensor(hypothesis.score, device=device),
+                "positional_scores": torch.tensor([*hypothesis.step_scores, 0.0], device=device),
+                "attention": None,
+                "alignment": torch.empty(0),
+            }
+
+        return [[*map(as_fairseq_has_it, hypotheses)] for hypotheses in found]
 
 
 def complete(net_input: dict, resources: Resources, inputs: WordInputs | None) -> None:

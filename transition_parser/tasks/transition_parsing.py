@@ -24,7 +24,6 @@ from transition_parser.base.process import keep_freed_memory, limit_instructions
 from transition_parser.data.dataset import ReadWords, Sentences, Side, TransitionDataset, WordData
 from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
-from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.pretrained import keep_vectors
 from transition_parser.modules.tagging import TagHeads, check_tagged, train_only
 from transition_parser.modules.tree_decoder import TreeDecoder
@@ -198,61 +197,48 @@ class TransitionParsingTask(FairseqTask):
                 logger.info(f"started from {self.cfg.start_from}: {described(done)}")
             if self.cfg.train_only:
                 train_only(model, self.cfg.train_only.split(","))
-            self.teacher = self._teacher_of(model.plain)
+            of_trees = isinstance(model.plain.decoder, TreeDecoder)
+            if self.cfg.teacher and model.plain.searches_directly and not of_trees:
+                raise InputError("--teacher is for models that score actions or whole trees: leave it out")
+            if self.cfg.teacher and self.cfg.train_only:
+                raise InputError("--train-only learns neither actions nor trees: leave out --teacher")
+            self.teacher = teacher_of(self.cfg, self.resources, of_trees)
         if self._explorer is not None and model.plain.searches_directly:
             raise InputError(f"--oracle dynamic is for models that score actions, which {cfg.arch} does not")
         self.needs, self._inputs, self._tag_heads = model.decoder.needs, model.plain.inputs, model.plain.tag_heads
         return model
 
-    def _teacher_of(self, model: ParserModel) -> Optional[Teacher]:
-        """Return the teacher that the options name, None if they name none."""
-        of_trees = isinstance(model.decoder, TreeDecoder)
-        if self.cfg.teacher and model.searches_directly and not of_trees:
-            raise InputError("--teacher is for models that score actions or whole trees: leave it out")
-        if self.cfg.teacher and self.cfg.train_only:
-            raise InputError("--train-only learns neither actions nor trees: leave out --teacher")
-        return teacher_of(self.cfg, self.resources, of_trees)
-
     # --- data -------------------------------------------------------------------------------
 
     def load_dataset(self, split: str, combine: bool = False, **kwargs) -> None:
         """Load `split`. Raises `InputError` where fairseq-preprocess has not written the split."""
-        folder = str(self.cfg.data)
-        source, target = self._sides(folder, split, self.source_dictionary, self.target_dictionary)
-        training = split == "train"
+        folder, training = str(self.cfg.data), split == "train"
+        sides = []
+        for language, dictionary in ((SOURCE, self.source_dictionary), (TARGET, self.target_dictionary)):
+            path = str(Path(folder) / f"{split}.{SOURCE}-{TARGET}.{language}")
+            sides.append(data_utils.load_indexed_dataset(path, dictionary, self.cfg.dataset_impl))
+            if sides[-1] is None:
+                raise input_error("not found: run `fairseq-preprocess` on the folder first", path)
+        source, target = sides
         words = [self.resources.words(tokens.tolist()) for tokens in source]
+        heads, masked = self._tag_heads, self._inputs.masked(training) if self._inputs else {}
+        annotations = dict(read_annotations(folder, split, {*(heads or ()), *masked}, [*map(len, words)]))
+        word_data = WordData(
+            annotations,
+            {column: fraction for column, fraction in masked.items() if column in annotations},
+            self._read_words(words, split),
+            None if heads is None else heads.targets,
+        )
         self.datasets[split] = TransitionDataset(
             self.resources,
             Sentences(words, Side(source, source.sizes), Side(target, target.sizes)),
-            self._annotations(words, split, folder),
+            word_data,
             needs=self.needs,
             trees=training and self._explorer is not None,
             references=None if training else self.formalism.gold_graphs(self.resources, folder, split, source, target),
             alpha=(self.cfg.subword_regularization or None) if training else None,
             seed=self.cfg.seed,
         )
-
-    def _annotations(self, words: Sequence[Sequence[str]], split: str, folder: str) -> WordData:
-        """Return the annotations of the words of a split, with the functions that make tensors of them."""
-        heads, training = self._tag_heads, split == "train"
-        masked = self._inputs.masked(training) if self._inputs else {}
-        annotations = dict(read_annotations(folder, split, {*(heads or ()), *masked}, [*map(len, words)]))
-        return WordData(
-            annotations,
-            {column: fraction for column, fraction in masked.items() if column in annotations},
-            self._read_words(words, split),
-            None if heads is None else heads.targets,
-        )
-
-    def _sides(self, folder: str, split: str, *dictionaries: Dictionary) -> list:
-        sides = []
-        for language, dictionary in zip((SOURCE, TARGET), dictionaries, strict=True):
-            path = str(Path(folder) / f"{split}.{SOURCE}-{TARGET}.{language}")
-            side = data_utils.load_indexed_dataset(path, dictionary, self.cfg.dataset_impl)
-            if side is None:
-                raise input_error("not found: run `fairseq-preprocess` on the folder first", path)
-            sides.append(side)
-        return sides
 
     def get_batch_iterator(self, dataset, *args, **kwargs):
         """Return fairseq's iterator over batches, and tell schedulers the number of batches of a training epoch."""
@@ -361,18 +347,17 @@ class TransitionParsingTask(FairseqTask):
         counts = dict.fromkeys(self.formalism.sums, 0.0)
         sources = sample["net_input"]["src_tokens"].tolist()
         for source, gold, tokens in zip(sources, sample["references"], derivations, strict=True):
-            if gold is not None:
-                for name, value in self.formalism.count(gold, self._graph(source, tokens, legal)).items():
-                    counts[name] += value
+            if gold is None:
+                continue
+            try:
+                graph = graph_of(self.table, self.resources.words(source), tokens)
+            except ValueError:  # a derivation with an illegal action builds no graph
+                if legal:
+                    raise
+                graph = None
+            for name, value in self.formalism.count(gold, graph).items():
+                counts[name] += value
         return counts
-
-    def _graph(self, source: list[int], tokens: list[int], legal: bool):
-        try:
-            return graph_of(self.table, self.resources.words(source), tokens)
-        except ValueError:
-            if legal:
-                raise
-            return None
 
     def reduce_metrics(self, logging_outputs, criterion) -> None:
         """Log UAS and LAS (full labels, percent), or Smatch (F1, 0–1), beside the criterion's own figures."""

@@ -91,16 +91,12 @@ class TrainingModel(BaseFairseqModel):
 
     def get_normalized_probs(self, net_output, log_probs: bool, sample=None) -> Tensor:
         """Return the probabilities of the scores, or their logarithms."""
-        return _normalised(net_output[0], log_probs)
+        scores = net_output[0].float()
+        return scores.log_softmax(-1) if log_probs else scores.softmax(-1)
 
     def max_positions(self) -> tuple[int, int]:
         """Return the longest source and target."""
         return LONGEST
-
-
-def _normalised(scores: Tensor, log_probs: bool) -> Tensor:
-    scores = scores.float()
-    return scores.log_softmax(-1) if log_probs else scores.softmax(-1)
 
 
 class GenerationModel(FairseqEncoderDecoderModel):
