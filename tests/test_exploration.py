@@ -159,15 +159,6 @@ def test_which_action_is_taken(ahead, share, wrong):
     assert taken.tolist() == [2 if wrong else 0] * 64
 
 
-def test_some_are_drawn():
-    of_columns, of_actions = torch.tensor([[True, False]] * 4000), torch.tensor([[True, False]] * 4000)
-    scores = ActionScores(torch.tensor([[0.5, 0.0]] * 4000), None, torch.ones(4000, 2))
-    column = torch.tensor([0, 1])
-    machine = SimpleNamespace(table=SimpleNamespace(column=column, kind=column))
-    correct = Correct(of_columns, ~of_columns, of_actions, of_actions)
-    assert 300 < int(exploration._actions_to_take(scores, correct, machine, _policy(0.1)).sum()) < 500
-
-
 def test_left_arcs_are_one_kind_whoever_carries_their_relations():
     """Each of two left arcs scores less than SHIFT, both together score more."""
     roots = RootRelations(frozenset({"Pred", "ExD"}), frozenset({"ExD"}))  # other arcs carry ExD, too

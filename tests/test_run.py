@@ -34,10 +34,6 @@ def test_a_script_that_is_called_wrongly_says_how_to_call_it(script, arguments, 
     assert not done.stdout and not list(tmp_path.iterdir())
 
 
-def test_every_script_is_tried():
-    assert len(SCRIPTS) >= 9 and "train.sh" in SCRIPTS
-
-
 def test_training_without_fairseq_says_how_to_get_it(tmp_path):
     """With no program on the path but those of the system."""
     (tmp_path / "data").mkdir()

@@ -10,7 +10,6 @@ import torch.nn.functional as F
 from torch import nn
 
 from tests.simulated_device import DEVICE, OnDevice, SimulatedDevice
-from transition_parser.modules.encoder import ReadingSettings, WordEncoder
 
 
 @pytest.fixture
@@ -46,14 +45,6 @@ def test_tensors_of_two_devices_do_not_meet(device, name, inference):
         MIXED[name](there, there)
         with pytest.raises(RuntimeError, match="on the simulated device and"):
             MIXED[name](there, here)
-
-
-def test_a_number_on_the_cpu_may_meet_the_device(device):
-    there = some(3, 3).to(DEVICE)
-    for found in (there * torch.tensor(2.0), there.masked_fill(there > 0, torch.tensor(2.0)), there * 2.0):
-        assert isinstance(found, OnDevice)
-    with pytest.raises(RuntimeError, match="on the simulated device and"):
-        some(3, 3) * there.sum()
 
 
 def test_the_host_reads_nothing_without_a_copy(device):
@@ -191,17 +182,6 @@ def test_gradients_and_updates_are_those_of_the_cpu(device):
         assert torch.equal(found.detach().cpu(), wanted.detach()), name
 
 
-def test_models_are_copied_and_moved_back(device):
-    there = Net().to(DEVICE)
-    copied = copy.deepcopy(there)
-    with torch.no_grad():
-        there.inner.weight.zero_()
-    back = copied.to("cpu")
-    assert not isinstance(back.inner.weight, OnDevice)
-    assert torch.equal(back.inner.weight, Net().inner.weight)
-    assert copied.output.weight is copied.embed.weight
-
-
 def test_autocast_is_that_of_the_cpu(device):
     here, there = some(3, 3), some(3, 3).to(DEVICE).requires_grad_()
     with torch.autocast("cpu", torch.bfloat16):
@@ -217,17 +197,6 @@ def test_autocast_is_that_of_the_cpu(device):
     assert (there @ there).dtype == torch.float
 
 
-def test_sites_are_lines_of_the_package(device):
-    sizes = {"dim": 8, "heads": 2, "inner": 8, "layers": 0}
-    encoder = WordEncoder(ReadingSettings(torch.tensor([False, True, True]), 0), **sizes).to(DEVICE)
-    tokens = torch.tensor([[2, 1]]).to(DEVICE)
-    device.waits.clear()
-    encoder(tokens)
-    sites = {site for (kind, site), count in device.waits.sites.items() if kind == "item" and count == 1}
-    assert any("modules.encoder:" in site and "WordReader._pool <" in site for site in sites)
-    assert all(site in str(device.waits) for site in sites)
-
-
 def test_tensors_do_not_outlive_the_device():
     with SimulatedDevice():
         x = torch.zeros(3, device=DEVICE)
@@ -240,9 +209,3 @@ def test_tensors_without_numbers_are_refused():
     without = torch.zeros(3, device=DEVICE)
     with SimulatedDevice(), pytest.raises(RuntimeError, match="without numbers"):
         without + 1
-
-
-def test_shapes_change_in_place(device):
-    x = some(3, 1, 2).to(DEVICE)
-    assert x.squeeze_(1).t_().unsqueeze_(0).shape == x.shape == (1, 2, 3)
-    assert torch.equal((x + 1).cpu(), some(3, 1, 2)[:, 0].t()[None] + 1)

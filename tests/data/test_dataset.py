@@ -39,11 +39,6 @@ def test_a_mask_depends_on_seed_epoch_and_sentence_alone():
     assert data.split(range(COUNT), seed=3, epoch=2)[0] != first != data.split(range(COUNT), seed=4, epoch=1)[0]
 
 
-def test_columns_that_are_not_masked_are_read_and_predicted():
-    read, rest = WordData(ANNOTATIONS).split([1], seed=1, epoch=1)
-    assert read == rest == {"upos": [["DET"]], "lemma": [["c"]]}
-
-
 def test_each_sentence_has_a_derivation():
     one, two = (Side.from_tensors([torch.arange(3)] * count) for count in (1, 2))
     assert two.sizes.tolist() == [3, 3]

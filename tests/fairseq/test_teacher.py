@@ -104,17 +104,6 @@ def test_who_is_their_own_teacher_has_nothing_to_learn(kind, system, tmp_path_fa
     assert gradients[1] < 1e-4 < 1e-1 < gradients[0]
 
 
-def test_the_other_sentences_of_a_batch_do_not_matter(student, other):
-    task, batch = student
-    (member,) = teacher_of(asked([other]), task.resources).members
-    words, actions = words_of(task, batch), batch["net_input"]["prev_output_tokens"]
-    (together,) = member.probabilities(words, actions)
-    for row in range(len(words)):
-        count = int((batch["target"][row] != task.target_dictionary.pad()).sum())
-        (alone,) = member.probabilities(words[row : row + 1], actions[row : row + 1, :count])
-        assert torch.allclose(alone[0], together[row, :count], atol=1e-2)
-
-
 @pytest.mark.parametrize("kind", ["heads", "refined"])
 def test_whole_trees_are_taught_by_their_last_reading(student, kind, tmp_path_factory):
     """The probabilities are those of the decisions, whether the states come with the batch or are found here."""

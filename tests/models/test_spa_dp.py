@@ -120,32 +120,6 @@ def test_passes_of_parsing_keep_no_step_that_is_over(from_target, dtype, width):
     assert len(kept) == 39 and most <= 2
 
 
-@pytest.mark.parametrize(("dtype", "most"), [(torch.float, 39), (torch.bfloat16, 10)])
-def test_products_in_bf16_have_few_shapes(dtype, most):
-    """Of each oneDNN makes a kernel."""
-    attention, mask = SequencePreservedAttention(5, 32).to(dtype), torch.ones(2, 40, dtype=torch.bool)
-    with mock.patch.object(torch, "bmm", wraps=torch.bmm) as product, torch.inference_mode():
-        attention(torch.randn(2, 40, 5).to(dtype), mask)
-    assert product.call_count == 39
-    assert most - 3 <= len({call.args[0].shape for call in product.call_args_list}) <= most
-
-
-def test_the_gated_pass_is_a_gru_without_recurrent_biases(sentences):
-    """PyTorch's update gate says how much is kept; ours how much enters."""
-    attention = SequencePreservedAttention(5, 3).double()
-    cell = torch.nn.GRUCell(5, 3).double()
-    share, reset, new = attention.project.weight.chunk(2)[0].chunk(3)
-    recurrent = [part.t() for part in attention.recurrent[0].chunk(3, 1)]
-    with torch.no_grad():
-        cell.weight_ih.copy_(torch.cat([reset, -share, new]))
-        cell.weight_hh.copy_(torch.cat([recurrent[1], -recurrent[0], recurrent[2]]))
-        cell.bias_ih.zero_(), cell.bias_hh.zero_()
-    sequence, found = list(sentences[0][2]), torch.zeros(1, 3).double()
-    for word in sequence:
-        found = cell(word[None], found)
-    assert torch.allclose(found[0], gated_pass(attention, 0, sequence), rtol=0, atol=EXACT)
-
-
 def test_vanilla_attention_is_that_of_the_paper(sentences):
     words, mask = sentences
     attention = VanillaAttention(5, 4).double()
@@ -159,15 +133,6 @@ def test_vanilla_attention_is_that_of_the_paper(sentences):
             total = sum(score.exp() for score in scores)
             wanted = sum(scores[j].exp() / total * words[b, j] for j in range(length))
             assert torch.allclose(found[b, i], wanted, rtol=0, atol=EXACT)
-
-
-def test_padding_changes_no_rescan(sentences):
-    words, mask = sentences
-    for rescan in (SequencePreservedAttention(5, 3), SequencePreservedAttention(5, 3, True), VanillaAttention(5, 4)):
-        found = rescan.double()(words, mask)
-        for b, length in enumerate(LENGTHS):
-            alone = rescan(words[b : b + 1, :length], mask[b : b + 1, :length])[0]
-            assert torch.allclose(found[b, :length], alone, rtol=0, atol=EXACT)
 
 
 # --- scores ---------------------------------------------------------------------------------
@@ -243,17 +208,6 @@ def test_the_tree_is_the_best_of_all(n, seed, root_bonus, own_bonus):
     assert DependencyTree(tuple(found), ("_",) * n).why_invalid() is None
     assert scores[np.arange(n), np.array(found) - 1].sum() == pytest.approx(totals.max(), abs=1e-9)
     assert found == trees[totals.argmax()].tolist()
-
-
-def test_the_counts_of_trees_are_known():
-    assert [len(TREES[n]) for n in range(1, 7)] == [1, 2, 9, 64, 625, 7776]  # n to the power of n − 1
-
-
-def test_long_sentences_have_one_root():
-    random = np.random.default_rng(1)
-    for n in (40, 150):
-        heads = best_tree(np.log(random.dirichlet(np.full(n + 1, 0.02), n) + 1e-300))
-        assert DependencyTree(tuple(heads), ("_",) * n).why_invalid() is None
 
 
 @pytest.mark.parametrize("system", ["arc-standard-swap", "arc-hybrid-swap"])
@@ -473,18 +427,6 @@ def test_bad_options_are_said(name, change, problem):
     with pytest.raises(InputError) as error:
         architecture.options.of_namespace(SimpleNamespace(**change), architecture.defaults)
     assert problem in str(error.value) and len(str(error.value).splitlines()) == 1
-
-
-@pytest.mark.parametrize("name", ["spa_dp", "spa_dp_graph"])
-def test_small_sizes_are_small(name):
-    paper, small = (
-        architecture.options.of_namespace(SimpleNamespace(), architecture.defaults)
-        for architecture in map(architecture_of, (name, f"{name}_small"))
-    )
-    assert (paper.word_width, paper.dropout, paper.spa) == (300, 0.3, "bot")
-    assert (paper.scan_width, paper.spa_width) == ((700, 700) if name == "spa_dp" else (400, 100))
-    assert small.scan_layers == 2
-    assert max(small.word_width, 2 * small.scan_width, 2 * small.spa_width, small.mlp_width) <= 256
 
 
 @pytest.mark.parametrize("options", [SpaDpOptions, SpaDpGraphOptions])

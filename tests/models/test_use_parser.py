@@ -121,20 +121,6 @@ def test_indicators_beyond_the_bound_are_alike():
     assert structures.row(RELATIONS, torch.tensor([0, 8])).tolist() == [3, 11] and structures.word_values == 12
 
 
-@pytest.mark.parametrize(("bound", "relations"), [(64, 5), (64, 90), (4, 3), (1, 50)])
-def test_rows_that_may_occur_hold_all_that_do(bound, relations):
-    structures = Structures(dict.fromkeys(STRUCTURES, 1), bound, relations)
-    for width, steps in ((1, 1), (3, 7), (40, 2), (70, 150)):
-        rows = structures.word_rows(width, steps)
-        assert rows.start >= 0 and rows.stop <= structures.word_values
-        for name, least, most in (
-            (STACK, -steps, width), (BUFFER, -steps, width), (ARCS, -width, width), (RELATIONS, 0, relations - 1),
-        ):  # fmt: skip
-            found = structures.row(name, torch.arange(least, most + 1))
-            assert rows.start <= int(found.min()) and int(found.max()) < rows.stop
-        assert int(structures.row(ACTIONS, torch.arange(1, steps + 1)).max()) < structures.action_rows(steps).stop
-
-
 # --- against the equations ------------------------------------------------------------------
 
 
@@ -407,16 +393,6 @@ def test_training_sees_what_search_sees(case_of, system, walk):
         for name in decoder.needs:
             assert torch.equal(getattr(states, name)[:, t].long(), fields[name].long()), (name, t)
     assert all(bool(getattr(states, name).any()) for name in decoder.needs)
-
-
-@torch.no_grad()
-def test_a_sentence_does_not_depend_on_its_batch(case_of):
-    _, batch, plain = case_of("arc-hybrid-swap", "structures", range(1, 12), 12)
-    encoder_out = plain.encode(batch["net_input"])
-    together = [[h.tokens for h in hypotheses] for hypotheses in search(plain, encoder_out, 3, 3)]
-    for b, wanted in enumerate(together):
-        alone = sentence_of(encoder_out, b)
-        assert [h.tokens for h in search(plain, alone, 3, 3)[0]] == wanted
 
 
 # --- options --------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """Models that parse together."""
 
-import pickle
-
 import pytest
 import torch
 
@@ -39,17 +37,6 @@ def test_rows_of_the_output_are_rows_of_each_member():
         assert one.lengths.tolist() == [2, 2, 2, 1] and one.features is None
 
 
-@pytest.mark.parametrize("beam", [1, 4])
-def test_a_sentence_does_not_depend_on_its_batch(models, beam):
-    parser = Parser.load(models[0], precision="fp32", beam=beam, others=models[1:])
-    sentences = list(parser.read(SAMPLE))[:12]
-    for sentence, wanted in zip(sentences, parser.parse(sentences), strict=True):
-        (alone,) = parser.parse([sentence])
-        assert alone.actions == wanted.actions and alone.score == pytest.approx(wanted.score, abs=1e-4)
-    again = pickle.loads(pickle.dumps(parser)).parse(sentences)
-    assert [parse.actions for parse in again] == [parse.actions for parse in parser.parse(sentences)]
-
-
 @torch.inference_mode()
 def test_the_mean_of_log_probabilities_decides(models):
     parsers = [Parser.load(path, precision="fp32") for path in models[:2]]
@@ -70,11 +57,6 @@ def test_the_mean_of_log_probabilities_decides(models):
         steps.append((first, parser.model.decoder.step(shift, state).masked().log_softmax(-1)))
     for one, two, both in zip(*steps, strict=True):
         assert torch.allclose(((one + two) / 2).log_softmax(-1), both, atol=1e-5)
-
-
-def test_other_precisions(models):
-    for precision in ("bf16", "int8"):
-        assert len(Parser.load(models[0], precision=precision, others=models[1:]).parse(SAMPLE)) == 64
 
 
 def test_on_the_command_line(models):

@@ -12,7 +12,7 @@ import torch
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from tests.modules.test_pretrained import SENTENCES, vectors, words_of
-from tests.tiny_encoder import LONGEST, make_encoder
+from tests.tiny_encoder import make_encoder
 from transition_parser.kernels import search_kernels
 from transition_parser.modules.pretrained import PieceIds
 from transition_parser.modules.pretrained_encoder import FUSED, KERNELS, PackedRow, reads_rows, register
@@ -104,18 +104,6 @@ def test_a_row_is_read_by_kernels_or_not_at_all(encoder, calls):
         pytest.raises(ValueError, match="windows in a row"),
     ):
         row.read(network)
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("dtype", [torch.float, torch.bfloat16])
-def test_rows_in_bf16_are_of_one_length_but_the_last(encoder, calls, dtype):
-    """A new one takes long."""
-    encoder = copy.deepcopy(encoder).to(dtype)
-    with mock.patch.object(PackedRow, "read", autospec=True, side_effect=PackedRow.read) as read:
-        vectors(encoder, [["word"] * 3] * 9)
-    widths = [call.args[0].ids.size(1) for call in read.call_args_list]
-    assert len(widths) > 2 and max(widths) <= LONGEST
-    assert set(widths[:-1]) == {LONGEST if dtype is torch.bfloat16 else len("word") * 3 + 2}
 
 
 @torch.no_grad()
