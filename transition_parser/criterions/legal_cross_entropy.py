@@ -130,10 +130,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
                 metrics.log_scalar(name, 100.0 * right / words, words, round=2)
 
     def compute_loss(self, model, net_output, sample, reduce=True):
-        """Return (loss, negative log-likelihood), in nats, summed over the batch if `reduce` is True.
-
-        Raises `InputError` for the hinge with a model that scores graphs.
-        """
+        """Return (loss, negative log-likelihood), in nats, summed over the batch if `reduce` is True."""
         logits, extra = net_output
         if extra.get("decisions") is None:
             loss, nll = self.action_loss(model.decoder, logits, extra, sample)

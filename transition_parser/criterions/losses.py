@@ -46,10 +46,6 @@ class ActionLoss:
     """The cross-entropy of the gold action, or of the set of correct actions if the batch has the key `correct`.
 
     If the batch has a teacher's probabilities, their cross-entropy gets the share `Taught.weight` of the loss.
-
-    smoothing: share of the loss that rewards all competing actions equally.
-    padding: id of `<pad>`.
-    only_legal: False lets all actions of the vocabulary compete, illegal ones too.
     """
 
     def __init__(self, smoothing: float, padding: int, only_legal: bool = True) -> None:
@@ -58,14 +54,7 @@ class ActionLoss:
     def __call__(
         self, decoder: StateDecoder, scores: Tensor, extra: Mapping[str, Any], sample: Sample
     ) -> tuple[Tensor, Tensor]:
-        """Return the loss and the negative log-likelihood of each step, (B · T,), in nats.
-
-        Illegal actions, such as those with unseen relations in validation data, have no loss. The actions after them in
-        the derivation have no loss either. Raises `ValueError` for an illegal action in training.
-
-        scores: (B, T, V); before the softmax, for V actions at T steps of B derivations.
-        extra: the extras of `TrainingModel.forward`: `legal` and `sampled_steps`.
-        """
+        """Return the loss and the negative log-likelihood of each step, (B · T,), in nats."""
         legal, target = extra["legal"], sample["target"]
         real = target != self.padding
         illegal = real & (legal.gather(2, target[..., None])[..., 0] == 0)
@@ -100,11 +89,7 @@ class ActionLoss:
 
 
 class HingeLoss(ActionLoss):
-    """A hinge between kinds of actions, and the cross-entropy of the relations of gold arcs; see `hinge_and_relations`.
-
-    padding: id of `<pad>`.
-    weight: weight of the hinge; the weight of the relations is 1 minus this weight.
-    """
+    """A hinge between kinds of actions, and the cross-entropy of relations of gold arcs; see `hinge_and_relations`."""
 
     def __init__(self, padding: int, weight: float) -> None:
         super().__init__(0.0, padding)
@@ -128,22 +113,13 @@ class DecisionLoss:
     """The cross-entropy of the decisions of a `GraphDecoder` about a graph.
 
     If the batch has a teacher's probabilities, their cross-entropy gets the share `Taught.weight` of the loss.
-
-    smoothing: share of the loss that rewards all competing candidates equally.
     """
 
     def __init__(self, smoothing: float) -> None:
         self.smoothing = smoothing
 
     def __call__(self, decisions: Sequence[Decision], sample: Sample, training: bool) -> tuple[Tensor, Tensor]:
-        """Return the losses and the negative log-likelihoods of the places of all decisions, (N,) each, in nats.
-
-        A place is one choice of a decision, such as the head of one word. A place whose target does not compete has no
-        loss, and raises `ValueError` in training.
-
-        decisions: the result of `GraphDecoder.decisions`
-        training: True in training
-        """
+        """Return the losses and the negative log-likelihoods of the places of all decisions, (N,) each, in nats."""
         losses, nlls = [], []
         for number, (scores, competing, target, counted, share) in enumerate(decisions):
             unknown = counted & (competing.gather(2, target[..., None])[..., 0] == 0)
@@ -186,13 +162,7 @@ def _where_counted(steps: Steps, loss: Tensor, nll: Tensor) -> tuple[Tensor, Ten
 
 
 def smoothed(scores: Tensor, legal: Tensor, target: Tensor, counted: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Return the label-smoothed cross-entropy and the negative log-likelihood of each place, (B · N,), in nats.
-
-    scores: (B, N, K); before the softmax, for K candidates at N places of B sentences.
-    legal: (B, N, K); 1 for candidates that compete and 0 for the others.
-    target: (B, N) int64; the gold candidates.
-    counted: (B, N) bool; places that do not count have loss 0.
-    """
+    """Return the label-smoothed cross-entropy and the negative log-likelihood of each place, (B · N,), in nats."""
     flat = scores.flatten(0, 1), legal.flatten(0, 1), target.flatten(), counted.flatten().float()
     return LegalLoss.apply(*flat, smoothing)
 
@@ -208,12 +178,7 @@ class LegalLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, logits: Tensor, legal: Tensor, target: Tensor, counted: Tensor, eps: float):
-        """Return (loss, negative log-likelihood) of N steps, (N,) each. `eps` is the smoothing.
-
-        logits, legal: (N, V), for V actions; `legal` is 1 for actions that compete, else 0
-        target: (N,) int64, the gold actions
-        counted: (N,), 1 for steps with a loss, else 0
-        """
+        """Return (loss, negative log-likelihood) of N steps, (N,) each. `eps` is the smoothing."""
         scores = logits.float()
         gold = scores.gather(1, target[:, None])[:, 0]
         share = 1.0 / legal.sum(1).clamp_min(1)

@@ -102,10 +102,7 @@ class WordData:
     targets: TagTargets | None = None
 
     def split(self, ids: Sequence[int], seed: int, epoch: int) -> tuple[Annotations, Annotations]:
-        """Return the annotations of the sentences `ids` twice: as the model reads them, and as prediction targets.
-
-        A value in a column of `masked` is only in one of the two results; the other result has `_` in its place.
-        """
+        """Return the annotations of the sentences `ids` twice: as the model reads them, and as prediction targets."""
         annotations = {name: [column[i] for i in ids] for name, column in self.annotations.items()}
         draws = [np.random.default_rng([seed, epoch, i]).random() for i in ids if self.masked]
         read, rest = dict(annotations), dict(annotations)
@@ -170,10 +167,7 @@ class TransitionDataset(FairseqDataset):
             yield from generator.random(64).tolist()
 
     def collater(self, samples: list[dict]) -> dict:
-        """Return fairseq's batch: `id`, `nsentences`, `ntokens`, `net_input` and `target`.
-
-        The batch also has `references`, `tags` or `trees` if the dataset has gold graphs, tag targets or gold trees.
-        """
+        """Return fairseq's batch: `id`, `nsentences`, `ntokens`, `net_input` and `target`."""
         if not samples:
             return {}
         source = self._collated(samples, "source")

@@ -130,10 +130,7 @@ class Resources:
         return self.pieces.words([dictionary[i] for i in tokens if i not in special])
 
     def features_of(self, sentences: Iterable[Sequence[str]]) -> Tensor | None:
-        """Return `ActionTable.features` of B sentences of normalised words, (B, P, F) int64, 0 at padding.
-
-        P: words of the longest sentence + 1; F: features of a word. Returns None if the system needs no features.
-        """
+        """Return `ActionTable.features` of B sentences of normalised words, (B, P, F) int64, 0 at padding."""
         if not self.table.has_features:
             return None
         rows = [torch.tensor(self.table.features(words)) for words in sentences]

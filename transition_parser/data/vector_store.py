@@ -22,8 +22,6 @@ class VectorStore:
 
     The file `path` holds the vectors. The file `path.json` holds the number of sentences whose vectors are there, so
     that an interrupted `fill` can be continued.
-
-    lengths: the number of words of each sentence, in order
     """
 
     def __init__(self, path: Path, lengths: Sequence[int], width: int) -> None:
@@ -84,10 +82,7 @@ class VectorStore:
             step(len(some))
 
     def batch(self, sentences: Sequence[int]) -> Tensor:
-        """Return the vectors of B sentences, (B, P, width) float16, 0 at the root and at padding.
-
-        P: the number of words of the longest sentence, plus 1 for the root, which follows the words of each sentence
-        """
+        """Return the vectors of B sentences, (B, P, width) float16, 0 at the root and at padding."""
         shape = int(self.offsets[-1]), self.width
         memory = np.memmap(self.path, np.float16, "r", shape=shape) if self._bytes() else None
         lengths = [int(self.offsets[i + 1] - self.offsets[i]) for i in sentences]

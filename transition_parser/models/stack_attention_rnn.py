@@ -87,11 +87,7 @@ class StackAttention(nn.Module):
         return AttentionMemory(encoder_out.words, self.of_words(encoder_out.words), encoder_out.mask)
 
     def forward(self, state: Tensor, memory: AttentionMemory, pushed: Tensor | None, gone: Tensor | None) -> Tensor:
-        """Return (B, W, l · D), the layers' results side by side, for W states of each sentence.
-
-        state: (B, W, state)
-        pushed, gone: (B, W, P) bool or None; True for pushed words (s of sec. 3), and for gone words (r); None: no word
-        """
+        """Return (B, W, l · D), the layers' results side by side, for W states of each sentence."""
         keys = memory.keys[:, None]
         if self.of_pushed is not None and pushed is not None:
             keys = keys + pushed[..., None].to(keys.dtype) * self.of_pushed[:, 0].to(keys.dtype)
@@ -128,8 +124,6 @@ class StackAttentionDecoder(StateDecoder):
     The paper does not say how the GRU starts. Here its first state is made from the encoder's backward state at the
     first word, as in Bahdanau et al. 2015, appendix A.2.2. The function g of eq. 4 is one hidden layer with tanh. The
     results of attention have dropout where they are read, in addition to the dropout of the encoded words.
-
-    padding: the id of `<pad>` among the actions
     """
 
     def __init__(self, table: ActionTable, padding: int, options: StackAttentionOptions) -> None:
@@ -264,10 +258,7 @@ def build(options: StackAttentionOptions, resources: Resources) -> ParserModel:
 
 
 def _initialise(part: nn.Module) -> None:
-    """Draw weights from Glorot and Bengio's normal distribution (as in Zhang et al., sec. 4.1), for each gate of a GRU.
-
-    Biases are 0. Embeddings, which the paper takes from GloVe, stay as they are.
-    """
+    """Draw weights from Glorot and Bengio's normal distribution, for each gate of a GRU (Zhang et al., sec. 4.1)."""
     embeddings = {id(module.weight) for module in part.modules() if isinstance(module, nn.Embedding)}
     for name, weight in part.named_parameters():
         if weight.dim() == 1:

@@ -78,20 +78,13 @@ class Kinds(nn.Module):
         return labels + (kinds - within).index_select(-1, self.kind)
 
     def first(self, kinds: Tensor, legal: Tensor) -> Tensor:
-        """Return the index of the best kind, (N,), among the kinds with an action that may be taken.
-
-        kinds: (N, K); scores.
-        legal: (N, V); above 0 for actions that may be taken.
-        """
+        """Return the index of the best kind, (N,), among the kinds with an action that may be taken."""
         there = (legal > 0).index_select(-1, self.order).split(self.sizes, -1)
         open_kinds = torch.cat([_any(some) for some in there], -1)
         return _precise(kinds).masked_fill(~open_kinds, float("-inf")).argmax(-1)
 
     def only_of(self, first: Tensor, legal: Tensor) -> Tensor:
-        """Return `legal` (N, V) with −1 for legal actions of kinds other than `first` (N,).
-
-        The probability of these actions counts, but they may not be taken.
-        """
+        """Return `legal` (N, V) with −1 for legal actions of kinds other than `first` (N,)."""
         return torch.where(self.kind == first[:, None], legal, legal - 2 * legal.clamp_min(0))
 
 
@@ -140,26 +133,17 @@ class ArcActions(nn.Module):
         self.register_buffer("slot", torch.tensor(slots), persistent=False)
 
     def of_tokens(self, scores: Tensor) -> Tensor:
-        """Return the scores (…, V) of all tokens from the scores of arcs; a token that makes no arc gets 0.
-
-        scores: (…, 2, relations); the score of each of `ARC_KINDS` with each relation.
-        """
+        """Return the scores (…, V) of all tokens from the scores of arcs; a token that makes no arc gets 0."""
         return F.pad(scores.flatten(-2), (0, 1)).index_select(-1, self.slot)
 
     def positions(self, states: States) -> tuple[Tensor, Tensor]:
-        """Return the positions of the heads and of the dependents in N states, (N, 2) each, a column for each arc kind.
-
-        The positions of an illegal arc are arbitrary.
-        """
+        """Return the positions of heads and dependents in N states, (N, 2) each, a column for each of `ARC_KINDS`."""
         words, _ = places(states)
         return words[:, self.heads], words[:, self.dependents]
 
 
 def places(states: States) -> tuple[Tensor, Tensor]:
-    """Return the positions of the words at S0, S1 and B0, (N, 3), and True where there is such a word, (N, 3) bool.
-
-    The position of a missing word is arbitrary.
-    """
+    """Return the positions of the words at S0, S1 and B0, (N, 3), and True where there is such a word, (N, 3) bool."""
     assert states.stack is not None and states.buffer is not None
     there = torch.stack([states.stack == 1, states.stack == 2, states.buffer == 1], 1)
     some, position = there.byte().max(2)
@@ -175,8 +159,6 @@ class LexicalPrior(nn.Module):
     The training sentences are too few for a network to learn the most frequent frame sense of a word; counts show it.
     The prior is log (p · n) of one of n actions for the span (`states.table.lexical_prior`), times a weight learned for
     each kind of action. Scores of other actions, and of spans outside the lexicon, do not change.
-
-    table: an action table with a `prior`
 
     Raises `InputError` if the data has no counts of these actions.
     """
@@ -209,12 +191,7 @@ class LexicalPrior(nn.Module):
         return self.values * self.weight[self.kinds]
 
     def forward(self, scores: Tensor, spans: Tensor, tokens: Tensor | None = None) -> Tensor:
-        """Return the scores with the prior.
-
-        scores: (N, U); the scores of U actions in N states
-        spans: (N,); the lexicon row of the current span of each state
-        tokens: (U,); the actions that are scored; None for all actions
-        """
+        """Return the scores with the prior."""
         index = self.offsets[spans][:, None] + self.numbers
         there = index < self.offsets[spans + 1][:, None]
         index = index.clamp_max(len(self.tokens) - 1)

@@ -32,10 +32,6 @@ class BiaffineRelations(nn.Module):
     The + in brackets stands for concatenation. The sum is computed as one biaffine form of (x_i, 1) and (x_j, 1).
     Linear maps reduce x_i and x_j first, as Ji et al. do where words come from BERT (their footnote 4). In their paper
     W_2 also reads the parser configuration; this part of W_2 is not in this class.
-
-    dim: width of the words.
-    width: w, the width after reduction.
-    count: R, the number of relations.
     """
 
     def __init__(self, dim: int, width: int, count: int) -> None:

@@ -14,11 +14,6 @@ _FLAGS = (Boundary.END, Boundary.SEVERAL, Boundary.SENTENCE)
 class BoundaryNetwork(nn.Module):
     """Dilated convolutions over characters, without padding: a label depends on `context` characters on each side.
 
-    characters: the number of character ids, `len(Characters)`
-    size: the size of embeddings and layers
-    layers: the number of layers; each reads twice as far as the one before it
-    dropout: the probability that training zeroes a feature at all characters of a text
-
     Source: iterated dilated convolutions, Strubell et al. 2017, without their iteration.
     """
 
@@ -32,11 +27,7 @@ class BoundaryNetwork(nn.Module):
         self.context = (1 << layers) - 1
 
     def forward(self, ids: Tensor, kinds: Tensor) -> Tensor:
-        """Return the scores of the flags END, SEVERAL and SENTENCE of `Boundary`, (B, T − 2 `context`, 3).
-
-        ids: (B, T); the character ids of B texts of T characters
-        kinds: (B, T); the Unicode categories of the characters, as numbers
-        """
+        """Return the scores of the flags END, SEVERAL and SENTENCE of `Boundary`, (B, T − 2 `context`, 3)."""
         x = self.dropout((self.characters(ids) + self.categories(kinds)).transpose(1, 2))
         for layer in self.layers:
             (reach,) = layer.dilation
@@ -45,11 +36,7 @@ class BoundaryNetwork(nn.Module):
 
 
 class NetworkLabeller:
-    """A `Labeller` of `text.learned_segmentation` that labels characters by a `BoundaryNetwork`.
-
-    network: the trained network
-    known: the characters that have ids of their own in the network
-    """
+    """A `Labeller` of `text.learned_segmentation` that labels characters by a `BoundaryNetwork`."""
 
     def __init__(self, network: BoundaryNetwork, known: Characters) -> None:
         self.network, self.known = network.eval(), known

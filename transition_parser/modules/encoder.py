@@ -51,10 +51,7 @@ class EncoderOut:
         return self.words if self.read is None else torch.cat([self.words, self.read.to(self.words.dtype)], -1)
 
     def rows(self, sentences: Tensor) -> Self:
-        """Return the output for N rows, without `read`, which search does not need.
-
-        sentences: (N,); the sentence of each row.
-        """
+        """Return the output for N rows, without `read`, which search does not need."""
         values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "read"}
         return type(self)(**{k: None if v is None else v.index_select(0, sentences) for k, v in values.items()})
 
@@ -75,10 +72,7 @@ class ReadingSettings(NamedTuple):
 
     @classmethod
     def from_resources(cls, resources: Resources, options: WordOptions | None = None, dim: int = 0) -> ReadingSettings:
-        """Make the settings that the options ask for; without options, words are read by their pieces alone.
-
-        dim: width of the words.
-        """
+        """Make the settings that the options ask for; without options, words are read by their pieces alone."""
         dictionary, opens = resources.source_dictionary, resources.opens_word()
         opens[dictionary.eos()] = True
         if options is None:
@@ -149,16 +143,7 @@ class WordReader(nn.Module):
 
 
 class WordEncoder(WordReader):
-    """An encoder whose words attend to each other, by layers of a Transformer.
-
-    reading: the settings of `WordReader`.
-    dim: width of the words.
-    heads: number of attention heads.
-    inner: width inside feed-forward layers.
-    layers: number of attention layers.
-    local_layers: number of convolutions over three words, before the attention layers.
-    word_dropout: probability that training zeroes the vector of a word.
-    """
+    """An encoder whose words attend to each other, by layers of a Transformer."""
 
     def __init__(
         self,
@@ -235,13 +220,6 @@ class RecurrentEncoder(WordReader):
     """An encoder of words, and of the artificial root behind the last word, by a bidirectional GRU or LSTM.
 
     The first layer reads words of any width (`WordReader.read_width`).
-
-    dim: width of the words, see `WordReader`.
-    hidden: width of each direction; the encoded words are twice as wide.
-    layers: number of layers.
-    cell: `gru` or `lstm`.
-    dropout: dropout probability of the inputs of each layer and of the result.
-    word_dropout: probability that training zeroes the vector of a word.
     """
 
     def __init__(

@@ -27,11 +27,7 @@ _NARROW = 32  # layers with fewer inputs or outputs take too little time to be q
 
 
 def pack(model: nn.Module) -> None:
-    """Bring the weights of the linear layers of a bf16 model into oneDNN's memory layout.
-
-    Otherwise each call of a layer would convert them. Activations that follow a layer are computed together with its
-    product, see `_replace_layers`.
-    """
+    """Bring the weights of the linear layers of a bf16 model into oneDNN's memory layout."""
     _replace_layers(model, _PackedLinear)
 
 

@@ -189,10 +189,7 @@ class PretrainedWords(OptionalInput):
         )._asdict()
 
     def vectors(self, pieces: PieceIds, words: int) -> Tensor:
-        """Return the vectors of words, (words, width), one for each of `words` = B · P positions; 0 without pieces.
-
-        The vector of a word concatenates the normalised means of the word's pieces in each layer.
-        """
+        """Return the vectors of words, (words, width), one for each of `words` = B · P positions; 0 without pieces."""
         self._choose_attention(pieces.ids.device)
         if self._attention == KERNELS and reads_rows(self.network, next(self.network.parameters())):
             return self._vectors_by_row(pieces, words)
@@ -249,10 +246,7 @@ class PretrainedWords(OptionalInput):
             self._attention = wanted
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """Return the vectors, (B, P, output width).
-
-        inputs: the result of `read`, or a cached result of `vectors`, (B, P, width), under the key `vectors`.
-        """
+        """Return the vectors, (B, P, output width)."""
         shape, dtype = x.shape[:2], x.dtype
         if "vectors" in inputs:
             vectors = inputs["vectors"].to(dtype)

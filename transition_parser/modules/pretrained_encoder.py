@@ -54,8 +54,6 @@ class EncoderFiles:
     """The files of a pretrained encoder on this machine; nothing is downloaded.
 
     Raises `InputError` if there is no such encoder, or if transformers is not installed.
-
-    name: a folder, an installed package that contains an encoder, or the name of a cached Hugging Face model.
     """
 
     def __init__(self, name: str) -> None:
@@ -150,11 +148,7 @@ def _first_line(error: Exception) -> str:
 
 
 class WordPieces:
-    """A tokenizer of single words that keeps its results.
-
-    tokenizer: a tokenizer of `transformers`
-    most: the largest number of pieces of a word; further pieces are left out
-    """
+    """A tokenizer of single words that keeps its results."""
 
     def __init__(self, tokenizer: Any, most: int) -> None:
         self.tokenizer, self.most = tokenizer, most
@@ -217,10 +211,7 @@ class PackedRow(NamedTuple):
 
 
 def reads_rows(network: nn.Module, like: Tensor) -> bool:
-    """Return True if a network can read a `PackedRow`; a network in training can't, because of its dropout.
-
-    like: a tensor of the network's dtype, on its device.
-    """
+    """Return True if a network can read a `PackedRow`; a network in training can't, because of its dropout."""
     config = network.config
     if config.model_type not in _IN_ROWS or config.is_decoder or network.training:
         return False

@@ -53,11 +53,7 @@ class OneLabel:
         return LabelLoss(loss, ((scores.argmax(-1) == target) & (target > 0)).sum(), (target > 0).sum())
 
     def best(self, scores: Tensor, legal: Tensor | None = None) -> Tensor:
-        """Return the ids (B, P) of the best labels; the root and padding get ids, too.
-
-        scores: (B, P, labels).
-        legal: (B, P, labels) bool; None if all labels are legal. Where no label is legal, the id is 0.
-        """
+        """Return the ids (B, P) of the best labels; the root and padding get ids, too."""
         if legal is None:
             return scores[..., 1:].float().argmax(-1) + 1
         return self.scores(scores).masked_fill(~legal, _FAR).argmax(-1)
@@ -112,9 +108,6 @@ class LabelSet:
     def targets(self, sentences: Sequence[Sequence[str]], wide: int) -> Tensor:
         """Return the targets (B, wide, attributes): 0 for "absent", 1 for the first label of the attribute, 2 for the
         second, …
-
-        Targets are −1 at the root, at padding, for words whose value is `_`, and for values with a label that training
-        has not seen.
         """
         nothing = self._target(UNKNOWN)
         rows = [[*map(self._target, values), *[nothing] * (wide - len(values))] for values in sentences]
@@ -178,10 +171,7 @@ def labels_of_column(columns: Columns, name: str) -> Labels:
 
 
 def seen_labels(columns: Columns, name: str) -> Tensor | None:
-    """Return (tags, labels) bool: True for labels of a column that training has seen with a UPOS tag; None if unknown.
-
-    The row of the unknown tag is True throughout.
-    """
+    """Return (tags, labels) bool: True for labels that training has seen with a UPOS tag; None if unknown."""
     if name not in columns.seen:
         return None
     seen = torch.zeros(columns.count(UPOS), columns.count(name), dtype=torch.bool)
@@ -216,8 +206,6 @@ class TagHeads(nn.ModuleDict):
     def scores(self, words: Tensor) -> dict[str, Tensor]:
         """Return the scores of each column before the softmax: (B, P, labels), −inf for id 0; see `LabelSet.scores` for
         sets.
-
-        words: (B, P, dim); see `EncoderOut.tagged`.
         """
         return {name: self._labels[name].scores(head(words)) for name, head in self.items()}
 

@@ -131,11 +131,7 @@ class TreeDecoder(GraphDecoder):
 
     @torch.inference_mode()
     def beliefs(self, encoder_out: EncoderOut) -> list[ArcBeliefs]:
-        """Return for each sentence the probabilities of its labelled arcs, from the last reading (see `readings`).
-
-        The probability of an arc is the probability of the head times that of the relation given the head. An arc whose
-        probability is below `LEAST_BELIEF` is left out. Raises `NotFiniteError` where a score is not finite.
-        """
+        """Return for each sentence the probabilities of its labelled arcs, from the last reading (see `readings`)."""
         *_, words = self.readings(encoder_out)
         is_word = torch.arange(words.size(1), device=words.device) < encoder_out.lengths[:, None]
         scores, competing = self.heads(words), other_words(encoder_out.mask)
@@ -205,10 +201,7 @@ def other_words(mask: Tensor) -> Tensor:
 
 
 def relations_of_arcs(table: ActionTable) -> Tensor:
-    """Return (2, relations) float: 1 for relations that arcs between words, and arcs from the root, may carry.
-
-    The vocabulary must have the actions: LEFT-ARC and RIGHT-ARC between words, LEFT-ARC from the root.
-    """
+    """Return (2, relations) float: 1 for relations that arcs between words, and arcs from the root, may carry."""
     assert isinstance(table.system, TreeSystem)
     there = {kind: {a.label for a in table.actions if a and a.kind is kind} for kind in (Kind.LEFT_ARC, Kind.RIGHT_ARC)}
     between, from_root = there[Kind.LEFT_ARC] & there[Kind.RIGHT_ARC], there[Kind.LEFT_ARC]

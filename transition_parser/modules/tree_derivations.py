@@ -74,8 +74,6 @@ class Derivations:
 
     A kernel finds the derivations of arc-hybrid with SWAP. Without the kernel, and for other systems, the pure-Python
     oracle finds them. The results are the same.
-
-    table: the action vocabulary of a system that builds every tree.
     """
 
     def __init__(self, table: ActionTable) -> None:

@@ -513,10 +513,7 @@ class TableInput(WordTable):
         self.project_from(width, always=self.from_vectors)
 
     def start(self, resources: Resources) -> None:
-        """Copy the pretrained vectors of the data into the embeddings, if `from_vectors`.
-
-        Raises `InputError` where the data has no vectors, or vectors of another width.
-        """
+        """Copy the pretrained vectors of the data into the embeddings, if `from_vectors`."""
         if not self.from_vectors:
             return
         table = _needed(resources.vectors, _VECTORS)

@@ -108,8 +108,6 @@ class WordInputs(nn.ModuleDict):
     """The inputs of words, besides pieces, that the options ask for. Their vectors are added up or concatenated.
 
     Raises `InputError` where the data lacks something that the options ask for.
-
-    dim: width of the vectors from pieces, and of all vectors that are added up.
     """
 
     def __init__(self, options: WordOptions, dim: int, resources: Resources) -> None:
@@ -160,14 +158,7 @@ class WordInputs(nn.ModuleDict):
         return {name: module.read(sentences, annotations) for name, module in self.items()}
 
     def forward(self, x: Tensor, words: WordTensors | None) -> Tensor:
-        """Return the sum of x and the vectors that each input makes of `words`, or their concatenation, (B, P, width).
-
-        A concatenation begins with x, unless words are not read by their pieces, and goes on in the order of `INPUTS`.
-        Raises `ValueError` where the tensors of an input are missing.
-
-        x: (B, P, dim); the vectors of words from their pieces, for B sentences of P positions.
-        words: the result of `read`.
-        """
+        """Return the sum of x and the vectors that inputs make of `words`, or their concatenation, (B, P, width)."""
         parts = []
         for name, module in self.items():
             if words is None or name not in words:

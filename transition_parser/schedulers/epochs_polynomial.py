@@ -65,10 +65,7 @@ class LengthConfig(FairseqDataclass):
 
 
 def warn_if_short(cfg: LengthConfig, batches: int) -> None:
-    """Log a warning if training ends within its warm-up or soon after, because the model will have learned little.
-
-    batches: the number of batches in an epoch
-    """
+    """Log a warning if training ends within its warm-up or soon after, because the model will have learned little."""
     ends = [cfg.max_update] if cfg.max_update else []
     ends += [updates_in(cfg.max_epoch, batches, cfg.update_freq)] if cfg.max_epoch else []
     warmup = (cfg.warmup_updates or 0) + updates_in(cfg.warmup_epochs or 0, batches, cfg.update_freq)
@@ -145,14 +142,7 @@ class EpochsPolynomial(FairseqLRScheduler):
 
 
 def check_epochs(warmup: float, decay: Optional[float], length: float) -> tuple[float, float]:
-    """Return (the number of epochs until the learning rate has risen, the number until it has fallen).
-
-    Raises `InputError` if no epochs are left in which the rate could fall.
-
-    warmup: `--warmup-epochs`
-    decay: `--decay-epochs`; None where it is not given
-    length: `--max-epoch`
-    """
+    """Return (the number of epochs until the learning rate has risen, the number until it has fallen)."""
     end = (length or 0) if decay is None else decay
     if not 0 <= warmup < end:
         raise InputError(

@@ -113,10 +113,7 @@ class GraphGenerator(nn.Module):
 
 
 def complete(net_input: dict, resources: Resources, inputs: WordInputs | None) -> None:
-    """Add the model's inputs other than tokens to `net_input`, because `fairseq-interactive` passes only the tokens.
-
-    inputs: the reader of word inputs other than pieces; None if the model has no such inputs
-    """
+    """Add the model's inputs other than tokens to `net_input`, because `fairseq-interactive` passes only the tokens."""
     tokens = net_input["src_tokens"]
     if "features" not in net_input:
         net_input["features"] = resources.features(tokens)

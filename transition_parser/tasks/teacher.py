@@ -35,10 +35,7 @@ class Teacher:
     weight: float
 
     def taught(self, sample: Mapping[str, Any], words: Sequence[Sequence[str]]) -> dict[str, Any]:
-        """Return the batch with the mean probabilities of the models under the key `taught`.
-
-        words: the normalised words of each sentence
-        """
+        """Return the batch with the mean probabilities of the models under the key `taught`."""
         net_input = sample["net_input"]
         actions, given = net_input["prev_output_tokens"], net_input.get("states")
         states = None if given is None else States(**given)
@@ -83,12 +80,7 @@ class _Member:
         return [self._of_actions(words, self.columns[actions])]
 
     def _of_trees(self, words: Sequence[Sequence[str]], theirs: Tensor, states: States | None) -> list[Tensor]:
-        """Return the probabilities of heads (B, P, P) and relations (B, P, R), from the last decisions of the decoder.
-
-        theirs: (B, T) int64; the model's ids of `actions` in `probabilities`
-        states: as in `probabilities`. Our ids of relations do no harm, because decisions use them only as targets,
-            which are not read here.
-        """
+        """Return the probabilities of heads (B, P, P) and relations (B, P, R), from the last decisions."""
         model = self.parser.model
         decoder = model.decoder
         assert isinstance(decoder, TreeDecoder)
@@ -115,12 +107,7 @@ def _probabilities(decision: Decision) -> Tensor:
 
 
 def teacher_of(options: Any, resources: Resources, of_trees: bool = False) -> Teacher | None:
-    """Return the teacher that the options of the task name; None if they name none.
-
-    Raises `InputError` for options that do not fit together, and for models that can't teach the choices of this data.
-
-    of_trees: True if the model in training scores whole trees (`TreeDecoder`), False if it scores actions
-    """
+    """Return the teacher that the options of the task name; None if they name none."""
     if not options.teacher:
         if options.teacher_weight is not None:
             raise InputError("--teacher-weight is for --teacher")

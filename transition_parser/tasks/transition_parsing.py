@@ -256,10 +256,7 @@ class TransitionParsingTask(FairseqTask):
         return TransitionDataset(self.resources, sentences, WordData(read=self._read_words()), shuffle=False)
 
     def _read_words(self, sentences: Sequence[Sequence[str]] = (), split: str = "") -> ReadWords | None:
-        """Return a function that reads the model's word inputs other than pieces; None if the model has no such input.
-
-        The vectors that a frozen pretrained encoder gives to the words of a split are cached on disk.
-        """
+        """Return a function that reads the model's word inputs other than pieces; None if it has no such input."""
         inputs = self._inputs
         if not inputs:
             return None
@@ -375,11 +372,7 @@ class TransitionParsingTask(FairseqTask):
     # --- search through fairseq -------------------------------------------------------------
 
     def build_generator(self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, **kwargs):
-        """Return fairseq's generator, bounded by the largest number of actions of the transition system.
-
-        A model that finds whole graphs gets a `GraphGenerator`. Raises `InputError` for an ensemble whose models have
-        different word inputs.
-        """
+        """Return fairseq's generator, bounded by the largest number of actions of the transition system."""
         if len({frozenset(model.plain.inputs or ()) for model in models}) > 1:
             raise InputError("the models read words differently: use `transition-parser parse --ensemble`")
         if any(model.plain.searches_directly for model in models):

@@ -63,17 +63,7 @@ class TrainingModel(BaseFairseqModel):
         words: WordTensors | None = None,
         mask_illegal: bool = True,
     ) -> tuple[Tensor, dict[str, Any]]:
-        """Return the scores before the softmax, (B, T, V), and fairseq's dictionary of extras.
-
-        There are B sentences, T steps and V actions. The scores of illegal actions are −inf. For models that score
-        actions, the extras hold `legal`, (B, T, V), 1 for legal actions and 0 for others, and `sampled_steps`, (B, T)
-        bool, the steps that count, or None for all steps. For models that score graphs, the extras hold `decisions`,
-        and the scores are those of the first decision. All extras hold the vectors that tag predictors read as
-        `tagged`, and the predictors as `tag_heads`.
-
-        states: field → parser states before each action, from the data loader; None: the machine computes them here
-        mask_illegal: False leaves the scores of illegal actions as they are
-        """
+        """Return the scores before the softmax, (B, T, V), and fairseq's dictionary of extras."""
         given = None if states is None else States(**states)
         plain = self.plain
         batch = (src_tokens, prev_output_tokens, given, features, words)
@@ -135,10 +125,7 @@ class _Decoder(FairseqIncrementalDecoder):
         self.decoder, self.greedy = plain.decoder, greedy
 
     def forward(self, prev_output_tokens: Tensor, encoder_out: EncoderOut, incremental_state: dict | None = None, **_):
-        """Return the log-probabilities (R, 1, V) of V actions for R hypotheses, −inf if search must not take an action.
-
-        The `SearchState` is kept in fairseq's incremental state. Raises `ValueError` if the incremental state is None.
-        """
+        """Return the log-probabilities (R, 1, V) of V actions for R hypotheses, −inf for actions not to take."""
         if incremental_state is None:
             raise ValueError("search needs fairseq's incremental state")
         tokens = prev_output_tokens[:, -1]

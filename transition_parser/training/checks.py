@@ -21,11 +21,7 @@ _LOSSES = ("loss", "nll_loss", "ppl")  # the figures that this criterion logs of
 
 
 def check_flags(flags: Sequence[Flag], formalism: Formalism, options: Mapping[str, Any]) -> None:
-    """Raise `InputError`, with the line, for flags with which training can't run.
-
-    These are flags that fairseq-train does not take, flags that `train` sets itself, and flags that do not fit the
-    formalism or the options of the data. A user's package with further models must be imported before.
-    """
+    """Raise `InputError`, with the line, for flags with which training can't run."""
     for flag in flags:
         if flag.name in OURS:
             raise flag.error(f"{flag.name} is set by `transition-parser train` itself: leave it out")

@@ -45,10 +45,7 @@ def name_of(metric: str) -> str:
 
 
 def epochs_of(lines: Iterable[str], metric: str) -> list[dict[str, float]]:
-    """Return for each epoch of a log its number, its training loss (`loss`) and its score on dev (named by `name_of`).
-
-    Later lines replace earlier ones of the same epoch.
-    """
+    """Return for each epoch of a log its number, its training loss (`loss`), its score on dev (see `name_of`)."""
     epochs: dict[int, dict[str, float]] = {}
     for entry in filter(None, map(entry_of, lines)):
         if entry.kind == "train_inner":

@@ -42,11 +42,7 @@ class Evaluation:
 
 
 def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any]:
-    """Parse and score a split. Return `beam N` → the figures of `Formalism.score` for each beam size N.
-
-    Trees are parsed as in `parse_and_score`. The parses are written to `SPLIT.beam-N.conllu` (`.amr`) in the folder of
-    the experiment.
-    """
+    """Parse and score a split. Return `beam N` → the figures of `Formalism.score` for each beam size N."""
     from transition_parser.parsing.parser import Parser
 
     suffix, gold = experiment.formalism.suffix, _gold(experiment, split)
@@ -61,13 +57,7 @@ def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -
 def parse_and_score(
     parser: Parser, gold: Path, parsed: Path, options: Mapping[str, bool] = MappingProxyType({})
 ) -> dict[str, Any]:
-    """Parse the sentences of a file and score the parses, and return the figures of `Formalism.score`.
-
-    Trees are parsed without gold tags, lemmas and features, except the columns that the model must be given.
-
-    parsed: the file that the parses are written to
-    options: the options for `Formalism.score`
-    """
+    """Parse the sentences of a file and score the parses, and return the figures of `Formalism.score`."""
     formalism = parser.formalism
     sentences = formalism.read(gold)
     if formalism is TREES:
@@ -79,11 +69,7 @@ def parse_and_score(
 
 
 def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any] | None:
-    """Parse the raw text of a split of trees with the first beam size, and return the scores of the parses.
-
-    The parses are written to `SPLIT.raw-text.conllu` in the folder of the experiment. The result is None for a model
-    that must be given columns, which raw text does not have.
-    """
+    """Parse the raw text of a split of trees with the first beam size, and return the scores of the parses."""
     from transition_parser.parsing.parser import Parser
 
     gold, parsed = _gold(experiment, split), experiment.dest / f"{split}.raw-text.conllu"
@@ -97,10 +83,7 @@ def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Eval
 
 
 def untagged(sentence: Sentence, kept: Collection[str] = ()) -> Sentence:
-    """Return the sentence without lemmas, tags and features, so that the model has to predict them.
-
-    kept: the columns to keep, which the model reads but does not predict
-    """
+    """Return the sentence without lemmas, tags and features, so that the model has to predict them."""
     removed = {column: value for column, value in _PREDICTED.items() if column not in kept}
     return replace(sentence, rows=tuple(row._replace(**removed) for row in sentence.rows))
 
@@ -111,10 +94,7 @@ def _gold(experiment: Experiment, split: str) -> Path:
 
 
 def prepared_gold(data: Path, split: str, formalism: Formalism) -> Path | None:
-    """Return the file of the gold graphs of a split in the data folder; None if it has no such file.
-
-    The data folder has this file for AMRs (without entries that preprocessing left out) and for held-out dev trees.
-    """
+    """Return the file of the gold graphs of a split in the data folder; None if it has no such file."""
     bank = data / f"{'valid' if split == 'dev' else split}{formalism.suffix}"
     return bank if bank.is_file() else None
 
@@ -153,11 +133,7 @@ def select(experiment: Experiment, how: Evaluation, bits: int) -> Selection:
 
 
 def best_checkpoints(experiment: Experiment) -> list[Path]:
-    """Return the checkpoints that fairseq kept, the best first.
-
-    These are the checkpoints of `--keep-best-checkpoints`, or else `checkpoint_best.pt`, or else `checkpoint_last.pt`.
-    Raises `InputError` where fairseq kept no checkpoint.
-    """
+    """Return the checkpoints that fairseq kept, the best first."""
     folder, metric = experiment.checkpoints, experiment.metric
     beginning = f"checkpoint.best_{metric}_"
     named = sorted(

@@ -191,11 +191,7 @@ LOCK = ".lock"
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Lock the folder against other runs until the block has ended.
-
-    A missing folder is made. Raises `InputError` where another run has the lock, where the folder is a file, and where
-    fairseq would read its path as several paths.
-    """
+    """Lock the folder against other runs until the block has ended."""
     check_undivided(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)

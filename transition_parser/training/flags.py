@@ -56,13 +56,7 @@ def config_names() -> list[str]:
 
 
 def find_config(name: str | os.PathLike, beside: Path | None = None) -> Path:
-    """Return the file of a config.
-
-    Raises `InputError` where there is none.
-
-    name: a path, or the name of a config of the package, with or without `.flags`
-    beside: the folder that relative paths start from; None for the working directory
-    """
+    """Return the file of a config."""
     path = Path(beside or "", name)
     if path.is_file():
         return path
@@ -77,11 +71,7 @@ def find_config(name: str | os.PathLike, beside: Path | None = None) -> Path:
 
 
 def read_flags(name: str | os.PathLike) -> list[Flag]:
-    """Return the flags of a config, after the flags of the configs that it builds on.
-
-    Raises `InputError`, with the line, for a missing file, a line that is no flag, a flag that is given twice, and
-    configs that build on each other in a circle.
-    """
+    """Return the flags of a config, after the flags of the configs that it builds on."""
     return _read(find_config(name), ())
 
 

@@ -24,14 +24,7 @@ def run_fairseq(
     user_dir: str | None = None,
     line: Callable[[str], None] = lambda text: None,
 ) -> None:
-    """Run `fairseq_cli.PROGRAM`, `preprocess` or `train`, with the task of this package.
-
-    Raises `InputError` where the program fails. A traceback is then in the log.
-
-    log: the file to which all that the program logs and prints is appended
-    user_dir: a package with further models, imported before; None for this package alone
-    line: called with each line that is logged
-    """
+    """Run `fairseq_cli.PROGRAM`, `preprocess` or `train`, with the task of this package."""
     user = str(Path(user_dir).resolve()) if user_dir else transition_parser.__path__[0]
     with _logged(log, line) as file:
         try:

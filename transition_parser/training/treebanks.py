@@ -35,10 +35,7 @@ class Treebank:
 
     @classmethod
     def of_folder(cls, folder: str | os.PathLike) -> Treebank:
-        """Return the treebank of a folder with `train.conllu`, or with `xx_name-ud-train.conllu`.
-
-        Raises `InputError` where the folder has no training file, or several files of one split.
-        """
+        """Return the treebank of a folder with `train.conllu`, or with `xx_name-ud-train.conllu`."""
         folder = Path(folder)
         if not folder.is_dir():
             raise input_error("is not the folder of a treebank; to train by a config give --train and --dev", folder)
@@ -64,10 +61,7 @@ class Treebank:
 
     @cached_property
     def size(self) -> tuple[int, int]:
-        """The number of training sentences and of training words, including those held out.
-
-        Raises `InputError` for a malformed file, and for a file with too few sentences to hold some out.
-        """
+        """The number of training sentences and of training words, including those held out."""
         path = self.files["train"]
         lengths = [len(sentence.forms) for sentence in progress(read_conllu(path), "reading the treebank")]
         if self.holds_out and len(lengths) < HELD_OUT:

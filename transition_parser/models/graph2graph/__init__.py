@@ -134,10 +134,7 @@ def build_sentence_g2g(options: FeedbackOptions, resources: Resources) -> Parser
 
 
 def build_recursive_g2g(options: RefiningOptions, resources: Resources) -> ParserModel:
-    """Return the model that finds whole trees and refines them.
-
-    Raises `InputError` for a transition system that builds projective trees only.
-    """
+    """Return the model that finds whole trees and refines them."""
     parts = _Parts(options, resources, graph=options.refine > 0, further=True)
     encoder = parts.sentence_encoder(FirstReading)
     tags = tag_heads(options, parts.dim, resources.columns)

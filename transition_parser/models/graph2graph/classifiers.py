@@ -46,11 +46,7 @@ class Classifiers(nn.Module):
         self.pairs = [tuple(sorted(pair, key=_DEEPEST_FIRST.index)) for pair in ends]
 
     def forward(self, vectors: Tensor, history: Tensor | None) -> FactoredScores:
-        """Return the scores of kinds and relations.
-
-        vectors: (N, 3, dim), the words at S0, S1 and B0 of N states; or (N, 1, dim), the vectors of CLS
-        history: (N, width) or None; the vectors of the actions so far
-        """
+        """Return the scores of kinds and relations."""
         known = [] if history is None else [history.to(vectors.dtype)]
         if self.together:
             x = torch.cat([vectors[:, 0], *known], 1)

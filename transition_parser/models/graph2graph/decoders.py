@@ -55,10 +55,7 @@ class FactoredDecoder(StateDecoder):
 
 
 class SentenceDecoder(FactoredDecoder):
-    """The decoder of the plain Sentence Transformer, which scores actions from words that the encoder has read once.
-
-    dim: width of words
-    """
+    """The decoder of the plain Sentence Transformer, which scores actions from words that the encoder has read once."""
 
     needs = RANKS
 
@@ -160,11 +157,7 @@ class FeedbackDecoder(FactoredDecoder):
         return slots.there, slots.position, torch.zeros_like(slots.position)
 
     def vectors(self, slots: Slots, states: States, words: Tensor | None, wanted: Tensor) -> Tensor:
-        """Return (N, K, dim), the Transformer's output for the wanted slots in N states.
-
-        words: (N, P, dim) or None; composed words
-        wanted: (N, K); indices of slots
-        """
+        """Return (N, K, dim), the Transformer's output for the wanted slots in N states."""
         x = slots.slots
         wide = slots.words.size(1)
         if words is not None:
@@ -250,10 +243,7 @@ class FeedbackDecoder(FactoredDecoder):
         return self.action_scores(factored, search, rows)
 
     def rows_to_read(self, search: SearchState, alive: Tensor | None) -> Tensor | None:
-        """Return (N,), the rows of search that are read: on CPUs, those with more than one legal action; None: all.
-
-        On other devices, counting the legal actions would make the host wait.
-        """
+        """Return (N,), the rows of search that are read: on CPUs, those with more than one legal action; None: all."""
         if search.sentences.device.type != "cpu":
             return None
         matter = (search.machine.legality() != 0).sum(1) > 1
@@ -352,8 +342,6 @@ class StateTransformerDecoder(FeedbackDecoder):
     The State Transformer reads CLS, the stack from its bottom, SEP and the buffer. With a graph it also reads another
     SEP and the words that have left stack and buffer, in the order of the sentence (the deleted list). The paper's root
     is always at the bottom of the stack. Without `root_at_bottom`, the root is where the transition system keeps it.
-
-    root_at_bottom: True if the Transformer and the classifiers see the root at the bottom of the stack
     """
 
     def __init__(
@@ -428,12 +416,7 @@ class StateTransformerDecoder(FeedbackDecoder):
 
 
 def with_root_at_bottom(states: States, root: Tensor) -> States:
-    """Return the states as if the root had been at the bottom of the stack from the first step on (sec. 4.1.1).
-
-    All other words keep their order. Arcs and legality stay as they are.
-
-    root: (…); the position of the root, which is the number of words
-    """
+    """Return the states as if the root had been at the bottom of the stack from the first step on (sec. 4.1.1)."""
     assert states.stack is not None and states.buffer is not None
     here = root[..., None]
     rank = states.stack.gather(-1, here)

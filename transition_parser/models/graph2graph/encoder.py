@@ -283,12 +283,7 @@ def label_embeddings(relations: int, dim: int) -> nn.Embedding:
 def add_graph_inputs(
     x: Tensor, slots: Slots, labels: nn.Embedding, head: Tensor, relation: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Return x with each arc's relation, as an embedding, added to its dependent, and the result of `relations_of`.
-
-    x: (N, L, dim)
-    head: (N, P); see `relations_of`
-    relation: (N, P); the id of the relation of each word's arc
-    """
+    """Return x with each arc's relation, as an embedding, added to its dependent, and the result of `relations_of`."""
     wide = head.size(1)
     return torch.cat([x[:, :wide] + labels(relation).to(x.dtype), x[:, wide:]], 1), relations_of(slots, head)
 

@@ -44,9 +44,6 @@ class SpaDecoder(MemorylessDecoder):
     place has the vector 0. The paper uses arc-standard; here all transition systems have these places. For AMRs, s1 is
     the current span, and s2 and s3 are the top nodes of the stack. A place with several words has the mean of their
     vectors. The paper does not say how arcs get labels; here, as in all models, an action names its relation.
-
-    dim: width of words
-    width: width of the hidden layer
     """
 
     needs = RANKS
@@ -73,10 +70,7 @@ class SpaDecoder(MemorylessDecoder):
         return search_kernels.search_trees(words, self.bias, self.output, ranks, lengths, machine, beam, most)
 
     def prepared(self, encoder_out: EncoderOut) -> EncoderOut:
-        """Return `encoder_out` with `words` multiplied by the part of W_1 for each place, (B, P, places · width).
-
-        The products are computed once for each sentence, in fp32 at least, so that their sums are rounded only once.
-        """
+        """Return `encoder_out` with `words` multiplied by the part of W_1 for each place, (B, P, places · width)."""
         words = self.places(encoder_out.words)
         return replace(encoder_out, words=words.to(torch.promote_types(words.dtype, torch.float)))
 
@@ -92,12 +86,7 @@ class SpaDecoder(MemorylessDecoder):
 
 
 def sum_of_words(words: Tensor, sentence: Tensor, there: Tensor) -> Tensor:
-    """Return (N, width), the sum of the vectors of the words at the places. Empty places add nothing.
-
-    words: (B, P, places, width); the vector of each word for each place
-    sentence: (N,); the sentence of each state
-    there: (N, places, P) bool; True for the word at each place, which is one word at most
-    """
+    """Return (N, width), the sum of the vectors of the words at the places. Empty places add nothing."""
     _, positions, places, _ = words.shape
     some, position = there.byte().max(2)
     index = (sentence[:, None] * positions + position) * places + torch.arange(places, device=words.device)

@@ -132,10 +132,6 @@ class SequencePreservedAttention(nn.Module):
     The paper leaves some choices open. We take its GRU (eq. 23), and apply the sigmoid of eqs 16 and 21 once. The reset
     gate acts on the memory m: eqs 20 to 22 have the letters v and m swapped. The reset gate multiplies the product
     U_n m, as in the GRU of PyTorch, which the paper used. One matrix product a step is then enough.
-
-    dim: width of words
-    width: width of each pass
-    from_target: True for ToB, False for BoT
     """
 
     def __init__(self, dim: int, width: int, from_target: bool = False) -> None:
@@ -149,10 +145,7 @@ class SequencePreservedAttention(nn.Module):
             nn.init.orthogonal_(gate[1])
 
     def forward(self, words: Tensor, mask: Tensor) -> Tensor:
-        """Return (B, P, 2 · width): the results of left and right passes over words (B, P, dim); padding is arbitrary.
-
-        All passes of a batch are computed at once, right passes as left passes over reversed sentences.
-        """
+        """Return (B, P, 2 · width), the results of left and right passes over words; padding is arbitrary."""
         turned = _turned(mask)
         left, right = self.project(words).chunk(2, -1)
         read = torch.stack([left.transpose(0, 1), gather_rows(right, turned).transpose(0, 1)])  # (2, P, B, 3 · width)

@@ -31,13 +31,7 @@ SMALL = {
 
 
 def build(options: UseOptions, resources: Resources) -> ParserModel:
-    """Return the model over the dictionaries of `resources`.
-
-    By default all inputs of words are as wide as the encoder that reads them, and are added up. In the paper each input
-    is 100 wide, and inputs stand side by side (eq. 3), as with `--join-inputs concat`. In the paper tags and letters
-    stand beside the output of the encoder; here the encoder reads all inputs. For a Transformer, inputs side by side
-    are projected to its width, unless their widths add up to that width.
-    """
+    """Return the model over the dictionaries of `resources`."""
     dim = options.encoder_embed_dim
     encoder = _encoder(options, ReadingSettings.from_resources(resources, options, dim))
     decoder = UseDecoder(resources.table, resources.target_dictionary.pad(), dim, options)

@@ -91,12 +91,7 @@ class TreeClassifier(nn.Module):
     def step(
         self, c: Tensor, states: States, ends: HeadsAndDependents | None, sentence: Tensor, first: Tensor | None = None
     ) -> Tensor:
-        """Return (R, V), the scores of the labels of V actions in R rows of search.
-
-        c: (R, width); the configurations
-        sentence: (R,); the sentence of `ends` that each row belongs to
-        first: (R,) or None; the kind whose labels to score in each row; None: all kinds
-        """
+        """Return (R, V), the scores of the labels of V actions in R rows of search."""
         assert ends is not None
         heads, dependents = self.arcs.positions(states)
         if first is None:

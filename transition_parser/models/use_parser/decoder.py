@@ -71,9 +71,6 @@ class UseDecoder(StateDecoder):
     """A decoder where each structure of `Structures` has heads of its own in every layer.
 
     Relations are scored by the two words that an arc would connect, whatever structures are seen.
-
-    words: width of words
-    padding: the id of `<pad>` among the actions
     """
 
     def __init__(self, table: ActionTable, padding: int, words: int, options: UseOptions) -> None:
@@ -105,10 +102,7 @@ class UseDecoder(StateDecoder):
         return self.kinds.log_probabilities(self.factored_scores(actions, encoder_out, states), self.legality(states))
 
     def factored_scores(self, actions: Tensor, encoder_out: EncoderOut, states: States) -> FactoredScores:
-        """Return the scores of kinds and of labels, from which `scores` computes its result for the legal actions.
-
-        The arguments are as in `scores`.
-        """
+        """Return the scores of kinds and of labels, from which `scores` computes its result for the legal actions."""
         steps = actions.size(1)
         time = torch.arange(steps, device=actions.device)
         items, indices = {WORDS: encoder_out.words}, self._indicator_indices(states, ~encoder_out.mask, steps)
@@ -139,10 +133,7 @@ class UseDecoder(StateDecoder):
         return UseSearch(self.machine(encoder_out, in_search=True), encoder_out, places, words, actions, ends)
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
-        """Return the scores of the next action, see `StateDecoder.step`.
-
-        A greedy search takes the best kind and then its best label.
-        """
+        """Return the scores of the next action, see `StateDecoder.step`."""
         assert isinstance(search, UseSearch)
         search.history = torch.cat([search.history, tokens[:, None]], 1)
         states = search.machine.observe()
