@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from typing import NamedTuple
 
 import torch
 
@@ -50,32 +48,23 @@ def workers(threads: int, device: torch.device) -> Iterator[Callable[..., Iterat
         yield each
 
 
-class BatchSizes(NamedTuple):
-    """The sizes of batches."""
+def in_batches(lengths: Sequence[int], beam: int, most: int, least: int | None = None) -> Iterator[list[int]]:
+    """Yield batches of indices of sentences of similar length, the longest sentences first.
 
-    beam: int  # number of hypotheses of each sentence
-    most: float  # maximum of words times beam in a batch; a longer sentence is alone in its batch
-    least: int | None = None  # the maximum falls from batch to batch, but not below this number
-
-    def batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
-        """Yield batches of indices of sentences of similar length, the longest sentences first.
-
-        With a beam, batches become smaller towards the end, so that all cores are done at the same time.
-        """
-        words_left = sum(lengths)
-        limit = self._limit(words_left)
-        batch: list[int] = []
-        for i in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
-            if batch and (len(batch) + 1) * lengths[batch[0]] * self.beam > limit:
-                yield batch
-                words_left -= sum(lengths[j] for j in batch)
-                limit = self._limit(words_left)
-                batch = []
-            batch.append(i)
-        if batch:
+    lengths: the number of words of each sentence
+    most: maximum of words times beam in a batch; a longer sentence is alone in its batch
+    least: the maximum falls from batch to batch down to this number, so that all cores are done at the same time;
+        None for a constant maximum
+    """
+    batch: list[int] = []
+    words_left, limit = sum(lengths), 0
+    for i in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
+        if batch and (len(batch) + 1) * lengths[batch[0]] * beam > limit:
             yield batch
-
-    def _limit(self, words: int) -> float:
-        """Return the maximum of words times beam of the next batch."""
-        least = math.inf if self.least is None else self.least
-        return min(self.most, max(words * self.beam // _SIDE_BY_SIDE, least))
+            words_left -= sum(lengths[j] for j in batch)
+            batch = []
+        if not batch:
+            limit = most if least is None else min(most, max(words_left * beam // _SIDE_BY_SIDE, least))
+        batch.append(i)
+    if batch:
+        yield batch

@@ -13,7 +13,7 @@ import copy
 import math
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -35,7 +35,7 @@ from transition_parser.modules.packing import merge_adapters
 from transition_parser.modules.tree_decoder import ArcBeliefs, TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import NbestRank, ranked
-from transition_parser.parsing.batches import BatchSizes, batches_at_a_time, torch_threads, workers
+from transition_parser.parsing.batches import batches_at_a_time, in_batches, workers
 from transition_parser.parsing.facts import SentenceFacts
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, formalism_of
 from transition_parser.parsing.given import Given, GivenFacts
@@ -51,6 +51,7 @@ from transition_parser.parsing.preparation import (
     usual_batch,
 )
 from transition_parser.parsing.search import Observer, search
+from transition_parser.parsing.sentences.files import Reading, read_sentences
 from transition_parser.parsing.sentences.streams import ErrorAtEnd, in_chunks, in_weighed_chunks
 from transition_parser.parsing.sentences.texts import (
     check_given,
@@ -273,12 +274,12 @@ class Parser(Generic[P_co]):
         options = {**self._options, "beam": self.beam}
         if self._full is not None:
             model = copy.deepcopy(self._full).cpu()
-            return _build_again, (type(self), model, self.resources, {**options, "others": self._others})
+            return _made_again, (type(self), [model, self.resources], {**options, "others": self._others}, [])
         # the classes of decoders are included, so that unpickling imports the modules that register architectures
         models = [*getattr(self.model, "members", [self.model]), *(other.model for other in self._others)]
         decoders = [type(model.decoder) for model in models]
         path, *others = self._paths
-        return _load_again, (type(self), path, {**options, "others": others}, decoders)
+        return _made_again, (self.load, [path], {**options, "others": others}, decoders)
 
     def described(self) -> dict[str, Any]:
         """Return the model's path and, by name, the options that its parses depend on; JSON can hold all values."""
@@ -355,7 +356,8 @@ class Parser(Generic[P_co]):
             False: one sentence a line, not tokenised.
         raw: True to read the file as raw text, whatever it looks like
         """
-        return self.formalism.read(path, tokenised, raw, self.longest, self.resources.segmenter)
+        reading = Reading(tokenised, raw, longest=self.longest, segmenter=self.resources.segmenter)
+        return read_sentences(path, self.formalism.sentence, reading)
 
     def parse_stream(
         self, sentences: Iterable[AnySentence], chunk: int | None = None, given: GivenInput | None = None
@@ -379,7 +381,9 @@ class Parser(Generic[P_co]):
 
         given: as for `parse_stream`
         """
-        facts = self._given(given)
+        if given is not None and self.formalism is not AMR:
+            raise InputError(f"facts can be given about AMRs, but the model is one of {self.formalism.name}")
+        facts = given if given is None or isinstance(given, GivenFacts) else GivenFacts(given)
         done = 0
         with workers(self.threads, self.device) as each:
             for chunk in chunks:
@@ -407,45 +411,13 @@ class Parser(Generic[P_co]):
 
         Raises `InputError` for a parser that finds trees together with `others`.
         """
-        self._check_searches()
-        one = self._to_parse(sentence, number)
-        with workers(self.threads, self.device):  # sets the number of threads
-            ((found, tags),) = self._search([one], nbest or self.beam, observer)
-        parses = [self._replay(one, best, tags) for best in found]
-        return [(best, self._calibrated(parse)) for best, parse in zip(found, parses, strict=True)]
-
-    def derivations(
-        self, sentences: Iterable[AnySentence], batch_tokens: int
-    ) -> Iterator[tuple[EncoderOut, list[Hypothesis]]]:
-        """Yield the encoder's output for each batch of sentences, with the best derivation of each sentence.
-
-        Sentences of similar length are in one batch, so the batches are not in the order of the sentences.
-
-        batch_tokens: maximum of words times beam in a batch; the parser's own maximum applies, too
-
-        Raises `InputError` as `parse_stream` does, and for a parser that finds trees together with `others`.
-        """
-        self._check_searches()
-        done = 0
-        for chunk in in_chunks(sentences, CHUNK):
-            to_parse = [self._to_parse(sentence, number) for number, sentence in enumerate(chunk, done + 1)]
-            done += len(to_parse)
-            with torch_threads.at(self.threads):
-                for batch in self._batches(to_parse, batch_tokens):
-                    encoder_out, found, _ = self._searched([to_parse[i] for i in batch], 1)
-                    yield encoder_out, [best for (best,) in found]
-
-    def _check_searches(self) -> None:
         if self._joint is not None:
             raise InputError("models that find trees together have no search of their own: name one model")
-
-    def _given(self, given: GivenInput | None) -> GivenFacts | None:
-        """Return facts as `GivenFacts`. Raises `InputError` where the model builds other graphs than AMRs."""
-        if given is None:
-            return None
-        if self.formalism is not AMR:
-            raise InputError(f"facts can be given about AMRs, but the model is one of {self.formalism.name}")
-        return given if isinstance(given, GivenFacts) else GivenFacts(given)
+        one = self._to_parse(sentence, number)
+        with workers(self.threads, self.device):  # sets the number of threads
+            _, (found,), (tags,) = self._searched([one], nbest or self.beam, observer)
+        parses = [self._replay(one, best, tags) for best in found]
+        return [(best, self._calibrated(parse)) for best, parse in zip(found, parses, strict=True)]
 
     def _to_parse(self, sentence: AnySentence, number: int, given: GivenFacts | None = None) -> _ToParse:
         forms = checked_forms(sentence, self.formalism.sentence, number, self.longest)
@@ -475,8 +447,8 @@ class Parser(Generic[P_co]):
         if self._joint is not None:
             return dict(zip(indices, self._jointly(self._joint, batch), strict=True))
         # before its last step, search has up to `beam` − 1 finished derivations; the step may finish `beam` more
-        found = self._search(batch, 2 * self.beam if self._needs_beam else 1)
-        return {i: self._replayed(one, *best) for i, one, best in zip(indices, batch, found, strict=True)}
+        _, found, tags = self._searched(batch, 2 * self.beam if self._needs_beam else 1)
+        return dict(zip(indices, map(self._replayed, batch, found, tags), strict=True))
 
     def _jointly(self, joint: JointTrees, batch: list[_ToParse]) -> Iterator[Any]:
         """Yield the parse of each sentence: the tree that all models find together, and the tags of the first model."""
@@ -494,12 +466,12 @@ class Parser(Generic[P_co]):
             with _told_of_large_weights():
                 encoder_out, tags = self._encoded(batch)
                 return tags, decoder.beliefs(encoder_out)
-        found = self._search(batch, 2 * self.beam if self.beam > 1 else 1)
+        _, found, tags = self._searched(batch, 2 * self.beam if self.beam > 1 else 1)
         parses: Iterator[Any] = (
-            self._ranked(one, *best, len(best[0])) if self.beam > 1 else self._replayed(one, *best)
-            for one, best in zip(batch, found, strict=True)
+            self._ranked(*one, len(one[1])) if self.beam > 1 else self._replayed(*one)
+            for one in zip(batch, found, tags, strict=True)
         )
-        return [tags for _, tags in found], [*map(beliefs_of, parses)]
+        return tags, [*map(beliefs_of, parses)]
 
     @property
     def _needs_beam(self) -> bool:
@@ -532,31 +504,23 @@ class Parser(Generic[P_co]):
         scalings: Mapping[str, Any] = calibration.beam if of_beam else calibration.derivation
         return parse.rescored(scalings)
 
-    def _batches(self, sentences: list[_ToParse], batch_tokens: float = math.inf) -> Iterator[list[int]]:
-        """Return an iterator over batches of indices of sentences of similar length, see `BatchSizes`."""
+    def _batches(self, sentences: list[_ToParse]) -> Iterator[list[int]]:
+        """Return an iterator over batches of indices of sentences of similar length."""
         least = None
         if batches_at_a_time(self.threads, self.device) > 1:
             least = usual_batch(self.model, self.device, self.beam)
             if self.beam > 1:  # greedy search gains nothing from smaller batches than usual
                 least //= 2
-        sizes = BatchSizes(self.beam, min(self.batch_tokens, batch_tokens), least)
-        return sizes.batches([len(one.words) for one in sentences])
-
-    def _search(
-        self, batch: list[_ToParse], nbest: int, observer: Observer | None = None
-    ) -> list[tuple[list[Hypothesis], Mapping[str, Sequence[str]]]]:
-        """Return the `nbest` best derivations of each sentence, and its tags by column."""
-        _, best, tags = self._searched(batch, nbest, observer)
-        return list(zip(best, tags, strict=True))
+        return in_batches([len(one.words) for one in sentences], self.beam, self.batch_tokens, least)
 
     def _searched(
         self, batch: list[_ToParse], nbest: int, observer: Observer | None = None
     ) -> tuple[EncoderOut, list[list[Hypothesis]], list[Mapping[str, Sequence[str]]]]:
-        """Return the encoder's output, and the `nbest` best derivations and the tags of each sentence."""
+        """Return the encoder's output, and the `nbest` best derivations and the tags by column of each sentence."""
         with _told_of_large_weights():
             encoder_out, tags = self._encoded(batch)
             facts = [one.facts for one in batch]
-            guide = None if all(one is None for one in facts) else Guide(self._guide_table, facts)
+            guide = Guide(self._guide_table, facts) if any(facts) else None
             best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, observer, guide)
             return encoder_out, best, tags
 
@@ -598,12 +562,8 @@ class Parser(Generic[P_co]):
         return [*heads.predict(encoder_out.tagged, [len(one.words) for one in batch], tags)]
 
 
-def _build_again(kind: type[Parser], model: ParserModel, resources: Resources, options: dict) -> Parser:
-    return kind(model, resources, **options)
-
-
-def _load_again(kind: type[Parser], path: str | os.PathLike, options: dict, _decoders: list[type]) -> Parser:
-    return kind.load(path, **options)
+def _made_again(make: Callable[..., Parser], arguments: Sequence[Any], options: dict, _decoders: list[type]) -> Parser:
+    return make(*arguments, **options)
 
 
 def _check_kind(model: str | os.PathLike, resources: Resources, kind: str | None) -> None:

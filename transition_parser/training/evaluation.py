@@ -14,6 +14,7 @@ from transition_parser.base.files import replacing
 from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, raw_text, read_conllu
 from transition_parser.parsing.formalisms import TREES, Formalism
+from transition_parser.parsing.sentences.files import read_sentences
 from transition_parser.training.experiment import Experiment
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def parse_and_score(
 ) -> dict[str, Any]:
     """Parse the sentences of a file and score the parses, and return the figures of `Formalism.score`."""
     formalism = parser.formalism
-    sentences = formalism.read(gold)
+    sentences = read_sentences(gold, formalism.sentence)
     if formalism is TREES:
         sentences = (untagged(one, parser.given_columns) for one in formalism.read_graphs(gold))
     parses = progress(parser.parse_stream(sentences), f"parsing {gold.stem}, beam {parser.beam}")

@@ -11,6 +11,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, formalism_of, formalism_of_files
+from transition_parser.parsing.sentences.files import read_sentences
 from transition_parser.transitions import SYSTEMS
 
 SAMPLES = {TREES: SAMPLE, AMR: SAMPLE_AMR}
@@ -58,7 +59,7 @@ def test_a_file_against_itself(formalism):
     for name in formalism.figures:
         assert report.figures[name] in (100.0, {"precision": 1.0, "recall": 1.0, "f1": 1.0})
         assert name in report.text
-    sentences = [sentence.forms for sentence in formalism.read(path)]
+    sentences = [sentence.forms for sentence in read_sentences(path, formalism.sentence)]
     assert len(sentences) == len(list(formalism.read_graphs(path))) > 50
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.parsing.sentences.files import Reading
-from transition_parser.parsing.sentences.parts import Part, divided, documents, read_part, shard
+from transition_parser.parsing.sentences.files import Part, Reading
+from transition_parser.parsing.sentences.parts import divided, documents, read_part, shard
 
 ROW = "1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
 CASES = {

@@ -11,15 +11,13 @@ from tests.text.test_tokens import TEXTS, shown
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry, parse_bank, read_bank
 from transition_parser.graphs.conllu import Sentence, parse_conllu
-from transition_parser.parsing.sentences import read_amr_sentences, read_sentences
-from transition_parser.parsing.sentences.files import Reading
-from transition_parser.parsing.sentences.parts import Part, divided, read_part
+from transition_parser.parsing.sentences.files import Part, Reading, read_sentences
+from transition_parser.parsing.sentences.parts import divided, read_part
 from transition_parser.parsing.sentences.texts import sentences_from, sentences_of_texts
 from transition_parser.text.segmentation import ENGLISH
 
 TEXT = "We can't\nsleep.  Why? (Noise.)\n\nGo now."
 KINDS = pytest.mark.parametrize("kind", [Sentence, AmrEntry])
-READERS = pytest.mark.parametrize("read", [read_sentences, read_amr_sentences])
 
 WRITTEN = """\
 # newpar
@@ -52,6 +50,10 @@ WRITTEN = """\
 3\t.\t_\t_\t_\t_\t_\t_\t_\t_
 
 """
+
+
+def read(path, kind, *options, **named):
+    return read_sentences(path, kind, Reading(*options, **named))
 
 
 def test_what_is_written_of_a_text():
@@ -107,16 +109,16 @@ def test_words_and_files_have_no_places_in_a_text(kind):
     assert sentences_from([["Go", "."]], kind)[0].spans == ()
 
 
-@READERS
-def test_a_file_of_raw_text(read, tmp_path):
+@KINDS
+def test_a_file_of_raw_text(kind, tmp_path):
     path = tmp_path / "text.conllu"  # whatever it is called
     path.write_bytes(("\ufeff" + TEXT.replace("\n", "\r\n")).encode())
-    found = list(read(path, raw=True))
+    found = list(read(path, kind, raw=True))
     assert [sentence.id for sentence in found] == ["1", "2", "3", "4"]
     assert found[-1].forms == ["Go", "now", "."] and found[-1].path == str(path)
 
 
-@READERS
+@KINDS
 @pytest.mark.parametrize("segmenter", [ENGLISH, SEGMENTER])
 @pytest.mark.parametrize(
     "text",
@@ -129,8 +131,7 @@ def test_a_file_of_raw_text(read, tmp_path):
         "Go.\n\n\U0001f600 Stop.\r\n\r\nNo.\r\n",
     ],
 )
-def test_places_are_those_in_the_file_as_it_is_and_in_the_same_string(read, segmenter, text, tmp_path):
-    kind = Sentence if read is read_sentences else AmrEntry
+def test_places_are_those_in_the_file_as_it_is_and_in_the_same_string(kind, segmenter, text, tmp_path):
     path = tmp_path / "x.txt"
     path.write_bytes(text.encode())
     as_text = sentences_from(text, kind, segmenter=segmenter)
@@ -141,7 +142,7 @@ def test_places_are_those_in_the_file_as_it_is_and_in_the_same_string(read, segm
     row = tmp_path / "x.jsonl"
     row.write_text(json.dumps({"text": text}))
     (in_row,) = read_part(Part(str(row)), kind, reading._replace(column="text"))
-    for found in (as_text, list(read(path, raw=True, segmenter=segmenter)), in_parts, in_row.sentences):
+    for found in (as_text, list(read(path, kind, raw=True, segmenter=segmenter)), in_parts, in_row.sentences):
         assert [s.spans for s in found] == [s.spans for s in as_text]
         assert [str(s) for s in found] == [str(s) for s in as_text]
         for sentence in found:
@@ -156,7 +157,7 @@ def test_line_ends_divide_nothing_else_than_line_feeds_do():
         assert str(one) == str(other)
 
 
-@READERS
+@KINDS
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -164,38 +165,38 @@ def test_line_ends_divide_nothing_else_than_line_feeds_do():
         (b"Go.\nSt\xffop.\n", "x.txt:2: byte 3 of the line is not UTF-8"),
     ],
 )
-def test_bad_raw_text(read, content, said, tmp_path):
+def test_bad_raw_text(kind, content, said, tmp_path):
     (tmp_path / "x.txt").write_bytes(content)
     with pytest.raises(InputError, match=said):
-        list(read(tmp_path / "x.txt", raw=True))
+        list(read(tmp_path / "x.txt", kind, raw=True))
 
 
-@READERS
+@KINDS
 @pytest.mark.parametrize("tokenised", [True, False])
-def test_carriage_returns_inside_lines_of_sentences_are_refused(read, tokenised, tmp_path):
+def test_carriage_returns_inside_lines_of_sentences_are_refused(kind, tokenised, tmp_path):
     path = tmp_path / "x.txt"
     path.write_bytes(b"Go .\r\nStop .\r\n")
-    assert [sentence.forms for sentence in read(path, tokenised)] == [["Go", "."], ["Stop", "."]]
+    assert [sentence.forms for sentence in read(path, kind, tokenised)] == [["Go", "."], ["Stop", "."]]
     path.write_bytes(b"Go .\nGo .\rStop .\r")
     with pytest.raises(InputError, match=r"x.txt:2: a carriage return \(CR\) inside the line: .*convert the file"):
-        list(read(path, tokenised))
+        list(read(path, kind, tokenised))
 
 
-@READERS
+@KINDS
 @pytest.mark.parametrize("content", [b"", b" \n\n"])
-def test_a_file_without_text_has_no_sentences(read, content, tmp_path):
+def test_a_file_without_text_has_no_sentences(kind, content, tmp_path):
     (tmp_path / "x.txt").write_bytes(content)
     with pytest.warns(ParserWarning, match="x.txt: the file holds no sentences"):
-        assert list(read(tmp_path / "x.txt")) == []
+        assert list(read(tmp_path / "x.txt", kind)) == []
 
 
-@READERS
-def test_text_is_raw_unless_it_is_said_to_be_tokenised(read, tmp_path):
+@KINDS
+def test_text_is_raw_unless_it_is_said_to_be_tokenised(kind, tmp_path):
     path = tmp_path / "x.txt"
     path.write_text("Go. Don't\nstop .\n")
-    assert [s.forms for s in read(path)] == [["Go", "."], ["Do", "n't", "stop", "."]]
-    assert [s.forms for s in read(path, tokenised=True)] == [["Go.", "Don't"], ["stop", "."]]
-    assert [s.forms for s in read(path, tokenised=False)] == [["Go", ".", "Do", "n't"], ["stop", "."]]
+    assert [s.forms for s in read(path, kind)] == [["Go", "."], ["Do", "n't", "stop", "."]]
+    assert [s.forms for s in read(path, kind, tokenised=True)] == [["Go.", "Don't"], ["stop", "."]]
+    assert [s.forms for s in read(path, kind, tokenised=False)] == [["Go", ".", "Do", "n't"], ["stop", "."]]
 
 
 ROW = "1 The the DET DT Definite=Def 2 det _ _"
@@ -220,7 +221,6 @@ NO_MARKUP = [
     [*((what, text) for what, texts in MARKUP.items() for text in texts), *((None, text) for text in NO_MARKUP)],
 )
 def test_markup_that_is_read_as_text_is_named_once(kind, looks_like, text, tmp_path):
-    read = read_sentences if kind is Sentence else read_amr_sentences
     (tmp_path / "x.jsonl").write_text(json.dumps({"x": text * 2}) + "\n")
     (tmp_path / "x.txt").write_text(text * 2)
     lines = (text * 2).splitlines(keepends=True)
@@ -230,9 +230,9 @@ def test_markup_that_is_read_as_text_is_named_once(kind, looks_like, text, tmp_p
         "lines": lambda: sentences_from(lines, kind),
         "each": lambda: list(sentences_of_texts(iter(lines), kind)),
         "row": lambda: list(read_part(Part(str(tmp_path / "x.jsonl")), kind, Reading(column="x"))),
-        "tokens": lambda: list(read(tmp_path / "x.txt", True)),
-        "raw": lambda: list(read(tmp_path / "x.txt", raw=True)),
-        **({} if is_markup else {"file": lambda: list(read(tmp_path / "x.txt"))}),
+        "tokens": lambda: list(read(tmp_path / "x.txt", kind, True)),
+        "raw": lambda: list(read(tmp_path / "x.txt", kind, raw=True)),
+        **({} if is_markup else {"file": lambda: list(read(tmp_path / "x.txt", kind))}),
     }
     for way, take in ways.items():
         with warnings.catch_warnings(record=True) as caught:
@@ -243,68 +243,68 @@ def test_markup_that_is_read_as_text_is_named_once(kind, looks_like, text, tmp_p
         assert all(f"looks like {looks_like}, but is read as text" in one and "Parser.read" in one for one in said)
 
 
-@READERS
+@KINDS
 @pytest.mark.parametrize("text", [*NO_MARKUP, "# Title\n\nGo on.\n", "a\tb\tc\td\te\tf\tg\th\ti\n"])
-def test_text_is_not_taken_for_markup(read, text, tmp_path):
+def test_text_is_not_taken_for_markup(kind, text, tmp_path):
     (tmp_path / "x.txt").write_text(text)
     for options in ({}, {"tokenised": True}, {"tokenised": False}, {"raw": True}):
-        forms = [form for sentence in read(tmp_path / "x.txt", **options) for form in sentence.forms]
+        forms = [form for sentence in read(tmp_path / "x.txt", kind, **options) for form in sentence.forms]
         assert "".join(forms) == "".join(text.split()), options
 
 
 @pytest.mark.parametrize("name", ["x.txt", "x.conllu", "x.amr"])
-@READERS
-def test_what_the_user_says_of_a_file_wins(read, name, tmp_path):
+@KINDS
+def test_what_the_user_says_of_a_file_wins(kind, name, tmp_path):
     for text in (CONLLU.replace(" ", "\t"), BANK):
         (tmp_path / name).write_text(text)
         lines = [line for line in text.split("\n") if line]
         with pytest.warns(ParserWarning, match="looks like"):
-            assert [s.forms for s in read(tmp_path / name, tokenised=True)] == [line.split() for line in lines]
+            assert [s.forms for s in read(tmp_path / name, kind, tokenised=True)] == [line.split() for line in lines]
 
 
-@pytest.mark.parametrize(("read", "text"), [(read_sentences, BANK), (read_amr_sentences, CONLLU.replace(" ", "\t"))])
-def test_a_file_of_other_graphs_is_refused_with_the_option_that_reads_it(read, text, tmp_path):
+@pytest.mark.parametrize(("kind", "text"), [(Sentence, BANK), (AmrEntry, CONLLU.replace(" ", "\t"))])
+def test_a_file_of_other_graphs_is_refused_with_the_option_that_reads_it(kind, text, tmp_path):
     (tmp_path / "x.txt").write_text(text)
     with pytest.raises(InputError, match=r"x.txt: the file is .*--raw, in Python raw=True"):
-        list(read(tmp_path / "x.txt"))
+        list(read(tmp_path / "x.txt", kind))
 
 
 def test_raw_text_may_look_like_anything(tmp_path):
     (tmp_path / "x.txt").write_text("# ::id a\n\n# Go.\tNow\n")
-    assert len(list(read_sentences(tmp_path / "x.txt", raw=True))) == 3
+    assert len(list(read(tmp_path / "x.txt", Sentence, raw=True))) == 3
 
 
 def test_one_sentence_a_line_has_ranges_too(tmp_path):
     (tmp_path / "x.txt").write_text("Don't go. Stop.\n")
-    (sentence,) = read_sentences(tmp_path / "x.txt", tokenised=False)
+    (sentence,) = read(tmp_path / "x.txt", Sentence, tokenised=False)
     assert sentence.forms == ["Do", "n't", "go", ".", "Stop", "."]
     assert sentence.rows[0][:2] == ("1-2", "Don't")
     assert sentence.comments == ("# sent_id = 1", "# line = 1", "# text = Don't go. Stop.")
 
 
-@READERS
+@KINDS
 @pytest.mark.parametrize("tokenised", [True, False])
-def test_lines_have_ids_numbers_and_places(read, tokenised, tmp_path):
+def test_lines_have_ids_numbers_and_places(kind, tokenised, tmp_path):
     text = "\ufeff\r\nGo on .\r\n \t\r\n\nDon't\tstop .\n\nNo"
     (tmp_path / "x.txt").write_bytes(text.encode())
-    found = list(read(tmp_path / "x.txt", tokenised))
+    found = list(read(tmp_path / "x.txt", kind, tokenised))
     assert [(s.id, s.line) for s in found] == [("1", 2), ("2", 5), ("3", 7)]
     assert all(f"line = {s.line}" in str(s) or s.metadata["line"] == str(s.line) for s in found)
     for sentence in found:
         assert [text[start:end] for start, end in sentence.spans] == sentence.forms
 
 
-@READERS
+@KINDS
 @pytest.mark.parametrize("blank", "\u00a0\u2003\u3000\u0085\u2028\x0b\x1c")
-def test_tokens_are_divided_at_blanks_and_tabs_alone(read, blank, tmp_path):
+def test_tokens_are_divided_at_blanks_and_tabs_alone(kind, blank, tmp_path):
     path, tokens = tmp_path / "x.txt", [f"10{blank}000", "men", blank, "go", f"{blank}now", "."]
     path.write_bytes((" \t".join(tokens) + "\n").encode())
-    (sentence,) = read(path, tokenised=True)
+    (sentence,) = read(path, kind, tokenised=True)
     assert sentence.forms == tokens and sentence.text == " ".join(tokens)
-    if read is read_amr_sentences:
+    if kind is AmrEntry:
         bank = tmp_path / "x.amr"
         bank.write_text(f"# ::id a ::snt x\n# ::tok {' '.join(tokens)}\n(g / go-01~e.3)\n", newline="")
-        for entry in (*read(bank), *read_bank(bank)):
+        for entry in (*read(bank, kind), *read_bank(bank)):
             assert entry.forms == tokens
         assert sentences_from([["a", tokens[0]]], AmrEntry)[0].forms == ["a", tokens[0]]
 
@@ -320,24 +320,24 @@ def test_entries_can_be_read_back():
     assert len(list(parse_bank((line.encode() for line in text.split("\n")), graphs=False))) == 4
 
 
-@READERS
-def test_one_warning_says_where_sentences_are_divided(read, tmp_path):
+@KINDS
+def test_one_warning_says_where_sentences_are_divided(kind, tmp_path):
     path = tmp_path / "long.txt"
     path.write_text("Go. Stop it. 1 2 3 4 5 6 7 8 9")
     with pytest.warns(ParserWarning) as warned:
-        found = list(read(path, raw=True, longest=4))
+        found = list(read(path, kind, raw=True, longest=4))
     assert [sentence.forms for sentence in found[2:]] == [["1", "2", "3", "4"], ["5", "6", "7", "8"], ["9"]]
     assert len(warned) == 1
     assert str(warned[0].message).startswith(f"{path}: sentence 3 is longer than 4 words and is divided there")
 
 
-@READERS
+@KINDS
 @pytest.mark.parametrize("tokenised", [True, False])
-def test_a_line_that_is_one_long_sentence_is_refused(read, tokenised, tmp_path):
+def test_a_line_that_is_one_long_sentence_is_refused(kind, tokenised, tmp_path):
     path = tmp_path / "long.txt"
     path.write_text("a b c\nb c d e f")
     with pytest.raises(InputError, match=rf"{path}:2: the sentence of this line has more than 4 words.*--longest N"):
-        list(read(path, tokenised, longest=4))
+        list(read(path, kind, tokenised, longest=4))
 
 
 @KINDS

@@ -13,8 +13,6 @@ from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
 from transition_parser.parsing.parses import AmrParse, replay_amr, replay_given
-from transition_parser.parsing.sentences import read_amr_sentences
-from transition_parser.text.segmentation import ENGLISH, LONGEST, Segmenter
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import AmrState
 
@@ -46,16 +44,6 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     lenpen = 2.0
     sums = ("_match", "_system", "_gold")
     figures: ClassVar = {"smatch": _smatch}
-
-    def read(
-        self,
-        path: str | os.PathLike,
-        tokenised: bool | None = None,
-        raw: bool = False,
-        longest: int = LONGEST,
-        segmenter: Segmenter = ENGLISH,
-    ) -> Iterator[AmrEntry]:
-        return read_amr_sentences(path, tokenised, raw, longest, segmenter)
 
     def replay(
         self,

@@ -7,39 +7,18 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from transition_parser.text.columns import KNOWN
-from transition_parser.text.segmentation import ENGLISH, LONGEST, Segmenter
 
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
     from transition_parser.modules.contract import Hypothesis
     from transition_parser.transitions import Action, TransitionSystem
 
-E = TypeVar("E", bound="ToParse")  # the class of sentences that are read and written
+E = TypeVar("E")  # the class of sentences that are read and written
 P = TypeVar("P")  # the class of parses
 G = TypeVar("G")  # the class of graphs
-
-
-class ToParse(Protocol):
-    """A sentence to parse."""
-
-    @property
-    def path(self) -> str | None:
-        """The file that the sentence was read from."""
-
-    @property
-    def line(self) -> int | None:
-        """The number of the line where the sentence begins in its file."""
-
-    @property
-    def id(self) -> str | None:
-        """The name of the sentence in its file."""
-
-    @property
-    def forms(self) -> list[str]:
-        """The words of the sentence."""
 
 
 class Report(NamedTuple):
@@ -70,22 +49,11 @@ class Formalism(ABC, Generic[E, P, G]):
     annotations: ClassVar[tuple[str, ...]]  # the names of the options of `annotated`, the method of its parses
     confidences: ClassVar[tuple[str, ...]]  # the names of the fields of its parses that are confidences
     lenpen: ClassVar[float]  # the default of `lenpen` for search with a beam, see `search`
-    grows: ClassVar[tuple[str, ...]]
+    grows: ClassVar[tuple[str, ...]]  # the entries of `configuration` that are lists and grow with a derivation
     sums: ClassVar[tuple[str, ...]]  # the names of the counts that validation adds up, see `count`
-    figures: ClassVar[Mapping[str, Callable[[Mapping[str, float]], float]]]
+    figures: ClassVar[Mapping[str, Callable[[Mapping[str, float]], float]]]  # name of a figure → from the counts
 
     # --- parsing ----------------------------------------------------------------------------
-
-    @abstractmethod
-    def read(
-        self,
-        path: str | os.PathLike,
-        tokenised: bool | None = None,
-        raw: bool = False,
-        longest: int = LONGEST,
-        segmenter: Segmenter = ENGLISH,
-    ) -> Iterator[E]:
-        """Yield the sentences of a file (`-` for standard input) to be parsed; see `parsing.sentences.files`."""
 
     @abstractmethod
     def replay(

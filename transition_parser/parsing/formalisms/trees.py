@@ -12,8 +12,6 @@ from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
 from transition_parser.parsing.parses import Parse, graph_of, replay_tree
-from transition_parser.parsing.sentences import read_sentences
-from transition_parser.text.segmentation import ENGLISH, LONGEST, Segmenter
 from transition_parser.transitions import TREE_SYSTEMS, RootRelations, make_tree_system
 from transition_parser.transitions.tree_system import NO_HEAD, State, TreeSystem
 
@@ -50,16 +48,6 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     grows = ("arcs",)
     sums = ("_words", "_heads", "_labelled")
     figures: ClassVar = {"uas": _percent_of_words("_heads"), "las": _percent_of_words("_labelled")}
-
-    def read(
-        self,
-        path: str | os.PathLike,
-        tokenised: bool | None = None,
-        raw: bool = False,
-        longest: int = LONGEST,
-        segmenter: Segmenter = ENGLISH,
-    ) -> Iterator[Sentence]:
-        return read_sentences(path, tokenised, raw, longest, segmenter)
 
     def replay(
         self,

@@ -7,7 +7,7 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import chain, islice
 from typing import Any, BinaryIO, NamedTuple, TypeVar
@@ -17,13 +17,7 @@ from transition_parser.base.files import open_input, unpacked_name
 from transition_parser.graphs.bank import AmrEntry, check_line_ends, parse_bank
 from transition_parser.graphs.conllu import COLUMNS, Sentence, decoded, parse_conllu
 from transition_parser.parsing.sentences.streams import standard_input
-from transition_parser.parsing.sentences.texts import (
-    MORE,
-    OF_TEXT,
-    TextWarnings,
-    sentence_of_line,
-    without_mark,
-)
+from transition_parser.parsing.sentences.texts import MORE, OF_TEXT, TextWarnings, sentence_of_line, without_mark
 from transition_parser.text.segmentation import ENGLISH, LONGEST, Segmenter, is_longer, one_sentence
 from transition_parser.text.spacy_tokens import tokenise, tokens_of_spacy
 from transition_parser.text.tokens import Token
@@ -33,13 +27,28 @@ Kind = type[Sentence] | type[AmrEntry]
 
 _BANK_COMMENT = re.compile(rb"(?:\xef\xbb\xbf)?# ::(?:id|snt|tok)\s")
 _NO_BLANKS = re.compile(r"[^ \t]+")
+_ID = re.compile(r"#\s*sent_id\s*=")
+_NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 _TEXT = "text (--raw, in Python raw=True, reads any file as text)"
+
+
+class FileLayout(Enum):
+    """The ways in which a file holds its sentences."""
+
+    BLOCKS = "blocks of lines, with a blank line behind each (CoNLL-U, banks)"
+    LINES = "each on a line of its own"
+    PARAGRAPHS = "anywhere in paragraphs, which end at blank lines"
 
 
 class Reading(NamedTuple):
     """The options with which inputs are read.
 
-    tokenised, raw, longest, segmenter: see `read_sentences`
+    tokenised: None (default): text holds any number of sentences, and its paragraphs end at blank lines; True: the file
+        is text, and each line that is not blank is one sentence, with blanks or tabs between its tokens; False: the
+        same, but the segmenter finds the tokens (for AMRs, spaCy's rules for English)
+    raw: True to read the file as text with `tokenised` None, whatever it looks like
+    longest: maximum length of a sentence in words; a longer sentence of raw text is divided, with a warning
+    segmenter: divides text into sentences and tokens, by default by rules for English
     column: the column of tables that holds the text
     added: the column for parses that the output of a table gets; the input must not have a column of this name
     """
@@ -51,24 +60,22 @@ class Reading(NamedTuple):
     longest: int = LONGEST
     segmenter: Segmenter = ENGLISH
 
-
-class FileLayout(Enum):
-    """The ways in which a file holds its sentences."""
-
-    BLOCKS = "blocks"
-    LINES = "lines"
-    PARAGRAPHS = "paragraphs"
+    @property
+    def layout_of_text(self) -> FileLayout:
+        """The layout of text."""
+        return FileLayout.PARAGRAPHS if self.raw or self.tokenised is None else FileLayout.LINES
 
 
-class Start(NamedTuple):
-    """The place in a file where some lines begin."""
+class FilePlace(NamedTuple):
+    """A place where a part of a file may begin or end."""
 
-    line: int  # number of the first of the lines
-    sentences: int
-    characters: int
+    position: int = 0  # number of bytes before the place; in Parquet, number of rows
+    line: int = 1  # number of the first line behind the place
+    sentences: int = 0  # number of sentences before the place; in tables, number of rows
+    characters: int = 0  # number of characters before the place; not counted in Parquet
 
 
-WHOLE = Start(1, 0, 0)
+BEGIN = FilePlace()
 
 
 class EmptyLine(NamedTuple):
@@ -77,36 +84,71 @@ class EmptyLine(NamedTuple):
     line: int  # the number of the line
 
 
-def read_sentences(
-    path: str | os.PathLike,
-    tokenised: bool | None = None,
-    raw: bool = False,
-    longest: int = LONGEST,
-    segmenter: Segmenter = ENGLISH,
-) -> Iterator[Sentence]:
-    """Yield the sentences of a file, `-` for standard input, as they are read."""
-    return _read(path, Sentence, Reading(tokenised, raw, longest=longest, segmenter=segmenter))
+class Document(NamedTuple):
+    """An input among several inputs."""
+
+    name: str  # a name that no other input has, made from the name of the file
+    in_ids: bool  # True where the ids of the sentences get the name in front
+
+    def placed(self, sentence: Sentence | AmrEntry, opens: bool) -> Sentence | AmrEntry:
+        """Return a sentence of the input with a unique id; `opens`: it is the first sentence."""
+        id_ = f"{self.name}-{sentence.id}"
+        if isinstance(sentence, AmrEntry):
+            has_new_id = self.in_ids and sentence.id is not None
+            return replace(sentence, metadata={**sentence.metadata, "id": id_}) if has_new_id else sentence
+        comments = [f"# sent_id = {id_}" if self.in_ids and _ID.match(one) else one for one in sentence.comments]
+        if opens and not any(map(_NEW_DOCUMENT.match, comments)):
+            comments.insert(0, f"# newdoc id = {self.name}")
+        return replace(sentence, comments=tuple(comments))
 
 
-def read_amr_sentences(
-    path: str | os.PathLike,
-    tokenised: bool | None = None,
-    raw: bool = False,
-    longest: int = LONGEST,
-    segmenter: Segmenter = ENGLISH,
-) -> Iterator[AmrEntry]:
-    """Yield the sentences of a file, `-` for standard input, each as an entry with `# ::tok` and `# ::id`."""
-    return _read(path, AmrEntry, Reading(tokenised, raw, longest=longest, segmenter=segmenter))
+@dataclass(frozen=True)
+class Part:
+    """The content of a file between two places. Without places, it is the whole file, which may then be a pipe."""
+
+    path: str
+    begin: FilePlace = BEGIN
+    end: FilePlace | None = None
+    document: Document | None = None  # the name of the file among several files that are parsed into one output
+
+    def lines(self, file: BinaryIO) -> Iterator[bytes]:
+        """Yield the lines of the part of an open file."""
+        if self.end is None:
+            yield from file
+            return
+        file.seek(self.begin.position)
+        while file.tell() < self.end.position and (line := file.readline()):
+            yield line
 
 
-def _read(path: str | os.PathLike, kind: type[T], reading: Reading) -> Iterator[T]:
-    with opened(path) as (file, name):
+def read_sentences(path: str | os.PathLike, kind: type[T], reading: Reading | None = None) -> Iterator[T]:
+    """Yield the sentences of a file, `-` for standard input, as they are read, each a `kind`.
+
+    A file is CoNLL-U where its first line that is no comment has ten columns, or where its name ends in `.conllu`. It
+    is an AMR bank where it opens with comments that have an id, a sentence or tokens and a graph or a blank line behind
+    them, or where its name ends in `.amr`; the graphs of a bank are not read. Any other file is text. Text without
+    sentences gives a `ParserWarning`; CoNLL-U and banks without sentences are an `InputError`.
+    """
+    found = sentences_in_file(Part(str(path)), kind, reading or Reading())
+    return (sentence for sentence in found if not isinstance(sentence, EmptyLine))
+
+
+def sentences_in_file(part: Part, kind: Kind, reading: Reading) -> Iterator[Any]:
+    """Yield the sentences of a part of a file that is no table; in place of a line without one, an `EmptyLine`."""
+    with opened(part.path) as (file, name):
         head, layout = head_and_layout(file, name, kind, reading)
-        empty, warned = True, TextWarnings(of_markup=not reading.raw)
-        for sentence in sentences_of(chain(head, file), name, kind, layout, reading, WHOLE, warned):
+        lines: Iterable[bytes] = chain(head, file) if part.end is None else part.lines(file)
+        begin, empty = part.begin, part.end is None
+        opens = not begin.sentences
+        if begin.line > 1 and head and head[0].startswith(b"# global.columns"):  # of CoNLL-U Plus: each part needs it
+            lines, begin = chain(head[:1], lines), begin._replace(line=begin.line - 1)
+        warned = TextWarnings(of_markup=not reading.raw)
+        for sentence in sentences_of(lines, name, kind, layout, reading, begin, warned):
             if not isinstance(sentence, EmptyLine):
-                empty = False
-                yield sentence
+                if part.document is not None:
+                    sentence = part.document.placed(sentence, opens)
+                opens = empty = False
+            yield sentence
         if empty:
             no_sentences(name, layout)
 
@@ -124,7 +166,7 @@ def opened(path: str | os.PathLike) -> Iterator[tuple[BinaryIO, str]]:
 def head_and_layout(lines: Iterator[bytes], name: str, kind: Kind, reading: Reading) -> tuple[list[bytes], FileLayout]:
     """Return the first lines of a file, as far as they had to be read to know its layout, and the layout."""
     if reading.raw or reading.tokenised is not None:
-        return [], layout_of_text(reading)
+        return [], reading.layout_of_text
     head = _head(lines)
     shown = [line.removeprefix(BOM_UTF8) for line in head]
     is_bank, is_conllu = _is_bank(shown, name), _is_conllu(shown, name)
@@ -135,18 +177,13 @@ def head_and_layout(lines: Iterator[bytes], name: str, kind: Kind, reading: Read
     return head, FileLayout.BLOCKS if is_bank or is_conllu else FileLayout.PARAGRAPHS
 
 
-def layout_of_text(reading: Reading) -> FileLayout:
-    """Return the layout of text."""
-    return FileLayout.PARAGRAPHS if reading.raw or reading.tokenised is None else FileLayout.LINES
-
-
 def sentences_of(
     lines: Iterable[bytes],
     name: str,
     kind: Kind,
     layout: FileLayout,
     reading: Reading,
-    start: Start,
+    start: FilePlace,
     warned: TextWarnings,
 ) -> Iterator[Any]:
     """Return an iterator over the sentences of some lines; with the layout LINES, some items are an `EmptyLine`."""
@@ -194,14 +231,14 @@ def _is_conllu(head: list[bytes], name: str) -> bool:
     return bool(head and head[-1].count(b"\t") == len(COLUMNS) - 1 and head[-1][:1] != b"#")
 
 
-def _of_bank(lines: Iterable[bytes], name: str, start: Start) -> Iterator[AmrEntry]:
+def _of_bank(lines: Iterable[bytes], name: str, start: FilePlace) -> Iterator[AmrEntry]:
     for entry in parse_bank(lines, name, graphs=False, first=start.line):
         words = entry.tokens or tokenise(entry.text)
         yield replace(entry, metadata={**entry.metadata, "tok": " ".join(words)})
 
 
 def _of_lines(
-    lines: Iterable[bytes], name: str, kind: Kind, reading: Reading, start: Start, warned: TextWarnings
+    lines: Iterable[bytes], name: str, kind: Kind, reading: Reading, start: FilePlace, warned: TextWarnings
 ) -> Iterator[Any]:
     """Yield a sentence for each line, an `EmptyLine` for a line without tokens."""
     count, place, longest, segmenter = start.sentences, start.characters, reading.longest, reading.segmenter
@@ -232,7 +269,7 @@ def _text_line(raw: bytes, name: str, number: int, warned: TextWarnings) -> str:
 
 
 def _of_paragraphs(
-    lines: Iterable[bytes], name: str, kind: Kind, reading: Reading, start: Start, warned: TextWarnings
+    lines: Iterable[bytes], name: str, kind: Kind, reading: Reading, start: FilePlace, warned: TextWarnings
 ) -> Iterator[Any]:
     text = (_text_line(raw, name, number, warned).removesuffix("\n") for number, raw in enumerate(lines, start.line))
     first = start.sentences + 1

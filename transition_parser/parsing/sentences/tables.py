@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from transition_parser.base.errors import InputError, input_error, missing_extra, shortened
 from transition_parser.base.files import unpacked_name
 from transition_parser.graphs.conllu import decode_line
-from transition_parser.parsing.sentences.files import WHOLE, EmptyLine, Kind, Reading, layout_of_text, sentences_of
+from transition_parser.parsing.sentences.files import BEGIN, EmptyLine, Kind, Reading, sentences_of
 from transition_parser.parsing.sentences.texts import TextWarnings, is_missing, too_long
 from transition_parser.text.segmentation import is_longer
 
@@ -73,9 +73,8 @@ def _sentences(row: TableRow, kind: Kind, reading: Reading, warned: TextWarnings
     if is_missing(value):
         return []
     if isinstance(value, str):
-        layout = layout_of_text(reading)
         lines = (line.encode() for line in warned.replaced(value, row.name).split("\n"))
-        found = sentences_of(lines, row.name, kind, layout, reading, WHOLE, warned)
+        found = sentences_of(lines, row.name, kind, reading.layout_of_text, reading, BEGIN, warned)
         return [sentence for sentence in found if not isinstance(sentence, EmptyLine)]
     if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):
         if is_longer(value, reading.longest):
