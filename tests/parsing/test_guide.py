@@ -65,7 +65,7 @@ def test_facts_hold_on_every_path(entries, way, beam):
 def test_actions_that_are_not_completed_build_the_graph(parser, entries, seed):
     facts = some_facts(entries, 10 + seed)
     parses = list(parser.parse_stream(entries, given=facts))
-    assert sum(parse.completed == 0 for parse in parses) > len(parses) // 2
+    assert sum(parse.completed == 0 for parse in parses) > len(parses) // 3
     own = parser.resources.table.system
     system = AmrSystem(own.shift_words, frames=own.frames and own.frames.table)  # without a lexicon
     for parse in parses:

@@ -1,19 +1,77 @@
-"""The completion of an AMR by the facts that search has not fulfilled, so that each fact holds."""
+"""The completion of an AMR by given facts that search has not fulfilled, so that each fact holds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Sequence
+from typing import NamedTuple
 
-from transition_parser.graphs.amr import AmrGraph, Edge, edge_of
-from transition_parser.parsing.facts import EdgeFact, FactEnd, NodeFact, SentenceFacts, overlaps
+from transition_parser.graphs.amr import AmrGraph, Edge, edge_of, quoted
+from transition_parser.parsing.given import Given, GivenName, Span, normal_edge
 from transition_parser.transitions.amr_limits import ONCE
+from transition_parser.transitions.amr_naming import Word
 
 _ROLE = "mod"  # the role of edges that are added only to connect the graph
 
 
-@dataclass(frozen=True)
-class Completed:
+class NodeFact(NamedTuple):
+    """A fact about a node (`GivenNode`, `GivenName`)."""
+
+    span: Span
+    label: str
+    constant: bool
+    strings: tuple[str, ...]  # of a name: the labels of its strings; else empty
+
+
+class FactEnd(NamedTuple):
+    """An end of an edge fact, or the given top of the graph."""
+
+    fact: int  # the number of the node fact whose node is the end; −1 if any node from a word of `span` may be the end
+    span: Span
+
+
+class EdgeFact(NamedTuple):
+    """A fact about an edge. The role is not inverse unless the target is a constant."""
+
+    source: FactEnd
+    role: str
+    target: FactEnd
+
+
+class SentenceFacts:
+    """The facts about one sentence, as search and completion read them."""
+
+    def __init__(self, given: Given, words: Sequence[Word]) -> None:
+        self.given, self.words = given, words
+        self.nodes = [_node_fact(given, number, words) for number in range(len(given.made))]
+        self.edges = [
+            EdgeFact(self._end(source), role, self._end(target))
+            for source, role, target in (normal_edge(given, edge) for edge in given.edges)
+        ]
+        self.top = None if given.top is None else self._end(given.resolved(given.top))
+        # words that must join the word before them, and words that must not
+        self.merged = {word for fact in self.nodes for word in range(fact.span[0] + 1, fact.span[1] + 1)}
+        cut = {border for fact in self.nodes for border in (fact.span[0], fact.span[1] + 1)}
+        cut |= {border for word in given.none for border in (word, word + 1)}
+        for edge in self.edges:  # adjacent ends of an edge must not become one span
+            for one, other in ((edge.source, edge.target), (edge.target, edge.source)):
+                if one.span[1] + 1 == other.span[0]:
+                    cut.add(other.span[0])
+        self.cut = cut - self.merged
+
+    def _end(self, place: int | Span) -> FactEnd:
+        return FactEnd(place, self.given.made[place].span) if isinstance(place, int) else FactEnd(-1, place)
+
+
+def _node_fact(given: Given, number: int, words: Sequence[Word]) -> NodeFact:
+    fact = given.made[number]
+    if not isinstance(fact, GivenName):
+        return NodeFact(fact.span, fact.concept, fact.is_constant, ())
+    forms = (word.form.replace('"', "").replace("\\", "") for word in words[fact.span[0] : fact.span[1] + 1])
+    strings = fact.strings or [form for form in forms if form] or ["-"]
+    return NodeFact(fact.span, fact.type, False, tuple(map(quoted, strings)))
+
+
+class Completed(NamedTuple):
     """A graph that fulfils all facts."""
 
     graph: AmrGraph
@@ -22,14 +80,12 @@ class Completed:
     added: int  # the number of changes that the facts required
 
 
-def complete(
-    graph: AmrGraph, alignments: Sequence[Sequence[int]], facts: SentenceFacts, made: Mapping[int, int]
-) -> Completed:
+def complete(graph: AmrGraph, alignments: Sequence[Sequence[int]], facts: SentenceFacts) -> Completed:
     """Return the graph, changed so that it fulfils all facts."""
-    draft = _Draft(graph, alignments, facts, made)
+    draft = _Draft(graph, alignments, facts)
     draft.clear_none()
-    for number, fact in enumerate(facts.nodes):
-        draft.make(number, fact)
+    draft.find_nodes()
+    draft.make_nodes()
     for edge in [edge for edge in facts.edges if not draft.has(edge)]:
         draft.connect(edge)
     draft.join()
@@ -43,10 +99,9 @@ def complete(
 class _Draft:
     """A graph during its completion. A role in `edges` is not inverse unless the target is a constant."""
 
-    def __init__(
-        self, graph: AmrGraph, alignments: Sequence[Sequence[int]], facts: SentenceFacts, made: Mapping[int, int]
-    ) -> None:
-        self.facts, self.node = facts, dict(made)
+    def __init__(self, graph: AmrGraph, alignments: Sequence[Sequence[int]], facts: SentenceFacts) -> None:
+        self.facts = facts
+        self.node: dict[int, int] = {}  # the number of a node fact → its node
         self.labels, self.constants = list(graph.labels), set(graph.constants)
         self.alignments = [tuple(words) for words in alignments]
         self.edges = [edge if edge.target in self.constants else edge_of(*edge) for edge in graph.edges]
@@ -79,39 +134,47 @@ class _Draft:
                 self.added += 1
                 self.alignments[node] = kept or (min(others, key=lambda word: abs(word - words[0])),)
 
-    def make(self, number: int, fact: NodeFact) -> None:
-        """Give a node fact its node: the node that search made, another node of the same words, or a new node."""
-        words = tuple(range(fact.span[0], fact.span[1] + 1))
-        node = self.node.get(number)
-        if node is not None and self.labels[node] == fact.label and self._has_name(node, fact):
-            return
-        self.added += 1
-        if node is None:
-            taken = {*self.node.values()}
-            node = next((i for i in self._alike(fact) if i not in taken and self.alignments[i] == words), None)
-        if node is None:
-            node = self._new(fact.label, fact.constant, words)
-        self.labels[node] = fact.label
-        self.node[number] = node
-        if not self._has_name(node, fact):
-            self._name(node, fact.strings, words)
+    def find_nodes(self) -> None:
+        """Find the nodes that are as facts say."""
+        for number, fact in enumerate(self.facts.nodes):
+            for node in self._alike(fact):
+                if self.labels[node] == fact.label and self._has_name(node, fact):
+                    self.node[number] = node
+                    break
+
+    def make_nodes(self) -> None:
+        """Give each other node fact another node of the same words, with a new label, or a new node."""
+        for number, fact in enumerate(self.facts.nodes):
+            if number in self.node:
+                continue
+            self.added += 1
+            words = tuple(range(fact.span[0], fact.span[1] + 1))
+            found = self._alike(fact)
+            node = self.node[number] = found[0] if found else self._new(fact.label, fact.constant, words)
+            self.labels[node] = fact.label
+            if not self._has_name(node, fact):
+                self._name(node, fact.strings, words)
+
+    def _alike(self, fact: NodeFact) -> list[int]:
+        """Return the free nodes outside names of the words of a fact: constants for a constant, else concepts."""
+        words, taken = tuple(range(fact.span[0], fact.span[1] + 1)), {*self.node.values(), *self._parts_of_names()}
+        return [
+            node
+            for node, of_node in enumerate(self.alignments)
+            if of_node == words and node not in taken and (node in self.constants) == fact.constant
+        ]
 
     def _has_name(self, node: int, fact: NodeFact) -> bool:
         """Return True where the node has the name of the fact, or the fact gives none."""
         names = [edge.target for edge in self.edges if edge.source == node and edge.role == "name"]
         of_names = ([edge for edge in self.edges if edge.source == name] for name in names)
         strings = [{edge.role: self.labels[edge.target] for edge in edges} for edges in of_names]
-        return not fact.name or {f"op{n}": string for n, string in enumerate(fact.strings, 1)} in strings
+        return not fact.strings or {f"op{n}": string for n, string in enumerate(fact.strings, 1)} in strings
 
-    def _alike(self, fact: NodeFact) -> Iterable[int]:
-        """Yield the nodes outside names that a fact may relabel: constants for a constant, concepts for a concept."""
-        parts = self._parts_of_names()
-        for node in range(len(self.labels)):
-            if node not in parts and (node in self.constants) == fact.constant:
-                yield node
-
-    def _parts_of_names(self) -> set[int]:
-        names = {edge.target for edge in self.edges if edge.role == "name"}
+    def _parts_of_names(self, owners: Container[int] | None = None) -> set[int]:
+        """Return the nodes inside the names of some nodes, by default of all."""
+        named = (edge for edge in self.edges if edge.role == "name" and (owners is None or edge.source in owners))
+        names = {edge.target for edge in named}
         return names | {edge.target for edge in self.edges if edge.source in names}
 
     def _new(self, label: str, constant: bool, words: tuple[int, ...]) -> int:
@@ -125,30 +188,24 @@ class _Draft:
     def _name(self, node: int, strings: Sequence[str], words: tuple[int, ...]) -> None:
         """Give a node a name, in place of the name that it may have."""
         for edge in [edge for edge in self.edges if edge.source == node and edge.role == "name"]:
-            self._remove_name(edge)
+            own = [other for other in self.edges if other.source == edge.target and other.target in self.constants]
+            if sum(edge.target in (other.source, other.target) for other in self.edges) == len(own) + 1:
+                self.removed |= {edge.target, *(other.target for other in own)}
+                self.edges = [other for other in self.edges if other != edge and other not in own]
         name = self._new("name", False, words)
         self.edges.append(Edge(node, "name", name))
         for number, string in enumerate(strings, 1):
             self.edges.append(Edge(name, f"op{number}", self._new(string, True, words)))
 
-    def _remove_name(self, edge: Edge) -> None:
-        name = edge.target
-        own = [other for other in self.edges if other.source == name and other.target in self.constants]
-        if sum(name in (other.source, other.target) for other in self.edges) == len(own) + 1:
-            self.removed |= {name, *(other.target for other in own)}
-            self.edges = [other for other in self.edges if other != edge and other not in own]
-
     # --- edges ---------------------------------------------------------------------------------------
 
     def has(self, fact: EdgeFact) -> bool:
         """Return True where the graph has the edge of a fact, and remember this edge."""
-        sources, targets = set(self._candidates(fact.source)), set(self._candidates(fact.target))
+        sources, targets = self._candidates(fact.source), self._candidates(fact.target)
         found = [
             edge
             for edge in self.edges
-            if edge.role == fact.role
-            and edge.source in sources
-            and edge.target in targets
+            if (edge.role == fact.role and edge.source in sources and edge.target in targets)
             and not self._is_taken(edge.target, fact.target)
         ]
         self.given.update(found[:1])
@@ -168,7 +225,12 @@ class _Draft:
             self.edges = [edge for edge in self.edges if edge.target != target]
         self.edges.append(wanted)
         self.given.add(wanted)
-        self._remove_rivals(wanted)
+        if wanted.role not in ONCE:
+            return
+        for rival in [e for e in self.edges if e[:2] == wanted[:2] and e not in self.given]:
+            rest = [edge for edge in self.edges if edge != rival]
+            if rival.target not in self.constants and rival.target in _steps(rest, rival.source):
+                self.edges = rest
 
     def _ends(self, fact: EdgeFact, sources: list[int], targets: list[int]) -> tuple[int, int]:
         """Return two different nodes for a new edge: for each end the `_head` of its candidates, or else `_node_of`."""
@@ -190,16 +252,16 @@ class _Draft:
     def _candidates(self, end: FactEnd) -> list[int]:
         """Return the nodes that may be an end of an edge."""
         if end.fact >= 0:
-            return [self.node[end.fact]] if end.fact in self.node else []
-        parts = self._parts_of_names() | self.removed
+            return [self.node[end.fact]]
+        parts, (first, last) = self._parts_of_names() | self.removed, end.span
         return [
             node
             for node, words in enumerate(self.alignments)
-            if node not in parts and words and overlaps(end.span, (words[0], words[-1]))
+            if node not in parts and words and first <= words[-1] and words[0] <= last
         ]
 
     def _node_of(self, end: FactEnd) -> int:
-        """Return a node for an end (of an edge, or the top) that no node of the graph can be."""
+        """Return the node of a fact, or a new node of the last word of a span that may have one."""
         if end.fact >= 0:
             return self.node[end.fact]
         word = max(w for w in range(end.span[0], end.span[1] + 1) if w not in self.facts.given.none)
@@ -208,49 +270,8 @@ class _Draft:
 
     def _head(self, nodes: Sequence[int]) -> int:
         """Return the concept, or without concepts the constant, that is nearest to the top of the graph."""
-        steps = self._steps_from_top()
+        steps = _steps(self.edges, self.top)
         return min(nodes, key=lambda node: (node in self.constants, steps.get(node, len(self.labels)), node))
-
-    def _steps_from_top(self) -> dict[int, int]:
-        """Return node → its distance from the top, over edges in any direction, for nodes connected with the top."""
-        around = _around(self.edges)
-        steps, reach = {self.top: 0}, [self.top]
-        for node in reach:
-            for other in around.get(node, ()):
-                if other not in steps:
-                    steps[other] = steps[node] + 1
-                    reach.append(other)
-        return steps
-
-    def _remove_rivals(self, wanted: Edge) -> None:
-        """Remove other edges of this source and role if the role is in `ONCE` and the graph stays connected."""
-        if wanted.role not in ONCE:
-            return
-        rivals = [e for e in self.edges if e[:2] == wanted[:2] and e not in self.given]
-        for rival in rivals:
-            rest = [edge for edge in self.edges if edge != rival]
-            if rival.target not in self.constants and rival.target in _reached(rest, rival.source):
-                self.edges = rest
-
-    def remove_others(self) -> None:
-        """Remove edges and nodes that no fact gives, as far as the graph stays connected."""
-        known = {*self.node.values(), *self._known_names(), self.top}
-        for edge in [edge for edge in self.edges if edge not in self.given]:
-            if {edge.source, edge.target} <= self._known_names() | known and edge.target in self._known_names():
-                continue
-            rest = [other for other in self.edges if other != edge]
-            reached = _reached(rest, edge.source)
-            lost = {edge.target} if edge.target not in reached else set()
-            if not lost or (edge.target not in known and _reached(rest, edge.target) == lost):
-                self.edges = rest
-                self.removed |= lost
-                self.added += 1
-
-    def _known_names(self) -> set[int]:
-        """Return the nodes inside the names of given nodes."""
-        owners = {self.node[i] for i, fact in enumerate(self.facts.nodes) if fact.name and i in self.node}
-        names = {edge.target for edge in self.edges if edge.role == "name" and edge.source in owners}
-        return names | {edge.target for edge in self.edges if edge.source in names}
 
     # --- the whole -------------------------------------------------------------------------------------
 
@@ -260,11 +281,11 @@ class _Draft:
         if self.top in self.removed:
             self.top = next(i for i in nodes if i not in self.constants)
         while True:
-            whole = _reached(self.edges, self.top)
+            whole = _steps(self.edges, self.top)
             outside = [node for node in nodes if node not in whole]
             if not outside:
                 return
-            part = _reached(self.edges, outside[0])
+            part = _steps(self.edges, outside[0])
             concepts = [node for node in part if node not in self.constants] or [outside[0]]
             inside = [node for node in whole if node not in self.constants and node not in self._parts_of_names()]
             child = self._head(sorted(concepts))
@@ -282,22 +303,31 @@ class _Draft:
             self.top = self._head(candidates) if candidates else self._node_of(end)
             self.join()
 
+    def remove_others(self) -> None:
+        """Remove the nodes and edges that no fact gives, except edges that the graph needs to be connected."""
+        names = self._parts_of_names({self.node[i] for i, fact in enumerate(self.facts.nodes) if fact.strings})
+        ends = (node for edge in self.given for node in (edge.source, edge.target))
+        known = {*self.node.values(), *names, *ends, self.top}
+        edges = [edge for edge in self.edges if edge in self.given or (edge.target in names and edge.source in known)]
+        for edge in self.edges:
+            if {edge.source, edge.target} <= known and edge.target not in _steps(edges, edge.source):
+                edges.append(edge)
+        self.added += len({*self.edges} - {*edges})
+        self.removed |= {*range(len(self.labels))} - known
+        self.edges = edges
+        self.join()
 
-def _around(edges: Iterable[Edge]) -> dict[int, list[int]]:
+
+def _steps(edges: Iterable[Edge], start: int) -> dict[int, int]:
+    """Return node → its distance from `start`, over edges in any direction, for the nodes connected with it."""
     around: dict[int, list[int]] = {}
     for source, _, target in edges:
         around.setdefault(source, []).append(target)
         around.setdefault(target, []).append(source)
-    return around
-
-
-def _reached(edges: Iterable[Edge], start: int) -> set[int]:
-    """Return the nodes of the connected component of `start`."""
-    around = _around(edges)
-    seen, reach = {start}, [start]
-    while reach:
-        for other in around.get(reach.pop(), ()):
-            if other not in seen:
-                seen.add(other)
+    steps, reach = {start: 0}, [start]
+    for node in reach:
+        for other in around.get(node, ()):
+            if other not in steps:
+                steps[other] = steps[node] + 1
                 reach.append(other)
-    return seen
+    return steps

@@ -36,10 +36,10 @@ from transition_parser.modules.tree_decoder import ArcBeliefs, TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import NbestRank, ranked
 from transition_parser.parsing.batches import batches_at_a_time, in_batches, workers
-from transition_parser.parsing.facts import SentenceFacts
+from transition_parser.parsing.completion import SentenceFacts
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, formalism_of
 from transition_parser.parsing.given import Given, GivenFacts
-from transition_parser.parsing.guide import Guide, GuideTable
+from transition_parser.parsing.guide import Guide
 from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
 from transition_parser.parsing.parses import NO_TAGS, AmrParse, Parse, SentenceParse
 from transition_parser.parsing.preparation import (
@@ -428,19 +428,13 @@ class Parser(Generic[P_co]):
         if known is None:
             return _ToParse(sentence, words)
         known.check(len(words))
-        system = self._guide_table.system
-        return _ToParse(sentence, words, SentenceFacts(known, system.read(words), system.frames))
+        return _ToParse(sentence, words, SentenceFacts(known, self.resources.table.system.read(words)))
 
     @cached_property
     def given_columns(self) -> Collection[str]:
         """The columns that sentences must have, because a model reads them but does not predict them."""
         own = () if self.model.inputs is None else self.model.inputs.given_columns
         return list(dict.fromkeys(chain(own, *(other.given_columns for other in self._others))))
-
-    @cached_property
-    def _guide_table(self) -> GuideTable:
-        """The action vocabulary in the form that `Guide` reads."""
-        return GuideTable(self.resources.table)
 
     def _parse_batch(self, sentences: list[_ToParse], indices: list[int]) -> dict[int, P_co]:
         batch = [sentences[i] for i in indices]
@@ -520,7 +514,7 @@ class Parser(Generic[P_co]):
         with _told_of_large_weights():
             encoder_out, tags = self._encoded(batch)
             facts = [one.facts for one in batch]
-            guide = Guide(self._guide_table, facts) if any(facts) else None
+            guide = Guide(self.resources.table, facts, self.device) if any(facts) else None
             best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, observer, guide)
             return encoder_out, best, tags
 

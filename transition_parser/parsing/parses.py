@@ -18,7 +18,7 @@ from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.graphs.dependency import DependencyTree, tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
 from transition_parser.parsing.amr_pruning import without, without_meaning
-from transition_parser.parsing.completion import complete
+from transition_parser.parsing.completion import SentenceFacts, complete
 from transition_parser.text.columns import FEATS, LEMMA, NO_FEATURES, UNKNOWN, UPOS, XPOS, Columns
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr_state import kept
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from spacy.vocab import Vocab
 
     from transition_parser.modules.contract import Hypothesis
-    from transition_parser.parsing.facts import SentenceFacts
     from transition_parser.states.table import ActionTable
     from transition_parser.transitions.amr import AmrSystem
     from transition_parser.transitions.amr_naming import Word
@@ -472,11 +471,8 @@ def replay_given(
     """Return the parse with the AMR that a guided derivation builds, completed by the facts."""
     system = cast("AmrSystem", table.system)
     actions = [*map(table.action, hypothesis.tokens)]
-    record = facts.replayed(system, actions)
     parse = _amr_of(system, sentence, facts.words, actions, hypothesis, wiki, gaps=True)
-    place = {old: new for new, old in enumerate(kept(record.state))}
-    made = {fact: place[node] for fact, node in enumerate(record.made) if node in place}
-    done = complete(parse.graph, parse.alignments, facts, made)
+    done = complete(parse.graph, parse.alignments, facts)
     if not done.added:
         return parse
     edges = dict(zip(parse.graph.edges, parse.edge_scores, strict=True))

@@ -176,7 +176,7 @@ class _Search:
         if self.observer is not None:
             self.observer(Observed(self.continued, self.tokens, self.state.machine, scores, alive))
         if self.guide is not None:
-            scores = self.guide.restrict(scores)
+            scores = self.guide.restrict(scores, self.state.machine)
         actions = scores.legal.size(1)
         self.totals, added, index = _best_continuations(scores, self.totals, min(self.beam, self.width * actions))
         self.width = index.size(1)
@@ -185,8 +185,6 @@ class _Search:
         self.continued = rows
         tokens = (index % actions).flatten()
         self.tokens = tokens if scores.tokens is None else scores.tokens[tokens]
-        if self.guide is not None:
-            self.guide.follow(self.tokens, rows, self.totals.flatten())
         if self.moved is not None:
             rows = self.moved if rows is None else self.moved[rows]
             self.moved = None
@@ -220,8 +218,6 @@ class _Search:
             groups = torch.from_numpy(keep).to(self.tokens.device)
             rows = self.state.select_sentences(groups)
             self.moved = rows
-            if self.guide is not None:
-                self.guide.keep(rows)
             self.continued = rows if self.continued is None else self.continued[rows]
             self.tokens, self.totals = self.tokens[rows], self.totals[groups]
             self.finished = self.finished[groups]

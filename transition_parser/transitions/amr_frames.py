@@ -82,16 +82,6 @@ class FrameActions:
             return frozenset()
         return NUMBERED.difference(f"ARG{number}" for number in self.table.roles(*match.groups()))
 
-    def naming(self, concept: str, span: Sequence[Word], following: Sequence[Word]) -> Action | None:
-        """Return the FRAME action that makes `concept` of a span, or None. The first route that fits is used."""
-        match = _CONCEPT.fullmatch(concept)
-        if match:
-            lemma, sense = match.groups()
-            for route, evoked in self.evoked(span, following)._asdict().items():
-                if evoked == lemma and sense in self._senses(lemma):
-                    return _action(sense, route)
-        return None
-
     def _sets(self) -> set[frozenset[Action]]:
         """Return the value of `sets`."""
         derived = {self._actions(Evoked(None, None, *two_of(lemmas))) for lemmas in {*self.table.words().values()}}

@@ -19,7 +19,7 @@ from transition_parser.transitions.amr_state import AmrState
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
     from transition_parser.modules.contract import Hypothesis
-    from transition_parser.parsing.facts import SentenceFacts
+    from transition_parser.parsing.completion import SentenceFacts
 
 
 def _smatch(sums: Mapping[str, float]) -> float:
