@@ -14,12 +14,13 @@ Stymne and Nivre 2017 (SWAP).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles.static import NonProjectiveError
 from transition_parser.transitions import TREE_SYSTEMS, Action, Kind, State, TransitionSystem, TreeSystem
-from transition_parser.transitions.gold import GoldOrder, Items
+from transition_parser.transitions.gold import GoldTree, Items
 from transition_parser.transitions.tree_system import NO_HEAD
 
 _ARCS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
@@ -46,12 +47,15 @@ def costs(system: TransitionSystem, state: State, gold: DependencyTree) -> dict[
         raise ValueError(f"{system.name} has no costs: there is a dynamic oracle for {', '.join(TREE_SYSTEMS)}")
     if len(gold) != len(state.words):
         raise ValueError(f"the tree has {len(gold)} words, and the configuration {len(state.words)}")
-    known = GoldOrder.from_tree(gold)
+    known = _known(gold)
     if system.projective_only and not known.projective:
         raise NonProjectiveError(f"the tree crosses arcs, which {system.name} can't build")
     before = _loss(system, state, known)
     found = {kind: _loss(system, after, known) - before for kind, after in _successors(system, state).items()}
     return found if system.projective_only else _costs_with_swap(system, state, known, found)
+
+
+_known = lru_cache(maxsize=1024)(GoldTree)  # each step of a derivation asks for the same tree again
 
 
 def _successors(system: TreeSystem, state: State) -> dict[Kind, State]:
@@ -73,9 +77,9 @@ def _successors(system: TreeSystem, state: State) -> dict[Kind, State]:
 # --- lost gold arcs -------------------------------------------------------------------------
 
 
-def _loss(system: TreeSystem, state: State, gold: GoldOrder) -> int:
+def _loss(system: TreeSystem, state: State, gold: GoldTree) -> int:
     """Return the number of gold arcs that are missing in the best tree that the configuration can still lead to."""
-    wrong = sum(head not in (NO_HEAD, right) for head, right in zip(state.heads, gold.heads, strict=True))
+    wrong = sum(head not in (NO_HEAD, right) for head, right in zip(state.heads, gold.heads))
     stack: Sequence[int] = state.stack
     buffer = {word for word in state.buffer if word != state.root}
     if not system.projective_only:
@@ -87,7 +91,7 @@ def _loss(system: TreeSystem, state: State, gold: GoldOrder) -> int:
 # --- SWAP -----------------------------------------------------------------------------------
 
 
-def _swapped(state: State, gold: GoldOrder, on_stack: bool) -> tuple[list[int], set[int]]:
+def _swapped(state: State, gold: GoldTree, on_stack: bool) -> tuple[list[int], set[int]]:
     """Return the stack, and the buffer without the root, after all pending swaps.
 
     A word of the stack goes back to the buffer if it follows, in projective order, a word above it or a word of the
@@ -108,7 +112,7 @@ def _swapped(state: State, gold: GoldOrder, on_stack: bool) -> tuple[list[int], 
     return stack, buffer
 
 
-def _costs_with_swap(system: TreeSystem, state: State, gold: GoldOrder, found: Mapping[Kind, int]) -> dict[Kind, int]:
+def _costs_with_swap(system: TreeSystem, state: State, gold: GoldTree, found: Mapping[Kind, int]) -> dict[Kind, int]:
     """Return the costs of all kinds in a system with SWAP.
 
     SWAP costs nothing where the static oracle would take it, and must not be explored elsewhere. SHIFT costs nothing
@@ -140,7 +144,7 @@ class _Order(NamedTuple):
     kept: bool
 
 
-def _order_in_hybrid(state: State, gold: GoldOrder) -> _Order:
+def _order_in_hybrid(state: State, gold: GoldTree) -> _Order:
     """Return the facts about the order of words for arc-hybrid.
 
     SWAP waits until the front of the buffer has become a left dependent within its projective component.
@@ -151,7 +155,7 @@ def _order_in_hybrid(state: State, gold: GoldOrder) -> _Order:
     return _Order(inverted, head > front and gold.component[head] == gold.component[front], not inverted)
 
 
-def _order_in_standard(state: State, gold: GoldOrder) -> _Order:
+def _order_in_standard(state: State, gold: GoldTree) -> _Order:
     """Return the facts about the order of words for arc-standard.
 
     SWAP waits while the top of the stack and the front of the buffer belong to one projective component, in which they

@@ -98,7 +98,7 @@ class ArcEager(TreeSystem):
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
         heads, last_child = gold.heads, gold.last_child
         stack: list[int] = []
-        for front in range(1, gold.root + 1):
+        for front in range(gold.root + 1):
             while stack:
                 top = stack[-1]
                 if heads[top] == front:
@@ -108,7 +108,7 @@ class ArcEager(TreeSystem):
                 else:
                     break
                 stack.pop()
-            if front <= gold.n:
+            if front < gold.root:
                 yield gold.right[front] if stack and heads[front] == stack[-1] else gold.shift[front]
                 stack.append(front)
 

@@ -79,7 +79,7 @@ class ArcHybrid(TreeSystem):
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
         heads, last_child = gold.heads, gold.last_child
         stack: list[int] = []
-        for front in range(1, gold.root + 1):
+        for front in range(gold.root + 1):
             while stack:
                 top = stack[-1]
                 if heads[top] == front:
@@ -89,7 +89,7 @@ class ArcHybrid(TreeSystem):
                 else:
                     break
                 stack.pop()
-            if front <= gold.n:
+            if front < gold.root:
                 stack.append(front)
                 yield gold.shift[front]
 
@@ -130,9 +130,9 @@ class ArcHybridSwap(ArcHybrid):
         projective component, because this takes the front out of the way.
         """
         heads, missing = gold.heads, gold.children.copy()
-        rank, component = gold.projective_rank(), gold.projective_components()
+        rank, component = gold.rank, gold.component
         stack: list[int] = []
-        buffer = list(range(gold.root, 0, -1))
+        buffer = list(range(gold.root, -1, -1))
         while len(buffer) > 1 or stack:
             front = buffer[-1]
             if stack:

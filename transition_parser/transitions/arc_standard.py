@@ -82,7 +82,7 @@ class ArcStandard(TreeSystem):
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
         heads, last_child = gold.heads, gold.last_child
         stack: list[int] = []
-        for word in range(1, gold.root + 1):
+        for word in range(gold.root + 1):
             stack.append(word)
             yield gold.shift[word]
             while len(stack) > 1:
@@ -155,9 +155,9 @@ class ArcStandardSwap(ArcStandard):
         Source: Nivre, Kuhlmann and Hall 2009, sec. 3.
         """
         heads, missing = gold.heads, gold.children.copy()
-        rank, component = gold.projective_rank(), gold.projective_components()
+        rank, component = gold.rank, gold.component
         stack: list[int] = []
-        buffer = list(range(gold.root, 0, -1))
+        buffer = list(range(gold.root, -1, -1))
         while buffer or len(stack) > 1:
             if len(stack) > 1:
                 second, top = stack[-2:]
