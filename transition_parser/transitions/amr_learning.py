@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.transitions.action import Action, Kind
@@ -57,7 +57,7 @@ def learned(
     """Return limits that let search find the given derivations unless they repeat an action unusually often.
 
     An action may make up to n nodes of one span: n is the largest number that it makes in at least one in `_SPANS_IN`
-    of its spans. A labelled action may always make two.
+    of its spans. A labelled action may always make two. Without `frames`, the derivations have no FRAME actions.
     """
     graphs = list(graphs)
     nodes = swaps = 0
@@ -76,10 +76,18 @@ def learned(
     listed = {action: n for action, n in sorted(repeats.items(), key=str) if action.label is None or n > _REPEATS}
     found = borne_several(graphs)
     once = borne_once(graphs, found)
-    several = {lemma: roles & once for lemma, roles in found.items() if roles & once}
-    ends = (targets_of(graphs), bearers_of(graphs), sentences_are_tops(graphs))
-    by_frame = frames is not None and keep_to_frames(graphs, frames)
-    return SearchLimits(nodes, swaps, span, kinds | listed, once, *ends, several, by_frame)
+    return SearchLimits(
+        nodes,
+        swaps,
+        span,
+        repeats=kinds | listed,
+        once=once,
+        targets=targets_of(graphs),
+        bearers=bearers_of(graphs),
+        sentences_on_top=sentences_are_tops(graphs),
+        several={lemma: roles & once for lemma, roles in found.items() if roles & once},
+        roles_of_frames=frames is not None and keep_to_frames(graphs, frames),
+    )
 
 
 def _usual(counts: Counter[int]) -> int:
@@ -92,8 +100,7 @@ def _usual(counts: Counter[int]) -> int:
     raise ValueError("there are no numbers")
 
 
-@dataclass(frozen=True)
-class _Use:
+class _Use(NamedTuple):
     """The counts of a derivation that the limits apply to.
 
     words, nodes, swaps: the numbers of words, nodes and SWAPs
@@ -108,20 +115,14 @@ class _Use:
     @classmethod
     def from_actions(cls, actions: Sequence[Action]) -> _Use:
         kinds = Counter(action.kind for action in actions)
-        spans = list(_spans(actions))
+        spans: list[Counter[Action]] = [Counter()]
+        for action in actions:
+            if action.kind is Kind.SHIFT:
+                spans.append(Counter())
+            elif action.kind in MAKE_NODES:
+                spans[-1][action] += 1
         nodes = sum(span.total() for span in spans)
         return cls(kinds[Kind.SHIFT] + kinds[Kind.MERGE], nodes, kinds[Kind.SWAP], spans)
-
-
-def _spans(actions: Sequence[Action]) -> Iterator[Counter[Action]]:
-    made: Counter[Action] = Counter()
-    for action in actions:
-        if action.kind is Kind.SHIFT:
-            yield made
-            made = Counter()
-        elif action.kind in MAKE_NODES:
-            made[action] += 1
-    yield made
 
 
 def borne_several(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[str]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -73,14 +73,11 @@ def made_sort(action: Action) -> Sort | None:
     >>> made_sort(Action(Kind.COPY_SENSE01)), made_sort(Action(Kind.ENTITY, "city"))
     (<Sort.FRAME: 'frame'>, <Sort.CONCEPT: 'concept'>)
     """
-    if action.kind is Kind.PRED:
-        return sort_of(str(action.label), False)
+    if action.kind in (Kind.PRED, Kind.VALUE):
+        return sort_of(str(action.label), action.kind is Kind.VALUE)
     if action.kind is Kind.ENTITY:
         return sort_of(action.parts[0], False)
-    if action.kind is Kind.VALUE:
-        return sort_of(str(action.label), True)
-    frames = dict.fromkeys((Kind.COPY_SENSE01, Kind.FRAME), Sort.FRAME)
-    return {Kind.COPY_LEMMA: Sort.CONCEPT, **frames}.get(action.kind)
+    return {Kind.COPY_LEMMA: Sort.CONCEPT, Kind.COPY_SENSE01: Sort.FRAME, Kind.FRAME: Sort.FRAME}.get(action.kind)
 
 
 # --- roles ----------------------------------------------------------------------------------
@@ -106,13 +103,10 @@ def is_plain(role: str) -> bool:
 
 
 class Ends(NamedTuple):
-    """The nodes at the ends of the edge that LA, RA or DEPENDENT makes: each is `top`, `second` or `new`.
+    """The ends of the edge that LA, RA or DEPENDENT makes: each is `top`, `second` or `new`.
 
-    role: the role of the edge in its normal direction, `ARG0` for `ARG0-of`
-    source: the node from which the edge leads in this direction
-    target: the other node
-    written: the role in the action's label, perhaps an inverse role
-    dependent: the node to which the written role leads; only this node may be a constant
+    role: the role of the edge in its normal direction, `ARG0` for `ARG0-of`, from `source` to `target`
+    written: the role in the action's label, perhaps an inverse role, to `dependent`; only this node may be a constant
     """
 
     role: str
@@ -137,9 +131,7 @@ def ends_of(action: Action) -> Ends | None:
 
 
 def role_given(action: Action) -> tuple[int, str] | None:
-    """Return the node of the stack that gets a role from LA, RA or DEPENDENT (`TOP` or `SECOND`), and the role.
-
-    Return None where no node of the stack gets a role.
+    """Return the node of the stack that gets a role (`TOP` or `SECOND`) from an action, and the role; None for none.
 
     >>> role_given(Action(Kind.LA, "ARG0")), role_given(Action(Kind.DEPENDENT, "ARG0-of,dog"))
     ((-1, 'ARG0'), None)
@@ -241,16 +233,7 @@ class SearchLimits:
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as values that JSON can hold."""
-        return {
-            **{name: getattr(self, name) for name in ("nodes", "swaps", "span")},
-            "repeats": {str(action): count for action, count in self.repeats.items()},
-            "once": sorted(self.once),
-            "several": {lemma: sorted(roles) for lemma, roles in sorted(self.several.items())},
-            "targets": _names(self.targets),
-            "bearers": _names(self.bearers),
-            "sentences_on_top": self.sentences_on_top,
-            "roles_of_frames": self.roles_of_frames,
-        }
+        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> SearchLimits:
@@ -264,23 +247,21 @@ class SearchLimits:
         for action in repeats:
             if action.kind not in MAKE_NODES:
                 raise ValueError(f"`repeats` lists {action}, which makes no node: leave it out")
-        several = {lemma: frozenset(roles) for lemma, roles in values["several"].items()}
-        return cls(
-            nodes=values["nodes"],
-            swaps=values["swaps"],
-            span=values["span"],
-            repeats=repeats,
-            once=frozenset(values["once"]),
-            targets=_sorts(values["targets"], frozenset(Sort)),
-            bearers=_sorts(values["bearers"], CONCEPT_SORTS),
-            sentences_on_top=values["sentences_on_top"],
-            several=several,
-            roles_of_frames=values["roles_of_frames"],
-        )
+        tables = {
+            "once": frozenset(values["once"]),
+            "targets": _sorts(values["targets"], frozenset(Sort)),
+            "bearers": _sorts(values["bearers"], CONCEPT_SORTS),
+            "several": {lemma: frozenset(roles) for lemma, roles in values["several"].items()},
+        }
+        return cls(**{**values, "repeats": repeats, **tables})
 
 
-def _names(sorts_of: Mapping[str, frozenset[Sort]]) -> dict[str, list[str]]:
-    return {role: sorted(sort.value for sort in sorts) for role, sorts in sorted(sorts_of.items())}
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, frozenset):
+        return sorted(one.value if isinstance(one, Sort) else one for one in value)
+    return value
 
 
 def _sorts(names_of: Mapping[str, Sequence[str]], known: frozenset[Sort]) -> dict[str, frozenset[Sort]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
 
 from transition_parser.base.errors import input_error, shortened
 from transition_parser.base.model_files import (
@@ -99,44 +98,34 @@ class Lexicon:
         for name, wiki in values["wiki"].items():
             if not (isinstance(wiki, str) and _WIKI.fullmatch(wiki)):
                 raise input_error(f"the wiki of {shown(name)} is {shown(wiki)}, neither a symbol nor in quotes", path)
-        spans = {span: _actions(span, tokens, path) for span, tokens in values["spans"].items()}
-        counts = {span: _counts(span, of_span, path) for span, of_span in values["counts"].items()}
-        return cls(spans, values["wiki"], _limits(values["limits"], path), counts)
+        spans = {}
+        for span, tokens in values["spans"].items():
+            if not is_texts(tokens):
+                raise input_error(f"the actions of {shown(span)} must be {TEXTS.what}, not {shown(tokens)}", path)
+            spans[span] = tuple(_action(span, token, is_listed, path) for token in tokens)
+        counts = {}
+        for span, of_span in values["counts"].items():
+            if not _COUNTS.fits(of_span) or min(of_span.values(), default=1) < 1:
+                raise input_error(f"the counts of {shown(span)} must be {_COUNTS.what} above 0, not {shown(of_span)}", path)
+            counts[span] = {
+                _action(span, token, lambda action: action.kind in MAKE_NODES, path): count
+                for token, count in of_span.items()
+            }
+        check_keys(values["limits"], _LIMITS, path)
+        try:
+            return cls(spans, values["wiki"], SearchLimits.from_json(values["limits"]), counts)
+        except ValueError as error:
+            raise input_error(f"limits: {shortened(str(error), 160)}", path) from None
 
 
-def _limits(values: dict, path: Path) -> SearchLimits:
-    check_keys(values, _LIMITS, path)
+def _action(span: str, token: str, names: Callable[[Action], bool], path: Path) -> Action:
     try:
-        return SearchLimits.from_json(values)
-    except ValueError as error:
-        raise input_error(f"limits: {shortened(str(error), 160)}", path) from None
-
-
-def _actions(span: str, tokens: object, path: Path) -> tuple[Action, ...]:
-    if not is_texts(tokens):
-        raise input_error(f"the actions of {shown(span)} must be {TEXTS.what}, not {shown(tokens)}", path)
-    actions = [_action(span, token, path) for token in tokens]
-    for token, action in zip(tokens, actions, strict=True):
-        if not is_listed(action):
-            raise input_error(f"the span {shown(span)} lists {shown(token)}, which does not name a node", path)
-    return tuple(actions)
-
-
-def _counts(span: str, counts: object, path: Path) -> dict[Action, int]:
-    if not _COUNTS.fits(counts):
-        raise input_error(f"the counts of {shown(span)} must be {_COUNTS.what}, not {shown(counts)}", path)
-    found = {_action(span, token, path): count for token, count in cast(dict[str, int], counts).items()}
-    for action, count in found.items():
-        if action.kind not in MAKE_NODES or count < 1:
-            raise input_error(f"the span {shown(span)} lists {shown(str(action))}, which does not name a node", path)
-    return found
-
-
-def _action(span: str, token: str, path: Path) -> Action:
-    try:
-        return Action.parse(token)
+        action = Action.parse(token)
     except ValueError:
         raise input_error(f"the span {shown(span)} lists {shown(token)}, which is not an action", path) from None
+    if not names(action):
+        raise input_error(f"the span {shown(span)} lists {shown(token)}, which does not name a node", path)
+    return action
 
 
 def wiki_keys(concept: str, strings: tuple[str, ...]) -> tuple[str, str]:
