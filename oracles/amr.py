@@ -7,7 +7,7 @@ builds every edge. It makes nodes from words that they are aligned to, except in
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -133,7 +133,8 @@ class _Plan:
         self.span_of: list[Span | None] = [None] * len(graph)
         self._find_entities()
         self._find_merged()
-        self._span_the_rest()
+        for node, (word, *_) in enumerate(self.alignments):
+            self.span_of[node] = self.span_of[node] or self.taken.get(word, (word, word))
         self.dependents = self._find_dependents()
         self.nodes_of = self._order()
 
@@ -164,10 +165,8 @@ class _Plan:
             strings = [self.graph.labels[op] for op in ops]
             near = sorted({t for op in (*ops, name, node) for t in self.alignments[op]})
             span, parts = self._name_span(strings, near)
-            if any(
-                self.taken.get(t, (t, t)) != (t, t) or (t, t) in self._entity_spans()
-                for t in range(span[0], span[1] + 1)
-            ):
+            spans = {self.span_of[entity] for entity in self.entities}
+            if any(self.taken.get(t, (t, t)) != (t, t) or (t, t) in spans for t in range(span[0], span[1] + 1)):
                 continue
             owners.add(node)
             self._take(span)
@@ -176,26 +175,18 @@ class _Plan:
             for part in (node, name, *ops):
                 self.span_of[part] = span
 
-    def _entity_spans(self) -> set[Span]:
-        return {self.span_of[node] for node in self.entities}  # type: ignore[misc]
-
     def _name_span(self, strings: list[str], near: list[int]) -> tuple[Span, tuple[str, ...]]:
         """Return the span of a name and the parts of ENTITY's label after the entity type."""
         for length, parts in ((len(strings), ()), (3, (JOINED,)), (2, (JOINED,))):
-            for first in self._starts(near, length):
-                forms = [word.form for word in self.words[first : first + length]]
-                plain = all(word.form_is_plain for word in self.words[first : first + length])
-                if plain and len(forms) == length and entity_strings(forms, parts) == strings:
+            for first in (start for token in near for start in range(max(0, token - length + 1), token + 1)):
+                words = self.words[first : first + length]
+                plain = len(words) == length and all(word.form_is_plain for word in words)
+                if plain and entity_strings([word.form for word in words], parts) == strings:
                     return (first, first + length - 1), parts
         return (near[0], near[0]), tuple(strings)
 
-    def _starts(self, near: list[int], length: int) -> Iterator[int]:
-        for token in near:
-            yield from range(max(0, token - length + 1), token + 1)
-
     def _take(self, span: Span) -> None:
-        for word in range(span[0], span[1] + 1):
-            self.taken[word] = span
+        self.taken |= dict.fromkeys(range(span[0], span[1] + 1), span)
 
     def _find_merged(self) -> None:
         """Merge the words of nodes that come from several neighbouring words.
@@ -221,12 +212,6 @@ class _Plan:
             elif self.taken.get(span[0]) == span:
                 self.span_of[node] = span
 
-    def _span_the_rest(self) -> None:
-        for node, tokens in enumerate(self.alignments):
-            if self.span_of[node] is None:
-                word = tokens[0]
-                self.span_of[node] = self.taken.get(word, (word, word))
-
     def _find_dependents(self) -> dict[int, list[tuple[Edge, Action]]]:
         """Return, for each head, the edges to constants (polarity, mode …) that DEPENDENT makes, with these actions.
 
@@ -241,20 +226,23 @@ class _Plan:
             edge = self.parents[node][0]
             if self.span_of[node] != self.span_of[edge.source] or edge.source in hidden:
                 continue
-            if node in self.graph.constants and is_constant(label) and not _is_copied(label, self._forms(node)):
+            first, last = self.span_of[node]  # type: ignore[misc]
+            copied = copied_value([word.form for word in self.words[first : last + 1]])
+            if node in self.graph.constants and is_constant(label) and copied != label:
                 action = Action(Kind.DEPENDENT, joined(edge.role, label))
                 dependents.setdefault(edge.source, []).append((edge, action))
         return dependents
-
-    def _forms(self, node: int) -> list[str]:
-        first, last = self.span_of[node]  # type: ignore[misc]
-        return [word.form for word in self.words[first : last + 1]]
 
     def _order(self) -> dict[Span, list[int]]:
         """Return the nodes that each span makes.
 
         An entity comes first. The other nodes keep the order of the graph, but each constant follows its head.
         """
+
+        def rank(node: int) -> tuple[bool, int, bool]:
+            constant = node in self.graph.constants
+            return node not in self.entities, self.parents[node][0].source if constant else node, constant
+
         hidden = {part for entity in self.entities.values() for part in entity.hidden}
         hidden |= {edge.target for edges in self.dependents.values() for edge, _ in edges}
         by_span: dict[Span, list[int]] = {}
@@ -262,16 +250,8 @@ class _Plan:
             if node not in hidden:
                 by_span.setdefault(self.span_of[node], []).append(node)  # type: ignore[arg-type]
         for nodes in by_span.values():
-            nodes.sort(key=self._rank)
+            nodes.sort(key=rank)
         return by_span
-
-    def _rank(self, node: int) -> tuple[bool, int, bool]:
-        constant = node in self.graph.constants
-        return node not in self.entities, self.parents[node][0].source if constant else node, constant
-
-
-def _is_copied(label: str, forms: Sequence[str]) -> bool:
-    return copied_value(forms) == label
 
 
 class _Writer:
@@ -298,7 +278,11 @@ class _Writer:
             for _ in range(span[1] - span[0]):
                 self._say(_MERGE, span)
             self.ended = span[1] == len(self.words) - 1
-            self._make_all(self.plan.nodes_of.get(span, []), span)
+            left = list(self.plan.nodes_of.get(span, ()))
+            while left:
+                node = self._next(left) if self.ended else left[0]
+                left.remove(node)
+                self._make(node, span)
             word = span[1] + 1
         self._say(_CLOSE, span)
         return Derivation(self.actions, self.order, self.spans)
@@ -306,13 +290,6 @@ class _Writer:
     def _say(self, action: Action, span: Span) -> None:
         self.actions.append(action)
         self.spans.append(span)
-
-    def _make_all(self, nodes: list[int], span: Span) -> None:
-        left = list(nodes)
-        while left:
-            node = self._next(left) if self.ended else left[0]
-            left.remove(node)
-            self._make(node, span)
 
     def _next(self, left: list[int]) -> int:
         """Return the node to make next when no words are left.
@@ -379,7 +356,7 @@ class _Writer:
         words = self.words[span[0] : span[1] + 1]
         label = self.graph.labels[node]
         if node in self.graph.constants:
-            copied = all(word.form_is_plain for word in words) and _is_copied(label, [word.form for word in words])
+            copied = all(word.form_is_plain for word in words) and copied_value([word.form for word in words]) == label
             return Action(Kind.COPY_WORD) if copied else _action(Kind.VALUE, label)
         frames = self.system.frames
         frame = frames and frames.naming(label, words, self.words[span[1] + 1 :])

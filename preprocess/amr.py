@@ -15,7 +15,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.base.process import progress
 from transition_parser.graphs.amr import named
 from transition_parser.oracles.amr_check import Derived, derive
-from transition_parser.preprocess.aligner import aligned, train_table
+from transition_parser.preprocess.aligner.aligner import aligned, train_table
 from transition_parser.preprocess.banks import derived_alone, nothing_left, read_entries
 from transition_parser.preprocess.splits import by_frequency, data_folder, keep_vectors, source_line, values_of
 from transition_parser.text.columns import KNOWN, Columns

@@ -15,7 +15,7 @@ from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.smatch import entry_triples
 from transition_parser.oracles.amr import check_graph
 from transition_parser.oracles.amr_check import Derived
-from transition_parser.preprocess.aligner import with_sentences
+from transition_parser.preprocess.aligner.aligner import with_sentences
 
 Problems = list[InputError] | None
 

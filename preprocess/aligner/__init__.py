@@ -2,23 +2,3 @@
 
 Every node of every graph, constants included, gets at least one token.
 """
-
-from transition_parser.preprocess.aligner.aligner import (
-    WordConceptTable,
-    align_corpus,
-    align_entry,
-    aligned,
-    entry_tokens,
-    train_table,
-    with_sentences,
-)
-
-__all__ = [
-    "WordConceptTable",
-    "align_corpus",
-    "align_entry",
-    "aligned",
-    "entry_tokens",
-    "train_table",
-    "with_sentences",
-]

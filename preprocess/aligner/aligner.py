@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,34 +24,53 @@ _NULL_WEIGHT = 0.3
 _LEAST = 0.02
 
 
-@dataclass(frozen=True)
-class Observation:
-    """A node for which the rules find no sure tokens.
-
-    concept: the concept of the node, without its sense
-    words: the words that may express the concept
-    weights: the weight of each word
-    """
+class Observation(NamedTuple):
+    """A node for which the rules find no sure tokens: its concept without its sense, and words that may express it."""
 
     concept: str
     words: Sequence[str]
     weights: Sequence[float]
 
 
-@dataclass(frozen=True)
-class WordConceptTable:
-    """The strengths of the links between words and concepts.
-
-    strengths: concept → word → 0 … 1
-    """
+class WordConceptTable(NamedTuple):
+    """The strengths of the links between words and concepts: concept → word → 0 … 1."""
 
     strengths: dict[str, dict[str, float]]
 
     @classmethod
     def train(cls, observations: Iterable[Observation]) -> WordConceptTable:
         """Return the table that EM learns from nodes and the words of their sentences."""
-        pairs = _Pairs(observations)
-        return cls(pairs.strengths() if len(pairs.group) else {})
+        concepts: dict[str, int] = {}
+        words: dict[str, int] = {NULL: 0}
+        # The (concept, word) pairs of all observations, each of which also has a pair with `NULL`, for no word
+        group, concept, word, weight = [], [], [], []
+        for number, seen in enumerate(observations):
+            index = concepts.setdefault(seen.concept, len(concepts))
+            group += [number] * (len(seen.words) + 1)
+            concept += [index] * (len(seen.words) + 1)
+            word += [0, *(words.setdefault(w, len(words)) for w in seen.words)]
+            weight += [_NULL_WEIGHT, *seen.weights]
+        if not group:
+            return cls({})
+        groups, weights = np.array(group, dtype=np.int64), np.array(weight, dtype=np.float64)
+        codes = np.array(concept, dtype=np.int64) * len(words) + np.array(word, dtype=np.int64)
+        codes, pairs = np.unique(codes, return_inverse=True)
+        concept_of, word_of = np.divmod(codes, len(words))
+        probability = np.ones(len(codes))
+        for _ in range(_ITERATIONS):
+            share = probability[pairs] * weights
+            share /= np.bincount(groups, share)[groups]
+            expected = np.bincount(pairs, share, minlength=len(codes))  # of each distinct pair
+            of_word = np.bincount(word_of, expected)[word_of]
+            probability = expected / of_word
+        of_concept = np.bincount(concept_of, expected)[concept_of]
+        strength = expected / np.sqrt(of_word * of_concept) * expected / (expected + 0.5)
+        named_concepts, named_words = list(concepts), list(words)
+        strengths: dict[str, dict[str, float]] = {}
+        for pair in np.flatnonzero((strength >= _LEAST) & (word_of > 0)):
+            of_words = strengths.setdefault(named_concepts[concept_of[pair]], {})
+            of_words[named_words[word_of[pair]]] = float(strength[pair])
+        return cls(strengths)
 
     def posterior(self, concept: str, words: Sequence[str]) -> list[float]:
         """Return for each word of a sentence the probability that it expresses a concept."""
@@ -60,53 +80,6 @@ class WordConceptTable:
         values = [strengths.get(word, 0.0) for word in words]
         total = sum(values) + 0.05
         return [value / total * min(1.0, 2 * value) ** 0.5 for value in values]
-
-
-class _Pairs:
-    """All N (concept, word) pairs of a corpus as arrays; each observation also has a pair with `NULL`, for no word.
-
-    group: (N,) int64; the observation of each pair
-    weight: (N,) float64; the weight of each pair
-    pair: (N,) int64; the index of each pair in the list of distinct pairs
-    """
-
-    def __init__(self, observations: Iterable[Observation]) -> None:
-        self.concepts: dict[str, int] = {}
-        self.words: dict[str, int] = {NULL: 0}
-        group, concept, word, weight = [], [], [], []
-        for number, seen in enumerate(observations):
-            index = self.concepts.setdefault(seen.concept, len(self.concepts))
-            group += [number] * (len(seen.words) + 1)
-            concept += [index] * (len(seen.words) + 1)
-            word += [0, *(self.words.setdefault(w, len(self.words)) for w in seen.words)]
-            weight += [_NULL_WEIGHT, *seen.weights]
-        self.group = np.array(group, dtype=np.int64)
-        self.weight = np.array(weight, dtype=np.float64)
-        codes = np.array(concept, dtype=np.int64) * len(self.words) + np.array(word, dtype=np.int64)
-        self.codes, self.pair = np.unique(codes, return_inverse=True)
-        self.concept_of, self.word_of = np.divmod(self.codes, max(1, len(self.words)))
-
-    def counts(self) -> np.ndarray:
-        """Return the expected count of each distinct pair after the last iteration."""
-        probability = np.ones(len(self.codes))
-        for _ in range(_ITERATIONS):
-            share = probability[self.pair] * self.weight
-            share /= np.bincount(self.group, share)[self.group]
-            expected = np.bincount(self.pair, share, minlength=len(self.codes))
-            probability = expected / np.bincount(self.word_of, expected)[self.word_of]
-        return expected
-
-    def strengths(self) -> dict[str, dict[str, float]]:
-        expected = self.counts()
-        of_word = np.bincount(self.word_of, expected)[self.word_of]
-        of_concept = np.bincount(self.concept_of, expected)[self.concept_of]
-        strength = expected / np.sqrt(of_word * of_concept) * expected / (expected + 0.5)
-        concepts, words = list(self.concepts), list(self.words)
-        of_words: dict[str, dict[str, float]] = {}
-        for pair in np.flatnonzero((strength >= _LEAST) & (self.word_of > 0)):
-            concept = concepts[self.concept_of[pair]]
-            of_words.setdefault(concept, {})[words[self.word_of[pair]]] = float(strength[pair])
-        return of_words
 
 
 _SURE = 0.7  # EM neither learns from nor changes a node with a candidate of at least this score

@@ -22,7 +22,7 @@ from transition_parser.graphs.amr_score import compare_graphs
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.gold_facts import WHAT, facts_of, some_of
-from transition_parser.preprocess.aligner import aligned, train_table
+from transition_parser.preprocess.aligner.aligner import aligned, train_table
 
 
 def entries_of(paths: Sequence[str], most: int) -> Iterator[AmrEntry]:

@@ -9,7 +9,7 @@ from tests.conftest import SAMPLE_AMR
 from transition_parser.graphs.amr import AmrGraph, Edge, quoted
 from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
 from transition_parser.oracles.amr import Derivation, amr_oracle
-from transition_parser.preprocess.aligner import align_corpus
+from transition_parser.preprocess.aligner.aligner import align_corpus
 from transition_parser.text.frames import packaged
 from transition_parser.transitions.amr import ARCS_IN_A_ROW, AmrSystem
 

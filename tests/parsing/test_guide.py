@@ -18,7 +18,7 @@ from transition_parser.graphs.amr import canonical
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.parsing.given import Given, GivenEdge, GivenName, GivenNode
 from transition_parser.parsing.gold_facts import WHAT, facts_of, some_of
-from transition_parser.preprocess.aligner import aligned, train_table
+from transition_parser.preprocess.aligner.aligner import aligned, train_table
 from transition_parser.transitions.amr import AmrSystem
 
 COUNT = 16

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import parse_entry, read_bank
-from transition_parser.preprocess.aligner import (
+from transition_parser.preprocess.aligner.aligner import (
+    Observation,
     WordConceptTable,
     align_corpus,
     align_entry,
@@ -18,7 +19,6 @@ from transition_parser.preprocess.aligner import (
     entry_tokens,
     train_table,
 )
-from transition_parser.preprocess.aligner.aligner import Observation
 from transition_parser.preprocess.aligner.names import name_spans
 from transition_parser.preprocess.aligner.rules import numbers, times_of_day
 from transition_parser.preprocess.aligner.selection import complete

@@ -11,8 +11,7 @@ from tests.conftest import run_here
 from tests.preprocess.test_aligner import WORDS, entry, graphs
 from tests.steps import grows_linearly
 from transition_parser.base.errors import InputError
-from transition_parser.preprocess.aligner import align_entry, train_table
-from transition_parser.preprocess.aligner.aligner import MOST
+from transition_parser.preprocess.aligner.aligner import MOST, align_entry, train_table
 from transition_parser.preprocess.aligner.names import (
     _beginnings,
     _in_order,

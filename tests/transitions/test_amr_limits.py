@@ -9,7 +9,7 @@ from tests.search_limits import why_beyond
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import parse_entry, read_bank
 from transition_parser.oracles.amr_check import derive
-from transition_parser.preprocess.aligner import aligned, train_table
+from transition_parser.preprocess.aligner.aligner import aligned, train_table
 from transition_parser.text.frames import packaged
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr_frames import frame_actions

@@ -23,7 +23,7 @@ from transition_parser.cli.options import (
 from transition_parser.graphs.bank import AmrEntry, is_header, metadata_of, parse_bank, read_bank
 from transition_parser.graphs.conllu import decode_line
 from transition_parser.oracles.amr_check import derive
-from transition_parser.preprocess.aligner import aligned, train_table, with_sentences
+from transition_parser.preprocess.aligner.aligner import aligned, train_table, with_sentences
 from transition_parser.preprocess.aligner.marks import STYLES, marked
 from transition_parser.preprocess.banks import RULE, Problems, derived_alone, nothing_left
 from transition_parser.transitions.amr import AmrSystem

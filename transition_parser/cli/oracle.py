@@ -32,7 +32,7 @@ from transition_parser.graphs.conllu import read_conllu
 from transition_parser.oracles.amr_check import AmrCoverage, Checked, check, derive
 from transition_parser.oracles.static import Coverage, run_oracle
 from transition_parser.parsing.formalisms import AMR, TREES, formalism_of
-from transition_parser.preprocess.aligner import aligned, train_table
+from transition_parser.preprocess.aligner.aligner import aligned, train_table
 from transition_parser.preprocess.banks import RULE, Problems, derived_alone, nothing_left, read_entries
 from transition_parser.text.frames import packaged
 from transition_parser.transitions import Action, RootRelations, make_system

@@ -106,7 +106,9 @@ class Lexicon:
         counts = {}
         for span, of_span in values["counts"].items():
             if not _COUNTS.fits(of_span) or min(of_span.values(), default=1) < 1:
-                raise input_error(f"the counts of {shown(span)} must be {_COUNTS.what} above 0, not {shown(of_span)}", path)
+                raise input_error(
+                    f"the counts of {shown(span)} must be {_COUNTS.what} above 0, not {shown(of_span)}", path
+                )
             counts[span] = {
                 _action(span, token, lambda action: action.kind in MAKE_NODES, path): count
                 for token, count in of_span.items()

@@ -102,7 +102,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:
         """Yield the entries of a bank with their derivations. Unaligned nodes are aligned first."""
         from transition_parser.oracles.amr_check import derive_entry
-        from transition_parser.preprocess.aligner import aligned, train_table
+        from transition_parser.preprocess.aligner.aligner import aligned, train_table
 
         entries, machine = list(read_bank(path)), AmrSystem()
         for entry in aligned(entries, train_table(entries)):
