@@ -16,8 +16,7 @@ from tests.small_models import MODELS, make_batch, make_criterion, make_folder, 
 from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.base.errors import InputError
 from transition_parser.kernels import search_kernels
-from transition_parser.models.graph2graph.classifiers import Classifiers
-from transition_parser.models.graph2graph.composition import Composition
+from transition_parser.models.graph2graph.composition import Classifiers, Composition
 from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK, FeedbackSearch, with_root_at_bottom
 from transition_parser.models.graph2graph.encoder import (
     CLS,

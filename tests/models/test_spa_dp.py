@@ -28,8 +28,7 @@ from transition_parser.models.spa_dp.encoder import (
     VanillaAttention,
 )
 from transition_parser.modules.contract import only_legal
-from transition_parser.modules.tree_decoder import LEAST_BELIEF, other_words
-from transition_parser.modules.tree_derivations import Derivations, ScoredTree, best_tree
+from transition_parser.modules.tree_decoder import LEAST_BELIEF, Derivations, ScoredTree, best_tree, other_words
 from transition_parser.parsing.parses import graph_of
 from transition_parser.parsing.search import search
 from transition_parser.states.table import ActionTable

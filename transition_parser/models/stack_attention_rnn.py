@@ -130,15 +130,8 @@ class StackAttentionDecoder(StateDecoder):
         super().__init__(table)
         dim, hidden, words = options.decoder_embed_dim, options.decoder_hidden, 2 * options.encoder_hidden
         self.pushed, self.removed = not options.no_pushed, not options.no_removed
-        self.needs = tuple(
-            name
-            for name, wanted in (
-                ("stack", self.pushed),
-                ("buffer", self.removed),
-                ("steps_since_stack", self.pushed or self.removed),
-            )
-            if wanted
-        )
+        wanted = {"stack": self.pushed, "buffer": self.removed, "steps_since_stack": self.pushed or self.removed}
+        self.needs = tuple(name for name, is_wanted in wanted.items() if is_wanted)
         self.embed = nn.Embedding(len(table.tokens), dim, padding)
         nn.init.normal_(self.embed.weight, std=dim**-0.5)
         nn.init.zeros_(self.embed.weight[padding])

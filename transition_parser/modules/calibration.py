@@ -47,7 +47,10 @@ class Calibration(NamedTuple):
         """Make a calibration from the result of `as_json`. Raises `InputError` for any other value."""
         if values.keys() != set(cls._fields):
             raise InputError(f"'calibration' must have the keys {' and '.join(cls._fields)}, not {shown([*values])}")
-        return cls(*(_scalings(values[name]) for name in cls._fields))
+        for scalings in values.values():
+            if not isinstance(scalings, Mapping):
+                raise InputError(f"the scalings of 'calibration' must be a JSON object, not {shown(scalings)}")
+        return cls(*({kind: _scaling(kind, value) for kind, value in values[name].items()} for name in cls._fields))
 
     def as_json(self) -> dict[str, Any]:
         """Return the calibration as `config.json` stores it."""
@@ -62,23 +65,10 @@ def log_odds(confidence: float) -> float:
     return math.log(confidence / (1.0 - confidence))
 
 
-def _scalings(values: object) -> dict[str, Scaling]:
-    if not isinstance(values, Mapping):
-        raise InputError(f"the scalings of 'calibration' must be a JSON object, not {shown(values)}")
-    return {name: _scaling(name, value) for name, value in values.items()}
-
-
 def _scaling(name: str, value: object) -> Scaling:
-    if (
-        not isinstance(value, Mapping)
-        or value.keys() != set(Scaling._fields)
-        or not all(map(_is_number, value.values()))
-    ):
+    known = isinstance(value, Mapping) and value.keys() == set(Scaling._fields)
+    if not known or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in value.values()):
         raise InputError(f"the calibration of {shown(name)} must be a temperature and an offset, not {shown(value)}")
     if not (1 / LARGEST <= value["temperature"] <= LARGEST and abs(value["offset"]) <= LARGEST):  # rejects nan, too
         raise InputError(f"the calibration of {shown(name)} is out of range: {shown(value)}")
     return Scaling(**{key: float(number) for key, number in value.items()})
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

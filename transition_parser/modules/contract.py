@@ -371,8 +371,9 @@ class ParserModel(nn.Module):
         tokens, words = net_input["src_tokens"], net_input.get("words")
         encoder_out = self.encoder(tokens) if words is None else self.encoder(tokens, words=words)
         if words is not None and TAGS in words and self.tag_heads is not None and not self.training:
-            predicted = self.tag_heads.best_tags(encoder_out.tagged)
-            words = {**words, TAGS: {"ids": _with_predicted(words[TAGS]["ids"], predicted, encoder_out.lengths)}}
+            known, predicted = words[TAGS]["ids"], self.tag_heads.best_tags(encoder_out.tagged)
+            is_word = torch.arange(known.size(1), device=known.device) < encoder_out.lengths[:, None]
+            words = {**words, TAGS: {"ids": torch.where((known == 0) & is_word, predicted, known)}}
             encoder_out = self.encoder(tokens, words=words)
         return replace(encoder_out, features=net_input.get("features"))
 
@@ -424,9 +425,3 @@ class ParserModel(nn.Module):
     def search_directly(self, encoder_out: EncoderOut, nbest: int) -> list[list[Hypothesis]] | None:
         """Return the result of `GraphDecoder.derivations`; None for models that score actions."""
         return self.decoder.derivations(encoder_out, nbest) if isinstance(self.decoder, GraphDecoder) else None
-
-
-def _with_predicted(known: Tensor, predicted: Tensor, lengths: Tensor) -> Tensor:
-    """Return the known ids of tags, (B, P), and the predicted ids for words whose known id is 0."""
-    is_word = torch.arange(known.size(1), device=known.device) < lengths[:, None]
-    return torch.where((known == 0) & is_word, predicted, known)

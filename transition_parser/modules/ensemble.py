@@ -119,7 +119,13 @@ class Ensemble(ParserModel):
     """Models that score the same actions and act as one model. The first model predicts the tags."""
 
     def __init__(self, members: Sequence[ParserModel]) -> None:
-        super().__init__(nn.ModuleList(member.encoder for member in members), EnsembleDecoder([*_decoders(members)]))
+        decoders: list[StateDecoder] = []
+        for number, decoder in enumerate((member.decoder for member in members), 1):
+            assert isinstance(decoder, StateDecoder)
+            if decoders and decoder.table.tokens != decoders[0].table.tokens:
+                raise InputError(f"model {number} of the ensemble has other actions than the first")
+            decoders.append(decoder)
+        super().__init__(nn.ModuleList(member.encoder for member in members), EnsembleDecoder(decoders))
         self.members = nn.ModuleList(members)
 
     @property
@@ -135,13 +141,3 @@ class Ensemble(ParserModel):
         return EnsembleOut.of_members(
             [m.encode({**net_input, "words": words.get(str(i))}) for i, m in enumerate(self.members)]
         )
-
-
-def _decoders(members: Sequence[ParserModel]) -> list[StateDecoder]:
-    decoders: list[StateDecoder] = []
-    for number, decoder in enumerate((member.decoder for member in members), 1):
-        assert isinstance(decoder, StateDecoder)
-        if decoders and decoder.table.tokens != decoders[0].table.tokens:
-            raise InputError(f"model {number} of the ensemble has other actions than the first")
-        decoders.append(decoder)
-    return decoders

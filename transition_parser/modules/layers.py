@@ -99,9 +99,6 @@ class Dropout(nn.Module):
             return cheap_dropout(x, self.p, self.training)
         return x * cheap_dropout(torch.ones_like(x[..., :1]), self.p, True)
 
-    def extra_repr(self) -> str:
-        return f"p={self.p}, whole={self.whole}"
-
 
 _AT_ONCE = 1 << 24  # the most scores that search computes at once; more queries are computed in groups
 

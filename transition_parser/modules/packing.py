@@ -57,9 +57,8 @@ def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module
     """
 
     def replaces(layer: Any) -> bool:
-        return (
-            type(layer) is nn.Linear and not _is_read(layer) and min(layer.in_features, layer.out_features) >= narrowest
-        )
+        is_read = getattr(layer, "weight_is_read", False)
+        return type(layer) is nn.Linear and not is_read and min(layer.in_features, layer.out_features) >= narrowest
 
     for module in list(model.modules()):
         if unfold := getattr(module, "unfold", None):
@@ -69,7 +68,8 @@ def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module
         if replaces(inner) and activation in ("relu", "gelu"):
             parent.inner, parent.activation_in_product = make(inner, activation), True
         dense, after = getattr(parent, "dense", None), getattr(parent, "intermediate_act_fn", None)
-        if replaces(dense) and after is not None and _is_gelu(after):
+        probe = torch.linspace(-4, 4, 99)  # approximations of GELU have other formulas
+        if replaces(dense) and after is not None and torch.equal(after(probe), F.gelu(probe)):
             parent.dense, parent.intermediate_act_fn = make(dense, "gelu"), nn.Identity()
         for name, layer in parent.named_children():
             if replaces(layer):
@@ -83,16 +83,6 @@ def merge_adapters(model: nn.Module) -> None:
             if hasattr(layer, "get_base_layer"):
                 layer.merge()
                 setattr(parent, name, layer.get_base_layer())
-
-
-def _is_gelu(activation: Callable[[Tensor], Tensor]) -> bool:
-    """Return True for the exact GELU; its approximations have other formulas."""
-    probe = torch.linspace(-4, 4, 99)
-    return torch.equal(activation(probe), F.gelu(probe))
-
-
-def _is_read(layer: nn.Module) -> bool:
-    return getattr(layer, "weight_is_read", False)
 
 
 def _keeps_weight(layer: nn.Linear) -> bool:

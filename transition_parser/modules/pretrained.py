@@ -128,9 +128,17 @@ class PretrainedWords(OptionalInput):
         self.network, tokenizer = files.load()
         self._attention = self.network.config._attn_implementation
         self._chooses_attention = self._attention == FUSED
-        _draw_cheaply(self.network)
+        for parent in list(self.network.modules()):  # our dropout draws random numbers cheaply
+            for name, layer in parent.named_children():
+                if type(layer) is nn.Dropout:
+                    setattr(parent, name, Dropout(layer.p).train(layer.training))
         if training == ADAPTERS:
-            _add_adapters(self.network, options.pretrained_rank)
+            with needs_extra(*EXTRA):
+                from peft import LoraConfig, inject_adapter_in_model
+
+            names = [name for name, layer in self.network.named_modules() if type(layer) is nn.Linear]
+            rank = options.pretrained_rank
+            inject_adapter_in_model(LoraConfig(r=rank, lora_alpha=rank, target_modules=names), self.network)
         self._learned = _learned(self.network, training)
         for name, parameter in self.network.named_parameters():
             parameter.requires_grad = name in self._learned
@@ -139,7 +147,9 @@ class PretrainedWords(OptionalInput):
         self.layers = layers_of(options.pretrained_layers, config.num_hidden_layers)
         self.width = config.hidden_size * len(self.layers)  # the width of the result of `vectors`
         self.project_from(self.width)
-        self._first, self._last = _special_tokens(tokenizer)
+        first = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
+        last = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
+        self._first, self._last = ([] if special is None else [special] for special in (first, last))
         special = len(self._first) + len(self._last)
         self._longest = min(_positions(self.network), tokenizer.model_max_length) - special
         self.pieces = WordPieces(tokenizer, self._longest)
@@ -264,35 +274,12 @@ def _pooled(states: Sequence[Tensor], piece: Tensor, word: Tensor, words: int) -
     return F.layer_norm(sums, sums.shape[-1:]).flatten(1)
 
 
-def _draw_cheaply(network: nn.Module) -> None:
-    """Replace the encoder's dropout layers by ours, which draw random numbers cheaply."""
-    for parent in list(network.modules()):
-        for name, layer in parent.named_children():
-            if type(layer) is nn.Dropout:
-                setattr(parent, name, Dropout(layer.p).train(layer.training))
-
-
-def _add_adapters(network: nn.Module, rank: int) -> None:
-    with needs_extra(*EXTRA):
-        from peft import LoraConfig, inject_adapter_in_model
-
-    names = [name for name, layer in network.named_modules() if type(layer) is nn.Linear]
-    inject_adapter_in_model(LoraConfig(r=rank, lora_alpha=rank, target_modules=names), network)
-
-
 def _positions(network: nn.Module) -> int:
     """Return the largest number of pieces that the encoder can read at once."""
     # RoBERTa and its kin number positions from `padding_idx` + 1, so no piece uses the first rows of their table
     table = getattr(getattr(network, "embeddings", None), "position_embeddings", None)
     padding = getattr(table, "padding_idx", None)
     return network.config.max_position_embeddings - (0 if padding is None else padding + 1)
-
-
-def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """Return the ids of the special pieces that the encoder reads before and after a sentence."""
-    first = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
-    last = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
-    return [] if first is None else [first], [] if last is None else [last]
 
 
 def _learned(network: Any, training: str) -> set[str]:

@@ -96,8 +96,8 @@ class EncoderFiles:
                 network = AutoModel.from_pretrained(self.folder, **options, dtype=torch.float32, use_safetensors=True)
                 tokenizer = AutoTokenizer.from_pretrained(self.folder, **options, add_prefix_space=True)
             except Exception as error:  # damaged files and files of other models raise many types of exceptions
-                problem = f"not an encoder that transformers loads: {_first_line(error)}"
-                raise input_error(problem, self.folder) from None
+                first_line = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+                raise input_error(f"not an encoder that transformers loads: {first_line}", self.folder) from None
         if getattr(network, "pooler", None) is not None:
             network.pooler = None  # computes a vector of the whole sentence, which nothing reads
         return network, tokenizer
@@ -141,10 +141,6 @@ def _with_config(folder: Path, name: str) -> Path:
     if not (folder / "config.json").is_file():
         raise input_error(f"no config.json of a pretrained encoder: {HOW_TO_GET}", name)
     return folder
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
 class WordPieces:

@@ -151,14 +151,11 @@ class LabelSet:
 
     def values(self, ids: Sequence[Any]) -> list[str]:
         """Return the value of each word, `_` for no labels."""
-        return [self._value(tuple(of_word)) for of_word in ids]
-
-    def _value(self, ids: tuple[int, ...]) -> str:
-        value = self._values.get(ids)
-        if value is None:
-            value = self._column.value(self.columns.of_ids(self.name, [i for i in ids if i]))
-            self._values[ids] = value
-        return value
+        for of_word in map(tuple, ids):
+            if of_word not in self._values:
+                labels = self.columns.of_ids(self.name, [i for i in of_word if i])
+                self._values[of_word] = self._column.value(labels)
+        return [self._values[tuple(of_word)] for of_word in ids]
 
 
 Labels = OneLabel | LabelSet
@@ -232,29 +229,19 @@ class TagHeads(nn.ModuleDict):
         return bool(self._seen)
 
     def _best(self, words: Tensor, tags: Sequence[Sequence[str]]) -> dict[str, Tensor]:
+        """Return the ids of the best labels of each column, limited to labels seen with the word's tag."""
         best: dict[str, Tensor] = {}
-        of_words = None
         for name, head in self.items():
-            if name in self._seen and of_words is None:
-                of_words = self._tags(best[UPOS], tags)
-            legal = self._seen_with(name, of_words) if of_words is not None else None
+            legal = None
+            if name in self._seen:
+                of_words = best[UPOS]  # comes first
+                if tags:
+                    known = self._labels[UPOS].targets(tags, of_words.size(1)).to(of_words.device)
+                    of_words = torch.where(known > 0, known, of_words)
+                self._seen[name] = self._seen[name].to(of_words.device)
+                legal = self._seen[name][of_words]
             best[name] = self._labels[name].best(head(words), legal)
         return best
-
-    def _tags(self, predicted: Tensor, tags: Sequence[Sequence[str]]) -> Tensor:
-        """Return the ids (B, P) of the known tags, and of the predicted tags for words without a known tag."""
-        if not tags:
-            return predicted
-        known = self._labels[UPOS].targets(tags, predicted.size(1)).to(predicted.device)
-        return torch.where(known > 0, known, predicted)
-
-    def _seen_with(self, name: str, tags: Tensor) -> Tensor | None:
-        """Return (B, P, labels) bool: True for labels seen in training with the word's tag; None if all are allowed."""
-        if name not in self._seen:
-            return None
-        if self._seen[name].device != tags.device:
-            self._seen[name] = self._seen[name].to(tags.device)
-        return self._seen[name][tags]
 
     def targets(self, annotations: Annotations, wide: int) -> dict[str, Tensor]:
         """Return the targets of each column, (B, wide) or (B, wide, attributes); see `OneLabel` and `LabelSet`."""

@@ -14,8 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from transition_parser.base.errors import InputError
-from transition_parser.models.graph2graph.classifiers import Classifiers
-from transition_parser.models.graph2graph.composition import Composed, Composition, History
+from transition_parser.models.graph2graph.composition import Classifiers, Composed, Composition, History
 from transition_parser.models.graph2graph.encoder import CLS, SECOND_SEP, Slots, add_graph_inputs, label_embeddings
 from transition_parser.models.graph2graph.layers import Transformer, Visible
 from transition_parser.models.graph2graph.options import (

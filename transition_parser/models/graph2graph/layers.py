@@ -155,7 +155,9 @@ class CellLayout(NamedTuple):
             slots, number = order[rows, :width], torch.arange(len(rows))[:, None]
             known = torch.arange(width) < there[rows].sum(1, keepdim=True)
             among = None if relations is None else relations[rows[:, None, None], slots[:, :, None], slots[:, None]]
-            queries = min(_needed(matters[rows], WIDTHS if few_shapes else 1), place.size(1))
+            matter = matters[rows].any(0).nonzero()  # the columns up to the last one that matters are needed
+            needed = int(matter.max()) + 1 if len(matter) else 1
+            queries = min(rounded_up(needed, WIDTHS if few_shapes else 1), place.size(1))
             asked = place[rows, :queries].clamp_max(width - 1)
             parts.append(RowBlock.from_mask(known, among))
             last.append(
@@ -166,13 +168,6 @@ class CellLayout(NamedTuple):
             found[rows] = ask + number * queries + torch.arange(wanted.size(1)).clamp_max(queries - 1)
             cell, ask = cell + len(rows) * width, ask + len(rows) * queries
         return cls(torch.cat(cells), parts, last, torch.cat(asking), found)
-
-
-def _needed(matters: Tensor, step: int) -> int:
-    """Return the number of columns of `matters`, (R, K), up to the last one with a True, rounded up; 1 at least."""
-    columns = matters.any(0).nonzero()
-    count = int(columns.max()) + 1 if len(columns) else 1
-    return rounded_up(count, step)
 
 
 class Layer(nn.Module):

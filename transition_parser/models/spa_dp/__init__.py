@@ -132,11 +132,6 @@ class RelationScores(nn.Module):
         return self.output(F.relu(self.dependent(words)[:, : heads.size(1)] + head))
 
 
-def head_scores(options: SpaDpGraphOptions, dim: int) -> nn.Module:
-    """Return the scorer of heads that `options.head_score` names, for words `dim` wide."""
-    return BilinearHeads(dim) if options.head_score == BILINEAR else PairScores(dim, options.mlp_width)
-
-
 SMALL = {"word_width": 256, "scan_width": 128, "scan_layers": 2, "spa_width": 128, "mlp_width": 256}
 
 
@@ -156,7 +151,8 @@ def build_graph(options: SpaDpGraphOptions, resources: Resources) -> ParserModel
     encoder = SpaEncoder(resources, options)
     dim, table = encoder.output_width, resources.table
     relations = RelationScores(dim, options.mlp_width, len(table.relations))
-    decoder = TreeDecoder(table, head_scores(options, dim), relations)
+    heads = BilinearHeads(dim) if options.head_score == BILINEAR else PairScores(dim, options.mlp_width)
+    decoder = TreeDecoder(table, heads, relations)
     return ParserModel(encoder, decoder, tag_heads(options, encoder.tagged_width, resources.columns))
 
 

@@ -92,7 +92,12 @@ class SpaEncoder(RecurrentEncoder):
             word_dropout=options.word_dropout,
         )
         scanned = 2 * options.scan_width
-        self.rescan, self.keeps_read = _rescan(options, scanned), options.tags_read_words
+        self.rescan: nn.Module | None = None
+        if options.spa == VANILLA:
+            self.rescan = VanillaAttention(scanned, options.spa_width)
+        elif options.spa != NONE:
+            self.rescan = SequencePreservedAttention(scanned, options.spa_width, options.spa == TO_BOUNDARY)
+        self.keeps_read = options.tags_read_words
         self.output_width = scanned + (self.rescan.output_width if self.rescan is not None else 0)
         self.tagged_width = self.output_width + (self.read_width if self.keeps_read else 0)
 
@@ -106,14 +111,6 @@ class SpaEncoder(RecurrentEncoder):
             return scanned
         found = self.dropout(self.rescan(scanned.words, mask))
         return replace(scanned, words=torch.cat([scanned.words, found.to(scanned.words.dtype)], -1))
-
-
-def _rescan(options: SpaDpOptions, dim: int) -> nn.Module | None:
-    if options.spa == NONE:
-        return None
-    if options.spa == VANILLA:
-        return VanillaAttention(dim, options.spa_width)
-    return SequencePreservedAttention(dim, options.spa_width, options.spa == TO_BOUNDARY)
 
 
 class SequencePreservedAttention(nn.Module):

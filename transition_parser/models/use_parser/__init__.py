@@ -33,30 +33,22 @@ SMALL = {
 def build(options: UseOptions, resources: Resources) -> ParserModel:
     """Return the model over the dictionaries of `resources`."""
     dim = options.encoder_embed_dim
-    encoder = _encoder(options, ReadingSettings.from_resources(resources, options, dim))
-    decoder = UseDecoder(resources.table, resources.target_dictionary.pad(), dim, options)
-    return ParserModel(encoder, decoder, tag_heads(options, dim, resources.columns))
-
-
-def _encoder(options: UseOptions, settings: ReadingSettings) -> WordReader:
-    dim = options.encoder_embed_dim
+    settings = ReadingSettings.from_resources(resources, options, dim)
+    encoder: WordReader
     if options.lexical_encoder == LSTM:
-        return RecurrentEncoder(
+        encoder = RecurrentEncoder(
             settings, dim=dim, hidden=dim // 2, layers=options.encoder_layers, cell="lstm",
             dropout=options.dropout, word_dropout=options.word_dropout,
         )  # fmt: skip
-    encoder = WordEncoder(
-        settings,
-        dim=dim,
-        heads=options.encoder_attention_heads,
-        inner=options.encoder_ffn_embed_dim,
-        layers=options.encoder_layers,
-        local_layers=options.encoder_local_layers,
-        dropout=options.encoder_dropout,
-        word_dropout=options.word_dropout,
-    )
-    encoder.dropout = Dropout(options.dropout)  # dropout of the Transformer's input
-    return encoder
+    else:
+        encoder = WordEncoder(
+            settings, dim=dim, heads=options.encoder_attention_heads, inner=options.encoder_ffn_embed_dim,
+            layers=options.encoder_layers, local_layers=options.encoder_local_layers,
+            dropout=options.encoder_dropout, word_dropout=options.word_dropout,
+        )  # fmt: skip
+        encoder.dropout = Dropout(options.dropout)  # dropout of the Transformer's input
+    decoder = UseDecoder(resources.table, resources.target_dictionary.pad(), dim, options)
+    return ParserModel(encoder, decoder, tag_heads(options, dim, resources.columns))
 
 
 register("use_parser", UseOptions, build, {"use_parser": {}, "use_parser_small": SMALL})

@@ -15,8 +15,14 @@ from transition_parser.base.errors import NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import machine_kernels
 from transition_parser.modules.contract import only_legal
-from transition_parser.modules.tree_decoder import _best_heads, are_trees, other_words
-from transition_parser.modules.tree_derivations import Derivations, ScoredTree, best_tree
+from transition_parser.modules.tree_decoder import (
+    Derivations,
+    ScoredTree,
+    _best_heads,
+    are_trees,
+    best_tree,
+    other_words,
+)
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import RootRelations, make_system
 
