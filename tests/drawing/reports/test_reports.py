@@ -14,12 +14,13 @@ ATTACK = "<script>alert(1)</script>"
 
 
 class Page(HTMLParser):
-    """The tags of a page, its text, and the cells that are marked."""
+    """The tags of a page, its text, its marked cells; first text of each row with a bar → its last text, and the bar."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.tags, self.addresses, self.marked, self.text = [], [], [], ""
         self._in_marked = False
+        self.row, self.bars = [], {}
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
@@ -27,12 +28,17 @@ class Page(HTMLParser):
         given = dict(attributes)
         self.addresses += [name for name in given if name in ("src", "href") or name.startswith("on")]
         self._in_marked = given.get("class") == "wrong"
+        if tag == "tr":
+            self.row = []
+        if tag == "div" and "style" in given:
+            self.bars[self.row[0]] = (self.row[-1], float(given["style"].removeprefix("width: ").removesuffix("%")))
 
     def handle_endtag(self, tag):
         self._in_marked = False
 
     def handle_data(self, data):
         self.text += data
+        self.row.append(data)
         if self._in_marked:
             self.marked.append(data)
 
@@ -69,7 +75,8 @@ def test_trees_confusions_and_marks_are_those_of_the_files(parsed, tmp_path):
     wrong = sum(any(row.deprel == "obj" for row in sentence.words) for sentence in read_conllu(SAMPLE))
     for length, score in Comparison(list(read_conllu(SAMPLE)), list(read_conllu(parsed))).by_length().items():
         assert length in shown.text and f"{score.f1:.2f}" in shown.text
-    assert "LAS by words of the sentence" in shown.text
+        assert shown.bars[length] == (f"{score.f1:.2f}", pytest.approx(score.f1, abs=0.05))
+    assert "LAS by words of the sentence" in shown.text and shown.bars["obj"] == ("0.00", 0.0)
     assert f"{min(wrong, WORST)} of 64, those with the most wrong arcs first" in shown.text
 
 
@@ -132,6 +139,8 @@ def test_amrs_show_both_graphs_and_what_they_do_not_share(tmp_path):
     shown = page(SAMPLE_AMR, tmp_path / "parsed.amr", tmp_path)
     assert "script" not in shown.tags and ATTACK in shown.text and "1 of " in shown.text
     assert all(name in shown.text for name in ("named entities", "reentrancies", "no wsd", "want-01 :note"))
+    assert {"smatch", "concepts", "srl", "reentrancies"} <= shown.bars.keys() and shown.bars["srl"] == ("1.0000", 100.0)
+    assert all(length == pytest.approx(100 * float(figure), abs=0.05) for figure, length in shown.bars.values())
 
 
 def test_a_large_file_shows_the_worst_alone(tmp_path):

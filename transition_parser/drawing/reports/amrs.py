@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from transition_parser.base.errors import InputError
-from transition_parser.drawing.reports.page import WORST, Bar, Chart, Compared, ReportTable, cells, write_page
+from transition_parser.drawing.reports.page import WORST, Compared, ReportTable, cells, write_page
 from transition_parser.graphs.amr_score import BankScore, Counts, triple_diff
 from transition_parser.graphs.bank import AmrEntry
 
@@ -26,7 +26,9 @@ def write_amr_report(
     rows = [cells(name, *(f"{value[part]:.4f}" for part in ("precision", "recall", "f1"))) for name, value in parts]
     smatch = [sentence.counts["smatch"] for sentence in scores.sentences]
     tables = [
-        ReportTable("Fine-grained scores", ("", "precision", "recall", "F1"), rows, chart=_chart(parts)),
+        ReportTable(
+            "Fine-grained scores", ("", "precision", "recall", "F1"), rows, bars=[value["f1"] for _, value in parts]
+        ),
         _by(
             "Smatch by words of the sentence",
             "words",
@@ -41,23 +43,13 @@ def write_amr_report(
     write_page(path, title, plain, tables, shown, len(pairs), order)
 
 
-def _chart(parts: Sequence[tuple[str, Mapping[str, float]]]) -> Chart:
-    notes = [f"precision {value['precision']:.4f}, recall {value['recall']:.4f}" for _, value in parts]
-    bars = [
-        Bar(name, value["f1"], f"{value['f1']:.4f}", note) for (name, value), note in zip(parts, notes, strict=True)
-    ]
-    return Chart("F1", 1, bars)
-
-
 def _by(title: str, what: str, bins: Sequence[int], counts: Sequence[Counts]) -> ReportTable:
     rows, bars = [], []
     for number in sorted(set(bins)):
         inside = [count for one, count in zip(bins, counts, strict=True) if one == number]
-        name = f"{number * _STEP + 1}-{(number + 1) * _STEP}"
-        f1 = sum(inside, Counts()).f1
-        rows.append(cells(name, len(inside), f"{f1:.4f}"))
-        bars.append(Bar(name, f1, f"{f1:.4f}", f"{len(inside):,} sentences"))
-    return ReportTable(title, (what, "sentences", "Smatch"), rows, chart=Chart("Smatch", 1, bars))
+        bars.append(sum(inside, Counts()).f1)
+        rows.append(cells(f"{number * _STEP + 1}-{(number + 1) * _STEP}", len(inside), f"{bars[-1]:.4f}"))
+    return ReportTable(title, (what, "sentences", "Smatch"), rows, bars=bars)
 
 
 def _compared(gold: AmrEntry, system: AmrEntry, number: int, counts: Counts) -> Compared:

@@ -1,4 +1,4 @@
-"""The page of a report: sections of tables, bar charts and sentences, drawn by the template report.html."""
+"""The page of a report: sections of tables, some with bars, and of sentences, drawn by the template report.html."""
 
 from __future__ import annotations
 
@@ -10,62 +10,6 @@ from typing import Any, NamedTuple
 from transition_parser.base.files import replacing
 
 WORST = 100  # maximum number of sentences in a report; browsers scroll longer pages badly
-
-
-# widths in pixels: of a character of a name, and of the columns of figures, bars and notes
-CHARACTER, FIGURES, BARS, NOTES = 8, 56, 240, 200
-ROW, AXIS = 22, 24  # heights of a bar with its gap, and of the axis
-_TICKS = 4
-
-
-class Bar(NamedTuple):
-    """A bar of a chart."""
-
-    name: str  # text on the left of the bar
-    value: float  # length of the bar, on the scale of the chart
-    figure: str  # the value as it is written before the bar
-    note: str  # the data that the value was measured on, such as `1,204 words`
-
-
-class Chart(NamedTuple):
-    """Horizontal bars, one below the other, on a scale from 0."""
-
-    measure: str  # the name of the score, such as `LAS`
-    most: float  # the end of the scale
-    bars: Sequence[Bar]
-
-    @property
-    def width(self) -> int:
-        """The width of the picture in pixels."""
-        return self.left + BARS + NOTES
-
-    @property
-    def height(self) -> int:
-        """The height of the picture in pixels."""
-        return ROW * len(self.bars) + AXIS
-
-    @property
-    def names(self) -> int:
-        """The width of the column of names, in pixels."""
-        return CHARACTER * max((len(bar.name) for bar in self.bars), default=0) + CHARACTER
-
-    @property
-    def left(self) -> int:
-        """The x of the scale's 0, in pixels."""
-        return self.names + FIGURES
-
-    def placed(self) -> list[tuple[Bar, int, float]]:
-        """Return each bar with its upper edge and its length in pixels, from top to bottom."""
-        return [(bar, ROW * i, BARS * bar.value / self.most) for i, bar in enumerate(self.bars)]
-
-    def ticks(self) -> list[tuple[float, str]]:
-        """Return the marks of the axis, x in pixels and text, from 0 to the end of the scale."""
-        shares = [i / _TICKS for i in range(_TICKS + 1)]
-        return [(self.left + BARS * share, f"{self.most * share:g}") for share in shares]
-
-    def description(self) -> str:
-        """Return the chart in words."""
-        return "; ".join(f"{bar.name}: {bar.figure} ({bar.note})" for bar in self.bars)
 
 
 class Cell(NamedTuple):
@@ -83,7 +27,7 @@ class ReportTable(NamedTuple):
     head: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     note: str = ""  # a sentence above the table
-    chart: Chart | None = None  # the scores of the table as bars, or None
+    bars: Sequence[float] = ()  # for each row the length of a bar, from 0 to 1
 
 
 class Compared(NamedTuple):

@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from transition_parser.drawing.reports.page import WORST, Bar, Cell, Chart, Compared, ReportTable, cells, write_page
+from transition_parser.drawing.reports.page import WORST, Cell, Compared, ReportTable, cells, write_page
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency_score import Comparison, Pair, Score
 
 _MATRIX = 15  # maximum number of relations in the confusion matrix
 _PAIRS = 30  # maximum number of listed confusions
-_BARS = 20  # maximum number of bars in a chart
 _OTHERS = "(others)"
 _HEAD = ("", "word", "gold head", "gold relation", "predicted head", "predicted relation")
 
@@ -43,9 +42,7 @@ def write_tree_report(
 
 def _scores(title: str, what: str, table: Mapping[str, Score]) -> ReportTable:
     rows = [cells(name, score.gold, score.system, f"{score.f1:.2f}") for name, score in table.items()]
-    bars = [Bar(name, score.f1, f"{score.f1:.2f}", f"{score.gold:,} words") for name, score in table.items()]
-    note = f"The chart shows the {_BARS} most frequent." if len(bars) > _BARS else ""
-    return ReportTable(title, (what, "gold", "predicted", "LAS"), rows, note, Chart("LAS", 100, bars[:_BARS]))
+    return ReportTable(title, (what, "gold", "predicted", "LAS"), rows, bars=[one.f1 / 100 for one in table.values()])
 
 
 def _confusions(comparison: Comparison) -> list[ReportTable]:
