@@ -14,7 +14,7 @@ ATTACK = "<script>alert(1)</script>"
 
 
 class Page(HTMLParser):
-    """The tags of a page, its text, its marked cells; first text of each row with a bar → its last text, and the bar."""
+    """The tags of a page, its text, its marked cells; first text of each row with a bar → its last text, the bar."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
