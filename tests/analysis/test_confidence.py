@@ -196,10 +196,7 @@ def test_confidences_are_those_of_the_calibration(folder, options, scalings):
         ({"derivation": {}, "beam": {"a": {"temperature": 0, "offset": 0}}}, "is out of range"),
         ({"derivation": {}, "beam": {"a": {"temperature": -1, "offset": 0}}}, "is out of range"),
         ({"derivation": {}, "beam": {"a": {"temperature": 1, "offset": 1e9}}}, "is out of range"),
-        (
-            {"derivation": {"x": {"temperature": 1, "offset": 0}}, "beam": {}},
-            "'x' is not a kind of confidence",
-        ),
+        ({"derivation": {"x": {"temperature": 1, "offset": 0}}, "beam": {}}, "'x' is not a kind of confidence"),
     ],
 )
 def test_calibrations_that_can_not_be(folder, value, said):

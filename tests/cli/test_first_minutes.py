@@ -13,11 +13,7 @@ from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.conllu import parse_conllu
 
 TEXT = "She didn't go (and he\nstayed). Why?\n\nNobody knows.\n"
-FORMS = [
-    ["She", "did", "n't", "go", "(", "and", "he", "stayed", ")", "."],
-    ["Why", "?"],
-    ["Nobody", "knows", "."],
-]
+FORMS = [["She", "did", "n't", "go", "(", "and", "he", "stayed", ")", "."], ["Why", "?"], ["Nobody", "knows", "."]]
 
 
 @pytest.fixture(scope="module")

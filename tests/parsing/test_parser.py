@@ -290,10 +290,7 @@ def test_sentences_to_text():
 
 @pytest.mark.parametrize(
     ("given", "problem"),
-    [
-        ("She ran.", "'She ran.' is not a list of sentences"),
-        (["a", 7], "sentence 2 is 7, not a string"),
-    ],
+    [("She ran.", "'She ran.' is not a list of sentences"), (["a", 7], "sentence 2 is 7, not a string")],
 )
 def test_what_are_no_sentences_for_parse_sents(parser, given, problem):
     with pytest.raises(InputError, match=problem):

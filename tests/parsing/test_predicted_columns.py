@@ -11,11 +11,7 @@ from transition_parser.modules.tagging import TagHeads
 from transition_parser.parsing.formalisms import TREES
 from transition_parser.text.columns import Columns
 
-VALUES = {
-    "upos": ("NOUN", "VERB"),
-    "xpos": ("NN", "VB"),
-    "feats": ("Number=Sing", "Case=Nom", "Number=Plur"),
-}
+VALUES = {"upos": ("NOUN", "VERB"), "xpos": ("NN", "VB"), "feats": ("Number=Sing", "Case=Nom", "Number=Plur")}
 SEEN = {"xpos": {"NOUN": ["NN"], "VERB": ["VB"]}, "feats": {"NOUN": ["Number=Sing", "Number=Plur"], "VERB": []}}
 
 

@@ -19,15 +19,7 @@ from transition_parser import __version__
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.parsing.parser import Parser
 from transition_parser.storage import installed, packages
-from transition_parser.storage.cards import (
-    BEST,
-    PRETRAINED,
-    VARIABLE,
-    known_models,
-    model_names,
-    read_card,
-    write_card,
-)
+from transition_parser.storage.cards import BEST, PRETRAINED, VARIABLE, known_models, model_names, read_card, write_card
 from transition_parser.storage.checkpoints import model_path
 
 CARD = {"description": "Arbres français", "language": "fr", "license": "CC BY-SA 4.0"}

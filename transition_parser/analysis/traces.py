@@ -147,12 +147,7 @@ def trace(
 
 
 def _traced(
-    parser: Parser,
-    sentence: AnySentence,
-    number: int,
-    nbest: int | None,
-    pause: Callable[[], None],
-    only: int | None,
+    parser: Parser, sentence: AnySentence, number: int, nbest: int | None, pause: Callable[[], None], only: int | None
 ) -> Trace:
     formalism, table = parser.formalism, parser.resources.table
     recorder = _Recorder(parser.model.decoder, pause)

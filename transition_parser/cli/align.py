@@ -13,13 +13,7 @@ from collections.abc import Iterable, Iterator
 from transition_parser.base.errors import InputError
 from transition_parser.base.files import open_input, output
 from transition_parser.base.process import progress
-from transition_parser.cli.options import (
-    add_json,
-    add_processes,
-    add_skip_bad,
-    print_figures,
-    report_left_out,
-)
+from transition_parser.cli.options import add, print_figures, report_left_out
 from transition_parser.graphs.bank import AmrEntry, is_header, metadata_of, parse_bank, read_bank
 from transition_parser.graphs.conllu import decode_line
 from transition_parser.oracles.amr_check import derive
@@ -57,9 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="AMR",
         help="learn words and concepts from these banks, too; they are not written",
     )
-    add_skip_bad(parser)
-    add_processes(parser)
-    add_json(parser)
+    add(parser, "--skip-bad", "--processes", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -122,8 +114,4 @@ def _blocks(lines: Iterable[bytes], path: str) -> Iterator[tuple[int, list[str]]
 
 
 def _figures(entries: list[AmrEntry], bad: list[InputError]) -> dict[str, int]:
-    return {
-        "entries": len(entries),
-        "nodes": sum(len(entry.alignments) for entry in entries),
-        "left_out": len(bad),
-    }
+    return {"entries": len(entries), "nodes": sum(len(entry.alignments) for entry in entries), "left_out": len(bad)}

@@ -11,15 +11,7 @@ from __future__ import annotations
 
 import argparse
 
-from transition_parser.cli.options import (
-    add_json,
-    add_speed,
-    add_user_dir,
-    check_inputs,
-    import_user_dir,
-    positive,
-    print_figures,
-)
+from transition_parser.cli.options import add, check_inputs, import_user_dir, positive, print_figures
 
 HELP = "calibrate the confidences of an exported model"
 EXAMPLE = """example:
@@ -33,9 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--beam", type=positive, default=10, metavar="N", help="beam size of parses with alternatives (default: 10)"
     )
-    add_speed(parser)
-    add_user_dir(parser)
-    add_json(parser)
+    add(parser, "--precision", "--threads", "--user-dir", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:

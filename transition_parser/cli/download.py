@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.base.files import held, replacing, said_of
 from transition_parser.base.model_files import sha256_of
-from transition_parser.cli.options import add_json, print_figures
+from transition_parser.cli.options import add, print_figures
 
 HELP = "download treebanks and AMR corpora from their publishers"
 EXAMPLE = """example:
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "TRANSITION_PARSER_MIRROR)",
     )
     parser.add_argument("--list", action="store_true", help="list the corpora, and download nothing")
-    add_json(parser)
+    add(parser, "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -21,9 +21,9 @@ from transition_parser.base.files import replacing
 from transition_parser.base.process import progress
 from transition_parser.cli.options import (
     OptionsOf,
+    add,
     add_system,
     add_text,
-    add_user_dir,
     check_inputs,
     check_options,
     import_user_dir,
@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     page.add_argument("--beam", type=positive, default=4, metavar="N", help="beam size (default: 4; 1: greedy search)")
     add_text(page)
-    add_user_dir(page)
+    add(page, "--user-dir")
 
 
 def run(arguments: argparse.Namespace) -> int:

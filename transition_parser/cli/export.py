@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import argparse
 
-from transition_parser.cli.options import add_bits, add_user_dir, import_user_dir
+from transition_parser.cli.options import add, import_user_dir
 
 HELP = "export a checkpoint to a folder with safetensors"
 EXAMPLE = """example:
@@ -17,8 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
     parser.add_argument("checkpoints", metavar="CHECKPOINT", nargs="+", help="checkpoint file; several are averaged")
     parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="folder to write")
-    add_user_dir(parser)
-    add_bits(parser)
+    add(parser, "--user-dir", "--bits")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output
-from transition_parser.cli.options import add_json, add_skip_bad, print_figures, report_left_out
+from transition_parser.cli.options import add, print_figures, report_left_out
 from transition_parser.preprocess.banks import RULE, bank_files, merge_banks, nothing_left
 
 HELP = "join the AMR banks of a folder into one file"
@@ -25,8 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
     parser.add_argument("folder", metavar="FOLDER", help="folder with the files of one split")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="bank to write")
-    add_skip_bad(parser)
-    add_json(parser)
+    add(parser, "--skip-bad", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:

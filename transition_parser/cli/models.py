@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from transition_parser.cli.options import add_json
+from transition_parser.cli.options import add
 
 if TYPE_CHECKING:
     from transition_parser.storage.cards import ModelCard
@@ -24,7 +24,7 @@ EXAMPLE = """example:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
     parser.add_argument("folders", metavar="FOLDER", nargs="*", help="exported model, or folder of exported models")
-    add_json(parser)
+    add(parser, "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:

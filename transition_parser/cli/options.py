@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from transition_parser.base.errors import InputError, input_error, missing_extra
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism
@@ -34,43 +35,111 @@ def add_system(parser: argparse.ArgumentParser, required: bool = True, formalism
     )
 
 
-def add_vocabulary(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """Add --pieces, --pieces-from, --labeled-shift and --vectors, which trees and AMRs share."""
-    parser.add_argument(
-        "--pieces",
-        type=positive,
-        default=4000,
-        metavar="N",
-        help="size of the subword vocabulary (default: 4000; less for a small corpus)",
-    )
-    add_pieces_from(parser)
-    parser.add_argument(
-        "--labeled-shift",
-        type=not_negative,
-        default=0,
-        metavar="K",
-        help="label SHIFT with its word, for the K most frequent words (default: 0)",
-    )
-    parser.add_argument(
-        "--vectors",
-        metavar="FILE",
-        help="text file of pretrained word vectors (word2vec, fastText or GloVe; also as .gz), for models that are "
+def _folder_of_model(model: str) -> str:
+    from transition_parser.storage.checkpoints import model_path
+
+    return str(model_path(model))
+
+
+def positive(text: str) -> int:
+    """Parse an integer ≥ 1, for argparse."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    if value > _LARGEST:
+        raise argparse.ArgumentTypeError(f"{text:.20} is larger than {_LARGEST:,}")
+    return value
+
+
+def cores(text: str) -> int:
+    """Parse a number of cores, for argparse."""
+    value = positive(text)
+    if value > _MOST_CORES:
+        raise argparse.ArgumentTypeError(f"{text} is more than {_MOST_CORES:,} cores")
+    return value
+
+
+def not_negative(text: str) -> int:
+    """Parse an integer ≥ 0, for argparse."""
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is not 0 or more")
+    return value
+
+
+SHARED: Mapping[str, Mapping[str, Any]] = {
+    "--pieces": {
+        "type": positive,
+        "default": 4000,
+        "metavar": "N",
+        "help": "size of the subword vocabulary (default: 4000; less for a small corpus)",
+    },
+    "--pieces-from": {
+        "type": _folder_of_model,
+        "metavar": "MODEL",
+        "help": "take the subword vocabulary of this model or data folder; for a training with --start-from MODEL",
+    },
+    "--labeled-shift": {
+        "type": not_negative,
+        "default": 0,
+        "metavar": "K",
+        "help": "label SHIFT with its word, for the K most frequent words (default: 0)",
+    },
+    "--vectors": {
+        "metavar": "FILE",
+        "help": "text file of pretrained word vectors (word2vec, fastText or GloVe; also as .gz), for models that are "
         "trained with --read-vectors or --word-table-vectors; only the vectors of words of the corpus are kept",
-    )
-
-
-def add_speed(parser: argparse.ArgumentParser) -> None:
-    """Add --precision and --threads."""
-    parser.add_argument(
-        "--precision",
-        choices=["auto", "fp32", "bf16", "int8"],
-        default="auto",
-        help="number format; auto (default): int8 if the CPU has AVX-512 VNNI but no AMX, else bf16 if the machine "
+    },
+    "--nonprojective": {
+        "choices": ["skip", "error"],
+        "default": "skip",
+        "help": "trees that a projective system can't build; skip (default): leave them out, and count them; error: "
+        "stop",
+    },
+    "--skip-bad": {
+        "action": "store_true",
+        "help": "leave out AMR entries that can't be used, and name them on standard error (default: stop)",
+    },
+    "--no-frames": {
+        "action": "store_true",
+        "help": "do not use PropBank's frames: the action COPY_SENSE01 (lemma and -01) replaces FRAME, as in older "
+        "models",
+    },
+    "--processes": {
+        "type": positive,
+        "default": 1,
+        "metavar": "N",
+        "help": "number of processes (default: 1); the result does not depend on it",
+    },
+    "--precision": {
+        "choices": ["auto", "fp32", "bf16", "int8"],
+        "default": "auto",
+        "help": "number format; auto (default): int8 if the CPU has AVX-512 VNNI but no AMX, else bf16 if the machine "
         "computes in it natively, else fp32; int8: linear layers multiply 8-bit integers",
-    )
-    parser.add_argument(
-        "--threads", type=cores, metavar="N", help="number of cores to use (default: OMP_NUM_THREADS, or all)"
-    )
+    },
+    "--threads": {"type": cores, "metavar": "N", "help": "number of cores to use (default: OMP_NUM_THREADS, or all)"},
+    "--device": {"default": "cpu", "metavar": "D", "help": "device to compute on: cpu (default), cuda, …"},
+    "--bits": {
+        "type": int,
+        "choices": (8, 16, 32),
+        "default": 32,
+        "help": "bits for each weight of the exported model (default: 32); 8: wide matrices are stored as 8-bit "
+        "integers with one scale for each row, all other weights with 16 bits",
+    },
+    "--user-dir": {
+        "metavar": "FOLDER",
+        "help": "folder of a Python package with models of your own, as for fairseq-train; the package is run, so name "
+        "only code that you trust",
+    },
+    "--json": {"action": "store_true", "help": "print one JSON object, and nothing else"},
+}
+VOCABULARY = ("--pieces", "--pieces-from", "--labeled-shift", "--vectors")
+
+
+def add(parser: argparse._ActionsContainer, *names: str) -> None:
+    """Add options of `SHARED`."""
+    for name in names:
+        parser.add_argument(name, **SHARED[name])
 
 
 def check_options(arguments: argparse.Namespace, options: OptionsOf, formalism: Formalism, why: str) -> None:
@@ -79,71 +148,6 @@ def check_options(arguments: argparse.Namespace, options: OptionsOf, formalism: 
         for name, default in defaults.items():
             if other is not formalism and getattr(arguments, name) != default:
                 raise InputError(f"--{name.replace('_', '-')} is for {other.name}: {why}")
-
-
-def add_skip_bad(parser: argparse.ArgumentParser) -> None:
-    """Add --skip-bad."""
-    parser.add_argument(
-        "--skip-bad",
-        action="store_true",
-        help="leave out AMR entries that can't be used, and name them on standard error (default: stop)",
-    )
-
-
-def add_processes(parser: argparse.ArgumentParser) -> None:
-    """Add --processes."""
-    parser.add_argument(
-        "--processes",
-        type=positive,
-        default=1,
-        metavar="N",
-        help="number of processes (default: 1); the result does not depend on it",
-    )
-
-
-def add_frames(parser: argparse.ArgumentParser) -> None:
-    """Add --no-frames."""
-    parser.add_argument(
-        "--no-frames",
-        action="store_true",
-        help="do not use PropBank's frames: the action COPY_SENSE01 (lemma and -01) replaces FRAME, as in older models",
-    )
-
-
-def add_nonprojective(parser: argparse.ArgumentParser) -> None:
-    """Add --nonprojective."""
-    parser.add_argument(
-        "--nonprojective",
-        choices=["skip", "error"],
-        default="skip",
-        help="trees that a projective system can't build; skip (default): leave them out, and count them; error: stop",
-    )
-
-
-def add_pieces_from(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """Add --pieces-from, whose value is the folder of a model."""
-    parser.add_argument(
-        "--pieces-from",
-        type=_folder_of_model,
-        metavar="MODEL",
-        help="take the subword vocabulary of this model or data folder; for a training with --start-from MODEL",
-    )
-
-
-def _folder_of_model(model: str) -> str:
-    from transition_parser.storage.checkpoints import model_path
-
-    return str(model_path(model))
-
-
-def add_punct(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """Add --punct, whose default is None."""
-    parser.add_argument(
-        "--punct",
-        choices=["count", "skip"],
-        help="punctuation; count (default): score all words; skip: do not score the words whose XPOS in GOLD is one of "
-        "`` '' : , . (tags of the Penn Treebank)",
-    )
 
 
 def add_text(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
@@ -188,33 +192,6 @@ def check_output(output: str | None, inputs: Sequence[str]) -> None:
             raise input_error("its output would replace the input itself: give another file", path)
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Add --json."""
-    parser.add_argument("--json", action="store_true", help="print one JSON object, and nothing else")
-
-
-def add_bits(parser: argparse.ArgumentParser) -> None:
-    """Add --bits."""
-    parser.add_argument(
-        "--bits",
-        type=int,
-        choices=(8, 16, 32),
-        default=32,
-        help="bits for each weight of the exported model (default: 32); 8: wide matrices are stored as 8-bit integers "
-        "with one scale for each row, all other weights with 16 bits",
-    )
-
-
-def add_user_dir(parser: argparse.ArgumentParser) -> None:
-    """Add --user-dir."""
-    parser.add_argument(
-        "--user-dir",
-        metavar="FOLDER",
-        help="folder of a Python package with models of your own, as for fairseq-train; the package is run, so name "
-        "only code that you trust",
-    )
-
-
 def import_user_dir(folder: str | None) -> None:
     """Import the package that `--user-dir` names."""
     if folder is None:
@@ -245,32 +222,6 @@ def shard(text: str) -> tuple[int, int]:
     if not slash or not 1 <= int(number) <= int(of):
         raise argparse.ArgumentTypeError(f"{text} is not I/N with I from 1 to N")
     return int(number), int(of)
-
-
-def positive(text: str) -> int:
-    """Parse an integer ≥ 1, for argparse."""
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
-    if value > _LARGEST:
-        raise argparse.ArgumentTypeError(f"{text:.20} is larger than {_LARGEST:,}")
-    return value
-
-
-def cores(text: str) -> int:
-    """Parse a number of cores, for argparse."""
-    value = positive(text)
-    if value > _MOST_CORES:
-        raise argparse.ArgumentTypeError(f"{text} is more than {_MOST_CORES:,} cores")
-    return value
-
-
-def not_negative(text: str) -> int:
-    """Parse an integer ≥ 0, for argparse."""
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is not 0 or more")
-    return value
 
 
 def print_figures(figures: dict, as_json: bool) -> None:

@@ -16,11 +16,7 @@ from transition_parser.base.files import output
 from transition_parser.base.process import progress
 from transition_parser.cli.options import (
     OptionsOf,
-    add_frames,
-    add_json,
-    add_nonprojective,
-    add_processes,
-    add_skip_bad,
+    add,
     add_system,
     check_options,
     positive,
@@ -70,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write the actions, one sentence a line; trees that are left out get an empty line, AMRs get no line",
     )
-    add_nonprojective(parser)
+    add(parser, "--nonprojective")
     amr = parser.add_argument_group("for AMR")
     amr.add_argument(
         "--vocabulary-from",
@@ -82,10 +78,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     amr.add_argument(
         "--worst", action="store_true", help="with --check: print the ten worst graphs and their differing triples"
     )
-    add_skip_bad(amr)
-    add_processes(amr)
-    add_frames(amr)
-    add_json(parser)
+    add(amr, "--skip-bad", "--processes", "--no-frames")
+    add(parser, "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:

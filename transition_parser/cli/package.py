@@ -11,7 +11,7 @@ import argparse
 import json
 
 from transition_parser.base.errors import needs_extra
-from transition_parser.cli.options import add_json
+from transition_parser.cli.options import add
 
 HELP = "make a wheel of a model, to install it and load it by name"
 EXAMPLE = """example:
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="name of the model (default: name of the package without transition-parser-)",
     )
     parser.add_argument("-o", "--output", default="dist", metavar="DIR", help="folder of the wheel (default: dist)")
-    add_json(parser)
+    add(parser, "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -57,9 +57,8 @@ from transition_parser.base.errors import InputError
 from transition_parser.base.files import folder
 from transition_parser.cli.options import (
     OptionsOf,
-    add_speed,
+    add,
     add_text,
-    add_user_dir,
     check_inputs,
     check_options,
     check_output,
@@ -149,7 +148,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         "(at most 8); on a GPU 8000 times the beam (at most 4))",
     )
     parser.add_argument("--device", default="cpu", metavar="D", help="device to compute on: cpu (default), cuda, …")
-    add_speed(parser)
+    add(parser, "--precision", "--threads")
     parser.add_argument(
         "--lenpen",
         type=float,
@@ -157,7 +156,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         help="length penalty: a beam ranks derivations by log-probability / (actions + 1) ** P (default: 1, "
         "for AMRs 2); a larger P prefers longer derivations",
     )
-    add_user_dir(parser)
+    add(parser, "--user-dir")
     parser.add_argument(
         "--domain",
         metavar="NAME",

@@ -9,17 +9,7 @@ from __future__ import annotations
 import argparse
 
 from transition_parser.cli.columns import add_columns, wanted_columns
-from transition_parser.cli.options import (
-    add_frames,
-    add_json,
-    add_nonprojective,
-    add_processes,
-    add_skip_bad,
-    add_system,
-    add_vocabulary,
-    print_figures,
-    report_left_out,
-)
+from transition_parser.cli.options import VOCABULARY, add, add_system, print_figures, report_left_out
 from transition_parser.parsing.formalisms import AMR, TREES
 from transition_parser.preprocess.amr import AmrOptions, preprocess_amr
 from transition_parser.preprocess.banks import RULE
@@ -45,26 +35,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     dependency.add_argument("--test", metavar="CONLLU", help="test trees")
     add_system(dependency, formalism=TREES)
     _add_shared(dependency)
-    add_nonprojective(dependency)
+    add(dependency, "--nonprojective")
     add_columns(dependency, TREES)
     amr = _add_kind(kinds, "amr", "AMR banks", _run_amr)
     for split, what, required in (("train", "training", True), ("valid", "development", True), ("test", "test", False)):
         amr.add_argument(f"--{split}", required=required, nargs="+", metavar="AMR", help=f"{what} graphs")
     add_system(amr, required=False, formalism=AMR)
     _add_shared(amr)
-    add_skip_bad(amr)
-    add_processes(amr)
+    add(amr, "--skip-bad", "--processes")
     add_columns(amr, AMR)
-    add_frames(amr)
+    add(amr, "--no-frames")
 
 
 def _add_kind(kinds, name: str, help_text: str, run_kind) -> argparse.ArgumentParser:
     kind = kinds.add_parser(
-        name,
-        help=help_text,
-        description=__doc__,
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        name, help=help_text, description=__doc__, epilog=EXAMPLE, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     kind.set_defaults(run_kind=run_kind)
     return kind
@@ -72,8 +57,7 @@ def _add_kind(kinds, name: str, help_text: str, run_kind) -> argparse.ArgumentPa
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dest", required=True, metavar="FOLDER", help="folder to write the files into")
-    add_vocabulary(parser)
-    add_json(parser)
+    add(parser, *VOCABULARY, "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:

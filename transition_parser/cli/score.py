@@ -19,8 +19,7 @@ import argparse
 
 from transition_parser.cli.options import (
     OptionsOf,
-    add_json,
-    add_punct,
+    add,
     check_options,
     check_output,
     not_negative,
@@ -59,7 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     trees.add_argument(
         "--full-labels", action="store_true", help="compare relations with their subtypes (default: without)"
     )
-    add_punct(trees)
+    trees.add_argument(
+        "--punct",
+        choices=["count", "skip"],
+        help="punctuation; count (default): score all words; skip: do not score the words whose XPOS in GOLD is one of "
+        "`` '' : , . (tags of the Penn Treebank)",
+    )
     for name, what in BREAKDOWNS.items():
         trees.add_argument(f"--{name.replace('_', '-')}", action="store_true", help=f"also give the LAS {what}")
     amrs = parser.add_argument_group("AMRs")
@@ -87,7 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also write an error report, a self-contained page: worst sentences side by side, confused "
         "relations, scores by relation, length and distance; for AMRs the fine-grained scores",
     )
-    add_json(parser)
+    add(parser, "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:

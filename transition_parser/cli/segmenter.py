@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 
-from transition_parser.cli.options import add_json, check_inputs, cores, positive, print_figures
+from transition_parser.cli.options import add, check_inputs, cores, positive, print_figures
 
 HELP = "train a segmenter of raw text for a model, from a treebank"
 EXAMPLE = """example:
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of cores (default: all); another number may change the last bits of the weights",
     )
-    add_json(parser)
+    add(parser, "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from transition_parser.base.errors import InputError, needs_extra
-from transition_parser.cli.options import add_speed, add_user_dir, import_user_dir, positive
+from transition_parser.cli.options import add, import_user_dir, positive
 
 if TYPE_CHECKING:
     from transition_parser.integrations.server import Limits
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--beam", type=positive, default=4, metavar="N", help="beam size (default: 4; 1: greedy search)"
     )
     parser.add_argument("--device", default="cpu", metavar="D", help="device to compute on: cpu (default), cuda, …")
-    add_speed(parser)
+    add(parser, "--precision", "--threads")
     for name, kind, default, what in _LIMITS:
         metavar = "S" if kind is _seconds else "N"
         parser.add_argument(
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--log", action="store_true", help="log each request as a line on standard error, without its text"
     )
-    add_user_dir(parser)
+    add(parser, "--user-dir")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -30,18 +30,7 @@ from typing import TYPE_CHECKING, Any
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import said_of
 from transition_parser.cli.columns import OF_PREDICTIONS, columns_to_train
-from transition_parser.cli.options import (
-    add_bits,
-    add_json,
-    add_nonprojective,
-    add_processes,
-    add_skip_bad,
-    add_system,
-    add_user_dir,
-    add_vocabulary,
-    import_user_dir,
-    positive,
-)
+from transition_parser.cli.options import VOCABULARY, add, add_system, import_user_dir, positive
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism, formalism_of, formalism_of_files
 from transition_parser.text.columns import KNOWN, predicted
 
@@ -90,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
     data = parser.add_argument_group("data")
-    add_vocabulary(data)
+    add(data, *VOCABULARY)
     for column in KNOWN.values():
         if_there = " and the treebank has them" if column.predicted else ""
         what = f"{column.graphs}: use {column.holds} (default: if CONFIG has {' or '.join(column.used_by)}{if_there})"
@@ -106,14 +95,11 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="epochs of the segmenter (default: by the size of its text)",
     )
-    add_nonprojective(data)
-    add_skip_bad(data)
-    add_processes(data)
+    add(data, "--nonprojective", "--skip-bad", "--processes")
 
 
 def _add_results(parser: argparse.ArgumentParser) -> None:
-    add_user_dir(parser)
-    add_bits(parser)
+    add(parser, "--user-dir", "--bits")
     parser.add_argument(
         "--language", metavar="CODE", help="language of the corpus, for the model's card, which `models` shows"
     )
@@ -128,7 +114,7 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--device", default="cpu", metavar="D", help="device of evaluation: cpu (default), cuda, …")
     parser.add_argument(TENSORBOARD, metavar="FOLDER", help="also write TensorBoard logs into FOLDER")
-    add_json(parser)
+    add(parser, "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -28,10 +28,7 @@ _MOST_NAMED = 10  # upper limit of the characters that a warning names
 
 
 def draw_derivation(
-    system: TransitionSystem,
-    words: Sequence[str],
-    actions: Sequence[Action],
-    path: str | os.PathLike,
+    system: TransitionSystem, words: Sequence[str], actions: Sequence[Action], path: str | os.PathLike
 ) -> None:
     """Draw the tree, and below it one line for each step of the derivation."""
     left, spacing = 2.3, _spacing(words)
@@ -153,11 +150,7 @@ def _draw_tree(axes: Axes, tree: DependencyTree, words: Sequence[str], places: S
 
 
 def _draw_steps(
-    axes: Axes,
-    system: TransitionSystem,
-    words: Sequence[str],
-    actions: Sequence[Action],
-    places: Sequence[float],
+    axes: Axes, system: TransitionSystem, words: Sequence[str], actions: Sequence[Action], places: Sequence[float]
 ) -> None:
     names = [*words, "ROOT"]
     y = -_INCH

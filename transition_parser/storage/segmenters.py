@@ -26,13 +26,7 @@ from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.modules.boundary_labeller import BoundaryNetwork, NetworkLabeller
 from transition_parser.modules.calibration import Calibration
 from transition_parser.storage.exports import CONFIG, read_calibration, read_config, write_config
-from transition_parser.storage.weights import (
-    check_shapes,
-    no_larger_than,
-    set_weights,
-    stored_shapes,
-    stored_weights,
-)
+from transition_parser.storage.weights import check_shapes, no_larger_than, set_weights, stored_shapes, stored_weights
 from transition_parser.text.characters import Characters
 from transition_parser.text.learned_segmentation import LearnedSegmenter, MultiWords
 

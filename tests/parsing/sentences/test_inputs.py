@@ -23,11 +23,7 @@ CASES = {
         ["a-x", "b-x", None],
         ["d", "b", None],
     ),
-    "ids that look alike": (
-        {"a.txt": "Go.\n", "b.conllu": f"# sent_id = a-1\n{ROW}"},
-        ["a-2-1", "a-1"],
-        ["a-2", "b"],
-    ),
+    "ids that look alike": ({"a.txt": "Go.\n", "b.conllu": f"# sent_id = a-1\n{ROW}"}, ["a-2-1", "a-1"], ["a-2", "b"]),
 }
 BANKS = {
     "texts": ({"a.txt": "Go. Stop.\n", "b.txt": "Go.\n"}, ["a-1", "a-2", "b-1"]),

@@ -13,12 +13,7 @@ from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.parsing.sentences.files import Part, Reading
 from transition_parser.parsing.sentences.parts import read_part
-from transition_parser.parsing.sentences.texts import (
-    checked_forms,
-    sentences_from,
-    sentences_of_texts,
-    whole_sentences,
-)
+from transition_parser.parsing.sentences.texts import checked_forms, sentences_from, sentences_of_texts, whole_sentences
 
 # as the class of pandas.NA, whose truth value is an error
 NAType = type("NAType", (), {"__bool__": None, "__repr__": lambda self: "<NA>"})

@@ -167,10 +167,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         """Return the graphs of `{split}.amr`."""
         path = Path(folder, f"{split}{self.suffix}")
         if not path.is_file():
-            raise input_error(
-                "not found: `transition-parser preprocess amr` writes it beside the other files",
-                path,
-            )
+            raise input_error("not found: `transition-parser preprocess amr` writes it beside the other files", path)
         graphs = [entry.graph for entry in read_bank(path)]
         sentences = sum(1 for _ in sources)
         if len(graphs) != sentences:

@@ -68,10 +68,7 @@ _MARKUP = {
 MORE = "--longest N (in Python longest=N), which takes more memory and time"
 
 # class of sentences → the function that makes such sentences from text
-OF_TEXT: dict[type, Callable[..., Iterator[Any]]] = {
-    Sentence: trees_of_text,
-    AmrEntry: amrs_of_text,
-}
+OF_TEXT: dict[type, Callable[..., Iterator[Any]]] = {Sentence: trees_of_text, AmrEntry: amrs_of_text}
 
 
 class TextWarnings:
