@@ -10,7 +10,6 @@ from transition_parser.parsing.formalisms import AMR, TREES
 from transition_parser.text.columns import KNOWN
 
 NOT_GIVEN = dict.fromkeys(column.flag for column in KNOWN.values())
-OF_TREES = ("upos", "lemmas", "xpos", "feats")
 
 
 @pytest.fixture
@@ -32,8 +31,8 @@ def test_all_columns_that_there_are(treebank, tmp_path):
     assert "column XPOS is empty" in done.stderr and "leave out --xpos" in done.stderr
 
 
-def taken(treebank: Path, flags: set[str], formalism=TREES, earlier=None, **given) -> set[str]:
-    found = columns_to_train(NOT_GIVEN | given, flags, formalism, str(treebank), earlier)
+def taken(treebank: Path, flags: set[str], formalism=TREES, **given) -> set[str]:
+    found = columns_to_train(NOT_GIVEN | given, flags, formalism, str(treebank))
     return {flag for flag, value in found.items() if value}
 
 
@@ -44,10 +43,3 @@ def test_training_predicts_the_columns_that_there_are(treebank, capsys):
     assert taken(treebank, {"--read-tags"}) == {"upos"} and taken(treebank, set()) == set()
     assert taken(treebank, {"--tag-loss", "--read-domain"}, AMR) == {"domains"}
     assert capsys.readouterr().err == ""
-
-
-def test_an_experiment_goes_on_without_columns_that_it_did_not_know(treebank):
-    earlier = {"--upos": True, "--lemmas": True}
-    found = columns_to_train(NOT_GIVEN, {"--tag-loss"}, TREES, str(treebank), earlier)
-    assert found == {"upos": True, "lemmas": True}
-    assert taken(treebank, {"--tag-loss"}, earlier=earlier, feats=True) == {"upos", "lemmas", "feats"}

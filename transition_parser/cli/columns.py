@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 from transition_parser.parsing.formalisms import TREES, Formalism
 from transition_parser.text.columns import KNOWN, asked_for, present
@@ -38,34 +37,26 @@ def wanted_columns(arguments: argparse.Namespace, formalism: Formalism) -> Colle
 
 
 def columns_to_train(
-    given: Mapping[str, bool | None],
-    flags: Collection[str],
-    formalism: Formalism,
-    train: str,
-    earlier: Mapping[str, Any] | None,
+    given: Mapping[str, bool | None], flags: Collection[str], formalism: Formalism, train: str
 ) -> dict[str, bool]:
     """Return flag of a column → True if training uses the column."""
     open_ = [name for name, column in KNOWN.items() if column.graphs == formalism.name and given[column.flag] is None]
-    needed = {name: {*flags} & {*KNOWN[name].used_by} for name in open_ if _existed(name, earlier)}
+    needed = {name: {*flags} & {*KNOWN[name].used_by} for name in open_}
     predicted = [name for name, by in needed.items() if by == {PREDICTED_BY}]
-    empty = {*predicted}.difference(_present(train, predicted, formalism, silent=earlier is not None))
+    empty = {*predicted}.difference(_present(train, predicted, formalism))
     taken = {KNOWN[name].flag: bool(by) and name not in empty for name, by in needed.items()}
     return taken | {flag: value for flag, value in given.items() if value is not None}
-
-
-def _existed(column: str, options: Mapping[str, Any] | None) -> bool:
-    return options is None or f"--{KNOWN[column].flag}" in options
 
 
 def _predicted(formalism: Formalism) -> Sequence[str]:
     return [name for name, column in KNOWN.items() if column.predicted and column.graphs == formalism.name]
 
 
-def _present(path: str, columns: Collection[str], formalism: Formalism, silent: bool = False) -> Collection[str]:
-    """Return those of `columns` that are not empty in a file. Unless `silent`, print a note for each empty column."""
+def _present(path: str, columns: Collection[str], formalism: Formalism) -> Collection[str]:
+    """Return those of `columns` that are not empty in a file. Print a note for each empty column."""
     there = present(formalism.read_graphs(path), columns) if columns else []
     for name in columns:
-        if name not in there and not silent:
+        if name not in there:
             message = f"{path} has no {KNOWN[name].holds}: models can't learn to predict them"
             print(f"transition-parser: note: {message}", file=sys.stderr)
     return there

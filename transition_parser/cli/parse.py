@@ -74,7 +74,6 @@ if TYPE_CHECKING:
     from transition_parser.parsing.bulk import Job
     from transition_parser.parsing.given import GivenFacts
     from transition_parser.parsing.sentences.files import Reading
-    from transition_parser.parsing.sentences.parts import Part
 
 HELP = "parse sentences to dependency trees or AMRs"
 EXAMPLE = """example:
@@ -118,9 +117,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep the files that DIR/ has already: each file is written whole or not at all",
     )
     _add_search(parser)
-    _add_given(parser)
+    parser.add_argument(
+        "--given",
+        metavar="FACTS",
+        help="AMR: keep the facts of this file (see above); facts that contradict each other are an error",
+    )
     add_text(parser)
-    _add_longest(parser)
+    parser.add_argument(
+        "--longest",
+        type=positive,
+        default=LONGEST,
+        metavar="N",
+        help="longest sentence, in words (default: %(default)s); longer sentences of raw text are divided, with a "
+        "warning; longer sentences of other inputs are refused; a word of more than 100 characters counts as "
+        "one word for each 100",
+    )
     _add_written(parser)
 
 
@@ -161,28 +172,6 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         "--domain",
         metavar="NAME",
         help="training corpus that the text resembles, for models trained with --read-domain (default: none)",
-    )
-
-
-def _add_given(parser: argparse.ArgumentParser) -> None:
-    """Add the options of given facts."""
-    parser.add_argument(
-        "--given",
-        metavar="FACTS",
-        help="AMR: keep the facts of this file (see above); facts that contradict each other are an error",
-    )
-
-
-def _add_longest(parser: argparse.ArgumentParser) -> None:
-    """Add --longest."""
-    parser.add_argument(
-        "--longest",
-        type=positive,
-        default=LONGEST,
-        metavar="N",
-        help="longest sentence, in words (default: %(default)s); longer sentences of raw text are divided, with a "
-        "warning; longer sentences of other inputs are refused; a word of more than 100 characters counts as "
-        "one word for each 100",
     )
 
 
@@ -256,8 +245,11 @@ def _add_many(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Parse the files."""
     from transition_parser.base.process import keep_few_kernels, keep_freed_memory
+    from transition_parser.parsing.bulk import check_formats
+    from transition_parser.parsing.sentences.parts import Part, documents, shard
 
-    if arguments.actors and arguments.engine != "ray":
+    by_ray, into_folder = arguments.engine == "ray", (arguments.output or "").endswith(("/", os.sep))
+    if arguments.actors and not by_ray:
         raise InputError("--actors is for --engine ray")
     import_user_dir(arguments.user_dir)
     keep_freed_memory()
@@ -265,21 +257,32 @@ def run(arguments: argparse.Namespace) -> int:
     check_inputs(arguments.input)
     check_output(arguments.output, arguments.input)
     given = _given(arguments)
-    if arguments.resume and not _is_folder(arguments.output):
+    if arguments.resume and not into_folder:
         raise InputError("--resume keeps whole files of a folder: give -o DIR/ (or divide the input by --shard I/N)")
-    if arguments.resume and _is_finished(arguments):
+    if arguments.resume and not by_ray and _outputs(arguments) == []:
         print(f"transition-parser: nothing is left to parse: {arguments.output} is finished", file=sys.stderr)
         return 0
     job = _job(arguments, given)
-    if arguments.engine == "ray":
-        return _by_ray(job, arguments)
-    if _is_folder(arguments.output):
-        _each(job, arguments)
+    if by_ray:
+        if not into_folder:
+            raise InputError("--engine ray writes a folder: give -o DIR/")
+        if arguments.shard is not None:
+            raise InputError("--shard and --engine ray both divide the work: give one of them")
+        _parse_by_ray(job, arguments)
+        return 0
+    if into_folder:
+        outputs = _outputs(arguments, job.parser.formalism)
+        with folder(arguments.output):
+            for path, name in outputs or ():
+                job.write([Part(path)], name)
     else:
-        from transition_parser.parsing.bulk import check_formats
-
         check_formats(arguments.input, job.reading)
-        job.write(_parts(job, arguments), arguments.output)
+        inputs = arguments.input, job.parser.formalism.sentence, job.reading
+        if arguments.shard is not None:
+            parts = shard(*inputs, *arguments.shard)
+        else:
+            parts = [Part(path, document=one) for path, one in zip(arguments.input, documents(*inputs), strict=True)]
+        job.write(parts, arguments.output)
     if given is not None and arguments.shard is None and not arguments.resume:
         given.warn_of_unused()
     return 0
@@ -306,20 +309,10 @@ def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
     from transition_parser.parsing.bulk import Job
     from transition_parser.parsing.parser import Parser
 
-    parser = Parser.load(
-        arguments.model,
-        arguments.beam,
-        arguments.batch_tokens,
-        arguments.device,
-        arguments.precision,
-        arguments.threads or (1 if arguments.engine == "ray" else None),
-        arguments.domain,
-        arguments.ensemble,
-        arguments.lenpen,
-        arguments.nbest,
-        arguments.longest,
-        arguments.consensus,
-    )
+    names = ("beam", "batch_tokens", "device", "precision", "domain", "lenpen", "nbest", "longest", "consensus")
+    options = {name: getattr(arguments, name) for name in names}
+    threads = arguments.threads or (1 if arguments.engine == "ray" else None)
+    parser = Parser.load(arguments.model, threads=threads, others=arguments.ensemble, **options)
     check_options(arguments, OPTIONS, parser.formalism, f"{arguments.model} is a model of {parser.formalism.name}")
     wanted = {
         "scores": arguments.scores,
@@ -335,71 +328,32 @@ def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
 def _reading(arguments: argparse.Namespace, formalism: Formalism) -> Reading:
     from transition_parser.parsing.sentences.files import Reading
 
-    added = arguments.parse_column or _column(arguments, formalism)
+    added = arguments.parse_column or ("parses" if arguments.json else formalism.suffix.lstrip("."))
     return Reading(tokenised(arguments), arguments.raw, arguments.column, added, arguments.longest)
 
 
-def _column(arguments: argparse.Namespace, formalism: Formalism) -> str:
-    """Return the default name of the column that is added to tables."""
-    from transition_parser.parsing.bulk import JSON_COLUMN
+def _outputs(arguments: argparse.Namespace, formalism: Formalism | None = None) -> list[tuple[str, str]] | None:
+    """Return the inputs of this shard that are to be parsed, each with the path of its output in DIR/.
 
-    return JSON_COLUMN if arguments.json else formalism.suffix.lstrip(".")
-
-
-def _is_finished(arguments: argparse.Namespace) -> bool:
-    """Return True if DIR/ holds all output files already."""
+    Without a formalism, it is read from the folder of the model; None where the model is not a folder.
+    """
+    from transition_parser.parsing.bulk import JSON_SUFFIX, names_in
     from transition_parser.storage.checkpoints import system_of_folder
 
-    if arguments.engine == "ray" or not _is_folder(arguments.output):
-        return False
-    system = system_of_folder(arguments.model)
-    if system is None:
-        return False
-    return all(os.path.exists(name) for _path, name in _outputs(arguments, formalism_of(system)))
-
-
-def _parts(job: Job, arguments: argparse.Namespace) -> list[Part]:
-    """Return the inputs that this process parses into one file, or the parts of them that belong to `--shard`."""
-    from transition_parser.parsing.sentences.parts import Part, documents, shard
-
-    inputs = arguments.input, job.parser.formalism.sentence, job.reading
-    if arguments.shard is not None:
-        return shard(*inputs, *arguments.shard)
-    return [Part(path, document=document) for path, document in zip(arguments.input, documents(*inputs), strict=True)]
-
-
-def _each(job: Job, arguments: argparse.Namespace) -> None:
-    """Parse each input into a file of the folder DIR/; with `--shard I/N`, parse every N-th input."""
-    from transition_parser.parsing.sentences.parts import Part
-
-    outputs = _outputs(arguments, job.parser.formalism)
-    with folder(arguments.output):
-        for path, name in outputs:
-            if not (arguments.resume and os.path.exists(name)):
-                job.write([Part(path)], name)
-
-
-def _outputs(arguments: argparse.Namespace, formalism: Formalism) -> list[tuple[str, str]]:
-    """Return the inputs of this shard, each with the path of its output in DIR/."""
-    from transition_parser.parsing.bulk import JSON_SUFFIX, names_in
-
+    if formalism is None:
+        system = system_of_folder(arguments.model)
+        if system is None:
+            return None
+        formalism = formalism_of(system)
     suffix = JSON_SUFFIX if arguments.json else formalism.suffix
     names = names_in(arguments.output, arguments.input, suffix, _reading(arguments, formalism))
     first, step = arguments.shard or (1, 1)
-    return list(zip(arguments.input, names, strict=True))[first - 1 :: step]
+    of_shard = list(zip(arguments.input, names, strict=True))[first - 1 :: step]
+    return [(path, name) for path, name in of_shard if not (arguments.resume and os.path.exists(name))]
 
 
-def _by_ray(job: Job, arguments: argparse.Namespace) -> int:
+def _parse_by_ray(job: Job, arguments: argparse.Namespace) -> None:
     from transition_parser.integrations.ray import parse_by_ray
 
-    if not _is_folder(arguments.output):
-        raise InputError("--engine ray writes a folder: give -o DIR/")
-    if arguments.shard is not None:
-        raise InputError("--shard and --engine ray both divide the work: give one of them")
     prepare = partial(import_user_dir, arguments.user_dir and os.path.abspath(arguments.user_dir))
     parse_by_ray(job, arguments.input, arguments.output, arguments.actors, arguments.resume, prepare)
-    return 0
-
-
-def _is_folder(output: str | None) -> bool:
-    return output is not None and output.endswith(("/", os.sep))

@@ -233,8 +233,6 @@ def _without_tensorboard(arguments: argparse.Namespace, flags: Sequence[Flag]) -
 
 def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: set[str]) -> dict[str, Any]:
     """Return the options of preprocessing; columns whose options were not given are used if `flags` need them."""
-    from transition_parser.training.experiment import options_of
-
     system = arguments.system or formalism.default_system
     if formalism_of(system) is not formalism:
         raise InputError(f"--system {system} builds {formalism_of(system).name}, but the files hold {formalism.name}")
@@ -244,9 +242,8 @@ def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: se
             if values[name] not in (None, False, "skip"):
                 raise InputError(f"--{name.replace('_', '-')} is for {other.name}, but the files hold {formalism.name}")
     given = {column.flag: values[column.flag] for column in KNOWN.values()}
-    taken = columns_to_train(given, flags, formalism, arguments.train[0], options_of(Path(arguments.output)))
-    left_out = {*given}.difference(taken)
-    return {name: {**values, **taken}[name] for name in sorted(ours - left_out)}
+    values |= columns_to_train(given, flags, formalism, arguments.train[0])
+    return {name: values[name] for name in sorted(ours)}
 
 
 def _option_names(formalism: Formalism) -> set[str]:

@@ -22,7 +22,6 @@ from transition_parser.parsing.sentences.streams import as_they_come, in_weighed
 from transition_parser.parsing.sentences.tables import Item, TableFormat, arrow, schema_of, table_of
 
 JSON_SUFFIX = ".jsonl"
-JSON_COLUMN = "parses"  # the column of parses in tables whose parses are JSON
 _OF_JSON = ("actions", "wiki")  # the options of `annotated` that `to_json` takes too
 
 

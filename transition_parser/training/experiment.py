@@ -177,15 +177,6 @@ class Experiment:
         }
 
 
-def options_of(folder: Path) -> Mapping[str, Any] | None:
-    """Return flag → value for the options of the experiment in a folder; None if the folder has no experiment."""
-    path = folder / FILE_NAME
-    if not path.is_file():
-        return None
-    found = read_json(path, WRITTEN_BY).get("options")
-    return found if isinstance(found, dict) else {}
-
-
 LOCK = ".lock"
 
 
