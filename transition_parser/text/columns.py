@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -195,6 +195,7 @@ class Columns:
         self.values = {name: tuple(of_column) for name, of_column in values.items()}
         self.forms, self.seen = {name: dict(of_column) for name, of_column in forms.items()}, dict(seen)
         self._ids = {name: {value: i for i, value in enumerate(v, 1)} for name, v in self.values.items()}
+        self._lemmas: dict[str, set[str]] = {}  # tag → its lemmas in `forms`, made when first asked for
 
     def __deepcopy__(self, memo: object) -> Self:
         """Return the columns themselves: nothing changes them, and copies of a model share them."""
@@ -222,14 +223,10 @@ class Columns:
         values = (UNKNOWN, *self.values[column])
         return [values[i] for i in ids]
 
-    @cached_property
-    def lemmas(self) -> frozenset[tuple[str, str]]:
-        """The pairs (lemma, tag) of the forms in `forms`, which always have the same lemma rule in training."""
-        rules = self.forms.get(LEMMA, {})
-        return frozenset((lemma_of(form, rule), tag) for (form, tag), rule in rules.items())
-
     def lemma(self, form: str, tag: str, rules: str) -> str:
-        """Return the lemma of a form by the first rule that gives a lemma in `lemmas`, or else by the first rule.
+        """Return the lemma of a form by the first rule that gives a known lemma, or else by the first rule.
+
+        Lemmas of a tag are known from the forms in `forms`, which always have the same lemma rule in training.
 
         >>> columns = Columns(forms={LEMMA: {("walk", "VERB"): "k0+|0+"}})
         >>> columns.lemma("walking", "VERB", "k0+|0+ k0+|3+"), columns.lemma("talking", "VERB", "k0+|0+ k0+|3+")
@@ -237,9 +234,12 @@ class Columns:
         """
         best, *others = rules.split() or [rules]
         first = lemma_of(form, best)
-        if not others or (first, tag) in self.lemmas:
+        if not others:
             return first
-        return next((lemma for rule in others if ((lemma := lemma_of(form, rule)), tag) in self.lemmas), first)
+        if tag not in self._lemmas:
+            rules_of_forms = self.forms.get(LEMMA, {}).items()
+            self._lemmas[tag] = {lemma_of(form, rule) for (form, its_tag), rule in rules_of_forms if its_tag == tag}
+        return next((lemma for rule in (best, *others) if (lemma := lemma_of(form, rule)) in self._lemmas[tag]), first)
 
     def check_domain(self, domain: str) -> None:
         """Raise `InputError` for a domain that training has not seen."""
@@ -293,7 +293,7 @@ def _forms(by_value: Mapping[str, Mapping[str, Sequence[str]]], key: str, path: 
         for value, listed in of_tag.items():
             if not is_texts(listed):
                 raise input_error(f"the forms of {value!r:.60} in {key} must be {TEXTS.what}", path)
-            forms.update(dict.fromkeys(((form, tag) for form in listed), value))
+            forms.update(dict.fromkeys(product(listed, [tag]), value))
     return forms
 
 
