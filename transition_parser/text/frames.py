@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
@@ -25,6 +26,7 @@ _DERIVED = (
     *(("ity", ""), ("ity", "e"), ("ness", ""), ("iness", "y"), ("ification", "ify"), ("ation", "e"), ("ation", "")),
     *(("ion", "e"), ("ion", ""), ("ment", ""), ("ance", ""), ("ence", ""), ("ant", "ate")),
 )
+_ALIAS = re.compile(r"[^ |\t]+(?=/[^/ ]*(?:[ \t]|$))")  # an alias without its part of speech
 _NOT = "un"  # AMR takes "unclear" apart: `clear-06 :polarity -`
 
 
@@ -52,24 +54,21 @@ class Frames:
     def __init__(self, lines: Iterable[str], version: str = "") -> None:
         """Read the lines of a table (`run/frames.py` describes them)."""
         self.version = version
+        self._rolesets: dict[str, str] = {}  # lemma → its columns, which are read when they are first asked for
         self._roles: dict[str, dict[str, tuple[int, ...]]] = {}
         evoked: dict[str, set[str]] = {}
         self._particles: dict[str, set[str]] = {}
         for line in lines:
             if line.startswith("#") or not line.strip():
                 continue
-            lemma, *columns = line.rstrip("\n").split("\t")
-            rolesets = [column.split("|") for column in columns]
-            self._roles[lemma] = {sense: tuple(map(int, roles)) for sense, roles, _aliases in rolesets}
-            for word in {lemma, lemma.replace("-", "_")}:
+            lemma, _, rolesets = line.rstrip("\n").partition("\t")
+            self._rolesets[lemma] = rolesets
+            for word in {lemma, lemma.replace("-", "_"), *_ALIAS.findall(rolesets)}:
                 evoked.setdefault(word, set()).add(lemma)
-            for alias in (alias.rpartition("/")[0] for *_, aliases in rolesets for alias in aliases.split()):
-                evoked.setdefault(alias, set()).add(lemma)
             verb, _, particle = lemma.partition("-")
             if particle and "-" not in particle:
                 self._particles.setdefault(verb, set()).add(particle)
-        self._senses = {lemma: tuple(roles) for lemma, roles in self._roles.items()}
-        self._evoked: Mapping[str, tuple[str, ...]] = {word: tuple(sorted(lemmas)) for word, lemmas in evoked.items()}
+        self._evoked: Mapping[str, tuple[str, ...]] = {word: (*sorted(lemmas),) for word, lemmas in evoked.items()}
 
     def __reduce__(self) -> str | tuple:
         """Pickle the package's table as a call of `packaged`: another process reads the file faster than a pickle."""
@@ -88,7 +87,7 @@ class Frames:
         after = self.particle_of(lemmas[0], following) if len(lemmas) == 1 else None
         particle = after and f"{lemmas[0]}-{after}"
         first, second = two_of(_evoked_by(self, word, form).difference((own, particle)))
-        return Evoked(own if own in self._roles else None, particle, first, second)
+        return Evoked(own if own in self._rolesets else None, particle, first, second)
 
     def particle_of(self, lemma: str, following: Iterable[str]) -> str | None:
         """Return the particle of a word (`up` of `give up`), one of the next `WINDOW` words; None if it has none.
@@ -116,6 +115,10 @@ class Frames:
                     return set(evoked)
         return set(self._evoked.get(word.removeprefix(_NOT), ())) if word.startswith(_NOT) else set()
 
+    def knows(self, forms: Sequence[str]) -> bool:
+        """Return True for the forms of the words of an entry."""
+        return "_".join(forms) in self._evoked and not any("_" in form for form in forms)
+
     def words(self) -> Mapping[str, tuple[str, ...]]:
         """Return word → the lemmas of the frames that it evokes. `_` joins the parts of an entry of several words."""
         return self._evoked
@@ -126,7 +129,7 @@ class Frames:
 
     def lemmas(self) -> tuple[str, ...]:
         """Return the lemmas that have frames."""
-        return tuple(self._roles)
+        return tuple(self._rolesets)
 
     def senses(self, lemma: str) -> tuple[str, ...]:
         """Return the numbers of a lemma's senses, as AMR writes them; none for a lemma that has no frame.
@@ -134,7 +137,7 @@ class Frames:
         >>> packaged().senses("ask")
         ('01', '02', '03')
         """
-        return self._senses.get(lemma, ())
+        return tuple(self._roles_of(lemma))
 
     def roles(self, lemma: str, sense: str) -> tuple[int, ...]:
         """Return the numbers of the roles `ARGn` of a frame; none for an unknown frame.
@@ -142,7 +145,13 @@ class Frames:
         >>> packaged().roles("sell", "01")
         (0, 1, 2, 3, 4)
         """
-        return self._roles.get(lemma, {}).get(sense, ())
+        return self._roles_of(lemma).get(sense, ())
+
+    def _roles_of(self, lemma: str) -> Mapping[str, tuple[int, ...]]:
+        if lemma not in self._roles and lemma in self._rolesets:
+            rolesets = (column.split("|") for column in self._rolesets[lemma].split("\t"))
+            self._roles[lemma] = {sense: tuple(map(int, roles)) for sense, roles, _aliases in rolesets}
+        return self._roles.get(lemma, {})
 
 
 @lru_cache(maxsize=1 << 14)  # words come again and again, and endings are tried one by one

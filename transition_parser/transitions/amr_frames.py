@@ -33,8 +33,16 @@ class FrameActions:
     def __init__(self, table: Frames) -> None:
         self.table = table
         self._of_senses: dict[tuple[tuple[str, ...], ...], frozenset[Action]] = {}
-        self.sets = self._sets()
-        self.all = tuple(sorted({action for actions in self.sets for action in actions}, key=str))
+
+    @cached_property
+    def sets(self) -> set[frozenset[Action]]:  # takes a while: a model's `ActionTable` is stored with it
+        derived = {self._actions(Evoked(None, None, *two_of(lemmas))) for lemmas in {*self.table.words().values()}}
+        unknown = {frozenset(), self._actions(Evoked(_OWN))}
+        return derived.union(unknown, *map(self.sets_of, self.spans))
+
+    @cached_property
+    def all(self) -> tuple[Action, ...]:
+        return tuple(sorted({action for actions in self.sets for action in actions}, key=str))
 
     def __reduce__(self) -> tuple:
         """Return a recipe for `pickle`, so that other processes make the actions anew from their table."""
@@ -82,11 +90,15 @@ class FrameActions:
             return frozenset()
         return NUMBERED.difference(f"ARG{number}" for number in self.table.roles(*match.groups()))
 
-    def _sets(self) -> set[frozenset[Action]]:
-        """Return the value of `sets`."""
-        derived = {self._actions(Evoked(None, None, *two_of(lemmas))) for lemmas in {*self.table.words().values()}}
-        unknown = {frozenset(), self._actions(Evoked(_OWN))}
-        return derived.union(unknown, *map(self.sets_of, self.spans))
+    def naming(self, concept: str, span: Sequence[Word], following: Sequence[Word]) -> Action | None:
+        """Return the FRAME action that makes `concept` of a span, or None. The first route that fits is used."""
+        match = _CONCEPT.fullmatch(concept)
+        if match:
+            lemma, sense = match.groups()
+            for route, evoked in self.evoked(span, following)._asdict().items():
+                if evoked == lemma and sense in self._senses(lemma):
+                    return _action(sense, route)
+        return None
 
     def sets_of(self, lemmas: str) -> set[frozenset[Action]]:
         """Return the sets of FRAME actions that spans with these lemmas can have, for all forms and following words."""
@@ -106,6 +118,12 @@ class FrameActions:
         """The keys of the spans that the table of frames knows. Other spans of several words evoke nothing."""
         words = (word.replace("_", " ") for word in self.table.words())
         return frozenset((*words, *self.table.particles(), *self.forms_of))
+
+    @cached_property
+    def long_spans(self) -> frozenset[str]:
+        """The keys of several words in `spans`."""
+        forms = [word.split("_") for word in self.table.words() if "_" in word]
+        return frozenset(" ".join(words) for words in (*forms, *map(lemmatise, forms)))
 
     @cached_property
     def _known(self) -> frozenset[Action]:
@@ -143,7 +161,7 @@ def frame_actions(table: Frames) -> FrameActions:
 def _evoked_by(actions: FrameActions, span: tuple[Word, ...], particle: str | None) -> Evoked:
     """Return the lemmas of the frames that a span evokes, given the particle behind it (`Frames.particle_of`)."""
     lemmas, forms = [word.lemma for word in span], [word.form.lower() for word in span]
-    known = forms if forms in actions.forms_of.get(key(span), ()) else ()
+    known = forms if actions.table.knows(forms) and " ".join(lemmatise(forms)) == key(span) else ()
     return _with_unknown(actions.table.evoked(lemmas, known, [particle] if particle else ()), span)
 
 
