@@ -12,12 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
 from torch import Tensor
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.model_files import shown
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
-from transition_parser.states.table import ActionTable
+from transition_parser.states.table import VERSION, ActionTable
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.columns import Columns
 from transition_parser.text.pieces import FILE_NAME as PIECES
@@ -33,8 +35,9 @@ SOURCE, TARGET = "src", "act"
 FILES = (f"dict.{SOURCE}.txt", f"dict.{TARGET}.txt", PIECES, PARSER)
 WORD_FILES = (COLUMNS, WORD_LIST, WORDS_FILE, VECTORS_FILE)  # only for models that read or predict their contents
 SEGMENTER_FILES = ("segmenter.json", "segmenter.safetensors")  # a learned segmenter: its description, its weights
-OPTIONAL_FILES = (LEXICON, *WORD_FILES, *SEGMENTER_FILES)
-_NOT_OF_ALL = (*WORD_FILES, *SEGMENTER_FILES)
+TABLE = "table.safetensors"  # of exported models: the arrays of `ActionTable`, which take a second to compute for AMRs
+OPTIONAL_FILES = (LEXICON, *WORD_FILES, *SEGMENTER_FILES, TABLE)
+_NOT_OF_ALL = (*WORD_FILES, *SEGMENTER_FILES, TABLE)
 _FILLER = re.compile(r"madeupword\d{4}")  # a symbol with which fairseq-preprocess fills up dictionaries
 
 
@@ -65,15 +68,17 @@ class Resources:
         source_path, target_path = (Path(folder, name) for name in FILES[:2])
         source, target = Vocabulary.load(source_path), Vocabulary.load(target_path)
         pieces = Pieces.load(folder)
-        _check_pieces(source, pieces, source_path)
-        try:
-            counts = parser.lexicon.counts if parser.lexicon else {}
-            table = ActionTable(parser.transition_system(), target.symbols, counts=counts)
-        except InputError as error:
-            raise input_error(str(error), target_path) from None
-        _check_actions(target, parser, table, target_path)
         contents = b"".join(path.read_bytes() for path in cls.files(folder, without=_NOT_OF_ALL))
         fingerprint = hashlib.sha256(contents).hexdigest()
+        counts = parser.lexicon.counts if parser.lexicon else {}
+        stored = _stored_table(Path(folder, TABLE), fingerprint)
+        try:
+            table = ActionTable(parser.transition_system(), target.symbols, counts=counts, stored=stored)
+        except InputError as error:
+            raise input_error(str(error), target_path if stored is None else Path(folder, TABLE)) from None
+        if stored is None:  # else these files have been checked before the table was stored
+            _check_pieces(source, pieces, source_path)
+            _check_actions(target, parser, table, target_path)
         columns, vectors, words = Columns.load(folder), WordVectors.load(folder), load_words(folder)
         return cls(source, target, parser, pieces, table, fingerprint, columns, vectors, words)
 
@@ -88,6 +93,12 @@ class Resources:
         """Copy the files that `load` reads to `dest`, except optional files whose names are in `without`."""
         for path in Resources.files(folder, without):
             shutil.copyfile(path, Path(dest, path.name))
+
+    def store_table(self, folder: str | os.PathLike) -> None:
+        """Write the action table into `folder`, if it takes long to compute: for AMRs with a lexicon."""
+        if self.table.lexicon is not None:
+            metadata = {"version": VERSION, "fingerprint": self.fingerprint}
+            save_file(self.table.arrays(), Path(folder, TABLE), metadata)
 
     def encode(self, words: list[str]) -> Tensor:
         """Return the piece ids of a sentence, a 1-D int64 tensor that ends in `</s>`."""
@@ -144,6 +155,19 @@ class Resources:
     def opens_word(self) -> Tensor:
         """Return (V,) bool, True for the piece ids that open a word; V is the size of the source dictionary."""
         return torch.tensor([symbol.startswith(OPEN) for symbol in self.source_dictionary.symbols])
+
+
+def _stored_table(path: Path, fingerprint: str) -> dict[str, np.ndarray] | None:
+    """Return the stored arrays of an `ActionTable`; None where there are none of this version and of these files."""
+    if not path.is_file():
+        return None
+    try:
+        with safe_open(path, framework="np") as file:
+            if file.metadata() != {"version": VERSION, "fingerprint": fingerprint}:
+                return None
+            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise input_error(f"can't be read ({error}): export the model again", path) from None
 
 
 def _check_pieces(source: Vocabulary, pieces: Pieces, path: Path) -> None:

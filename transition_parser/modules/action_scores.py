@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import NamedTuple
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError
 from transition_parser.states.states import States
-from transition_parser.states.table import FIRST_ROW, ActionClass, ActionTable
+from transition_parser.states.table import ActionClass, ActionTable
 from transition_parser.transitions import Kind, TreeSystem
 from transition_parser.transitions.amr_naming import MAKE_NODES
 from transition_parser.transitions.tree_system import NONE
@@ -165,23 +165,22 @@ class LexicalPrior(nn.Module):
 
     def __init__(self, table: ActionTable) -> None:
         super().__init__()
-        if not table.prior:
+        if not len(table.prior.numbers):
             raise InputError(
                 "--lexical-prior: the data has no counts of naming actions: make it with `transition-parser preprocess "
                 "amr`"
             )
-        kinds = {kind: number for number, kind in enumerate(sorted(MAKE_NODES, key=str))}
+        kinds = {kind.value: number for number, kind in enumerate(sorted(MAKE_NODES, key=str))}
         self.weight = nn.Parameter(torch.full((len(kinds),), _WEIGHT))
-        rows: list[dict[int, float]] = [{}] * FIRST_ROW + table.prior
-        tokens = [*chain.from_iterable(rows)]
-        self._keep("offsets", torch.tensor([0, *map(len, rows)]).cumsum(0))
+        tokens = torch.from_numpy(table.prior.numbers)
+        kind = torch.tensor([kinds.get(token.partition("(")[0], 0) for token in table.tokens])
+        self._keep("offsets", torch.from_numpy(table.prior.starts))
         # the 0 at the end keeps the tensors from being empty
-        self._keep("tokens", torch.tensor([*tokens, 0]))
-        self._keep("values", torch.tensor([*chain.from_iterable(row.values() for row in rows), 0.0]))
-        named = [table.actions[token] for token in tokens]
-        self._keep("kinds", torch.tensor([*(kinds[action.kind] for action in named if action), 0]))
+        self._keep("tokens", F.pad(tokens, (0, 1)))
+        self._keep("values", F.pad(torch.from_numpy(table.prior_values), (0, 1)))
+        self._keep("kinds", F.pad(kind[tokens], (0, 1)))
         self._keep("nowhere", torch.full((len(table.tokens),), -1))
-        self._keep("numbers", torch.arange(max(map(len, rows))))
+        self._keep("numbers", torch.arange(int(np.diff(table.prior.starts).max())))
 
     def _keep(self, name: str, value: Tensor) -> None:
         self.register_buffer(name, value, persistent=False)

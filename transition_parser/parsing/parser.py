@@ -182,10 +182,11 @@ class Parser(Generic[P_co]):
         self._paths = [*map(_from_anywhere, paths)]
         self._others = others
         self._joint = _joint_trees(resources, paths, others) if others else None
-        full = copy.deepcopy(model).eval().float()
+        full = (model if paths else copy.deepcopy(model)).eval().float()  # nobody else has a model from files
         merge_adapters(full)
-        self.model = prepared(full, self.device, self.precision)
         self._full = None if paths else full  # for copies
+        kept = self._full is not None and self.precision != "fp32"
+        self.model = prepared(copy.deepcopy(full) if kept else full, self.device, self.precision)
         self.resources = resources
         self.beam, self.batch_tokens = beam, batch_tokens or usual_batch(model, self.device, beam)
         self.nbest, self.longest, self.consensus = nbest, longest, consensus

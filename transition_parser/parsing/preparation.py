@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -56,9 +55,9 @@ def _check_weights(model: ParserModel) -> None:
 
 
 def prepared(model: ParserModel, device: torch.device, precision: str) -> ParserModel:
-    """Return the model ready to compute: the model itself in fp32, a copy in other precisions."""
+    """Make the model ready to compute, and return it."""
     packs = device.type == "cpu" and has_fast_bf16(device)
-    model = (model if precision == "fp32" else copy.deepcopy(model)).to(device)
+    model = model.to(device)
     if precision == "int8":
         _check_weights(model)
         quantise(model)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from transition_parser.kernels import legality_kernels
 from transition_parser.kernels.legality_kernels import VocabularyTensors
 from transition_parser.states.table import KIND_OF_CLASS, NO_WORD, UNBOUND, ActionClass, ActionTable
 from transition_parser.transitions.amr_limits import SearchLimits
-from transition_parser.transitions.amr_naming import is_limited
 
 _CONTEXT = 2  # index in a context (`DeviceTable.legality`) from which the roles of the two nodes on top follow
 _SORTS = _CONTEXT + 2  # index in a context from which the sorts of the two nodes on top follow
@@ -55,16 +56,15 @@ class LexiconTable:
         if table.lexicon is None:
             return None
         device = members.device
-        rows = [[], [], *map(sorted, map(set, table.lexicon))]
-        limited = torch.tensor([a is not None and is_limited(a) for a in table.actions], device=device)
+        starts, tokens = (torch.from_numpy(array).to(device) for array in table.lexicon)
+        limited = torch.from_numpy(table.limited).to(device)
         listed = torch.tensor(_LISTED, device=device)
         return cls(
             torch.cat([members * ~limited, members[listed] * limited]),
             listed,
-            torch.tensor([0, *map(len, rows)], device=device).cumsum(0),
-            # The 0 at the end keeps the tensor from being empty.
-            torch.tensor([*(token for row in rows for token in row), 0], device=device),
-            torch.arange(max(map(len, rows)), device=device),
+            starts,
+            F.pad(tokens, (0, 1)),  # the 0 at the end keeps the tensor from being empty
+            torch.arange(int(np.diff(table.lexicon.starts).max()), device=device),
             limited,
         )
 
@@ -148,9 +148,7 @@ class DeviceTable:
         shifts = (shift_word >= 0).nonzero()[:, 0]
         lexicon = LexiconTable.from_table(table, members)
         limits = getattr(table.system, "limits", None)
-        most = torch.tensor(
-            [0 if limits is None or a is None else limits.most(a) for a in table.actions], device=device
-        )
+        most = torch.from_numpy(table.most).to(device)
         of_frames = (table.route, table.sense, table.lacked)
         of_roles = (table.top_roles, table.second_roles, table.new_roles, table.new_several, *of_frames)
         of_sorts = (table.new_sort, table.top_sorts, table.second_sorts)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import chain
 from types import MappingProxyType
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -15,9 +16,9 @@ from transition_parser.base.errors import InputError
 from transition_parser.text.frames import WINDOW
 from transition_parser.transitions import Action, Kind, RootRelations, TransitionSystem, TreeSystem
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_frames import ROUTES, FrameActions, parts_of
-from transition_parser.transitions.amr_limits import SECOND, TOP, SearchLimits, Sort, made_sort, role_given
-from transition_parser.transitions.amr_naming import NAMED_BY_RULE, Word, is_listed, key
+from transition_parser.transitions.amr_frames import ROUTES, parts_of
+from transition_parser.transitions.amr_limits import SECOND, TOP, Sort, made_sort, role_given
+from transition_parser.transitions.amr_naming import NAMED_BY_RULE, Word, is_limited, is_listed, key
 from transition_parser.transitions.lexicon import Counts
 
 
@@ -78,11 +79,38 @@ TOPPED = 1 << 2 * LAST_CHANCE  # added to the sort of the node on top of the sta
 
 _LIKE = {Kind.COPY_SENSE01: Kind.COPY_LEMMA, Kind.FRAME: Kind.PRED}  # kind → a kind of equal legality and effect
 _COLUMN_OF_KIND: dict[Kind, ActionClass] = {kind: ActionClass[_LIKE.get(kind, kind).name] for kind in Kind}
-_OTHER = None  # stands for the spans that are not in the lexicon
 # A vocabulary without tokens of these columns is complete if it has tokens of LEFT_ARC_ANY.
 _INSTEAD = {ActionClass.LEFT_ARC: ActionClass.LEFT_ARC_ANY, ActionClass.LEFT_ARC_ROOT: ActionClass.LEFT_ARC_ANY}
 # A vocabulary without tokens of these columns is complete.
 _OPTIONAL = (ActionClass.SWAP, ActionClass.VALUE, ActionClass.ENTITY, ActionClass.DEPENDENT)
+
+
+VERSION = "1"  # of the arrays in `ActionTable.arrays`; another one for each change of what they hold
+_ROWS = ("lexicon", "prior", "sets")
+_OF_TOKENS = (
+    *("column", "shift_word", "relation", "limited", "most", "top_roles", "second_roles", "new_roles", "new_several"),
+    *("route", "sense", "new_sort", "top_sorts", "second_sorts"),
+)
+_ARRAYS = (*_OF_TOKENS, "lacked", "has_once", "prior_values", "span_rows", "row_sets")
+
+
+class Rows(NamedTuple):
+    """Rows of numbers of different lengths, one after another. `rows[i]` are the numbers of row i.
+
+    starts: (rows + 1,); the index in `numbers` at which each row starts
+    """
+
+    starts: np.ndarray
+    numbers: np.ndarray
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[int]]) -> Rows:
+        rows = [*rows]
+        starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+        return cls(starts, np.fromiter(chain.from_iterable(rows), np.int64, int(starts[-1])))
+
+    def __getitem__(self, row: int) -> np.ndarray:  # type: ignore[override]
+        return self.numbers[self.starts[row] : self.starts[row + 1]]
 
 
 class ActionTable:
@@ -92,11 +120,17 @@ class ActionTable:
     shift_word: (V,) int64; 0 for a plain SHIFT, k for a SHIFT labelled with the k-th of the sorted SHIFT words, −1 for
         other tokens
     relation: (V,) int64; the id of the label of a dependency arc (1, 2, … in sorted order), 0 for other tokens
-    lexicon: for each row, from FIRST_ROW on, the tokens that a span allows; None without a lexicon. Each span of the
-        lexicon or the counts has one row, in sorted order. With frames, each span has one row for each set of FRAME
-        actions that it may have. Further rows, one for each set, serve all other spans.
-    prior: for each row of `lexicon`, token → the value of `lexical_prior` for the token and the span; empty where
-        the counts of the training data are not known
+    limited: (V,) bool; True for the tokens that the lexicon limits
+    most: (V,) int64; how often a token may make a node of one span
+    lexicon: the tokens that each row allows, sorted; the rows before FIRST_ROW are empty. None without a lexicon. Each
+        span of the lexicon or the counts has one row, in sorted order. With frames, each span has one row for each set
+        of FRAME actions that it may have, and before these rows stands one for each set, which serves all other spans.
+    prior: the tokens of each row of `lexicon` that have a prior, and all other tokens that the counts have for its span
+    prior_values: the value of `lexical_prior` for each of the tokens in `prior`
+    sets: with frames, the sets of FRAME tokens that a span may have
+    span_rows: with frames, the first row of all other spans (0), and of each span; then the number of rows. Without
+        FIRST_ROW, as `row_sets`
+    row_sets: with frames, the index in `sets` of the FRAME tokens of each row
     once: the roles that search gives a node at most once, see `SearchLimits`. Search needs some RA with a role outside
         `once` to connect the last two nodes. If the vocabulary has no such RA, `once` is empty
     top_roles: (V,) int64; the roles of `once` that each token gives the node on top, as bits
@@ -117,25 +151,111 @@ class ActionTable:
     """
 
     def __init__(
-        self, system: TransitionSystem, tokens: Sequence[str], end: str = "</s>", counts: Counts = MappingProxyType({})
+        self,
+        system: TransitionSystem,
+        tokens: Sequence[str],
+        end: str = "</s>",
+        counts: Counts = MappingProxyType({}),
+        stored: Mapping[str, np.ndarray] | None = None,
     ) -> None:
-        self.system, self._counts = system, counts
+        self.system = system
         self._frames = system.frames if isinstance(system, AmrSystem) else None
         self.tokens = list(tokens)
         self.end = self.tokens.index(end)
         self.shift_words = sorted(system.shift_words)
+        lexicon = getattr(system, "lexicon", None)
+        if lexicon is None and self._frames is not None:
+            raise ValueError("a system with frames needs a lexicon")
+        spans = sorted({*(lexicon or ()), *counts})
+        self._limits = limits = getattr(system, "limits", None)
+        bits = {} if limits is None else {role: 1 << bit for bit, role in enumerate(sorted(limits.once))}
+        with_roles = self._frames is not None and limits is not None and limits.roles_of_frames
+        lemmas = self._frames.table.lemmas() if self._frames is not None and with_roles else ()
+        self._lemmas = {lemma: row for row, lemma in enumerate(lemmas, 1)}
+        if stored is None:
+            self._make(spans, lexicon, counts, bits)
+        else:
+            self._take(stored, len(spans))
+        self.once = limits.once if limits is not None and self.has_once.any() else frozenset[str]()
+        several = limits.several if limits is not None and self.once else {}
+        self._several = {lemma: sum(map(bits.__getitem__, roles)) for lemma, roles in several.items()}
+        longest = max((span.count(" ") for span in spans), default=0)
+        if self._frames is not None:
+            self._long_spans = self._frames.long_spans.union(span for span in spans if " " in span)
+            longest = max((span.count(" ") for span in self._long_spans), default=0)
+            self._set_of = {
+                frozenset(self.tokens[i] for i in self.sets[n]): n for n in range(len(self.sets.starts) - 1)
+            }
+            self._known_sets: dict[frozenset[Action], int] = {}
+            self._rows_of_spans, self._sets_of_rows = self.span_rows.tolist(), self.row_sets.tolist()
+        self._places = {span: place for place, span in enumerate(spans)}
+        self.span_lengths = range(1, 2 + longest)
+
+    def _make(self, spans: Sequence[str], lexicon: Mapping | None, counts: Counts, bits: Mapping[str, int]) -> None:
+        """Compute the arrays."""
+        tokens, system = self.tokens, self.system
         self.actions = [_parse(token, system) for token in tokens]
-        arcs = {a.label for a in self.actions if a and _is_arc(a)}
-        self.relations = ["", *sorted(str(label) for label in arcs)]
         self.column = np.array([self._column(a) for a in self.actions], np.int64)
         self.column[self.end] = ActionClass.END
         self.shift_word = np.array([self._shift_word(a) for a in self.actions], np.int64)
         relation_ids: dict[str | None, int] = {label: i for i, label in enumerate(self.relations)}
         self.relation = np.array([relation_ids[a.label] if a and _is_arc(a) else 0 for a in self.actions], np.int64)
         self._check_columns()
-        self._read_lexicon()
-        self._read_roles()
+        self.limited = np.array([a is not None and is_limited(a) for a in self.actions])
+        most = [0 if a is None or self._limits is None else self._limits.most(a) for a in self.actions]
+        self.most = np.array(most, np.int64)
+        self._read_lexicon(spans, lexicon, counts)
+        self._read_roles(bits)
         self._read_sorts()
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return all arrays by name, in the smallest types that hold them, to make the same table by `stored`.
+
+        For systems of AMRs with a lexicon.
+        """
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        for name in _ROWS:
+            arrays |= {f"{name}.{part}": array for part, array in getattr(self, name)._asdict().items()}
+        return {name: _smallest(array) for name, array in arrays.items()}
+
+    def _take(self, stored: Mapping[str, np.ndarray], spans: int) -> None:
+        """Take the arrays as `arrays` returned them. Raises `InputError` for arrays that do not fit the vocabulary."""
+        names = {*_ARRAYS, *(f"{name}.{part}" for name in _ROWS for part in Rows._fields)}
+        if stored.keys() != names:
+            raise InputError(f"has no {sorted(names ^ stored.keys())[0]}, or should not have it")
+        arrays = {name: a if a.dtype in (bool, np.float32) else a.astype(np.int64) for name, a in stored.items()}
+        rows = {name: Rows(*(arrays[f"{name}.{part}"] for part in Rows._fields)) for name in _ROWS}
+        tokens, row_count = len(self.tokens), len(rows["lexicon"].starts) - 1 - FIRST_ROW
+        lengths = {**dict.fromkeys(_OF_TOKENS, tokens), "lacked": len(self._lemmas) + 1}
+        lengths |= {"prior_values": len(rows["prior"].numbers)}
+        if self._frames is not None:
+            lengths |= {"row_sets": row_count, "span_rows": spans + 2}
+        ends = {"column": len(ActionClass), "row_sets": len(rows["sets"].starts) - 1, "span_rows": row_count + 1}
+        ends |= {"sense": arrays["lacked"].shape[-1]}
+        if not (
+            all(array.ndim == 1 + (name == "lacked") for name, array in arrays.items())
+            and all(len(arrays[name]) == length for name, length in lengths.items())
+            and all(_within(arrays[name], end) for name, end in ends.items())
+            and _within(arrays["route"] + 1, len(ROUTES) + 1)
+            and all(_is_ragged(some, tokens) for some in rows.values())
+            and len(rows["prior"].starts) in (1, len(rows["lexicon"].starts))
+        ):
+            raise InputError("has arrays that do not fit the dictionary of actions")
+        vars(self).update({name: arrays[name] for name in _ARRAYS}, **rows)
+
+    @cached_property
+    def actions(self) -> list[Action | None]:
+        """The action of each token, None for a token that is not an action of the system."""
+        known = self.column != ActionClass.NEVER
+        known[self.end] = False
+        return [
+            Action.parse(token) if there else None for token, there in zip(self.tokens, known.tolist(), strict=True)
+        ]
+
+    @cached_property
+    def relations(self) -> list[str]:
+        """The labels of dependency arcs by their ids; the first is empty."""
+        return ["", *sorted({str(a.label) for a in self.actions if a and _is_arc(a)})]
 
     def __deepcopy__(self, memo: object) -> Self:
         """Return the table itself: nothing changes it, and copies of a model share it."""
@@ -172,7 +292,7 @@ class ActionTable:
         columns = [[shift.get(word, 0)] for word in words]
         if isinstance(self.system, AmrSystem):
             read = self.system.read(words)
-            row_of = self._row_of_frames if self._frames else self._row_of
+            row_of = self._row_of if self._frames is None else self._row_of_frames
             for end, (word, row) in enumerate(zip(read, columns, strict=True), 1):
                 row += [*_symbol_and_plain(word), self._several_of(self.system, read, end - 1)]
                 row += self._evoked_by(read, end - 1)
@@ -204,101 +324,82 @@ class ActionTable:
             if not {column, _INSTEAD.get(column, column)} & present:
                 raise _lacks(column.name, self.system)
 
-    def _read_lexicon(self) -> None:
-        lexicon = getattr(self.system, "lexicon", None)
-        self._rows: dict[str, int] = {}
-        self._rows_of_frames: dict[tuple[str | None, frozenset[Action]], int] = {}
-        self.lexicon: list[list[int]] | None = None
-        self.prior: list[dict[int, float]] = []
-        self.span_lengths = range(1, 2)
-        if lexicon is None:
-            if self._frames is not None:
-                raise ValueError("a system with frames needs a lexicon")
-            return
-        ids = {action: i for i, action in enumerate(self.actions) if action is not None}
-        spans = sorted({*lexicon, *self._counts})
-        tokens = [sorted(ids[a] for a in lexicon.get(span, ()) if a in ids) for span in spans]
-        if self._frames is not None:
-            self._read_frames(self._frames, ids, dict(zip(spans, tokens, strict=True)))
-            return
-        self._rows = {span: row for row, span in enumerate(spans, FIRST_ROW)}
-        self.lexicon = tokens
-        self._read_prior(spans, ids)
-        self.span_lengths = range(1, 2 + max((span.count(" ") for span in spans), default=0))
-
-    def _read_frames(self, frames: FrameActions, ids: Mapping[Action, int], lexicon: Mapping[str, list[int]]) -> None:
-        """Make a row for each set of FRAME actions that a span may have, with the span's tokens in the lexicon added.
+    def _read_lexicon(self, spans: Sequence[str], lexicon: Mapping | None, counts: Counts) -> None:
+        """Compute `lexicon`, `prior`, and where the rows of a span are.
 
         Raises `InputError` for a vocabulary that lacks a FRAME action of the table.
         """
-        lacking = sorted(str(action) for action in frames.all if action not in ids)
-        if lacking:
-            raise _lacks(lacking[0], self.system)
-        tokens_of = {actions: tuple(sorted(map(ids.__getitem__, actions))) for actions in frames.sets}
-        self.lexicon, spans = [], []
-        for span, seen in [(_OTHER, []), *lexicon.items()]:
-            possible = frames.sets if span is _OTHER else frames.sets_of(span)
-            for actions in sorted(possible, key=tokens_of.__getitem__):
-                self._rows_of_frames[span, actions] = FIRST_ROW + len(self.lexicon)
-                self.lexicon.append(sorted((*seen, *tokens_of[actions])))
-                spans.append(span)
-        self._read_prior(spans, ids)
-        longest = max(map(str.split, (*frames.spans, *lexicon)), key=len)
-        self.span_lengths = range(1, 1 + len(longest))
-        self._spans = frozenset((*frames.spans, *lexicon))
-        self._row_of_others = self._rows_of_frames[_OTHER, frozenset()]
-
-    def _read_prior(self, spans: Sequence[str | None], ids: Mapping[Action, int]) -> None:
-        """Compute `prior` from the counts of the training data.
-
-        spans: the span of each row; None for spans outside the lexicon
-        """
-        assert self.lexicon is not None
-        if not self._counts:
+        none: list[list[int]] = [[]] * FIRST_ROW
+        self.lexicon: Rows | None = None
+        self.prior, self.prior_values, self.sets = Rows.of([]), np.zeros(0, np.float32), Rows.of([])
+        self.span_rows = self.row_sets = np.zeros(0, np.int64)
+        if lexicon is None:
             return
-        for span, listed in zip(spans, self.lexicon, strict=True):
-            of_span = {} if span is None else self._counts.get(span, {})
-            counts = {ids[action]: count for action, count in of_span.items() if action in ids}
-            self.prior.append(lexical_prior({**dict.fromkeys(listed, 0), **counts} if counts else {}))
+        ids = {action: i for i, action in enumerate(self.actions) if action is not None}
+        seen: list[list[int]] = [[ids[a] for a in lexicon.get(span, ()) if a in ids] for span in spans]
+        rows, of_row = seen, [*spans]
+        if self._frames is not None:
+            lacking = sorted(str(action) for action in self._frames.all if action not in ids)
+            if lacking:
+                raise _lacks(lacking[0], self.system)
+            tokens_of = {actions: tuple(sorted(map(ids.__getitem__, actions))) for actions in self._frames.sets}
+            sets = sorted(tokens_of.values())
+            number = {tokens: i for i, tokens in enumerate(sets)}
+            self.sets = Rows.of(sets)
+            possible = [[*range(len(sets))]]
+            possible += (sorted({number[tokens_of[a]] for a in self._frames.sets_of(span)}) for span in spans)
+            rows = [[*row, *sets[i]] for row, some in zip([[], *seen], possible, strict=True) for i in some]
+            of_row = [span for span, some in zip(["", *spans], possible, strict=True) for _ in some]
+            self.span_rows, self.row_sets = Rows.of(possible)
+        rows = [sorted({*row}) for row in rows]
+        self.lexicon = Rows.of([*none, *rows])
+        if counts:
+            prior = [_prior(row, counts.get(span, {}), ids) for span, row in zip(of_row, rows, strict=True)]
+            self.prior = Rows.of([*none, *map(list, prior)])
+            self.prior_values = np.array([value for row in prior for value in row.values()], np.float32)
 
     def _row_of(self, words: Sequence[Word], start: int, end: int) -> int:
-        return self._rows.get(key(words[start:end]), UNSEEN)
+        place = self._places.get(key(words[start:end]))
+        return UNSEEN if place is None else FIRST_ROW + place
 
     def _row_of_frames(self, words: Sequence[Word], start: int, end: int) -> int:
         span = words[start:end]
         seen = key(span)
-        if len(span) > 1 and seen not in self._spans:
-            return self._row_of_others
+        if len(span) > 1 and seen not in self._long_spans:
+            return FIRST_ROW  # the empty set comes first
         assert self._frames is not None
         actions = self._frames.of_span(span, words[end : end + WINDOW])
-        row = self._rows_of_frames.get((seen, actions))
-        return self._rows_of_frames[_OTHER, actions] if row is None else row
+        number = self._known_sets.get(actions)
+        if number is None:
+            number = self._known_sets[actions] = self._set_of[frozenset(map(str, actions))]
+        place = self._places.get(seen)
+        if place is not None:
+            for row in range(*self._rows_of_spans[place + 1 : place + 3]):
+                if self._sets_of_rows[row] == number:
+                    return FIRST_ROW + row
+        return FIRST_ROW + number
 
-    def _read_roles(self) -> None:
+    def _read_roles(self, bits: Mapping[str, int]) -> None:
         given = [role_given(a) if a else None for a in self.actions]
-        limits = getattr(self.system, "limits", None)
-        once = frozenset() if limits is None else limits.once
-        may_repeat = (role is not None and role[1] not in once for role in given)
+        may_repeat = (role is not None and role[1] not in bits for role in given)
         arcs = self.column == ActionClass.RA
-        self.once = once if any(free and arc for free, arc in zip(may_repeat, arcs, strict=True)) else frozenset()
-        bits = {role: 1 << bit for bit, role in enumerate(sorted(self.once))}
+        self.has_once = np.array([any(free and arc for free, arc in zip(may_repeat, arcs, strict=True))])
+        bits = bits if self.has_once.any() else {}
         self.top_roles, self.second_roles = (
             np.array([bits.get(role[1], 0) if role and role[0] == place else 0 for role in given], np.int64)
             for place in (TOP, SECOND)
         )
         entities = np.isin(self.column, (ActionClass.ENTITY, ActionClass.COPY_ENTITY))
         self.new_roles = np.where(entities, bits.get("name", 0), 0)
-        self._read_several(limits, bits)
-        self._read_lacked(limits, bits)
+        self._read_several(bits)
+        self._read_lacked(bits)
 
-    def _read_several(self, limits: SearchLimits | None, bits: Mapping[str, int]) -> None:
-        several = {} if limits is None else limits.several
-        self._several = {lemma: sum(bits.get(role, 0) for role in roles) for lemma, roles in several.items()}
+    def _read_several(self, bits: Mapping[str, int]) -> None:
         self.new_several = np.zeros(len(self.actions), np.int64)
         for token, action in enumerate(self.actions):
-            if limits is not None and action is not None:
+            if self._limits is not None and action is not None:
                 by_word = action.kind in NAMED_BY_RULE
-                roles = limits.several_of(action, ())
+                roles = self._limits.several_of(action, ())
                 self.new_several[token] = NAMED_BY_WORD if by_word else sum(bits.get(role, 0) for role in roles)
 
     def _several_of(self, system: AmrSystem, words: Sequence[Word], place: int) -> int:
@@ -309,11 +410,10 @@ class ActionTable:
             found |= self._several.get(lemma, 0)
         return found
 
-    def _read_lacked(self, limits: SearchLimits | None, bits: Mapping[str, int]) -> None:
+    def _read_lacked(self, bits: Mapping[str, int]) -> None:
         """Compute `route`, `sense` and `lacked`, and add the roles that their frames lack to `new_roles` of PREDs."""
-        frames = self._frames if limits is not None and limits.roles_of_frames else None
+        frames = self._frames if self._lemmas else None
         self.route, self.sense = np.full(len(self.actions), -1), np.zeros(len(self.actions), np.int64)
-        self._lemmas = {} if frames is None else {lemma: row for row, lemma in enumerate(frames.table.lemmas(), 1)}
         senses: dict[str, int] = {}
         for token, action in enumerate(self.actions if frames else ()):
             if action is not None and action.kind is Kind.FRAME:
@@ -342,7 +442,7 @@ class ActionTable:
         nodes. It is the first RA of the vocabulary (the most frequent one) whose role is not in `once`.
         """
         self.new_sort, self.top_sorts, self.second_sorts = np.zeros((3, len(self.actions)), np.int64)
-        limits = getattr(self.system, "limits", None)
+        limits = self._limits
         if limits is None:
             return
         for token, action in enumerate(self.actions):
@@ -363,6 +463,29 @@ class ActionTable:
         free = [token for token in arcs if not self.top_roles[token] | self.second_roles[token]]
         for sorts in (self.top_sorts, self.second_sorts):
             sorts[free[:1]] &= (1 << LAST_CHANCE) - 1
+
+
+def _smallest(array: np.ndarray) -> np.ndarray:
+    kinds = (np.int8, np.int16, np.int32) if array.dtype == np.int64 else ()
+    for kind in kinds:
+        if np.array_equal(small := array.astype(kind), array):
+            return small
+    return array
+
+
+def _within(numbers: np.ndarray, end: int) -> bool:
+    return not len(numbers) or (numbers.min() >= 0 and numbers.max() < end)
+
+
+def _is_ragged(rows: Rows, end: int) -> bool:
+    starts = rows.starts
+    in_order = len(starts) > 0 and starts[0] == 0 and starts[-1] == len(rows.numbers) and (np.diff(starts) >= 0).all()
+    return bool(in_order) and _within(rows.numbers, end)
+
+
+def _prior(listed: Sequence[int], of_span: Mapping[Action, int], ids: Mapping[Action, int]) -> dict[int, float]:
+    counts = {ids[action]: count for action, count in of_span.items() if action in ids}
+    return lexical_prior({**dict.fromkeys(listed, 0), **counts} if counts else {})
 
 
 def lexical_prior(counts: Mapping[int, int]) -> dict[int, float]:

@@ -142,7 +142,7 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
     """
     first = Path(paths[0])
     state = _mean(paths)
-    model, _resources, folder = _from_state(state, first)
+    model, resources, folder = _from_state(state, first)
     name, options = _described(state, first)
     values = model.state_dict()
     weights = {name: values[name].contiguous() for name, first_name in own_names(model).items() if name == first_name}
@@ -151,6 +151,7 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
     with new_files(output, stale=(*OPTIONAL_FILES, *(["scores.json"] if before else ()))) as temporary:
         (temporary / WEIGHTS).write_bytes(save(weights))
         Resources.copy(folder, temporary, options.unread(WORD_FILES))
+        resources.store_table(temporary)
         write_config(temporary, name, options.as_config())
     if before and card.is_file():
         warn(f"{card} is the card of the model that was here before: check what it says")

@@ -128,7 +128,6 @@ def set_weights(model: nn.Module, weights: Mapping[str, Tensor], path: str | os.
 @contextmanager
 def no_larger_than(elements: int, path: str | os.PathLike) -> Iterator[None]:
     """Raise `InputError` if a model made in the block needs much more memory than `elements` (`meta` is slow)."""
-    before = torch.random.get_rng_state()
     try:
         with _Allowance(2 * elements + _SLACK):
             yield
@@ -138,8 +137,6 @@ def no_larger_than(elements: int, path: str | os.PathLike) -> Iterator[None]:
             "are the options from another model?",
             path,
         ) from None
-    finally:  # making a model draws random weights, which must not change the caller's random numbers
-        torch.random.set_rng_state(before)
 
 
 class _TooLarge(Exception):
@@ -147,7 +144,10 @@ class _TooLarge(Exception):
 
 
 class _Allowance(TorchFunctionMode):
-    """A mode of torch that counts the elements of new tensors, and raises `_TooLarge` where there are too many."""
+    """A mode of torch that counts the elements of new tensors, and raises `_TooLarge` where there are too many.
+
+    Random values are not drawn, because the weights of the file replace them.
+    """
 
     def __init__(self, elements: int) -> None:
         super().__init__()
@@ -155,6 +155,8 @@ class _Allowance(TorchFunctionMode):
 
     def __torch_function__(self, func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
         kwargs = kwargs or {}
+        if func.__name__ in _DRAWN:
+            return args[0] if args else kwargs["tensor"]
         if func in _SIZED:
             size = kwargs.get("size", args[:1] if func is torch.full else args)
             sizes = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
@@ -166,6 +168,7 @@ class _Allowance(TorchFunctionMode):
         return func(*args, **kwargs)
 
 
+_DRAWN = frozenset({"uniform_", "normal_", "kaiming_uniform_", "kaiming_normal_", "xavier_uniform_", "xavier_normal_"})
 _SIZED = frozenset({torch.empty, torch.zeros, torch.ones, torch.full, torch.rand, torch.randn})
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 from transition_parser.base.errors import input_error, shortened
 from transition_parser.base.model_files import (
@@ -56,6 +57,7 @@ _LIMITS = {
     "sentences_on_top": TRUTH,
     "roles_of_frames": TRUTH,
 }
+_Value = TypeVar("_Value")
 _WIKI = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s()"\\]+')  # a value in PENMAN notation: a string or a symbol
 
 
@@ -98,26 +100,44 @@ class Lexicon:
         for name, wiki in values["wiki"].items():
             if not (isinstance(wiki, str) and _WIKI.fullmatch(wiki)):
                 raise input_error(f"the wiki of {shown(name)} is {shown(wiki)}, neither a symbol nor in quotes", path)
-        spans = {}
-        for span, tokens in values["spans"].items():
-            if not is_texts(tokens):
-                raise input_error(f"the actions of {shown(span)} must be {TEXTS.what}, not {shown(tokens)}", path)
-            spans[span] = tuple(_action(span, token, is_listed, path) for token in tokens)
-        counts = {}
-        for span, of_span in values["counts"].items():
-            if not _COUNTS.fits(of_span) or min(of_span.values(), default=1) < 1:
-                raise input_error(
-                    f"the counts of {shown(span)} must be {_COUNTS.what} above 0, not {shown(of_span)}", path
-                )
-            counts[span] = {
-                _action(span, token, lambda action: action.kind in MAKE_NODES, path): count
-                for token, count in of_span.items()
-            }
+        spans, counts = _WhenAsked(values["spans"], _actions, path), _WhenAsked(values["counts"], _counts, path)
         check_keys(values["limits"], _LIMITS, path)
         try:
             return cls(spans, values["wiki"], SearchLimits.from_json(values["limits"]), counts)
         except ValueError as error:
             raise input_error(f"limits: {shortened(str(error), 160)}", path) from None
+
+
+class _WhenAsked(Mapping[str, _Value]):
+    """A JSON object whose values are read, by `read(key, value, path)`, when they are first asked for."""
+
+    def __init__(self, values: dict[str, Any], read: Callable[[str, Any, Path], _Value], path: Path) -> None:
+        self._values, self._read, self._path = values, read, path
+        self._known: dict[str, _Value] = {}
+
+    def __getitem__(self, span: str) -> _Value:
+        if span not in self._known:
+            self._known[span] = self._read(span, self._values[span], self._path)
+        return self._known[span]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def _actions(span: str, tokens: Any, path: Path) -> tuple[Action, ...]:
+    if not is_texts(tokens):
+        raise input_error(f"the actions of {shown(span)} must be {TEXTS.what}, not {shown(tokens)}", path)
+    return tuple(_action(span, token, is_listed, path) for token in tokens)
+
+
+def _counts(span: str, counts: Any, path: Path) -> dict[Action, int]:
+    if not _COUNTS.fits(counts) or min(counts.values(), default=1) < 1:
+        raise input_error(f"the counts of {shown(span)} must be {_COUNTS.what} above 0, not {shown(counts)}", path)
+    makes_node = MAKE_NODES.__contains__
+    return {_action(span, token, lambda action: makes_node(action.kind), path): n for token, n in counts.items()}
 
 
 def _action(span: str, token: str, names: Callable[[Action], bool], path: Path) -> Action:
