@@ -50,7 +50,7 @@ def legality(
     if table.shift_word[token] >= 0 and table.shift_word[token] != shift:
         return 0
     bound = row != UNBOUND and action is not None and is_listed(action)
-    if bound and (row == UNSEEN or token not in table.lexicon[row - FIRST_ROW]):
+    if bound and (row == UNSEEN or token not in table.lexicon[row]):
         return 0
     place, role = (action and role_given(action)) or (TOP, "")
     borne = role in ONCE and (top if place == TOP else second) >> sorted(ONCE).index(role) & 1

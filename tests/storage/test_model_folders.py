@@ -5,8 +5,11 @@ import shutil
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
+from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load_file, save_file
 
 from tests.conftest import run_here
@@ -14,7 +17,7 @@ from tests.model_mutations import mutate, mutate_state
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.base.model_files import sha256_of
-from transition_parser.data.resources import Resources
+from transition_parser.data.resources import TABLE, Resources
 from transition_parser.storage.cards import PRETRAINED
 from transition_parser.storage.checkpoints import average_checkpoints, export_checkpoint, load_checkpoint, load_model
 from transition_parser.storage.exports import CONFIG, WEIGHTS, model_files, read_config, sha256_of_json
@@ -221,6 +224,37 @@ def test_a_dictionary_without_one_of_the_frames(exported, tmp_path):
     sign(folder)
     with pytest.raises(InputError, match=r"dict\.act\.txt: the action vocabulary has no FRAME\(15,alias\) for amr"):
         load_model(folder)
+
+
+def test_a_stored_table_is_the_one_that_is_made(exported, tmp_path):
+    for folder in (exported["amr"], PRETRAINED / "en-amr", PRETRAINED / "en-amr-minilm"):
+        bare = shutil.copytree(folder, tmp_path / folder.parent.name / folder.name)
+        (bare / TABLE).unlink()
+        stored, made = (Resources.load(path).table for path in (folder, bare))
+        assert stored.actions == made.actions and (stored.once, stored._several) == (made.once, made._several)
+        arrays = made.arrays()
+        assert stored.arrays().keys() == arrays.keys()
+        assert all(np.array_equal(array, arrays[name]) for name, array in stored.arrays().items())
+
+
+@pytest.mark.parametrize("name", ["lexicon.numbers", "prior.starts", "route", "row_sets", "span_rows", "top_sorts"])
+def test_a_stored_table_that_does_not_fit(exported, tmp_path, name):
+    folder = shutil.copytree(exported["amr"], tmp_path / "model")
+    table = Resources.load(folder).table.arrays()
+    with safe_open(folder / TABLE, "np") as file:
+        metadata = file.metadata()
+    wrong = table[name].astype(np.int64)
+    wrong[-1] += 1 << 20
+    for values in (wrong, wrong[:-1], wrong[None], None):
+        changed = {key: array for key, array in {**table, name: values}.items() if array is not None}
+        save_arrays(changed, folder / TABLE, metadata)
+        sign(folder)
+        if name != "top_sorts" or values is not wrong:  # bits
+            with pytest.raises(InputError, match=r"table\.safetensors: has (arrays that do not fit|no )"):
+                load_model(folder)
+    save_arrays(changed, folder / TABLE, {**metadata, "version": "0"})
+    sign(folder)
+    load_model(folder)  # the table of another version is made anew
 
 
 @pytest.mark.parametrize("path", sorted(PRETRAINED.iterdir()), ids=lambda path: path.name)
