@@ -212,7 +212,9 @@ class AmrCoverage:
         if item.smatch is not None:
             self.smatch += item.smatch
             self.seen += item.seen or Counts()
-            self.worst = sorted([*self.worst, item], key=_badness)[:_WORST]
+            worst = [*self.worst, item]
+            worst.sort(key=lambda one: ((one.smatch or Counts()).f1, (one.seen or Counts(1, 1, 1)).f1))
+            self.worst = worst[:_WORST]
 
     @property
     def lossless(self) -> bool:
@@ -246,10 +248,6 @@ class AmrCoverage:
 def as_figures(counts: Counts) -> dict[str, float]:
     """Return precision, recall and F1, rounded to four decimals."""
     return {name: round(getattr(counts, name), 4) for name in ("precision", "recall", "f1")}
-
-
-def _badness(item: Checked) -> tuple[float, float]:
-    return (item.smatch or Counts()).f1, (item.seen or Counts(1, 1, 1)).f1
 
 
 def _by_kind(actions: Mapping[Action, int]) -> dict[str, int]:

@@ -82,14 +82,6 @@ class Column:
         return "|".join(sorted(labels, key=str.lower)) or UNKNOWN
 
 
-def _features(sentence: Any) -> Sequence[str]:
-    return [NO_FEATURES if row.feats == UNKNOWN else row.feats for row in sentence.words]
-
-
-def _rules_of_words(sentence: Any) -> Sequence[str]:
-    return [rule_of(row.form, row.lemma) for row in sentence.words]
-
-
 def _domain(entry: Any) -> Sequence[str]:
     path = Path(entry.path or "").absolute()
     name = path.parent.name if path.stem in _SPLITS else path.stem
@@ -103,13 +95,17 @@ KNOWN: dict[str, Column] = {
         ("--tag-loss", "--read-tags"), predicted=True,
     ),
     # a lemma rule that occurs once is an exception, or a mistake
-    LEMMA: Column("lemmas", "trees", _rules_of_words, "lemmas", ("--tag-loss",), predicted=True, least=2),
+    LEMMA: Column(
+        "lemmas", "trees", lambda sentence: [rule_of(row.form, row.lemma) for row in sentence.words], "lemmas",
+        ("--tag-loss",), predicted=True, least=2,
+    ),
     XPOS: Column(
         "xpos", "trees", lambda sentence: [row.xpos for row in sentence.words], "XPOS tags",
         ("--tag-loss", "--read-xpos"), predicted=True, by_tag=True,
     ),
     FEATS: Column(
-        "feats", "trees", _features, "morphological features", ("--tag-loss",),
+        "feats", "trees", lambda s: [NO_FEATURES if row.feats == UNKNOWN else row.feats for row in s.words],
+        "morphological features", ("--tag-loss",),
         predicted=True, is_set=True, by_tag=True,
     ),
     DOMAIN: Column(

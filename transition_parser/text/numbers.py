@@ -34,16 +34,16 @@ def totals(parts: Iterable[Part]) -> Iterator[Decimal | int]:
             group = (1 if group is None else group) * scale
             if scale >= 10**3:
                 total, group = total + group, 0
-        elif value is None or (group and not _continues(group, value)):
+        elif value is None:
             return
         else:
+            # `twenty` + `five`, `hundred` + `twenty`
+            after_hundreds = value < 100 and (group or 0) % 100 == 0
+            after_tens = value < 10 and (group or 0) % 10 == 0 and (group or 0) % 100 >= 20
+            if group and not (after_hundreds or after_tens):
+                return
             group = (group or 0) + value
         yield total + (group or 0)
-
-
-def _continues(group: Decimal | int, value: Decimal | int) -> bool:
-    """Return True if a value can be added to the number before it: `twenty` + `five`, `hundred` + `twenty`."""
-    return (value < 100 and group % 100 == 0) or (value < 10 and group % 10 == 0 and group % 100 >= 20)
 
 
 def number_of(forms: Sequence[str]) -> str | None:
@@ -56,7 +56,10 @@ def number_of(forms: Sequence[str]) -> str | None:
         return None
     parts = [part for form in forms if form not in HYPHENS for part in _parts(form.lower())]
     numbers = [*totals(parts)]
-    return _digits(numbers[-1]) if len(numbers) == len(parts) else None
+    if len(numbers) < len(parts):
+        return None
+    digits = format(Decimal(numbers[-1]), "f")
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
 def _parts(form: str) -> Iterator[Part]:
@@ -66,8 +69,3 @@ def _parts(form: str) -> Iterator[Part]:
         return
     for part in form.split("-"):
         yield UNITS.get(part), SCALES.get(part) if len(part) >= _SHORTEST_SCALE else None
-
-
-def _digits(number: Decimal | int) -> str:
-    text = format(Decimal(number), "f")
-    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -114,8 +114,9 @@ def _divided(part: str) -> tuple[str, ...]:
     """Return the tokens of a text without white space."""
     found = _by_affixes(part, _specials())
     sequences, spans = _sequences(), []
+    longest = max(map(len, sequences))
     for start in range(len(found)):
-        for end in range(start + 1, min(len(found), start + _longest()) + 1):
+        for end in range(start + 1, min(len(found), start + longest) + 1):
             if tuple(found[start:end]) in sequences:
                 spans.append((start, end))
     seen: set[int] = set()
@@ -195,8 +196,3 @@ def _sequences() -> dict[tuple[str, ...], tuple[str, ...]]:
         if _PREFIX.match(text) or _SUFFIX.search(text) or _INFIX.search(text):
             found[tuple(_by_affixes(text, {}))] = forms
     return found
-
-
-@cache
-def _longest() -> int:
-    return max(map(len, _sequences()))

@@ -169,16 +169,13 @@ def with_new_node(state: AmrState, action: Action) -> AmrState:
         ops = [Edge(number + 1, f"op{i}", number + 1 + i) for i in range(1, len(strings) + 1)]
         state = with_edges(state, [Edge(number, "name", number + 1), *ops])
     else:
-        state = with_nodes(state, [_label(state, action)], kind in CONSTANTS)
+        label = str(action.label)
+        if kind is Kind.COPY_WORD:
+            label = copied_value([word.form for word in state.span])
+        elif kind in (Kind.COPY_LEMMA, Kind.COPY_SENSE01):
+            label = copied_concept([word.lemma for word in state.span], kind)
+        state = with_nodes(state, [label], kind in CONSTANTS)
     return state._replace(stack=(*state.stack, number), named=True)
-
-
-def _label(state: AmrState, action: Action) -> str:
-    if action.kind is Kind.COPY_WORD:
-        return copied_value([word.form for word in state.span])
-    if action.kind in (Kind.COPY_LEMMA, Kind.COPY_SENSE01):
-        return copied_concept([word.lemma for word in state.span], action.kind)
-    return str(action.label)
 
 
 def with_arc(state: AmrState, action: Action) -> AmrState:
