@@ -124,7 +124,7 @@ def meaning(entry: AmrEntry, alignments: bool = True) -> tuple:
 def check_derivation(entry: AmrEntry) -> None:
     """Oracle and replay give the graph back, or say why there is no derivation."""
     assert all(entry.alignments)
-    done = check_entry(entry, make_system("amr"), None, 0)
+    done = check_entry(entry, make_system("amr"))
     if done.derived.error is not None:
         assert str(done.derived.error).startswith("file:")
     else:

@@ -18,7 +18,7 @@ import torch
 from common import parser
 
 from transition_parser import Parser
-from transition_parser.graphs.amr_score import compare_graphs
+from transition_parser.graphs.amr_score import smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.gold_facts import WHAT, facts_of, some_of
@@ -41,7 +41,8 @@ def figures(loaded: Parser, entries: Sequence[AmrEntry], given: Sequence[Given],
     start = time.perf_counter()
     parses = list(loaded.parse_stream(entries, given=given))
     seconds = time.perf_counter() - start
-    counts = [compare_graphs(e.amr, parse.graph, restarts)[0] for e, parse in zip(entries, parses, strict=True)]
+    pairs = [(e.amr.to_penman(), parse.graph.to_penman()) for e, parse in zip(entries, parses, strict=True)]
+    counts = [smatch_counts(gold, system, restarts) for gold, system in pairs]
     total = sum(counts[1:], counts[0])
     return {
         "smatch": round(total.f1, 4),

@@ -267,10 +267,6 @@ def test_a_file_of_the_other_kind(amr_checkpoint, checkpoint, tmp_path):
     ("command", "said"),
     [
         (
-            ("oracle", SAMPLE, "--system", "arc-eager", "--worst"),
-            "--worst is for AMRs: --system arc-eager builds trees",
-        ),
-        (
             ("oracle", SAMPLE, "--system", "arc-eager", "--skip-bad"),
             "--skip-bad is for AMRs: --system arc-eager builds trees",
         ),
@@ -278,13 +274,7 @@ def test_a_file_of_the_other_kind(amr_checkpoint, checkpoint, tmp_path):
             ("oracle", SAMPLE, "--system", "arc-eager", "--processes", "2"),
             "--processes is for AMRs: --system arc-eager builds trees",
         ),
-        (
-            ("oracle", SAMPLE, "--system", "arc-eager", "--restarts", "9"),
-            "--restarts is for AMRs: --system arc-eager builds trees",
-        ),
-        (("oracle", SAMPLE, "--system", "arc-eager", "--vocabulary-from", SAMPLE), "--vocabulary-from is for"),
         (("oracle", SAMPLE_AMR, "--system", "amr", "--nonprojective", "error"), "--nonprojective is for trees"),
-        (("oracle", SAMPLE_AMR, "--system", "amr", "--worst"), "--worst needs --check"),
         (("draw", SAMPLE_AMR, "--system", "arc-eager", "-o", "x.svg"), "--system is for trees: "),
         (("score", SAMPLE_AMR, SAMPLE_AMR, "--by-length"), "--by-length is for trees: "),
         (("score", SAMPLE, SAMPLE, "--seed", "1"), "--seed is for AMRs: "),

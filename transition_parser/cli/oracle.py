@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections import Counter
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output
@@ -19,19 +18,17 @@ from transition_parser.cli.options import (
     add,
     add_system,
     check_options,
-    positive,
     print_figures,
     report_left_out,
 )
-from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.oracles.amr_check import AmrCoverage, Checked, check, derive
 from transition_parser.oracles.static import Coverage, run_oracle
 from transition_parser.parsing.formalisms import AMR, TREES, formalism_of
 from transition_parser.preprocess.aligner.aligner import aligned, train_table
-from transition_parser.preprocess.banks import RULE, Problems, derived_alone, nothing_left, read_entries
+from transition_parser.preprocess.banks import RULE, nothing_left, read_entries
 from transition_parser.text.frames import packaged
-from transition_parser.transitions import Action, RootRelations, make_system
+from transition_parser.transitions import RootRelations, make_system
 from transition_parser.transitions.amr import AmrSystem
 
 HELP = "convert graphs to action sequences, and check them by replay"
@@ -40,19 +37,12 @@ EXAMPLE = f"""{RULE}
 example:
   transition-parser oracle dev.conllu --system arc-hybrid-swap --check
   transition-parser oracle dev.conllu --system arc-eager --out-actions dev.actions
-  transition-parser oracle dev.amr --system amr --check --vocabulary-from train.amr --worst"""
+  transition-parser oracle dev.amr --system amr --check"""
 
 
 OPTIONS: OptionsOf = {
     TREES: {"nonprojective": "skip"},
-    AMR: {
-        "vocabulary_from": None,
-        "restarts": 4,
-        "worst": False,
-        "skip_bad": False,
-        "processes": 1,
-        "no_frames": False,
-    },
+    AMR: {"skip_bad": False, "processes": 1, "no_frames": False},
 }
 
 
@@ -68,16 +58,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(parser, "--nonprojective")
     amr = parser.add_argument_group("for AMR")
-    amr.add_argument(
-        "--vocabulary-from",
-        metavar="AMR",
-        help="training bank; count the actions that do not occur in this bank, and "
-        "with --check measure Smatch without these actions",
-    )
-    amr.add_argument("--restarts", type=positive, default=4, metavar="N", help="random restarts of Smatch (default: 4)")
-    amr.add_argument(
-        "--worst", action="store_true", help="with --check: print the ten worst graphs and their differing triples"
-    )
     add(amr, "--skip-bad", "--processes", "--no-frames")
     add(parser, "--json")
 
@@ -88,8 +68,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("--json needs standard output for itself: give a file for --out-actions")
     formalism = formalism_of(arguments.system)
     check_options(arguments, OPTIONS, formalism, f"--system {arguments.system} builds {formalism.name}")
-    if arguments.worst and not arguments.check:
-        raise InputError("--worst needs --check")
     return {TREES: _run_trees, AMR: _run_amr}[formalism](arguments)
 
 
@@ -110,12 +88,12 @@ def _run_trees(arguments: argparse.Namespace) -> int:
 def _run_amr(arguments: argparse.Namespace) -> int:
     system = AmrSystem(frames=None if arguments.no_frames else packaged())
     coverage = AmrCoverage()
-    of_training: list[InputError] = []
-    entries = _aligned(arguments, arguments.input, coverage.unreadable)
-    if arguments.vocabulary_from:
-        coverage.vocabulary = _vocabulary(arguments, system, of_training)
+    entries = read_entries([arguments.input], coverage.unreadable if arguments.skip_bad else None)
+    entries = list(
+        progress(aligned(entries, train_table(entries), processes=arguments.processes), "aligner", len(entries))
+    )
     if arguments.check:
-        results = check(entries, system, coverage.vocabulary, arguments.restarts, arguments.processes)
+        results = check(entries, system, arguments.processes)
     else:
         results = map(Checked, derive(entries, system, arguments.processes))
     with _lines(arguments.out_actions) as write:
@@ -127,31 +105,9 @@ def _run_amr(arguments: argparse.Namespace) -> int:
                 write(item.derived.derivation.actions)
         if not coverage.sentences:
             raise nothing_left([arguments.input], [*coverage.unreadable, *coverage.skipped])
-    report_left_out([*of_training, *coverage.unreadable, *coverage.skipped])
+    report_left_out([*coverage.unreadable, *coverage.skipped])
     print_figures(coverage.report(arguments.check), arguments.json)
-    if arguments.worst and arguments.check and not arguments.json:
-        _print_worst(coverage.worst)
     return 1 if arguments.check and not coverage.lossless else 0
-
-
-def _aligned(arguments: argparse.Namespace, path: str, left_out: list[InputError]) -> list[AmrEntry]:
-    entries = read_entries([path], left_out if arguments.skip_bad else None)
-    return list(
-        progress(aligned(entries, train_table(entries), processes=arguments.processes), "aligner", len(entries))
-    )
-
-
-def _vocabulary(arguments: argparse.Namespace, system: AmrSystem, left_out: list[InputError]) -> Counter[Action]:
-    problems: Problems = left_out if arguments.skip_bad else None
-    entries = _aligned(arguments, arguments.vocabulary_from, left_out)
-    actions: Counter[Action] = Counter()
-    for item in derived_alone(derive(entries, system, arguments.processes), problems):
-        actions.update(item.derivation.actions)
-    if not actions:
-        raise nothing_left([arguments.vocabulary_from], left_out)
-    if system.frames is not None:
-        actions.update(dict.fromkeys(system.frames.all, 0))  # the vocabulary has the actions of all frames, seen or not
-    return actions
 
 
 @contextlib.contextmanager
@@ -162,13 +118,3 @@ def _lines(path: str | None):
         return
     with output(path) as file:
         yield lambda actions: print(*actions, file=file)
-
-
-def _print_worst(worst: list[Checked]) -> None:
-    for item in worst:
-        if not item.diff:
-            continue
-        scores = [f"{score.f1:.4f}" for score in (item.smatch, item.seen) if score is not None]
-        print(f"\n{item.derived.entry.id}  Smatch {' / '.join(scores)}  {' '.join(item.derived.entry.forms)}")
-        for line in item.diff:
-            print(f"  {line}")

@@ -18,7 +18,6 @@ from sacrebleu.metrics.bleu import BLEU
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.process import in_parallel, progress
-from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.smatch import (
     TooLargeError,
@@ -145,37 +144,26 @@ def _count(gold: Triples, system: Triples, restarts: int, seed: int) -> Counts:
     return Counts(match, len(system), len(gold))
 
 
-def _read_both(gold: AmrGraph | str, system: AmrGraph | str) -> list[Triples]:
+def _read_both(gold: str, system: str) -> list[Triples]:
     return [
-        read_triples(
-            graph if isinstance(graph, str) else graph.to_penman(),
-            lambda problem, which=which: InputError(f"{which} graph: {problem}"),
-        )
-        for which, graph in (("gold", gold), ("system", system))
+        read_triples(text, lambda problem, which=which: InputError(f"{which} graph: {problem}"))
+        for which, text in (("gold", gold), ("system", system))
     ]
 
 
-def triple_diff(gold: AmrGraph | str, system: AmrGraph | str, restarts: int = RESTARTS, seed: int = 0) -> list[str]:
+def triple_diff(gold: str, system: str, restarts: int = RESTARTS, seed: int = 0) -> list[str]:
     """Return the gold triples that are missing and the system's triples that are extra; an empty list for equal graphs.
 
     Missing triples begin with a minus (`- b / boy`, `- w / want-01 :ARG0 b / boy`), and extra triples with a plus.
     Triples are compared under the best mapping of nodes that Smatch finds.
     """
-    return compare_graphs(gold, system, restarts, seed)[1]
-
-
-def compare_graphs(
-    gold: AmrGraph | str, system: AmrGraph | str, restarts: int = RESTARTS, seed: int = 0
-) -> tuple[Counts, list[str]]:
-    """Return the results of `smatch_counts` and `triple_diff` from one search for the mapping."""
     theirs, ours = _read_both(gold, system)
-    match, mapping = best_mapping(ours, theirs, restarts, seed)
+    _match, mapping = best_mapping(ours, theirs, restarts, seed)
     names = [("system", node) if other is None else ("gold", other) for node, other in enumerate(mapping)]
     gold_lines = _lines(theirs, [("gold", node) for node in range(len(theirs.concepts))])
     system_lines = _lines(ours, names)
     missing = [f"- {line}" for line in _unmatched(gold_lines, system_lines)]
-    extra = [f"+ {line}" for line in _unmatched(system_lines, gold_lines)]
-    return Counts(match, len(ours), len(theirs)), missing + extra
+    return missing + [f"+ {line}" for line in _unmatched(system_lines, gold_lines)]
 
 
 def _unmatched(lines: list[tuple[tuple, str]], others: list[tuple[tuple, str]]) -> Iterator[str]:
