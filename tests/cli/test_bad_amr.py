@@ -1,7 +1,5 @@
 """Bad AMR input: what is wrong and where, in one line, or three with the place; exit status 2, nothing half-written."""
 
-import json
-
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
@@ -44,13 +42,6 @@ EMPTY = {
 BOUNDS = {  # without a sentence nothing else limits the numbers
     "range of many tokens": (GOOD + "# ::id b\n# ::alignments 0-999999999|0\n(b / bark-01)\n", "is not a range"),
     "number of many digits": (GOOD + f"# ::id b\n(b / bark-01~e.{'9' * 4301})\n", "no sentence has as many tokens"),
-}
-UNUSABLE = {
-    "loop": (HEAD + "(b / bark-01 :ARG0 b)\n", ":6: sentence b: the edge :ARG0 goes from bark-01 to itself"),
-    "five edges": (
-        HEAD + "(b / bark-01 :a (d / dog) :b d :c d :d d :e d)\n",
-        ":6: sentence b: 5 edges join bark-01 and",
-    ),
 }
 BAD = SYNTAX | BROKEN | NO_SENTENCE | EMPTY
 
@@ -132,33 +123,6 @@ def test_numbers_that_would_take_all_memory(write, tmp_path, name):
         message = run_here(*command, status=2).stderr
         assert f"{path}:" in message and "sentence b: " in message and said in message and len(message) < 400
     assert not out.exists()
-
-
-@pytest.mark.parametrize("name", UNUSABLE)
-def test_graphs_that_can_not_be_built(write, tmp_path, name):
-    path, said = write(UNUSABLE[name][0]), UNUSABLE[name][1]
-    assert said in fails("oracle", path, "--system", "amr", "--check")
-    assert said in fails("preprocess", "amr", "--train", path, "--valid", path, "--dest", tmp_path / "d")
-    assert [file.name for file in tmp_path.iterdir()] == ["bad.amr"]
-
-
-def test_skip_bad_counts(write, tmp_path):
-    entries = [text.removeprefix(GOOD) for text, _ in (SYNTAX | BROKEN | NO_SENTENCE | UNUSABLE).values()]
-    path = write(GOOD + "\n".join(entries) + "\n" + GOOD.replace("::id a", "::id c"))
-    left_out = len(entries)
-    done = run_here("oracle", path, "--system", "amr", "--skip-bad", "--json")
-    figures = json.loads(done.stdout)
-    assert (figures["sentences"], figures["skipped"]) == (left_out + 2, left_out)
-    assert done.stderr.count("left out: ") == left_out
-    done = run_here(
-        "preprocess", "amr", "--train", path, "--valid", path, "--dest", tmp_path / "d", "--skip-bad", "--json",
-        "--pieces", "300",
-    )  # fmt: skip
-    figures = json.loads(done.stdout)
-    assert (figures["train_sentences"], figures["valid_skipped"]) == (2, left_out)
-    assert done.stderr.count("left out: ") == 2 * left_out
-    done = run_here("align", path, tmp_path / "out.amr", "--skip-bad", "--json")
-    assert json.loads(done.stdout)["left_out"] == left_out and len(list(read_bank(tmp_path / "out.amr"))) == 2
 
 
 BAD_ENTRIES = {  # what merge, align, oracle and preprocess refuse, all the same

@@ -126,12 +126,6 @@ def test_an_error_in_the_middle_leaves_the_old_output(tmp_path, checkpoint):
     assert out.read_text() == "old" and len(list(tmp_path.iterdir())) == 2
 
 
-def test_unannotated_conllu_is_good_input(tmp_path, checkpoint):
-    path = tmp_path / "in.conllu"
-    path.write_text(GOOD.replace("\t0\troot", "\t_\t_").replace("\t1\tvocative", "\t_\t_"), encoding="utf-8")
-    assert run_here("parse", checkpoint, path).stdout.startswith("# sent_id = a\n1\tHi\t")
-
-
 @pytest.mark.slow
 def test_a_sentence_of_a_thousand_words(checkpoint):
     done = run_here("parse", checkpoint, "-", "--tokens", stdin="the cat sat on a " * 200 + "\n")

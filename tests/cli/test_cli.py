@@ -131,18 +131,6 @@ def test_parse_writes_scores_and_actions(checkpoint):
     assert len(system.replay("The cat sleeps .".split(), [*map(Action.parse, actions.split())])) == 4
 
 
-def test_the_batch_size_changes_nothing(checkpoint):
-    outputs = {
-        run_here("parse", checkpoint, SAMPLE, "--beam", "3", "--batch-tokens", size).stdout for size in ("1", "5000")
-    }
-    assert len(outputs) == 1
-
-
-def test_parse_can_tokenise(checkpoint):
-    done = run_here("parse", checkpoint, "-", "--tokenize", stdin="She doesn't sleep.\n")
-    assert re.findall(r"^\d+\t(\S+)", done.stdout, re.M) == ["She", "does", "n't", "sleep", "."]
-
-
 def test_export_parses_like_its_checkpoint(checkpoint, tmp_path):
     folder = tmp_path / "model"
     run_here("export", checkpoint, "-o", folder)

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.test_bad_input import fails
 from tests.conftest import run_here
 from transition_parser import Parser
-from transition_parser.base.errors import InputError, ParserWarning
+from transition_parser.base.errors import ParserWarning
 from transition_parser.graphs.conllu import parse_conllu
 
 TEXT = "She didn't go (and he\nstayed). Why?\n\nNobody knows.\n"
@@ -40,35 +40,6 @@ def test_a_file_of_text_needs_no_option(tmp_path, parser):
     assert [parse.sentence.forms for parse in parser.parse(path)] == FORMS
 
 
-def test_standard_input_needs_no_option():
-    done = run_here("parse", "en-amr", "-", stdin=TEXT)
-    assert done.stdout.count("# ::tok ") == 3 and done.stderr == ""
-
-
-def test_tokenised_text_has_an_option():
-    done = run_here("parse", "en-ewt", "-", "--tokens", stdin="She did n't go.\nWhy ?\n")
-    assert forms(done.stdout) == [["She", "did", "n't", "go."], ["Why", "?"]] and done.stderr == ""
-
-
-def test_a_column_of_texts_needs_no_option():
-    rows = '{"text": "Go. Don\'t!"}\n{"text": ""}\n{"text": ["Go.", "now"]}\n'
-    done = run_here("parse", "en-ewt", "-", "--column", "text", "--parse-column", "c", stdin=rows)
-    assert [line.count("# text = ") for line in done.stdout.splitlines()] == [2, 0, 0]
-    assert "1\\tGo.\\t" in done.stdout and done.stderr == ""
-
-
-def test_a_list_of_texts_of_one_word(parser):
-    parses = parser.parse(["Go", "Stop", "Why?"])
-    assert [parse.sentence.forms for parse in parses] == [["Go"], ["Stop"], ["Why", "?"]]
-
-
-def test_an_empty_text_has_no_sentences(parser):
-    assert parser.parse("") == parser.parse([""]) == parser.parse(["", " \n"]) == []
-    assert [parse.sentence.forms for parse in parser.parse(["Go.", "", "Stop."])] == [["Go", "."], ["Stop", "."]]
-    texts = ["", "Go. Stop.", " ", "Why?", ""]
-    assert [len(parses) for parses in parser.stream(texts)] == [0, 2, 0, 1, 0]
-
-
 def test_an_empty_file_is_named_and_the_others_are_parsed(tmp_path):
     for name, text in (("a", "Go."), ("b", "\n"), ("c", "Stop.")):
         (tmp_path / f"{name}.txt").write_text(text)
@@ -96,14 +67,6 @@ def test_a_generator_is_read_as_far_as_is_needed(parser):
     assert len(taken) == 6
 
 
-@pytest.mark.parametrize("bad", [7, ["Go"], b"Go"])
-def test_a_bad_text_comes_after_the_texts_before_it(parser, bad):
-    stream = parser.stream(["Go.", "", bad, "Stop."])
-    assert [len(next(stream)), len(next(stream))] == [1, 0]
-    with pytest.raises(InputError, match=r"item 3 is .*, not a string"):
-        next(stream)
-
-
 @pytest.mark.parametrize("bad", [None, "Go\0", "\udc80 on"])
 def test_a_bad_text_does_not_stop_the_texts_around_it(parser, bad):
     texts = ["Go.", bad, "Stop."]
@@ -124,11 +87,6 @@ def test_what_a_generator_raises_comes_after_the_texts_before(parser):
     assert len(next(stream)) == 1
     with pytest.raises(OSError, match="the line is cut"):
         next(stream)
-
-
-def test_a_string_is_no_stream_of_texts(parser):
-    with pytest.raises(InputError, match=r"'Go\.' is not a list"):
-        parser.stream("Go.")
 
 
 @pytest.mark.usefixtures("no_model")

@@ -109,16 +109,6 @@ def test_wiki_is_the_name_on_request():
     assert wikis("--wiki", "name") == {'"Angela_Merkel"', '"Emmanuel_Macron"'}
 
 
-def test_shards_and_folders(tmp_path):
-    whole = run_here("parse", "en-ewt", SAMPLE, *SAME, "--json").stdout
-    arguments = ("parse", "en-ewt", SAMPLE, *SAME, "--json", "-o")
-    for number in (1, 2, 3):
-        run_here(*arguments, tmp_path / str(number), "--shard", f"{number}/3")
-    assert "".join((tmp_path / str(n)).read_text(encoding="utf-8") for n in (1, 2, 3)) == whole
-    run_here(*arguments, f"{tmp_path}/")
-    assert (tmp_path / "sample.jsonl").read_text(encoding="utf-8") == whole
-
-
 def test_rows_get_a_list(tmp_path):
     path, out = jsonl(tmp_path / "a.jsonl"), tmp_path / "out.jsonl"
     arguments = ("--column", "words", "--json", *SAME, "-o")

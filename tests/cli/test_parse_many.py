@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.cli.test_parse_stream import parsing, write
-from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from tests.conftest import SAMPLE, run_here
 from tests.crosses import mostly_slow
 from transition_parser.graphs.conllu import parse_conllu
 
@@ -68,12 +68,6 @@ def test_a_folder_has_a_file_for_each_input(tmp_path):
     assert (out / "a.b.conllu").read_text() == parse(tmp_path / "a.b.txt").stdout
     parse(rows, "--column", "text", "-o", f"{out}/")
     assert [row["id"] for row in read_jsonl(out / "c.jsonl")] == [row["id"] for row in ROWS]
-
-
-def test_amrs_in_a_folder(tmp_path):
-    run_here("parse", "en-amr", SAMPLE_AMR, "-o", f"{tmp_path}/", *SAME)
-    expected = run_here("parse", "en-amr", SAMPLE_AMR, *SAME).stdout
-    assert (tmp_path / "sample.amr").read_text(encoding="utf-8") == expected
 
 
 @pytest.mark.parametrize(

@@ -70,11 +70,6 @@ def test_comments_of_an_earlier_parse_are_replaced(parsed, tmp_path):
     assert [sentence.rows for sentence in firsts] == [sentence.rows for sentence in read(one)]
 
 
-def test_more_parses_than_the_beam_holds(checkpoint):
-    done = run_here("parse", checkpoint, SAMPLE, "--nbest", "3", "--beam", "2", status=2)
-    assert done.stderr == "transition-parser: error: 3 parses of a sentence need a beam of 3 or more, not 2\n"
-
-
 def test_node_scores_are_in_the_order_of_nodes():
     done = run_here("parse", "en-amr", "-", "--scores", stdin="The teacher gave the book to Anna.\n")
     (scores,) = re.findall(r"^# ::node_scores (.*)$", done.stdout, re.M)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.conftest import SAMPLE, run_here
+from tests.conftest import run_here
 
 GOLD = """# ::id a
 # ::snt The boy wants to go .
@@ -84,23 +84,6 @@ def test_the_kind_is_seen_without_the_suffix(files, tmp_path):
     other.write_text(GOLD, encoding="utf-8")
     assert json.loads(run_here("score", other, files[1], "--json").stdout)["smatch"] == SMATCH
     assert json.loads(run_here("score", other, other, "--json").stdout)["smatch"]["f1"] == 1.0
-
-
-def test_one_kind_at_a_time(files):
-    assert f"{SAMPLE}: CoNLL-U, but {files[0]} is AMR" in fails(files[0], SAMPLE)
-    assert f"{files[0]}: AMR, but {SAMPLE} is CoNLL-U" in fails(SAMPLE, files[0])
-
-
-@pytest.mark.parametrize(
-    "option", ["--by-length", "--by-relation", "--by-tag", "--full-labels", "--punct=skip", "--punct=count"]
-)
-def test_options_for_trees(files, option):
-    assert f"{option.partition('=')[0]} is for trees: " in fails(*files, option)
-
-
-@pytest.mark.parametrize("option", ["--fine-grained", "--restarts=0", "--seed=0", "--processes=1"])
-def test_options_for_amrs(option):
-    assert f"{option.partition('=')[0]} is for AMRs: " in fails(SAMPLE, SAMPLE, option)
 
 
 def test_bad_files(files):

@@ -84,14 +84,6 @@ def test_models_are_described_by_their_cards(parsers):
     assert [model["description"] for model in found] == ["English trees", None]
 
 
-def test_trees_have_the_lemmas_and_features_of_conllu(client, parsers):
-    found = ask(client, model="en-ewt", text=TEXT).json()["sentences"]
-    for one, parse in zip(found, parsers["en-ewt"].parse(TEXT), strict=True):
-        rows = parse.annotated().words
-        assert one["lemmas"] == [row.lemma for row in rows] and one["features"] == [row.feats for row in rows]
-    assert "sell" in found[0]["lemmas"]
-
-
 def test_openapi_describes_it_and_nothing_is_loaded_from_elsewhere(client):
     described = client.get("/openapi.json").json()
     assert set(described["paths"]) == {"/api/models", "/api/parse", "/api/derivation"}

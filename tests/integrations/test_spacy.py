@@ -98,12 +98,6 @@ def test_trees_are_those_of_parse(trees):
     check_same_trees(list(read_conllu(SAMPLE)), trees, Parser.load("en-ewt", precision="fp32"))
 
 
-@pytest.mark.slow
-def test_trees_of_a_thousand_sentences_are_those_of_parse(trees, corpora):
-    sentences = list(islice(read_conllu(corpora / "ud" / "UD_English-EWT" / "test.conllu"), 1000))
-    check_same_trees(sentences, trees, Parser.load("en-ewt", precision="fp32"))
-
-
 def test_amrs_are_those_of_parse(amrs):
     entries = list(islice(read_bank(SAMPLE_AMR), 20))
     words = [(entry.tokens or entry.text.split()) for entry in entries]

@@ -1,7 +1,6 @@
 """Several parses of one sentence: each another graph, best first, with probabilities."""
 
 import math
-import pickle
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -138,14 +137,6 @@ def test_alternatives_do_not_depend_on_the_batch(parsed):
     for one, other in zip(alone, parses, strict=True):
         assert [p.actions for p in one.ranked] == [p.actions for p in other.ranked]
         assert [p.probability for p in one.ranked] == pytest.approx([p.probability for p in other.ranked], rel=1e-3)
-
-
-def test_a_parser_keeps_its_nbest(parsed):
-    _, sentences, parser, parses = parsed
-    again = pickle.loads(pickle.dumps(parser)).parse(sentences[:3])
-    assert [[p.actions for p in parse.ranked] for parse in again] == [
-        [p.actions for p in parse.ranked] for parse in parses[:3]
-    ]
 
 
 def test_alternatives_of_an_ensemble():

@@ -24,7 +24,6 @@ from transition_parser.parsing import batches, preparation
 from transition_parser.parsing import parser as parser_module
 from transition_parser.parsing.search import search
 from transition_parser.storage.checkpoints import load_model
-from transition_parser.text import pieces as pieces_module
 from transition_parser.text.pieces import normalise
 
 
@@ -45,12 +44,6 @@ def test_all_kinds_of_input(parser):
     assert [p.sentence.id for p in from_path] == [s.id for s in sentences]
     assert parser.parse([]) == []
     assert [p.tree for p in parser.parse(s.forms for s in sentences)] == [p.tree for p in from_path]
-
-
-@pytest.mark.parametrize("text", [[["a"], []], [["", "b"]], [["a\tb"]]])
-def test_what_is_no_sentence(parser, text):
-    with pytest.raises(InputError, match=r"no words|word \d is"):
-        parser.parse(text)
 
 
 def test_scores_are_probabilities_of_the_derivation(parser):
@@ -96,14 +89,6 @@ def test_threads_and_batches_change_no_parse():
         found = parser.parse(sentences)
         assert [p.tree for p in found] == [p.tree for p in expected]
         assert [p.score for p in found] == pytest.approx([p.score for p in expected], abs=1e-4)
-    assert torch.get_num_threads() == before
-
-
-def test_an_unfinished_stream_gives_the_threads_back():
-    before = torch.get_num_threads()
-    stream = Parser.load("en-ewt", threads=3).parse_stream(list(read_conllu(SAMPLE)))
-    next(stream)
-    stream.close()
     assert torch.get_num_threads() == before
 
 
@@ -213,14 +198,6 @@ def test_words_and_their_pieces_are_read_alike(model):
     assert features[0] is None or torch.equal(*features)
 
 
-def test_words_are_normalised_once(monkeypatch):
-    counted = []
-    monkeypatch.setattr(parser_module, "normalise", lambda word: counted.append(word) or normalise(word))
-    monkeypatch.setattr(pieces_module, "normalise", lambda word: pytest.fail(f"{word} is normalised again"))
-    Parser.load("en-amr").parse([["Dogs", "bark"], ["They", "sleep"]])
-    assert counted == ["Dogs", "bark", "They", "sleep"]
-
-
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
 def test_threads_that_share_a_parser_get_the_parses_of_one(model, path):
     """Each parses the same sentences, from another one on; so do a text, and a stream that is left half read."""
@@ -286,22 +263,6 @@ def test_sentences_to_text():
         assert "Don't go!\n" in found[1]
         bare = parser.parse_sents(texts, add_metadata=False)
         assert bare == ["".join(t for t in text.splitlines(True) if t[0] != "#") for text in found] and bare != found
-
-
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [("She ran.", "'She ran.' is not a list of sentences"), (["a", 7], "sentence 2 is 7, not a string")],
-)
-def test_what_are_no_sentences_for_parse_sents(parser, given, problem):
-    with pytest.raises(InputError, match=problem):
-        parser.parse_sents(given)
-
-
-def test_the_longest_sentence_holds_for_parse_sents(checkpoint):
-    short = Parser.load(checkpoint, longest=3)
-    assert len(short.parse_sents(["Go on now"])) == 1
-    with pytest.raises(InputError, match="sentence 2 has 30 words, but only 3 are allowed"):
-        short.parse_sents(["Go", "word " * 30])
 
 
 @pytest.mark.parametrize(

@@ -51,14 +51,6 @@ def test_a_copy_parses_alike(original, model, precision, copied):
         assert some_parses(other, model) == expected == some_parses(parser, model)
 
 
-def test_copies_of_a_model_share_what_nothing_changes():
-    for name in PATHS:
-        model, resources = load_model(name)
-        copied = copy.deepcopy(model)
-        assert copied.decoder is not model.decoder and copied.decoder.table is model.decoder.table is resources.table
-        assert copy.deepcopy(resources.columns) is resources.columns
-
-
 def in_another_process(parser: Parser, sentences: list) -> list[tuple]:
     return [(parse.actions, parse.score) for parse in parser.parse(sentences)]
 

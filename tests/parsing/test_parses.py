@@ -169,13 +169,6 @@ def random_tree(draw, n: int) -> DependencyTree:
     return DependencyTree(tuple(heads), tuple("root" if not head else f"r{head}" for head in heads))
 
 
-def test_conllu_keeps_what_the_sentence_has_and_adds_what_it_lacks():
-    (written,) = parse_conllu(contracted().to_conllu(scores=True).encode().splitlines(keepends=True))
-    assert [row.upos for row in written.words] == ["AUX", "PART", "VERB", "PONCT"]
-    assert written.tree() == contracted().tree and written.comment("parse_score") == "-0.5000"
-    assert contracted().to_conllu() == str(contracted().annotated())
-
-
 PARSED_BEFORE = """# sent_id = a
 # genre = news
 # nbest = 1/2
@@ -262,11 +255,6 @@ def test_triples_are_the_ones_that_penman_reads():
     assert {node["variable"] for node in found["nodes"]} - {None} == read.variables()
 
 
-def test_roles_have_one_name():
-    found = parse_of("She likes New York", DERIVATION).to_dict()
-    assert {edge["role"] for edge in found["edges"]} == {role for _, role, _ in found["triples"]} - {"instance"}
-
-
 def test_triples_of_sample_graphs_are_the_ones_that_penman_reads():
     for entry in read_bank(SAMPLE_AMR):
         read = penman.decode(entry.amr.to_penman(), amr_of_penman)
@@ -305,12 +293,6 @@ def test_dictionaries_say_where_words_were():
         (*span, None) for span in spans
     ]
     assert parse.to_dict()["id"] is parse.to_dict()["text"] is None
-
-
-def test_penman_of_a_parse():
-    parse = parse_of("She likes New York", DERIVATION, wiki=WIKI)
-    assert parse.to_penman() == str(parse) == parse.annotated().penman and "wiki" in str(parse)
-    assert parse.to_penman(alignment_markers=True, wiki=False) == parse.graph.to_penman(parse.alignments)
 
 
 def test_a_printed_tree():

@@ -158,18 +158,6 @@ def test_more_lenpen_never_prefers_a_shorter_derivation(model):
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_a_sentence_does_not_depend_on_its_batch(model, beam):
-    """Alone, among all, and in the middle of its own copies and of one that is much longer."""
-    together = model.search(model.sentences, beam)
-    longest = [word for sentence in model.sentences for word in sentence]
-    for words, among in zip(model.sentences, together, strict=True):
-        (alone,) = model.search([words], beam)
-        mixed = model.search([longest, words, model.sentences[0], words], beam)
-        for found in (among, mixed[1], mixed[3]):
-            assert_same(found, alone)
-
-
-@pytest.mark.parametrize("beam", [1, 4])
 def test_scoring_only_what_is_legal_somewhere_changes_nothing(model, monkeypatch, beam):
     found = []
     for large in (0, 10**9):

@@ -9,7 +9,7 @@ from hypothesis import given
 from tests.text.test_learned_segmentation import SEGMENTER
 from tests.text.test_tokens import TEXTS, shown
 from transition_parser.base.errors import InputError, ParserWarning
-from transition_parser.graphs.bank import AmrEntry, parse_bank, read_bank
+from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.conllu import Sentence, parse_conllu
 from transition_parser.parsing.sentences.files import Part, Reading, read_sentences
 from transition_parser.parsing.sentences.parts import divided, read_part
@@ -269,11 +269,6 @@ def test_a_file_of_other_graphs_is_refused_with_the_option_that_reads_it(kind, t
         list(read(tmp_path / "x.txt", kind))
 
 
-def test_raw_text_may_look_like_anything(tmp_path):
-    (tmp_path / "x.txt").write_text("# ::id a\n\n# Go.\tNow\n")
-    assert len(list(read(tmp_path / "x.txt", Sentence, raw=True))) == 3
-
-
 def test_one_sentence_a_line_has_ranges_too(tmp_path):
     (tmp_path / "x.txt").write_text("Don't go. Stop.\n")
     (sentence,) = read(tmp_path / "x.txt", Sentence, tokenised=False)
@@ -313,11 +308,6 @@ def test_the_error_of_a_long_text_is_short():
     with pytest.raises(InputError) as caught:
         sentences_from("a\0" * 100_000, Sentence)
     assert len(str(caught.value)) < 150
-
-
-def test_entries_can_be_read_back():
-    text = "".join(f"# ::id {e.id}\n# ::snt {e.text}\n\n" for e in sentences_from(TEXT, AmrEntry))
-    assert len(list(parse_bank((line.encode() for line in text.split("\n")), graphs=False))) == 4
 
 
 @KINDS
