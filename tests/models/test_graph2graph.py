@@ -124,22 +124,6 @@ def _folder_of(pieces) -> str:
     return pieces.pieces.tokenizer.name_or_path
 
 
-def test_words_with_further_inputs_start_as_what_the_layers_were_trained_for(task, batch, encoder):
-    """Tags, letters and the root change nothing, or little, of what the pretrained layers read at first."""
-    architecture = architecture_of("sentence_transformer_small")
-    options = {"pretrained": encoder, "read_tags": True, "character_width": 8, "tag_loss": 0.1}
-    args = Namespace(**options)
-    model = architecture.build(architecture.options.of_namespace(args, architecture.defaults), task.resources).eval()
-    words = [task.resources.words(tokens) for tokens in batch["net_input"]["src_tokens"].tolist()]
-    with torch.no_grad():
-        slots = model.encoder.slots(batch["net_input"]["src_tokens"], model.inputs.read(words, batch["annotations"]))
-        of_pieces = model.encoder.pieces
-        first = of_pieces.read(words, {})["first"]
-        for row, length in enumerate(slots.lengths.tolist()):
-            assert torch.equal(slots.words[row, :length], of_pieces.embed(first[row, :length]))
-            assert slots.words[row, length].norm() < of_pieces.embed.weight.norm(dim=1).max()
-
-
 def test_what_is_pretrained_learns_at_its_own_rate(task, encoder):
     for name in ("sentence_transformer_small", "state_transformer_g2g_small"):
         architecture = architecture_of(name)
@@ -255,23 +239,6 @@ def test_rows_without_gaps_are_read_as_rows_with_gaps(monkeypatch, half):
     assert (found[0] - found[1]).abs().max() < (0.1 if half else 1e-5)
 
 
-def test_what_the_first_layer_reads():
-    """Words, positions and segments are added up; positions beyond the last are like it."""
-    torch.manual_seed(1)
-    transformer = Transformer(Sizes(8, 16, 2), 1, 5, 3, 0.0, False)
-    for table in (transformer.positions, transformer.segments):
-        nn.init.normal_(table.weight)
-    words, position = torch.randn(1, 4, 8), torch.tensor([[0, 4, 9, 2]])
-    segment = torch.tensor([[0, 1, 2, 2]])
-    seen = []
-    transformer.layers[0].register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
-    transformer(words, position, segment, Visible(torch.ones(1, 4, dtype=torch.bool)))
-    for slot, place, part in zip(range(4), (0, 4, 4, 2), (0, 1, 2, 2), strict=True):
-        x = words[0, slot] + transformer.positions.weight[place] + transformer.segments.weight[part]
-        wanted = (x - x.mean()) / x.std(unbiased=False)
-        assert (seen[0][slot] - wanted).abs().max() < CLOSE
-
-
 def test_a_segment_that_the_encoder_lacks_starts_as_its_last(encoder):
     source = PretrainedLayers(encoder, "", 1)
     transformer = Transformer(source.sizes, 1, source.positions, 3, 0.0, False)
@@ -302,21 +269,6 @@ def test_classifiers_read_the_words_that_an_action_is_about(system, task, tmp_pa
         for token, action in enumerate(table.actions):
             if action is not None and action.kind.name == kind:
                 assert torch.allclose(factored.labels[0, token], of_kind[table.relation[token]], atol=CLOSE)
-
-
-@pytest.mark.parametrize("kind", ["sentence", "sentence graph", "state graph"])
-def test_a_place_without_a_word_is_zero(task, batch, kind):
-    model = make_model(kind, task.resources).eval()
-    seen = []
-    model.plain.decoder.classifiers.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
-    with torch.no_grad():
-        search = model.plain.decoder.start(model.plain.encode(with_words(model, task, batch)["net_input"]))
-        end = torch.full_like(batch["target"][:, 0], task.table.end)
-        model.plain.decoder.step(end, search)
-        model.plain(*(batch["net_input"][name] for name in ("src_tokens", "prev_output_tokens")), None,
-                    batch["net_input"].get("features"))  # fmt: skip
-    first = seen[-1].unflatten(0, (len(end), -1))[:, 0]  # nothing is on the stack before the first action
-    assert not first[:, :2].any() and first[:, 2].any()
 
 
 # --- the paper's algorithms -----------------------------------------------------------------
@@ -645,13 +597,6 @@ def test_the_loss_of_sampled_steps_is_unbiased(task, batch, kind):
     assert torch.allclose(total, wanted, rtol=1e-4)
 
 
-def test_all_shifts_have_one_score_so_that_all_actions_can_not_compete(task, batch):
-    criterion = make_criterion(task)
-    criterion.action_loss.only_legal = False
-    with pytest.raises(InputError, match="preprocess without --labeled-shift"):
-        criterion(make_model("sentence", task.resources), batch)
-
-
 # --- whole trees, refined ---------------------------------------------------------------------
 
 
@@ -725,19 +670,6 @@ def test_all_readings_are_trained_and_no_gradient_goes_through_a_graph(of_any_sh
     labels = model.plain.decoder.labels.weight
     assert torch.autograd.grad(first.scores.sum(), labels, retain_graph=True, allow_unused=True) == (None,)
     assert torch.autograd.grad(second.scores.sum(), labels)[0].abs().max() > 0
-
-
-def test_tags_are_predicted_from_the_first_reading(of_any_shape):
-    task, batch = of_any_shape
-    architecture = architecture_of("recursive_g2g_small")
-    options = architecture.options(**{**architecture.defaults, "tag_loss": 0.1})
-    model = architecture.build(options, task.resources).eval()
-    with torch.no_grad():
-        out = model.encoder(batch["net_input"]["src_tokens"])
-        first, *_ = model.decoder.readings(out)
-        assert torch.equal(first, out.words) and not torch.equal(first, out.slots[:, : first.size(1)])
-        (tags, *_) = model.tag_heads.predict(out.words, out.lengths.tolist())
-    assert {*tags} == {"upos", "lemma"} and len(tags["upos"]) == int(out.lengths[0])
 
 
 def test_what_reads_is_there_once(of_any_shape):

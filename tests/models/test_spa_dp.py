@@ -23,8 +23,6 @@ from transition_parser.models.spa_dp import BilinearHeads, RelationScores, encod
 from transition_parser.models.spa_dp.encoder import (
     PairScores,
     SequencePreservedAttention,
-    SpaDpGraphOptions,
-    SpaDpOptions,
     VanillaAttention,
 )
 from transition_parser.modules.contract import only_legal
@@ -258,25 +256,6 @@ CASES = [(system, kind) for system in ("arc-standard-swap", "arc-eager", "amr") 
 GRAPH_CASES = [("arc-standard-swap", "heads"), ("arc-hybrid-swap", "concat")]
 
 
-@pytest.mark.parametrize("case", CASES, indirect=True, ids=" ".join)
-def test_steps_of_search_score_like_teacher_forcing(case):
-    plain, net_input = case.model.plain, case.batch["net_input"]
-    actions, target = net_input["prev_output_tokens"], case.batch["target"]
-    with torch.no_grad():
-        encoder_out = plain.encode(net_input)
-        states = plain.decoder.states(actions, encoder_out)
-        wanted = plain.decoder.scores(actions, encoder_out, states)
-        state = plain.decoder.start(encoder_out)
-        for step in range(actions.size(1)):
-            if step:
-                state.machine.apply(actions[:, step])
-            found = plain.decoder.step(actions[:, step], state)
-            real = target[:, step] != case.task.target_dictionary.pad()
-            legal = (found.legal > 0)[real]
-            ours, theirs = (only_legal(x[real], legal)[legal] for x in (found.scores, wanted[:, step]))
-            assert torch.allclose(ours, theirs, rtol=0, atol=1e-5)
-
-
 @pytest.mark.parametrize("case", GRAPH_CASES, indirect=True, ids=" ".join)
 def test_beliefs_are_the_probabilities_of_head_and_relation(case):
     plain = case.model.plain
@@ -298,21 +277,6 @@ def test_beliefs_are_the_probabilities_of_head_and_relation(case):
             assert given == pytest.approx({key: mass for key, mass in wanted.items() if key in given}, abs=1e-6)
             assert len(given) == len(found.words)
             assert all(mass < LEAST_BELIEF + 1e-6 for key, mass in wanted.items() if key not in given)
-
-
-@pytest.mark.parametrize("case", CASES + GRAPH_CASES, indirect=True, ids=" ".join)
-def test_a_sentence_alone_is_as_in_a_batch(case):
-    plain, net_input = case.model.plain, case.batch["net_input"]
-    padding = case.task.source_dictionary.pad()
-    with torch.no_grad():
-        together = search(plain, plain.encode(net_input))
-    for i, hypotheses in enumerate(together):
-        one = {"src_tokens": net_input["src_tokens"][i][net_input["src_tokens"][i] != padding][None]}
-        one["features"] = case.task.resources.features(one["src_tokens"])
-        with torch.no_grad():
-            (alone,) = search(plain, plain.encode(one))
-        assert alone[0].tokens == hypotheses[0].tokens
-        assert alone[0].step_scores == pytest.approx(hypotheses[0].step_scores, abs=1e-4)
 
 
 @pytest.mark.parametrize("case", GRAPH_CASES, indirect=True, ids=" ".join)
@@ -426,10 +390,3 @@ def test_bad_options_are_said(name, change, problem):
     with pytest.raises(InputError) as error:
         architecture.options.of_namespace(SimpleNamespace(**change), architecture.defaults)
     assert problem in str(error.value) and len(str(error.value).splitlines()) == 1
-
-
-@pytest.mark.parametrize("options", [SpaDpOptions, SpaDpGraphOptions])
-def test_words_that_tags_read_need_tags(options):
-    options(tags_read_words=True, tag_loss=0.1).check()
-    with pytest.raises(InputError, match="--tags-read-words is for models that predict tags: give --tag-loss, too"):
-        options(tags_read_words=True).check()

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from tests.crosses import mostly_slow
 from tests.small_models import make_batch, make_folder, make_model, make_task
 from tests.states.test_machine import make_machine, make_table
 from transition_parser.base.errors import InputError
@@ -31,7 +30,6 @@ from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.search import search
 from transition_parser.states.batched import unroll
 from transition_parser.states.states import RANKS, TREE
-from transition_parser.transitions import TREE_SYSTEMS
 
 EXACT = 1e-10
 WORDS_OF_FIGURE_2 = "He has good control".split()
@@ -362,37 +360,6 @@ def test_what_each_system_needs(case_of):
     assert decoder.structures.of_head == [ACTIONS] * 2 + [STACK] * 2 + [BUFFER] * 2
     decoder = case_of("arc-standard", "structures")[2].decoder
     assert decoder.structures.of_head == [ACTIONS] * 2 + [STACK] * 2 + [BUFFER] * 2 + [ARCS, RELATIONS]
-
-
-def fields_of_walk(decoder, encoder_out: EncoderOut, gold: torch.Tensor | None) -> tuple[list[dict], torch.Tensor]:
-    """What search sees before each step, and the actions (B, steps + 1), `</s>` first: those of `gold` (B, T), or
-    legal ones at random until all derivations have ended."""
-    machine = decoder.machine(encoder_out, in_search=gold is None)
-    taken, seen = [torch.full_like(encoder_out.lengths, decoder.table.end)], []
-    while True:
-        seen.append({name: value.clone() for name, value in machine.observe().tensors().items()})
-        if len(seen) == gold.size(1) if gold is not None else bool(machine.is_final().all()):
-            return seen, torch.stack(taken, 1)
-        may = (machine.legality() > 0).float()
-        taken.append(may.multinomial(1)[:, 0] if gold is None else gold[:, len(taken)])
-        machine.apply(taken[-1])
-
-
-@pytest.mark.parametrize("walk", [True, False])
-@pytest.mark.parametrize("system", mostly_slow([*TREE_SYSTEMS, "amr"], "arc-hybrid-swap", "amr"))
-@torch.no_grad()
-def test_training_sees_what_search_sees(case_of, system, walk):
-    """All the fields that the model needs, step by step, on gold derivations and on random walks."""
-    _, batch, plain = case_of(system, "structures", range(1, 9), 16)
-    decoder, encoder_out = plain.decoder, plain.encode(batch["net_input"])
-    torch.manual_seed(5)
-    seen, actions = fields_of_walk(decoder, encoder_out, None if walk else batch["net_input"]["prev_output_tokens"])
-    states = decoder.states(actions, encoder_out)
-    assert len(seen) == actions.size(1) > 12
-    for t, fields in enumerate(seen):
-        for name in decoder.needs:
-            assert torch.equal(getattr(states, name)[:, t].long(), fields[name].long()), (name, t)
-    assert all(bool(getattr(states, name).any()) for name in decoder.needs)
 
 
 # --- options --------------------------------------------------------------------------------

@@ -7,24 +7,8 @@ from torch import nn
 from transition_parser.base.machine import has_fast_bf16
 from transition_parser.kernels.code_kernels import has_codes
 from transition_parser.modules import packing
-from transition_parser.modules.layers import FeedForward, keep_weight, padded
-from transition_parser.modules.packing import _PackedLinear, _with_rows_behind, pack, quantise
-
-
-def test_padding_leaves_few_numbers_of_rows():
-    sizes = {rows: len(padded(torch.zeros(rows))) for rows in range(1, 8193)}
-    assert len(set(sizes.values())) < 120
-    assert all(0 <= size - rows <= max(rows / 16, 7) for rows, size in sizes.items())
-
-
-def test_padding_is_behind_the_rows():
-    rows = torch.arange(1, 28).view(9, 3)
-    found = padded(rows)
-    assert found.shape == (16, 3)
-    assert torch.equal(found[:9], rows) and not found[9:].any()
-    assert len(padded(rows, 5)) == 10
-    few = rows[:8]
-    assert padded(few) is few
+from transition_parser.modules.layers import FeedForward, keep_weight
+from transition_parser.modules.packing import _PackedLinear, pack, quantise
 
 
 def test_a_packed_layer_finds_what_it_did():
@@ -35,23 +19,6 @@ def test_a_packed_layer_finds_what_it_did():
         for shape in ((3, 5, 32), (7, 32), (16, 32)):
             x = torch.randn(shape).bfloat16()
             assert torch.allclose(_PackedLinear(layer)(x).float(), layer(x).float(), atol=0.02, rtol=0.02)
-
-
-def test_rows_behind_are_those_in_memory():
-    """A part of a longer tensor is not copied; what is behind it changes nothing of it."""
-    if not has_fast_bf16(torch.device("cpu")):
-        pytest.skip("bf16 is emulated here")
-    layer = nn.Linear(32, 32).bfloat16()
-    packed = _PackedLinear(layer)
-    with torch.inference_mode():
-        x = torch.randn(64, 32).bfloat16()
-        alone = packed(x[:43].clone())
-        x[43:] = float("nan")
-        part = x[:43]
-        assert _with_rows_behind(part).data_ptr() == x.data_ptr() and len(_with_rows_behind(part)) == 48
-        assert torch.equal(packed(part), alone) and torch.equal(packed(part.unflatten(0, (43, 1)))[:, 0], alone)
-        end = x[21:]
-        assert len(_with_rows_behind(end)) == 48 and not _with_rows_behind(end)[43:].any()  # nothing is behind them
 
 
 class Intermediate(nn.Module):

@@ -1,7 +1,5 @@
 """Pretrained encoders as an input of words."""
 
-import copy
-import pickle
 import shutil
 from threading import Thread
 
@@ -16,7 +14,6 @@ from transition_parser.modules.pretrained import PieceIds, PretrainedWords, keep
 from transition_parser.modules.pretrained_encoder import KERNELS, EncoderFiles, layers_of
 from transition_parser.modules.runs import SequenceRun, runs
 from transition_parser.modules.words import WordOptions
-from transition_parser.text import pieces
 
 SENTENCES = [["dogs", "bark", "."], ["an", "", "öß", "x" * 100], ["a", "long", "one", *["word"] * 60], []]
 
@@ -71,25 +68,6 @@ def test_positions_of_roberta_begin_behind_padding(tmp_path):
     wanted = torch.stack([states[0, 1:4].mean(0), states[0, 4:6].mean(0)])
     wanted = torch.nn.functional.layer_norm(wanted, (WIDTH,))
     assert torch.allclose(together[1][:, WIDTH:], wanted, atol=1e-4)
-
-
-@pytest.mark.parametrize("most", [0, 4, 1000])
-def test_pieces_that_are_known_are_those_that_are_read(folder, monkeypatch, most):
-    """Of so many words the pieces are kept."""
-    monkeypatch.setattr(pieces, "_MOST", most)
-    encoder = words_of(folder).eval()
-    for sentences in (SENTENCES[:1], SENTENCES, SENTENCES):
-        found, wanted = encoder.read(sentences), words_of(folder).read(sentences)
-        assert all(torch.equal(found[name], wanted[name]) for name in wanted)
-    assert len(encoder.pieces._kept._known) <= most and bool(encoder.pieces._kept._known) == bool(most)
-
-
-def test_copies_know_no_words_so_that_others_may_read_meanwhile(folder):
-    encoder = words_of(folder).eval()
-    encoder.read(SENTENCES)
-    for copied in (copy.deepcopy(encoder), pickle.loads(pickle.dumps(encoder))):
-        assert encoder.pieces._kept._known and not copied.pieces._kept._known
-        assert torch.equal(copied.read(SENTENCES)["ids"], encoder.read(SENTENCES)["ids"])
 
 
 @pytest.mark.parametrize("few_shapes", [False, True])

@@ -13,7 +13,7 @@ from transition_parser.kernels import search_kernels
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
 from transition_parser.modules.encoder import ReadingSettings, RecurrentEncoder, WordReader
 from transition_parser.modules.options import ModelOptions
-from transition_parser.modules.tagging import TagHeads, check_tagged, tag_heads
+from transition_parser.modules.tagging import check_tagged, tag_heads
 from transition_parser.modules.words import INPUTS, WordInputs, WordOptions
 from transition_parser.text.columns import Columns
 from transition_parser.text.word_vectors import WordVectors
@@ -80,15 +80,6 @@ def test_inputs_add_up(flags):
     x = torch.zeros(3, 6, DIM)
     assert torch.allclose(inputs(x, read), sum(module(read[name], x) for name, module in inputs.items()))
     assert set(inputs.without("tags")) == set(inputs) - {"tags"}
-
-
-@pytest.mark.parametrize("flags", NARROW, ids=str)
-def test_narrow_embeddings_are_projected_where_they_are_added(flags):
-    (module,) = inputs_of(**flags).values()
-    width = next(value for name, value in flags.items() if name.endswith("width"))
-    assert module.embed.embedding_dim == width and module.project.weight.shape == (DIM, width)
-    (plain,) = inputs_of(**{name: value for name, value in flags.items() if not name.endswith("width")}).values()
-    assert plain.embed.embedding_dim == DIM and not [*plain.project.parameters()]
 
 
 def side_by_side(inputs: WordInputs, sentence: int, word: int) -> list[float]:
@@ -211,11 +202,6 @@ def test_tags_that_are_not_predicted_are_never_masked_and_must_be_given():
     assert inputs.given_columns == ["upos", "xpos"]
 
 
-def test_tags_that_are_read_are_not_learnt():
-    assert "leave one of them out" in StackTransformerOptions(read_xpos=True, tag_loss=0.1).contradictions()
-    assert StackTransformerOptions(read_xpos=True).contradictions() is None
-
-
 def test_inputs_have_names_that_weights_of_former_models_have():
     names = {name.partition(".")[0] for name in inputs_of(**ALL).state_dict()}
     assert names == {"tags", "xpos", "domain", "characters", "affixes", "table", "vectors"}
@@ -302,23 +288,6 @@ def test_an_unknown_domain_is_the_mean_of_all():
     assert torch.allclose(added(inputs, [["a"]], {}), sum(known) / 2, atol=1e-6)
 
 
-def test_predicted_columns():
-    torch.manual_seed(2)
-    heads = TagHeads(DIM, Columns({"upos": ("NOUN", "VERB"), "lemma": ("k0+|0+",)}), weight=0.5)
-    assert set(heads) == {"upos", "lemma"}
-    words = torch.randn(2, 4, DIM)
-    (first, second) = heads.predict(words, [3, 1])
-    assert len(first["upos"]) == 3 and second["lemma"] == ["k0+|0+"] and "_" not in first["upos"]
-    annotations = {"upos": [["NOUN", "X", "VERB"], ["VERB"]], "lemma": [["k0+|0+", "=be", "_"], ["_"]]}
-    targets = heads.targets(annotations, 4)
-    assert targets["upos"].tolist() == [[1, 0, 2, 0], [2, 0, 0, 0]]
-    loss = heads.loss(words, targets)
-    scores = heads.scores(words)["upos"].log_softmax(-1)
-    wanted = -(scores[0, 0, 1] + scores[0, 2, 2] + scores[1, 0, 2])  # there is one lemma: its loss is 0
-    assert loss.loss.item() == pytest.approx(0.5 * wanted.item(), abs=1e-5)
-    assert loss.words["upos"] == 3 and loss.words["lemma"] == loss.right["lemma"] == 1
-
-
 def test_columns_that_the_data_lacks():
     with pytest.raises(InputError, match=r"no column domain: .*--domains`"):
         WordInputs(StackTransformerOptions(read_domain=True), DIM, SimpleNamespace(columns=Columns()))
@@ -333,15 +302,11 @@ def test_columns_that_the_data_lacks():
     assert tag_heads(StackTransformerOptions(), DIM, COLUMNS) is None
 
 
-def test_words_need_something_to_be_read_by():
-    wanted = "give --pretrained, --read-vectors, --word-table, --affix-width or --character-width"
-    with pytest.raises(InputError, match=f"nothing to read words by: {wanted}"):
-        StackTransformerOptions(no_pieces=True).check()
-
-
 @pytest.mark.parametrize(
     ("flags", "problem"),
     [
+        ({"no_pieces": True}, "nothing to read words by: give --pretrained, --read-vectors, --word-table, --affix-wid"),
+        ({"read_xpos": True, "tag_loss": 0.1}, "leave one of them out"),
         (CONCAT, "--join-inputs concat: words are read by their pieces alone; give some of --read-tags, "),
         ({"tag_width": 9}, "--tag-width does nothing without --read-tags: give --read-tags, too"),
         ({"xpos_width": 9, "read_tags": True}, "--xpos-width does nothing without --read-xpos"),

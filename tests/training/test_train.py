@@ -188,14 +188,6 @@ def test_bad_data_can_be_mended_and_trained_on(tmp_path):
         train.write_text(train.read_text(encoding="utf-8") + "\n", encoding="utf-8")
 
 
-def test_bad_data_leave_a_folder_that_was_there(tmp_path):
-    flags, train = config(tmp_path, "ewt-stack-small.flags", 2), tmp_path / "train.conllu"
-    train.write_text(SAMPLE.read_text(encoding="utf-8").replace("\t0\troot", "\t99\troot", 1), encoding="utf-8")
-    (tmp_path / "out").mkdir()
-    run_here("train", flags, "--train", train, "--dev", SAMPLE, "-o", tmp_path / "out", status=2)
-    assert (tmp_path / "out").is_dir()
-
-
 @pytest.mark.parametrize("name", ["a,b", "a:b"])
 def test_folders_that_fairseq_would_divide_are_refused(name, tmp_path):
     with pytest.raises(InputError, match=r"fairseq divides a path at '[,:]'"), locked(tmp_path / name):
@@ -355,15 +347,6 @@ def test_raw_text_is_not_scored_where_the_model_must_be_given_columns(experiment
     monkeypatch.setattr(Parser, "given_columns", ["upos"])
     experiment = replace(experiment, files={"dev": [str(SAMPLE)]})
     assert evaluate_raw_text(experiment, "en-fast", "dev", Evaluation()) is None
-
-
-@pytest.mark.parametrize(("maximizes", "best"), [(True, "best 50.5 (epoch 1)"), (False, "best 49.5 (epoch 2)")])
-def test_the_best_epoch_may_be_one_before_the_training_went_on(maximizes, best, capsys):
-    display = Display(4, 0, "las", LOG[:4], maximizes)
-    for line in LOG[4:]:
-        display.line(line)
-    shown = capsys.readouterr().err
-    assert shown.startswith("epoch 2/4") and best in shown
 
 
 @pytest.mark.parametrize("goes_on", [True, False])
