@@ -83,6 +83,7 @@ def test_tags_of_the_gold_file_are_not_scored_as_if_they_were_predicted(evaluate
     assert evaluated.count('"las"') == 4 and '"upos"' not in evaluated
 
 
+@pytest.mark.slow
 def test_evaluation_hands_options_to_parse(evaluated, checkpoint, tmp_path):
     """An ensemble of a model and itself parses as the model does; a wrong option ends the script."""
     assert bash("evaluate.sh", checkpoint, SAMPLE, "--ensemble", checkpoint, cwd=tmp_path).stdout == evaluated
@@ -92,14 +93,11 @@ def test_evaluation_hands_options_to_parse(evaluated, checkpoint, tmp_path):
     )
 
 
-def test_punctuation_is_left_out_of_an_evaluation_on_request(checkpoint, tmp_path):
+def test_punctuation_is_left_out_of_an_evaluation_on_request(evaluated, checkpoint, tmp_path):
     """As gold says what it is: parses of text without tags have none."""
+    without = bash("evaluate.sh", "--punct=skip", checkpoint, SAMPLE, cwd=tmp_path).stdout
     counted, skipped = (
-        [
-            json.loads(line[line.index("{") :])
-            for line in bash("evaluate.sh", *arguments, cwd=tmp_path).stdout.splitlines()
-        ]
-        for arguments in ((checkpoint, SAMPLE, "--punct", "count"), ("--punct=skip", checkpoint, SAMPLE))
+        [json.loads(line[line.index("{") :]) for line in text.splitlines()] for text in (evaluated, without)
     )
     words = [row for sentence in read_conllu(SAMPLE) for row in sentence.words]
     others = sum(row.xpos not in PTB_PUNCTUATION for row in words)

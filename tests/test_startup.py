@@ -31,8 +31,9 @@ ROOMS = (
 HELP = """
 import contextlib, os
 from transition_parser.cli.main import main
-with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.suppress(SystemExit):
-    main([{command!r}, "--help"])"""
+for command in {commands!r}:
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.suppress(SystemExit):
+        main([command, "--help"])"""
 
 # What belongs to the program that imports the package. glibc's allocator can't be asked for its settings: an audit hook
 # sees who asks for the function that changes them.
@@ -82,13 +83,9 @@ def test_graphs_texts_systems_and_oracles_load_neither_torch_nor_fairseq():
     assert imported(f"import {', '.join(ROOMS)}") & {"torch", "fairseq", "spacy"} == set()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_loads_no_network(command):
-    assert imported(HELP.format(command=command)) & {"torch", "fairseq", "spacy", "matplotlib"} == set()
-
-
-def test_help_of_parse_loads_nothing_heavy():
-    assert imported(HELP.format(command="parse")) == set()
+def test_help_loads_no_network_and_that_of_parse_nothing_heavy():
+    assert imported(HELP.format(commands=[*COMMANDS])) & {"torch", "fairseq", "spacy", "matplotlib"} == set()
+    assert imported(HELP.format(commands=["parse"])) == set()
 
 
 @pytest.mark.parametrize("model", ["en-ewt", "amr"])

@@ -50,7 +50,7 @@ def command(kind: str, data: Path, encoder: Path) -> list[str]:
     return [str(data), "--arch", name, *SHORT, "--optimizer", optimizer, *flags]
 
 
-USUAL = ("positions, trees", "state graph, trees", "refined, trees", "stack attention, amr", "exploration")
+USUAL = ("positions, trees", "refined, trees", "stack attention, amr", "exploration")
 
 
 @pytest.fixture(scope="module", params=mostly_slow(["usual", "all"], "usual"))
