@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
@@ -82,6 +83,19 @@ class Column:
         return "|".join(sorted(labels, key=str.lower)) or UNKNOWN
 
 
+# functions with names, which can be pickled with a model's inputs
+def _cells(field: str, sentence: Any) -> Sequence[str]:
+    return [getattr(row, field) for row in sentence.words]
+
+
+def _lemma_rules(sentence: Any) -> Sequence[str]:
+    return [rule_of(row.form, row.lemma) for row in sentence.words]
+
+
+def _features(sentence: Any) -> Sequence[str]:
+    return [NO_FEATURES if row.feats == UNKNOWN else row.feats for row in sentence.words]
+
+
 def _domain(entry: Any) -> Sequence[str]:
     path = Path(entry.path or "").absolute()
     name = path.parent.name if path.stem in _SPLITS else path.stem
@@ -91,20 +105,20 @@ def _domain(entry: Any) -> Sequence[str]:
 # All columns. A new column needs an entry here, and a class in `modules.word_inputs` if models read the column.
 KNOWN: dict[str, Column] = {
     UPOS: Column(
-        "upos", "trees", lambda sentence: [row.upos for row in sentence.words], "UPOS tags",
+        "upos", "trees", partial(_cells, UPOS), "UPOS tags",
         ("--tag-loss", "--read-tags"), predicted=True,
     ),
     # a lemma rule that occurs once is an exception, or a mistake
     LEMMA: Column(
-        "lemmas", "trees", lambda sentence: [rule_of(row.form, row.lemma) for row in sentence.words], "lemmas",
+        "lemmas", "trees", _lemma_rules, "lemmas",
         ("--tag-loss",), predicted=True, least=2,
     ),
     XPOS: Column(
-        "xpos", "trees", lambda sentence: [row.xpos for row in sentence.words], "XPOS tags",
+        "xpos", "trees", partial(_cells, XPOS), "XPOS tags",
         ("--tag-loss", "--read-xpos"), predicted=True, by_tag=True,
     ),
     FEATS: Column(
-        "feats", "trees", lambda s: [NO_FEATURES if row.feats == UNKNOWN else row.feats for row in s.words],
+        "feats", "trees", _features,
         "morphological features", ("--tag-loss",),
         predicted=True, is_set=True, by_tag=True,
     ),
