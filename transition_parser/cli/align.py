@@ -69,7 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
             print(line, file=file)
     report_left_out(left_out or [])
     if arguments.output != "-":
-        print_figures(_figures(list(new.values()), left_out or []), arguments.json)
+        nodes = sum(len(entry.alignments) for entry in new.values())
+        print_figures({"entries": len(new), "nodes": nodes, "left_out": len(left_out or [])}, arguments.json)
     return 0
 
 
@@ -91,12 +92,10 @@ def _lines(
     for start, block in _blocks(lines, path):
         if start in new:
             yield from marked(block, new[start], style, relist)
-        elif not block[0].strip() or _is_header(block):
+        elif not block[0].strip() or (
+            all(line.lstrip().startswith("#") for line in block) and is_header(metadata_of(block))
+        ):
             yield from block
-
-
-def _is_header(block: list[str]) -> bool:
-    return all(line.lstrip().startswith("#") for line in block) and is_header(metadata_of(block))
 
 
 def _blocks(lines: Iterable[bytes], path: str) -> Iterator[tuple[int, list[str]]]:
@@ -111,7 +110,3 @@ def _blocks(lines: Iterable[bytes], path: str) -> Iterator[tuple[int, list[str]]
         block.append(line)
     if block:
         yield start, block
-
-
-def _figures(entries: list[AmrEntry], bad: list[InputError]) -> dict[str, int]:
-    return {"entries": len(entries), "nodes": sum(len(entry.alignments) for entry in entries), "left_out": len(bad)}

@@ -13,14 +13,7 @@ import contextlib
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output
 from transition_parser.base.process import progress
-from transition_parser.cli.options import (
-    OptionsOf,
-    add,
-    add_system,
-    check_options,
-    print_figures,
-    report_left_out,
-)
+from transition_parser.cli.options import OptionsOf, add, add_system, check_options, print_figures, report_left_out
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.oracles.amr_check import AmrCoverage, Checked, check, derive
 from transition_parser.oracles.static import Coverage, run_oracle
@@ -40,10 +33,7 @@ example:
   transition-parser oracle dev.amr --system amr --check"""
 
 
-OPTIONS: OptionsOf = {
-    TREES: {"nonprojective": "skip"},
-    AMR: {"skip_bad": False, "processes": 1, "no_frames": False},
-}
+OPTIONS: OptionsOf = {TREES: {"nonprojective": "skip"}, AMR: {"skip_bad": False, "processes": 1, "no_frames": False}}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

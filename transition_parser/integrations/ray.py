@@ -112,7 +112,11 @@ def _run(job: Job, work: Sequence[Mapping[str, Any]], actors: int, prepare: Call
 @contextmanager
 def _running(job: Job, actors: int | None) -> Iterator[int]:
     """Connect to Ray for the block, unless this process is connected already, and yield the number of actors."""
-    ray = _ray()
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise missing_extra("ray", "actors of Ray", str(error)) from None
     with ExitStack() as stack:
         if not ray.is_initialized():
             stack.enter_context(mock.patch.dict(os.environ, _ENVIRONMENT))
@@ -121,7 +125,8 @@ def _running(job: Job, actors: int | None) -> Iterator[int]:
             _start(ray, job, actors, logs)
         context = ray.data.DataContext.get_current()
         stack.enter_context(mock.patch.object(context, "enable_progress_bars", False))
-        yield actors or _all(ray.cluster_resources(), job)
+        name, size = ("GPU", 1) if job.parser.device.type == "cuda" else ("CPU", job.parser.threads)
+        yield actors or max(int(ray.cluster_resources().get(name, 0)) // size, 1)
 
 
 def _start(ray: Any, job: Job, actors: int | None, logs: str) -> None:
@@ -149,19 +154,3 @@ def _without_standard_error() -> Iterator[None]:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(nowhere)
-
-
-def _ray() -> Any:
-    try:
-        import ray
-        import ray.data
-    except ImportError as error:
-        raise missing_extra("ray", "actors of Ray", str(error)) from None
-    return ray
-
-
-def _all(resources: Mapping[str, float], job: Job) -> int:
-    """Return the number of actors for which the resources of the Ray cluster suffice, at least 1."""
-    if job.parser.device.type == "cuda":
-        return max(int(resources.get("GPU", 0)), 1)
-    return max(int(resources.get("CPU", 1)) // job.parser.threads, 1)

@@ -38,7 +38,11 @@ def sentences_of(document: Doc, segmenter: Segmenter = ENGLISH) -> list[DocSente
     if not len(document):
         return []
     given = document.to_array("SENT_START").astype(np.int64)  # 1: True, -1: False, 0: None
-    found = _starts(document, segmenter) if (given[1:] == 0).any() else set()
+    found = set()
+    if (given[1:] == 0).any():
+        token_at = {token.idx + space_before(token.text): token.i for token in document}
+        sentences = list(segmenter.sentences(document.text.split("\n")))[1:]
+        found = {token_at.get(sentence.start) for sentence in sentences}  # a start inside a token is ignored
     starts = [i for i, value in enumerate(given.tolist()) if i == 0 or value == 1 or (value == 0 and i in found)]
     return [
         DocSentence(start, end, [token.i for token, is_first in _word_tokens(document[start:end]) if is_first])
@@ -72,13 +76,6 @@ def _words_of(document: Doc, sentence: DocSentence) -> list[Span]:
     return [document[first : last + 1] for first, last in found]
 
 
-def _starts(document: Doc, segmenter: Segmenter) -> set[int]:
-    """Return the tokens that begin where a sentence after the first one does; a start inside a token is ignored."""
-    sentences = list(segmenter.sentences(document.text.split("\n")))[1:]
-    token_at = {token.idx + space_before(token.text): token.i for token in document}
-    return {token_at[sentence.start] for sentence in sentences if sentence.start in token_at}
-
-
 # --- trees --------------------------------------------------------------------------------------------
 
 
@@ -102,7 +99,9 @@ def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[
 
     The head of white space, and of further tokens of a word, is the word before it, so that no arcs cross.
     """
-    n, names = len(document), _predicted(parses)
+    there = [parse for parse in parses if parse is not None]
+    names = ["POS", "LEMMA", *["TAG"] * any(one.xpos for one in there), *["MORPH"] * any(one.feats for one in there)]
+    n = len(document)
     heads, values = np.zeros(n, np.int64), {name: [""] * n for name in ("DEP", *names)}
     for sentence, parse in zip(sentences, parses, strict=True):
         words = sentence.words
@@ -124,13 +123,6 @@ def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[
     for sentence, parse in zip(sentences, parses, strict=True):
         for i, score in zip(sentence.words, parse.arc_scores if parse else (), strict=True):
             document[i]._.arc_score = score
-
-
-def _predicted(parses: Sequence[Parse | None]) -> list[str]:
-    """Return the spaCy attributes to write besides DEP; TAG and MORPH are included only if the model predicts them."""
-    found = [parse for parse in parses if parse is not None]
-    more = {"TAG": any(parse.xpos for parse in found), "MORPH": any(parse.feats for parse in found)}
-    return ["POS", "LEMMA", *(name for name, there in more.items() if there)]
 
 
 def _values_of_rest(token: Token) -> dict[str, str]:

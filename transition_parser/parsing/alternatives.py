@@ -78,24 +78,17 @@ def ranked(parses: Sequence[R], most: int, agreements: Agreements | None = None)
     confidences = _confidences(parses)
     best = [replace(group[0], probability=sum(parse.probability for parse in group)) for group in groups.values()]
     if agreements is not None:
-        best = _by_agreement(best, agreements)
-    best = [_with_confidences(parse, confidences) for parse in best[:most]]
+        # the probabilities of long derivations underflow to 0
+        masses = [max(parse.probability, sys.float_info.min) for parse in best]
+        found = agreements(best, [(mass / max(masses)) ** _VOTE for mass in masses])
+        best = [best[i] for i in sorted(range(len(best)), key=lambda i: -found[i])]
+    for i, parse in enumerate(best[:most]):
+        parts = parse.parts().items()
+        fields: dict[str, Any] = {name: tuple(confidences[name, part] for part in of_field) for name, of_field in parts}
+        best[i] = replace(parse, **fields)
+    best = best[:most]
     first, *others = (replace(parse, place=NbestRank(rank, len(best))) for rank, parse in enumerate(best, 1))
     return replace(first, alternatives=tuple(others))
-
-
-def _by_agreement(parses: Sequence[R], agreements: Agreements) -> list[R]:
-    # the probabilities of long derivations underflow to 0
-    masses = [max(parse.probability, sys.float_info.min) for parse in parses]
-    found = agreements(parses, [(mass / max(masses)) ** _VOTE for mass in masses])
-    order = sorted(range(len(parses)), key=lambda i: -found[i])
-    return [parses[i] for i in order]
-
-
-def _with_confidences(parse: R, confidences: Mapping[tuple[str, Hashable], float]) -> R:
-    parts = parse.parts().items()
-    fields: dict[str, Any] = {name: tuple(confidences[name, part] for part in of_field) for name, of_field in parts}
-    return replace(parse, **fields)
 
 
 def _confidences(parses: Sequence[Ranked]) -> dict[tuple[str, Hashable], float]:
@@ -108,10 +101,8 @@ def _confidences(parses: Sequence[Ranked]) -> dict[tuple[str, Hashable], float]:
             for part, own in dict(zip(parts, getattr(parse, name), strict=True)).items():
                 with_part.setdefault((name, part), []).append((weight, own))
     unseen = max(1.0 - sum(parse.probability for parse in parses), 0.0)
-    return {key: _confidence(found, unseen) for key, found in with_part.items()}
-
-
-def _confidence(found: Sequence[tuple[float, float]], unseen: float) -> float:
-    """Return the confidence in one part."""
-    mass = sum(weight for weight, _ in found)
-    return min(mass + unseen * sum(weight * own for weight, own in found) / mass, 1.0)
+    confidences = {}
+    for key, found in with_part.items():
+        mass = sum(weight for weight, _ in found)
+        confidences[key] = min(mass + unseen * sum(weight * own for weight, own in found) / mass, 1.0)
+    return confidences

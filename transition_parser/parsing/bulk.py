@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path, PurePath
-from typing import Any, TextIO
+from typing import Any
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output, replacing, unpacked_name
@@ -54,17 +54,18 @@ class Job:
 
         Raises `InputError` for bad input; the file is written whole or not at all.
         """
-        items: Iterable[Item] = chain.from_iterable(map(self._read, parts))
-        in_chunks = as_they_come if any(may_pause(part.path) for part in parts) else _chunks
+        kind = self.parser.formalism.sentence
+        items: Iterable[Item] = chain.from_iterable(read_part(part, kind, self.reading) for part in parts)
+        if any(may_pause(part.path) for part in parts):
+            chunks = as_they_come(items, CHUNK)
+        else:
+            chunks = in_weighed_chunks(items, CHUNK, lambda item: len(item.sentences))
         written = 0
-        with _output_to(path, parts[0].path, self.reading, self.as_json) as output:
-            for item, texts in progress(self.parsed(in_chunks(items, CHUNK)), "parsing"):
-                output.write(item, texts)
+        with _output_to(path, parts[0].path, self.reading, self.as_json) as write:
+            for item, texts in progress(self.parsed(chunks), "parsing"):
+                write(item, texts)
                 written += len(texts)
         return written
-
-    def _read(self, part: Part) -> Iterator[Item]:
-        return read_part(part, self.parser.formalism.sentence, self.reading)
 
     def parsed(self, chunks: Iterable[Sequence[Item]]) -> Iterator[tuple[Item, list[str]]]:
         """Yield each item with its parses as text; all items of a chunk are yielded before the next chunk is taken."""
@@ -85,75 +86,30 @@ class Job:
         return "".join(str(one.annotated(**self.annotations)) for one in parse.ranked)
 
 
-def _chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield lists of items that have `size` sentences together, or a few more; a list has at most `size` items."""
-    return in_weighed_chunks(items, size, lambda item: len(item.sentences))
-
-
-class Texts:
-    """An output of text that holds the parses one after another."""
-
-    def __init__(self, file: TextIO, flush: bool) -> None:
-        self._file, self._flush = file, flush
-
-    def write(self, item: Item, texts: Sequence[str]) -> None:
-        """Add the parses of a sentence or of a row."""
-        self._file.write(self._text(item, texts))
-        if self._flush:
-            self._file.flush()
-
-    def _text(self, item: Item, texts: Sequence[str]) -> str:
-        return "".join(texts)
-
-
-class JsonLines(Texts):
-    """An output with each row as it was, and its parses in one more column: a string, or a list of JSON objects."""
-
-    def __init__(self, file: TextIO, flush: bool, added: str, as_json: bool) -> None:
-        super().__init__(file, flush)
-        self._added, self._as_json = json.dumps(added, ensure_ascii=False), as_json
-
-    def _text(self, item: Item, texts: Sequence[str]) -> str:
-        parses = _list_of(texts) if self._as_json else json.dumps("".join(texts), ensure_ascii=False)
-        row = item.kept[:-1].rstrip()  # without its last brace; a row has at least one column
-        return f"{row}, {self._added}: {parses}}}\n"
-
-
-def _list_of(lines: Sequence[str]) -> str:
-    """Return lines of JSON as one list in JSON."""
-    return "[" + ", ".join(line.rstrip("\n") for line in lines) + "]"
-
-
-class ParquetRows:
-    """An output with each row as it was, and its parses as one more column of strings."""
-
-    def __init__(self, writer: Any, added: str, as_json: bool) -> None:
-        self._writer, self._added, self._as_json = writer, added, as_json
-        self._texts: list[str] = []
-
-    def write(self, item: Item, texts: Sequence[str]) -> None:
-        """Add a row with its parses. Raises `InputError` for rows of another schema."""
-        import pyarrow
-
-        self._texts.append(_list_of(texts) if self._as_json else "".join(texts))
-        if not item.kept.last:
-            return
-        batch = item.kept.rows.append_column(self._added, pyarrow.array(self._texts, pyarrow.string()))
-        if not batch.schema.equals(self._writer.schema):
-            problem = "the Parquet inputs have different columns, and can't be written to one file: give -o DIR/"
-            raise InputError(problem)
-        self._writer.write_batch(batch.cast(self._writer.schema))  # the metadata of schemas may differ
-        self._texts = []
-
-
 @contextmanager
-def _output_to(path: str | None, source: str, reading: Reading, as_json: bool) -> Iterator[Texts | ParquetRows]:
-    """Open a file (None and `-`: standard output) as the output of a job, in the format of the first input."""
-    table = table_of(source, reading)
+def _output_to(
+    path: str | None, source: str, reading: Reading, as_json: bool
+) -> Iterator[Callable[[Item, Sequence[str]], None]]:
+    """Open a file (None and `-`: standard output) in the format of the first input, and yield what writes an item.
+
+    A row of a table stays as it was, with its parses in one more column: as a string, or as a list in JSON.
+    """
+    table, added = table_of(source, reading), reading.added or ""
+    in_column = _list_of if as_json else "".join
     if table is not TableFormat.PARQUET:
         with output(path) as file:
-            flush, added = file is sys.stdout, reading.added or ""
-            yield Texts(file, flush) if table is None else JsonLines(file, flush, added, as_json)
+
+            def write(item: Item, texts: Sequence[str]) -> None:
+                text = "".join(texts)
+                if table is not None:
+                    parses = _list_of(texts) if as_json else json.dumps(text, ensure_ascii=False)
+                    row = item.kept[:-1].rstrip()  # without its last brace; a row has at least one column
+                    text = f"{row}, {json.dumps(added, ensure_ascii=False)}: {parses}}}\n"
+                file.write(text)
+                if file is sys.stdout:
+                    file.flush()
+
+            yield write
         return
     if path is None or path == "-":
         raise input_error("Parquet can't be written to standard output: give -o FILE", source)
@@ -162,9 +118,27 @@ def _output_to(path: str | None, source: str, reading: Reading, as_json: bool) -
     parquet = arrow()
     import pyarrow
 
-    schema = schema_of(source).append(pyarrow.field(reading.added, pyarrow.string()))
+    schema = schema_of(source).append(pyarrow.field(added, pyarrow.string()))
     with replacing(path) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
-        yield ParquetRows(writer, reading.added or "", as_json)
+        of_batch: list[str] = []
+
+        def write_row(item: Item, texts: Sequence[str]) -> None:
+            of_batch.append(in_column(texts))
+            if not item.kept.last:
+                return
+            batch = item.kept.rows.append_column(added, pyarrow.array(of_batch, pyarrow.string()))
+            if not batch.schema.equals(schema):
+                problem = "the Parquet inputs have different columns, and can't be written to one file: give -o DIR/"
+                raise InputError(problem)
+            writer.write_batch(batch.cast(schema))  # the metadata of schemas may differ
+            of_batch.clear()
+
+        yield write_row
+
+
+def _list_of(lines: Sequence[str]) -> str:
+    """Return lines of JSON as one list in JSON."""
+    return "[" + ", ".join(line.rstrip("\n") for line in lines) + "]"
 
 
 def names_in(folder: str, paths: Sequence[str], suffix: str, reading: Reading) -> list[str]:

@@ -179,7 +179,9 @@ class Parser(Generic[P_co]):
         elif domain is not None and all(other._domain is None for other in others):
             raise InputError(f"the model does not read domains: leave out the domain {domain!r:.60}")
         self.precision = checked_precision(precision, self.device)
-        self._paths = [*map(_from_anywhere, paths)]
+        # from any folder, names of models as they are
+        is_file = [os.path.exists(path) and model_path(path) == Path(path) for path in paths]
+        self._paths = [os.path.abspath(path) if there else path for path, there in zip(paths, is_file, strict=True)]
         self._others = others
         self._joint = _joint_trees(resources, paths, others) if others else None
         full = (model if paths else copy.deepcopy(model)).eval().float()  # nobody else has a model from files
@@ -256,11 +258,16 @@ class Parser(Generic[P_co]):
             "domain": domain, "lenpen": lenpen, "nbest": nbest, "longest": longest, "consensus": consensus,
         }  # fmt: skip
         loaded, resources = load_model(model)
-        _check_kind(model, resources, kind)
+        found = formalism_of(resources.parser.system).name
+        if kind not in (None, *(formalism.name for formalism in FORMALISMS)):
+            raise InputError(f"unknown kind {kind!r:.60}: give {' or '.join(one.name for one in FORMALISMS)}")
+        if kind not in (None, found):
+            raise InputError(f"{model} is a model of {found}, not of {kind}")
         if loaded.searches_directly and not others and max(beam, nbest) > 1:
             warn(f"{model}: the model finds the best tree of a sentence without a beam: beam and nbest do nothing")
         paths, members = (model, *others), [(loaded, resources), *map(load_model, others)]
-        if others and _all_score_actions_of(resources, members):
+        of_one_folder = all(own.fingerprint == resources.fingerprint for _, own in members)
+        if others and of_one_folder and not any(one.searches_directly for one, _ in members):
             return cls(Ensemble([member for member, _ in members]), resources, beam, paths=paths, **options)
         for path, (_, own) in zip(paths, members, strict=True):
             _check_goes_with(path, own, resources)
@@ -561,19 +568,6 @@ def _made_again(make: Callable[..., Parser], arguments: Sequence[Any], options: 
     return make(*arguments, **options)
 
 
-def _check_kind(model: str | os.PathLike, resources: Resources, kind: str | None) -> None:
-    found = formalism_of(resources.parser.system).name
-    if kind not in (None, *(formalism.name for formalism in FORMALISMS)):
-        raise InputError(f"unknown kind {kind!r:.60}: give {' or '.join(one.name for one in FORMALISMS)}")
-    if kind not in (None, found):
-        raise InputError(f"{model} is a model of {found}, not of {kind}")
-
-
-def _all_score_actions_of(resources: Resources, members: Sequence[tuple[ParserModel, Resources]]) -> bool:
-    """Return True where all models score actions, and were trained on the data folder of these resources."""
-    return all(not model.searches_directly and own.fingerprint == resources.fingerprint for model, own in members)
-
-
 def _reads_domains(model: ParserModel) -> bool:
     return model.inputs is not None and DOMAIN in model.inputs
 
@@ -610,7 +604,3 @@ def _told_of_large_weights() -> Iterator[None]:
         yield
     except NotFiniteError as error:
         raise InputError(f"the weights of the model are too large: {error}; {TRAIN_AGAIN}") from None
-
-
-def _from_anywhere(path: str | os.PathLike) -> str | os.PathLike:
-    return os.path.abspath(path) if os.path.exists(path) and model_path(path) == Path(path) else path

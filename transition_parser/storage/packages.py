@@ -89,14 +89,17 @@ def write_package(folder: Path, package: ModelPackage, dest: str | os.PathLike) 
     name = f"{package.stem}-{_TAG}.whl"
     info = f"{package.stem}.dist-info"
     with new_files(dest) as temporary, _DatedWheel(temporary / name, "w") as wheel:
-        wheel.writestr(f"{package.module}/__init__.py", _module_text(package))
+        wheel.writestr(f"{package.module}/__init__.py", f'"""The model {package.model!r} of transition-parser."""\n')
         for path in files:
             wheel.writestr(f"{package.module}/{package.model}/{path.name}", path.read_bytes())
         for path in licenses:
             wheel.writestr(f"{info}/licenses/{path.name}", path.read_bytes())
         wheel.writestr(f"{info}/entry_points.txt", f"[{GROUP}]\n{package.model} = {package.module}\n")
         wheel.writestr(f"{info}/METADATA", metadata)
-        wheel.writestr(f"{info}/WHEEL", _wheel_text())
+        about = (
+            f"Wheel-Version: 1.0\nGenerator: transition-parser ({__version__})\nRoot-Is-Purelib: true\nTag: {_TAG}\n"
+        )
+        wheel.writestr(f"{info}/WHEEL", about)
     return Path(dest, name)
 
 
@@ -174,11 +177,3 @@ def _requirements(card: ModelCard, folder: Path) -> list[str]:
             )
     version, extra = Version(__version__), "[pretrained]" if card.needs else ""
     return [f"transition-parser{extra}>={version.public},<{version.major + 1}", *card.needs]
-
-
-def _module_text(package: ModelPackage) -> str:
-    return f'"""The model {package.model!r} of transition-parser: `Parser.load({package.model!r})`."""\n'
-
-
-def _wheel_text() -> str:
-    return f"Wheel-Version: 1.0\nGenerator: transition-parser ({__version__})\nRoot-Is-Purelib: true\nTag: {_TAG}\n"

@@ -44,13 +44,10 @@ def page(data: Mapping[str, Any] = SERVED) -> str:
 
 def policy(connects: bool) -> str:
     """Return the Content-Security-Policy of the page."""
-    script, style = (_hash(text) for text in (_script(), _read("page.css")))
+    texts = (_script().encode(), _read("page.css").encode())
+    script, style = (f"'sha256-{base64.b64encode(hashlib.sha256(text).digest()).decode()}'" for text in texts)
     connect = "'self'" if connects else "'none'"
     return (
         f"default-src 'none'; script-src {script}; style-src {style}; img-src data:; connect-src {connect}; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

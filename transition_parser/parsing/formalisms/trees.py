@@ -17,7 +17,6 @@ from transition_parser.transitions.tree_system import NO_HEAD, State, TreeSystem
 
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
-    from transition_parser.graphs.dependency_score import Score
     from transition_parser.modules.contract import Hypothesis
 
 
@@ -114,8 +113,13 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         for name in BREAKDOWNS:
             if given.get(name):
                 table = getattr(comparison, name)()
-                figures[name] = {key: _row(score) for key, score in table.items()}
-                text += _table(name, table)
+                figures[name] = {
+                    key: {"gold": score.gold, "system": score.system, "f1": round(score.f1, 2)}
+                    for key, score in table.items()
+                }
+                text += f"\n\n{name.replace('_', ' '):<18}{'gold':>8}{'system':>8}{'LAS':>8}"
+                for key, score in table.items():
+                    text += f"\n{key:<18}{score.gold:>8}{score.system:>8}{score.f1:>8.2f}"
         if given.get("html"):
             from transition_parser.drawing.reports.trees import write_tree_report
 
@@ -175,16 +179,6 @@ def _gold(sentence: Sentence, system: str, path: str | os.PathLike) -> Gold:
         return Gold(sentence, machine, list(oracle(machine, sentence.forms, tree)))
     except ValueError as error:
         raise input_error(str(error), path, sentence.line, sentence.id) from None
-
-
-def _row(score: Score) -> dict[str, Any]:
-    return {"gold": score.gold, "system": score.system, "f1": round(score.f1, 2)}
-
-
-def _table(name: str, table: Mapping[str, Score]) -> str:
-    lines = ["", "", f"{name.replace('_', ' '):<18}{'gold':>8}{'system':>8}{'LAS':>8}"]
-    lines += [f"{key:<18}{score.gold:>8}{score.system:>8}{score.f1:>8.2f}" for key, score in table.items()]
-    return "\n".join(lines)
 
 
 TREES = Trees()
