@@ -173,7 +173,8 @@ def _stored_table(path: Path, fingerprint: str) -> dict[str, np.ndarray] | None:
 def _check_pieces(source: Vocabulary, pieces: Pieces, path: Path) -> None:
     """Raise `InputError` where the dictionary does not fit the sentencepiece model."""
     inventory = pieces.inventory()
-    _complain([piece for piece in inventory if piece not in source], f"does not list all pieces of {PIECES}", path)
+    known = set(source.symbols)
+    _complain([piece for piece in inventory if piece not in known], f"does not list all pieces of {PIECES}", path)
     own = set(inventory)
     _complain([s for s in _listed(source) if s not in own], f"lists symbols that are not pieces of {PIECES}", path)
 

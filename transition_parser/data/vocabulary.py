@@ -13,6 +13,7 @@ SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")  # symbols with the first ids; the f
 _PAD, _EOS, _UNK = range(1, len(SPECIAL))
 _OVERWRITE = "#fairseq:overwrite"
 _COUNT = re.compile(r"[0-9]{1,18}")
+_ENTRY = re.compile(rf"\S+ {_COUNT.pattern}(?: {_OVERWRITE})?")
 
 
 class Vocabulary:
@@ -69,7 +70,7 @@ class Vocabulary:
         for number, line in enumerate(lines[:-1] if not lines[-1] else lines, 1):
             symbol, *fields = line.rstrip().split(" ")
             overwrite = fields[1:] == [_OVERWRITE]
-            problem = _why_not_an_entry(symbol, fields, overwrite)
+            problem = None if _ENTRY.fullmatch(line) else _why_not_an_entry(symbol, fields, overwrite)
             if not problem and symbol in listed and not overwrite:
                 problem = f"{shown(symbol)} is also {listed[symbol]}"
             if problem:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, repeat
 from types import MappingProxyType
 from typing import NamedTuple, Self
 
@@ -179,17 +179,15 @@ class ActionTable:
         self.once = limits.once if limits is not None and self.has_once.any() else frozenset[str]()
         several = limits.several if limits is not None and self.once else {}
         self._several = {lemma: sum(map(bits.__getitem__, roles)) for lemma, roles in several.items()}
-        longest = max((span.count(" ") for span in spans), default=0)
+        long_spans = {span for span in spans if " " in span}
         if self._frames is not None:
-            self._long_spans = self._frames.long_spans.union(span for span in spans if " " in span)
-            longest = max((span.count(" ") for span in self._long_spans), default=0)
-            self._set_of = {
-                frozenset(self.tokens[i] for i in self.sets[n]): n for n in range(len(self.sets.starts) - 1)
-            }
+            long_spans |= self._frames.long_spans
+            sets = enumerate(map(self.sets.__getitem__, range(len(self.sets.starts) - 1)))
+            self._set_of = {frozenset(map(self.tokens.__getitem__, tokens)): number for number, tokens in sets}
             self._known_sets: dict[frozenset[Action], int] = {}
             self._rows_of_spans, self._sets_of_rows = self.span_rows.tolist(), self.row_sets.tolist()
-        self._places = {span: place for place, span in enumerate(spans)}
-        self.span_lengths = range(1, 2 + longest)
+        self._long_spans, self._places = long_spans, {span: place for place, span in enumerate(spans)}
+        self.span_lengths = range(1, 2 + max(map(str.count, long_spans, repeat(" ")), default=0))
 
     def _make(self, spans: Sequence[str], lexicon: Mapping | None, counts: Counts, bits: Mapping[str, int]) -> None:
         """Compute the arrays."""
@@ -273,10 +271,9 @@ class ActionTable:
 
     def action(self, token: int) -> Action:
         """Return the action of a token. Raises `ValueError` for a token that is not an action."""
-        action = self.actions[token]
-        if action is None:
+        if self.column[token] in (ActionClass.NEVER, ActionClass.END) and self.actions[token] is None:
             raise ValueError(f"{self.tokens[token]} is not an action")
-        return action
+        return Action.parse(self.tokens[token])
 
     def features(self, words: Sequence[str]) -> list[list[int]]:
         """Return the features of each word, and of `</s>` behind the words.

@@ -150,8 +150,9 @@ class Pieces:
 
     def inventory(self) -> list[str]:
         """Return all pieces that `encode` can return."""
-        ids = range(self.model.get_piece_size())
-        return [self.model.id_to_piece(i) for i in ids if not (self.model.is_control(i) or self.model.is_unknown(i))]
+        ids = [*range(self.model.get_piece_size())]
+        others = zip(self.model.is_control(ids), self.model.is_unknown(ids), strict=True)
+        return [piece for piece, kinds in zip(self.model.id_to_piece(ids), others, strict=True) if not any(kinds)]
 
     def encode(self, words: Iterable[str]) -> list[list[str]]:
         """Return the pieces of each word, at least one for each word."""

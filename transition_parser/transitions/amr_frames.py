@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
 
 from transition_parser.text.frames import Evoked, Frames, two_of
 from transition_parser.text.lemmas import lemmatise
@@ -123,7 +124,7 @@ class FrameActions:
     def long_spans(self) -> frozenset[str]:
         """The keys of several words in `spans`."""
         forms = [word.split("_") for word in self.table.words() if "_" in word]
-        return frozenset(" ".join(words) for words in (*forms, *map(lemmatise, forms)))
+        return frozenset(map(" ".join, chain(forms, map(lemmatise, forms))))
 
     @cached_property
     def _known(self) -> frozenset[Action]:
