@@ -65,8 +65,7 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
     """Give the block a temporary file, which is renamed to `path` when the block ends without an error.
 
     If `path` is a symbolic link, the file that it points to is replaced. A file that exists keeps its access rights. To
-    a pipe, a device or an open file (/dev/stdout) the temporary file is copied. Raises `InputError` if `path` is a
-    folder, or if the folder of `path` does not exist.
+    a pipe, a device or an open file (/dev/stdout) the temporary file is copied.
     """
     if special := _special(path):
         with said_of(path), open(_descriptor(special), "wb") as file, tempfile.TemporaryDirectory() as folder:
@@ -190,7 +189,7 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
     """Give the block a temporary folder, whose files move into `dest` when the block ends without an error.
 
     After an error, `dest` is as it was. The temporary folder is in `dest` if that exists, since `dest` may be a mount
-    point, or the user may have no right to write beside it. Raises `InputError` if `dest` exists and is not a folder.
+    point, or the user may have no right to write beside it. Files that match a pattern of `stale` are replaced, too.
     """
     dest = Path(os.path.realpath(dest))
     if dest.exists() and not dest.is_dir():

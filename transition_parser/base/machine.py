@@ -42,12 +42,9 @@ def allow_fairseq_checkpoints() -> None:
 def let_idle_threads_sleep_soon() -> None:
     """Let the idle threads of OpenMP sleep although torch has been imported already, for example by `fairseq-train`.
 
-    Before torch is imported, `transition_parser.base.process.let_idle_threads_sleep` does the same. torch for Linux
-    contains GNU's OpenMP. Its threads spin 300,000 times before they sleep, but only 1,000 times while there are more
-    threads than cores to run on. This function therefore starts enough extra threads, which sleep for ever.
-
-    The function does nothing if the user has set how threads wait, if torch uses one thread, if the system is not
-    Linux, or if the function has been called before. It has no effect on other implementations of OpenMP.
+    torch for Linux contains GNU's OpenMP. Its threads spin 300,000 times before they sleep, but only 1,000 times while
+    there are more threads than cores to run on. This function therefore starts enough extra threads, which sleep for
+    ever, unless the user has set how threads wait, or torch uses one thread.
     """
     threads, name = torch.get_num_threads(), "idle OpenMP threads"
     chosen = threads == 1 or not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}.isdisjoint(os.environ)

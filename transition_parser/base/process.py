@@ -25,10 +25,10 @@ _AVX2_ALONE = {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL
 
 
 def keep_freed_memory() -> None:
-    """Tell glibc to keep the memory of freed tensors for later tensors.
+    """Tell glibc to keep the memory of freed tensors for later tensors; other C libraries are left alone.
 
-    By default, glibc returns freed blocks of some MB to the system at once, and later gets them again page by page. For
-    scores over a large vocabulary, this takes longer than the computation. Other C libraries are left alone.
+    By default, glibc returns freed blocks of some MB at once, and later gets them again page by page, which takes
+    longer than to compute scores over a large vocabulary.
     """
     if mallopt := _of_glibc("mallopt"):
         trim_threshold, mmap_max = -1, -4  # M_TRIM_THRESHOLD and M_MMAP_MAX of malloc.h
@@ -42,11 +42,17 @@ def give_back_freed_memory() -> None:
         malloc_trim(0)
 
 
-def keep_few_kernels() -> None:
-    """Limit the number of kernels in oneDNN's cache.
+def _of_glibc(name: str) -> Callable | None:
+    try:
+        return getattr(ctypes.CDLL(None), name)
+    except (AttributeError, OSError, TypeError):  # another C library
+        return None
 
-    The cache holds a kernel for each shape of each matrix product. Its default limit is 1,024 kernels, which take
-    over 1 GB. A limit that the user has set stays. The call has no effect after oneDNN's first computation.
+
+def keep_few_kernels() -> None:
+    """Limit oneDNN's cache of a kernel for each shape of each matrix product, before oneDNN's first computation.
+
+    The default limit is 1,024 kernels, which take over 1 GB. A limit that the user has set stays.
     """
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 
@@ -67,11 +73,10 @@ def limit_instructions() -> None:
 
 
 def let_idle_threads_sleep() -> None:
-    """Let the threads of OpenMP sleep while they wait for work.
+    """Let the threads of OpenMP sleep while they wait for work, unless the user has set OMP_WAIT_POLICY.
 
-    By default, waiting threads spin for some milliseconds. If other processes use the same cores, spinning takes
-    several times as long as the work itself. Call this function before torch is imported, because OpenMP reads the
-    setting at that time. If the user has set OMP_WAIT_POLICY, it stays.
+    By default, they spin for some milliseconds, which takes several times as long as the work itself where other
+    processes use the same cores. OpenMP reads the setting when torch is imported.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
@@ -91,13 +96,10 @@ def open_files(wanted: int) -> int:
 def in_parallel(work: Callable[[Item], Result], items: Iterable[Item], processes: int, chunk: int) -> Iterator[Result]:
     """Yield `work(item)` for each item, in the order of the items, from several processes.
 
-    With one process, or with no more than `chunk` items, this process does the work. The processes are not forked:
-    forked processes would inherit the locks of our threads, and signal handlers that keep them from being ended. A
-    script that calls this function therefore needs `if __name__ == "__main__":`. Raises `InputError` if one of the
-    processes dies.
-
-    processes: the number of processes
-    chunk: the number of items that a process gets at once
+    With one process, or with no more than `chunk` items, this process does the work. A process gets `chunk` items at
+    once. The processes are not forked: they would inherit the locks of our threads, and signal handlers that keep them
+    from being ended. A script that calls this function therefore needs `if __name__ == "__main__":`. Raises
+    `InputError` if one of the processes dies.
     """
     items = iter(items)
     first = [] if processes == 1 else list(islice(items, chunk + 1))
@@ -116,13 +118,6 @@ def in_parallel(work: Callable[[Item], Result], items: Iterable[Item], processes
                 f"one of {processes} processes ended before its work was done: there was too little memory for so many "
                 "(use fewer), or a script without `if __name__ == '__main__':` started the processes"
             ) from None
-
-
-def _of_glibc(name: str) -> Callable | None:
-    try:
-        return getattr(ctypes.CDLL(None), name)
-    except (AttributeError, OSError, TypeError):  # another C library
-        return None
 
 
 class Shared:
