@@ -213,10 +213,7 @@ class _Plan:
                 self.span_of[node] = span
 
     def _find_dependents(self) -> dict[int, list[tuple[Edge, Action]]]:
-        """Return, for each head, the edges to constants (polarity, mode …) that DEPENDENT makes, with these actions.
-
-        Each constant comes from the same span as its only head.
-        """
+        """Return, for each head, the edges to constants (polarity, mode …) that DEPENDENT makes, with these actions."""
         dependents: dict[int, list[tuple[Edge, Action]]] = {}
         hidden = {part for entity in self.entities.values() for part in entity.hidden}
         for node in range(len(self.graph)):

@@ -22,10 +22,7 @@ _OTHERS = (
 
 
 def stale() -> tuple[str, ...]:
-    """Return patterns of the files that earlier runs of `preprocess` and fairseq-preprocess leave in a data folder.
-
-    Such files may belong to another system or to other splits.
-    """
+    """Return patterns of the files that earlier runs of `preprocess` and fairseq-preprocess leave in a data folder."""
     return (*(f"{split}.{suffix}" for split in SPLITS for suffix in ("src", "act", *KNOWN, "amr")), *_OTHERS)
 
 
@@ -76,9 +73,6 @@ def values_of(
 
 
 def by_frequency(items: Iterable[str], least: int = 1) -> tuple[str, ...]:
-    """Return the different items that occur at least `least` times, most frequent first.
-
-    Items with equal frequencies are in alphabetical order.
-    """
+    """Return the different items that occur at least `least` times, most frequent first."""
     counts = sorted(Counter(items).items(), key=lambda pair: (-pair[1], pair[0]))
     return tuple(item for item, count in counts if count >= least)

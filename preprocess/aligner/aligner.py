@@ -99,10 +99,7 @@ def entry_tokens(entry: AmrEntry) -> list[str]:
 
 
 def with_sentences(bank: Iterable[AmrEntry], problems: list[InputError] | None) -> list[AmrEntry]:
-    """Return the entries of a bank that have a sentence and can be aligned (see `check_size`).
-
-    Each returned entry has its words (`entry_tokens`) as `metadata["tok"]`.
-    """
+    """Return the entries of a bank that have a sentence and can be aligned (see `check_size`)."""
     entries = []
     for entry in bank:
         try:
@@ -146,10 +143,7 @@ def align_corpus(
     table: WordConceptTable | None = None,
     processes: int = 1,
 ) -> list[AmrEntry]:
-    """Return the entries with at least one token for every node, and with their words as `metadata["tok"]`.
-
-    Entries without a graph stay as they are.
-    """
+    """Return the entries with at least one token for every node, and with their words as `metadata["tok"]`."""
     return list(aligned(entries, train_table(entries) if table is None else table, keep, processes))
 
 

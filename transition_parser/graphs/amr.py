@@ -328,10 +328,7 @@ def edge_of(source: int, role: str, target: int) -> Edge:
 
 
 def looks_like_a_variable(symbol: str) -> bool:
-    """Return True for a letter alone or a letter followed by digits.
-
-    As a constant, such a symbol would be read as a variable that is not defined.
-    """
+    """Return True for a letter alone or a letter followed by digits."""
     return _VARIABLE.fullmatch(symbol) is not None
 
 

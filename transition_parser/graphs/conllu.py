@@ -255,10 +255,7 @@ def _tokens_with_spaces(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def raw_text(sentences: Iterable[Sentence]) -> str:
-    """Return the text of consecutive sentences, with a blank line before each new document or paragraph.
-
-    A space follows each token that has no `SpaceAfter=No`.
-    """
+    """Return the text of consecutive sentences, with a blank line before each new document or paragraph."""
     parts: list[str] = []
     for sentence in sentences:
         if parts and any(_OPENS.match(comment) for comment in sentence.comments):
@@ -274,10 +271,7 @@ def read_conllu(path: str | os.PathLike) -> Iterator[Sentence]:
 
 
 def parse_conllu(lines: Iterable[bytes], path: str | None = None, first: int = 1) -> Iterator[Sentence]:
-    """Yield the sentences of an iterable of UTF-8 encoded lines. Raises `InputError` for a malformed sentence.
-
-    Of CoNLL-U Plus (`# global.columns = …`) the columns that CoNLL-U has are read; missing columns have no values.
-    """
+    """Yield the sentences of an iterable of UTF-8 encoded lines. Raises `InputError` for a malformed sentence."""
     block: list[str] = []
     columns: Sequence[str] = COLUMNS
     start = first

@@ -174,10 +174,7 @@ class Comparison:
         return same and len(self.pairs) == len(self.gold) == len(self.system)
 
     def segmentation(self) -> dict[str, Score]:
-        """Return the scores of tokens, sentences and words.
-
-        Tokens and sentences are right if they cover the same characters. Words are right if they are aligned.
-        """
+        """Return the scores of tokens, sentences and words."""
         return {
             "tokens_f1": self.spans("tokens"),
             "sentences_f1": self.spans("sentences"),
@@ -313,10 +310,7 @@ COLUMNS_OF: Mapping[str, Sequence[str]] = {
 
 
 def conll18(comparison: Comparison) -> dict[str, Score]:
-    """Return official name → score, in the official order.
-
-    The options `full_labels` and `skip_punctuation` of the comparison do not change these scores.
-    """
+    """Return official name → score, in the official order."""
 
     def same(*names: str) -> Callable[[Pair], bool]:
         values = attrgetter(*names)

@@ -108,10 +108,7 @@ def rule_of(form: str, lemma: str) -> str:
 
 
 def lemma_of(form: str, rule: str) -> str:
-    """Return the lemma that the rule makes of a form, without characters that do not show (`_` if none is left).
-
-    Return the form itself where the form is too short, or the rule is not valid.
-    """
+    """Return the lemma that the rule makes of a form, without characters that do not show (`_` if none is left)."""
     form = without_hidden(form) or NO_LEMMA
     if rule.startswith("=") and len(rule) > 1:
         return without_hidden(rule[1:]) or NO_LEMMA

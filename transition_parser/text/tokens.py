@@ -119,10 +119,7 @@ class Token(NamedTuple):
         return list(zip([self.start, *ends], ends))
 
     def in_text(self, clusters: Clusters) -> Token:
-        """Return a token of `clusters.shown` as a token of the text.
-
-        Characters inside the token that do not show belong to the word before them.
-        """
+        """Return a token of `clusters.shown` as a token of the text."""
         if clusters.is_plain:
             return self
         start, end = clusters.starts[self.start], clusters.ends[self.end - 1]

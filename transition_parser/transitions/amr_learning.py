@@ -174,10 +174,7 @@ def keep_to_frames(graphs: Iterable[AmrGraph], frames: FrameActions) -> bool:
 
 
 def targets_of(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[Sort]]:
-    """Return, for each role that leads to constants, the sorts that it leads to. Rare sorts are left out as slips.
-
-    The keys are those of `role_of_constants`. Roles that lead to no constants are left out.
-    """
+    """Return, for each role that leads to constants, the sorts that it leads to. Rare sorts are left out as slips."""
     seen: dict[str, Counter[Sort]] = {}
     for graph in graphs:
         for _source, role, target in graph.edges:
@@ -196,10 +193,7 @@ def _targets(sorts: Counter[Sort]) -> frozenset[Sort]:
 
 
 def bearers_of(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[Sort]]:
-    """Return, for each family of numbered roles, the sorts of concepts that bear it. Rare sorts are left out as slips.
-
-    Families with fewer than `_SEEN` edges are left out.
-    """
+    """Return, for each family of numbered roles, the sorts of concepts that bear it. Rare sorts are left out as slips."""
     seen: dict[str, Counter[Sort]] = {}
     for graph in graphs:
         for source, role, _target in graph.edges:
