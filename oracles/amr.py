@@ -15,7 +15,7 @@ from transition_parser.graphs.amr import AmrGraph, Edge, named
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.action import joined
 from transition_parser.transitions.amr import ARCS_IN_A_ROW, AmrSystem
-from transition_parser.transitions.amr_naming import (
+from transition_parser.transitions.amr_state import (
     JOINED,
     ON_STACK,
     Word,
@@ -23,8 +23,8 @@ from transition_parser.transitions.amr_naming import (
     copied_value,
     entity_strings,
     is_constant,
+    limits_of,
 )
-from transition_parser.transitions.amr_state import limits_of
 
 _MERGE, _REDUCE, _SWAP = Action(Kind.MERGE), Action(Kind.REDUCE), Action(Kind.SWAP)
 _ROOT, _CLOSE = Action(Kind.ROOT), Action(Kind.CLOSE)

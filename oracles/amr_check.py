@@ -18,7 +18,7 @@ from transition_parser.oracles.amr import Derivation, amr_oracle
 from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_naming import Word
+from transition_parser.transitions.amr_state import Word
 
 _CHUNK = 16
 

@@ -20,8 +20,7 @@ from typing import NamedTuple
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles.static import NonProjectiveError
 from transition_parser.transitions import TREE_SYSTEMS, Action, Kind, State, TransitionSystem, TreeSystem
-from transition_parser.transitions.gold import GoldTree, Items
-from transition_parser.transitions.tree_system import NO_HEAD
+from transition_parser.transitions.tree_system import NO_HEAD, GoldTree, Items
 
 _ARCS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
 

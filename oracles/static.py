@@ -13,7 +13,7 @@ from transition_parser.base.errors import input_error
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
 from transition_parser.transitions import Action, Kind, TreeSystem
-from transition_parser.transitions.gold import GoldTree
+from transition_parser.transitions.tree_system import GoldTree
 
 
 class NonProjectiveError(ValueError):

@@ -27,9 +27,8 @@ from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import FrameActions
 from transition_parser.transitions.amr_learning import learned
 from transition_parser.transitions.amr_limits import SearchLimits, breach
-from transition_parser.transitions.amr_naming import MAKE_NODES, is_listed, key
-from transition_parser.transitions.config import ParserConfig
-from transition_parser.transitions.lexicon import Lexicon, wiki_keys
+from transition_parser.transitions.amr_state import MAKE_NODES, is_listed, key
+from transition_parser.transitions.config import Lexicon, ParserConfig, wiki_keys
 
 _COUNTED = 3  # the lexicon keeps the counts of spans with at least this many nodes in training
 

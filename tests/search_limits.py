@@ -9,8 +9,7 @@ from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_learning import _Use
 from transition_parser.transitions.amr_limits import SearchLimits, Sort, made_sort, role_given, sort_of
-from transition_parser.transitions.amr_naming import ON_STACK, Word, lemma_of
-from transition_parser.transitions.amr_state import AmrState, with_action
+from transition_parser.transitions.amr_state import ON_STACK, AmrState, Word, lemma_of, with_action
 
 _ANY_WORD = Word("", "")
 _CLOSE = Action(Kind.CLOSE)

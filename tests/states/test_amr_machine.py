@@ -26,8 +26,7 @@ from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_limits import BEARERS, CONCEPT_SORTS, DEFAULT_LIMITS, SearchLimits, Sort
-from transition_parser.transitions.amr_naming import MAKE_NODES
-from transition_parser.transitions.amr_state import AmrState, is_free
+from transition_parser.transitions.amr_state import MAKE_NODES, AmrState, is_free
 
 WAYS = {"kernels": nullcontext, "torch": without_kernels}
 ways = pytest.mark.parametrize("way", WAYS)

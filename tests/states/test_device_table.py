@@ -24,7 +24,7 @@ from transition_parser.states.table import (
 )
 from transition_parser.transitions import Action
 from transition_parser.transitions.amr_limits import TOP, Sort, made_sort, role_given
-from transition_parser.transitions.amr_naming import is_listed
+from transition_parser.transitions.amr_state import is_listed
 
 SHIFT_WORDS = ("a", "New")
 TABLE = make_table(SHIFT_WORDS, LEXICON, OF_SORTS, (*INVERSE, *MORE))

@@ -1,4 +1,4 @@
-"""Subword pieces, BPE-dropout against sentencepiece, and values of words that are computed once and kept."""
+"""Subword pieces, windows over them, BPE-dropout against sentencepiece, and values of words that are kept."""
 
 import copy
 import pickle
@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from tests.conftest import SAMPLE
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.text.pieces import FILE_NAME, OPEN, BpeDropout, KeptWords, Pieces, normalise, train_pieces
+from transition_parser.text.pieces import (
+    FILE_NAME,
+    OPEN,
+    BpeDropout,
+    KeptWords,
+    Pieces,
+    normalise,
+    train_pieces,
+    windows,
+)
 
 words = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), max_size=5)
 
@@ -126,3 +135,31 @@ def test_copies_start_empty():
     kept.values(["a"], lambda words: words)
     for copied in (copy.deepcopy(kept), pickle.loads(pickle.dumps(kept))):
         assert kept._known and not copied._known
+
+
+@st.composite
+def sizes_of_words(draw) -> tuple[list[int], int]:
+    """Sizes of words, and how many pieces a window holds."""
+    longest = draw(st.integers(1, 12))
+    return draw(st.lists(st.integers(0, longest), max_size=60)), longest
+
+
+@given(sizes_of_words())
+def test_each_word_is_read_once_and_no_window_is_too_long(given_words):
+    sizes, longest = given_words
+    found = windows(sizes, longest)
+    kept = [word for window in found for word in range(window.first, window.stop) if window.keeps(word)]
+    assert kept == list(range(len(sizes)))
+    assert all(sum(sizes[window.first : window.stop]) <= longest for window in found)
+
+
+def test_what_is_kept_has_context_on_both_sides():
+    found = windows([1] * 1000, 100)
+    assert all(window.kept_from - window.first >= 20 for window in found[1:])
+    assert all(window.stop - window.kept_stop >= 20 for window in found[:-1])
+    assert len(found) < 25
+
+
+def test_a_word_that_fits_nowhere():
+    with pytest.raises(ValueError, match="more than 3 pieces"):
+        windows([1, 4], 3)

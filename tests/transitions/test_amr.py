@@ -10,7 +10,7 @@ from transition_parser.graphs.amr import Edge, is_number
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.transitions import Action, make_system
 from transition_parser.transitions.amr_frames import FrameActions
-from transition_parser.transitions.amr_naming import Word, copied_value, entity_strings, key
+from transition_parser.transitions.amr_state import Word, copied_value, entity_strings, key
 
 
 def replay(words: list[str], actions: str, lexicon=None, frames=None):

@@ -39,7 +39,7 @@ from transition_parser.transitions.amr_limits import (
     role_given,
     sort_of,
 )
-from transition_parser.transitions.amr_naming import Word
+from transition_parser.transitions.amr_state import Word
 
 OF_SORTS = SearchLimits(9, 9, 9, {}, frozenset(), TARGETS, BEARERS, True)
 NOT_A_FRAME = CONCEPT_SORTS - {Sort.FRAME}

@@ -28,8 +28,8 @@ from transition_parser.text.segmentation import ENGLISH, Segmenter
 from transition_parser.text.word_vectors import FILE_NAME as WORD_LIST
 from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVectors, load_words
 from transition_parser.transitions.config import FILE_NAME as PARSER
+from transition_parser.transitions.config import LEXICON_FILE as LEXICON
 from transition_parser.transitions.config import ParserConfig
-from transition_parser.transitions.lexicon import FILE_NAME as LEXICON
 
 SOURCE, TARGET = "src", "act"
 FILES = (f"dict.{SOURCE}.txt", f"dict.{TARGET}.txt", PIECES, PARSER)

@@ -13,7 +13,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionClass, ActionTable
 from transition_parser.transitions import Kind, TreeSystem
-from transition_parser.transitions.amr_naming import MAKE_NODES
+from transition_parser.transitions.amr_state import MAKE_NODES
 from transition_parser.transitions.tree_system import NONE
 
 END, NEVER = "</s>", "never"

@@ -40,7 +40,7 @@ from transition_parser.modules.pretrained_encoder import (
 from transition_parser.modules.runs import WIDTHS, in_rows, rounded_up, runs
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS, OptionalInput
 from transition_parser.text.columns import Annotations
-from transition_parser.text.windows import windows
+from transition_parser.text.pieces import windows
 
 FROZEN, ADAPTERS, LAYERS, WHOLE = "frozen", "adapters", "layers", "whole"
 LR_SCALE = "lr_scale"  # attribute of a parameter: the factor of its learning rate

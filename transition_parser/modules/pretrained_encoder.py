@@ -183,7 +183,7 @@ def register() -> None:
 
 
 class PackedRow(NamedTuple):
-    """The pieces of S windows (`text.windows`) one after another, without padding between windows.
+    """The pieces of S windows (`text.pieces.windows`) one after another, without padding between windows.
 
     ids: (1, N); the ids of the N pieces.
     positions: (1, N); the position of each piece in its window.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from transition_parser.graphs.amr import AmrGraph, Edge, edge_of, quoted
 from transition_parser.parsing.given import Given, GivenName, Span, normal_edge
 from transition_parser.transitions.amr_limits import ONCE
-from transition_parser.transitions.amr_naming import Word
+from transition_parser.transitions.amr_state import Word
 
 _ROLE = "mod"  # the role of edges that are added only to connect the graph
 

@@ -25,8 +25,7 @@ from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.base.files import open_input
 from transition_parser.base.model_files import shown
 from transition_parser.graphs.amr import edge_of
-from transition_parser.transitions.amr_naming import is_constant
-from transition_parser.transitions.amr_state import limits_of
+from transition_parser.transitions.amr_state import is_constant, limits_of
 
 Span = tuple[int, int]  # first and last word
 End = str | Span  # an end of an edge: the variable of a given node, or any node of a span

@@ -13,7 +13,7 @@ from transition_parser.oracles.amr_check import derive_entry
 from transition_parser.parsing.given import End, Given, GivenEdge, GivenName, GivenNode, Span
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_naming import MAKE_NODES
+from transition_parser.transitions.amr_state import MAKE_NODES
 
 WHAT = ("nodes", "names", "edges", "top", "none", "complete")
 

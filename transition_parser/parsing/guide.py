@@ -17,7 +17,7 @@ from transition_parser.states.amr_machine import AmrMachine
 from transition_parser.states.amr_rules import Rows
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Kind
-from transition_parser.transitions.amr_naming import MAKE_NODES
+from transition_parser.transitions.amr_state import MAKE_NODES
 
 
 class Guide:

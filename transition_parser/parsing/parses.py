@@ -22,7 +22,7 @@ from transition_parser.parsing.completion import SentenceFacts, complete
 from transition_parser.text.columns import FEATS, LEMMA, NO_FEATURES, UNKNOWN, UPOS, XPOS, Columns
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr_state import kept
-from transition_parser.transitions.lexicon import wiki_keys
+from transition_parser.transitions.config import wiki_keys
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from transition_parser.modules.contract import Hypothesis
     from transition_parser.states.table import ActionTable
     from transition_parser.transitions.amr import AmrSystem
-    from transition_parser.transitions.amr_naming import Word
+    from transition_parser.transitions.amr_state import Word
 
 # Which `:wiki` named nodes get. True: the one that their name has in the training data, `-` for other names;
 # "name": the same, but other names get the name itself (`"New_York"`); False: none

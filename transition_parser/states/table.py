@@ -18,8 +18,8 @@ from transition_parser.transitions import Action, Kind, RootRelations, Transitio
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import ROUTES, parts_of
 from transition_parser.transitions.amr_limits import SECOND, TOP, Sort, made_sort, role_given
-from transition_parser.transitions.amr_naming import NAMED_BY_RULE, Word, is_limited, is_listed, key
-from transition_parser.transitions.lexicon import Counts
+from transition_parser.transitions.amr_state import NAMED_BY_RULE, Word, is_limited, is_listed, key
+from transition_parser.transitions.config import Counts
 
 
 class ActionClass(IntEnum):

@@ -15,14 +15,17 @@ from transition_parser.text.lemmas import lemmatise
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.amr_frames import frame_actions
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
-from transition_parser.transitions.amr_naming import NAMING, Word, is_listed, key
 from transition_parser.transitions.amr_state import (
+    NAMING,
     AmrState,
     Node,
+    Word,
     has_concept,
     is_connected,
     is_free,
+    is_listed,
     kept,
+    key,
     limits_of,
     with_action,
     words_left,
@@ -209,7 +212,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
     A sentence of n words has at most 3n + 6 nodes (without the nodes inside ENTITY), 8n + 32 SWAPs, and 4n + 16 edges
     besides the edges that connect two components. So the length of derivations is linear in n.
 
-    lexicon: span (`amr_naming.key`) → the actions that training has seen with the span; where given, only these PRED,
+    lexicon: span (`amr_state.key`) → the actions that training has seen with the span; where given, only these PRED,
         VALUE, ENTITY with strings and DEPENDENT are legal (paper, sec. 4: "Node label predictions were limited to those
         seen during training")
     limits: the limits of search; they do not affect legality here

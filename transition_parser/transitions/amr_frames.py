@@ -10,7 +10,7 @@ from itertools import chain
 from transition_parser.text.frames import Evoked, Frames, two_of
 from transition_parser.text.lemmas import lemmatise
 from transition_parser.transitions.action import Action, Kind, joined
-from transition_parser.transitions.amr_naming import Word, key
+from transition_parser.transitions.amr_state import Word, key
 
 FIRST_SENSE = "01"
 _OWN = Evoked._fields[0]  # the route that labels leave out: the frame has the span's own lemma
@@ -132,7 +132,7 @@ class FrameActions:
 
     @cached_property
     def forms_of(self) -> dict[str, list[list[str]]]:
-        """The forms of the table's words, by the key (`amr_naming.key`) of the lemmas that `lemmatise` gives them."""
+        """The forms of the table's words, by the key (`amr_state.key`) of the lemmas that `lemmatise` gives them."""
         forms_of: dict[str, list[list[str]]] = {}
         for word in self.table.words():
             forms = word.split("_")

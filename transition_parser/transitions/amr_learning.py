@@ -25,7 +25,7 @@ from transition_parser.transitions.amr_limits import (
     role_of_constants,
     sort_of,
 )
-from transition_parser.transitions.amr_naming import MAKE_NODES, lemma_of
+from transition_parser.transitions.amr_state import MAKE_NODES, lemma_of
 
 _LABELLED = (Kind.PRED, Kind.VALUE, Kind.DEPENDENT)
 # An action may make two nodes of the same span even if it makes at most one in training: of 500 development graphs of
@@ -193,7 +193,7 @@ def _targets(sorts: Counter[Sort]) -> frozenset[Sort]:
 
 
 def bearers_of(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[Sort]]:
-    """Return, for each family of numbered roles, the sorts of concepts that bear it. Rare sorts are left out as slips."""
+    """Return, for each family of numbered roles, the sorts of concepts that bear it, without rare sorts (slips)."""
     seen: dict[str, Counter[Sort]] = {}
     for graph in graphs:
         for source, role, _target in graph.edges:

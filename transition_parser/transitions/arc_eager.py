@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from transition_parser.transitions.action import Action, Kind
-from transition_parser.transitions.gold import GoldTree, Items, lost_in_buffer
 from transition_parser.transitions.tree_system import (
     B0,
     S0,
     SHIFT_EFFECT,
     Condition,
     Effect,
+    GoldTree,
+    Items,
     Rule,
     Spec,
     TreeSystem,
+    lost_in_buffer,
 )
 
 _REDUCE = Action(Kind.REDUCE)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from transition_parser.transitions.action import Action, Kind
-from transition_parser.transitions.gold import GoldTree, Items, lost_in_buffer
 from transition_parser.transitions.tree_system import (
     B0,
     S0,
@@ -16,9 +15,12 @@ from transition_parser.transitions.tree_system import (
     SHIFT_EFFECT,
     Condition,
     Effect,
+    GoldTree,
+    Items,
     Rule,
     Spec,
     TreeSystem,
+    lost_in_buffer,
 )
 
 _SWAP = Action(Kind.SWAP)

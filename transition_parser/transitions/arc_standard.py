@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from transition_parser.transitions.action import Action, Kind
-from transition_parser.transitions.gold import GoldTree, Items
 from transition_parser.transitions.tree_system import (
     NONE,
     S0,
@@ -16,6 +15,8 @@ from transition_parser.transitions.tree_system import (
     SHIFT_EFFECT,
     Condition,
     Effect,
+    GoldTree,
+    Items,
     Rule,
     Spec,
     TreeSystem,

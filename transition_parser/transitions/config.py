@@ -1,20 +1,170 @@
-"""The file `parser.json`, which names the transition system and its labels.
+"""The files `parser.json`, which names the transition system and its labels, and `lexicon.json`.
 
-It lies beside the data and beside every model, because turning actions back into graphs needs it.
-"""
+`parser.json` lies beside the data and beside every model, because turning actions back into graphs needs it. For AMR,
+`lexicon.json` beside it has the actions that name nodes, values of `:wiki` and limits of search, all from training."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any, TypeVar
 
-from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.model_files import TEXT, TEXTS, WHOLE_NUMBER, check_keys, check_version, read_json
+from transition_parser.base.errors import InputError, input_error, shortened
+from transition_parser.base.model_files import (
+    OBJECT,
+    TEXT,
+    TEXTS,
+    TRUTH,
+    WHOLE_NUMBER,
+    Key,
+    check_keys,
+    check_version,
+    is_texts,
+    is_whole,
+    read_json,
+    shown,
+)
 from transition_parser.text.frames import frames_of
-from transition_parser.transitions import SYSTEMS, Action, RootRelations, TransitionSystem, make_system
-from transition_parser.transitions.lexicon import Lexicon
+from transition_parser.transitions import SYSTEMS, RootRelations, TransitionSystem, make_system
+from transition_parser.transitions.action import Action
+from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
+from transition_parser.transitions.amr_state import MAKE_NODES, is_listed
+
+Counts = Mapping[str, Mapping[Action, int]]  # span → action → how many nodes of the span it made
+LEXICON_FILE = "lexicon.json"
+LEXICON_VERSION = 1
+_LEXICON_KEYS = {
+    "format_version": WHOLE_NUMBER,
+    "spans": OBJECT,
+    "wiki": OBJECT,
+    "limits": OBJECT,
+    "counts": OBJECT,
+}
+_COUNTS = Key(
+    "an object of whole numbers", lambda value: isinstance(value, dict) and all(map(is_whole, value.values()))
+)
+_LISTS = Key(
+    "an object of lists of strings, each there once",
+    lambda value: isinstance(value, dict) and all(map(is_texts, value.values())),
+)
+_LIMITS = {
+    "nodes": WHOLE_NUMBER,
+    "swaps": WHOLE_NUMBER,
+    "span": WHOLE_NUMBER,
+    "repeats": _COUNTS,
+    "once": TEXTS,
+    "several": _LISTS,
+    "targets": _LISTS,
+    "bearers": _LISTS,
+    "sentences_on_top": TRUTH,
+    "roles_of_frames": TRUTH,
+}
+_Value = TypeVar("_Value")
+_WIKI = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s()"\\]+')  # a value in PENMAN notation: a string or a symbol
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The actions that name nodes, the values of `:wiki` and the search limits of the AMR training data.
+
+    spans: the lemmas of a span (`amr_state.key`) → the actions that made nodes of the span in training (`is_listed`)
+    wiki: the name of an entity, with and without its concept (`wiki_keys`) → its `:wiki` in training
+    limits: the limits of search
+    counts: span → action → how many nodes of the span the action made in training
+    """
+
+    spans: Mapping[str, tuple[Action, ...]] = field(default_factory=dict)
+    wiki: Mapping[str, str] = field(default_factory=dict)
+    limits: SearchLimits = DEFAULT_LIMITS
+    counts: Counts = field(default_factory=dict)
+
+    def save(self, folder: str | os.PathLike) -> None:
+        """Write `lexicon.json` into `folder`."""
+        values = {
+            "format_version": LEXICON_VERSION,
+            "spans": {span: [str(action) for action in actions] for span, actions in self.spans.items()},
+            "wiki": dict(self.wiki),
+            "limits": self.limits.to_json(),
+            "counts": {
+                span: {str(action): count for action, count in of_span.items()} for span, of_span in self.counts.items()
+            },
+        }
+        text = json.dumps(values, ensure_ascii=False, indent=0, sort_keys=True)
+        Path(folder, LEXICON_FILE).write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike) -> Lexicon:
+        """Read `lexicon.json` from `folder`. Raises `InputError` for a missing or invalid file."""
+        path = Path(folder, LEXICON_FILE)
+        values = read_json(path, "`transition-parser preprocess amr` writes it")
+        check_version(values, (LEXICON_VERSION,), path)
+        check_keys(values, _LEXICON_KEYS, path)
+        for name, wiki in values["wiki"].items():
+            if not (isinstance(wiki, str) and _WIKI.fullmatch(wiki)):
+                raise input_error(f"the wiki of {shown(name)} is {shown(wiki)}, neither a symbol nor in quotes", path)
+        spans, counts = _WhenAsked(values["spans"], _actions, path), _WhenAsked(values["counts"], _counts, path)
+        check_keys(values["limits"], _LIMITS, path)
+        try:
+            return cls(spans, values["wiki"], SearchLimits.from_json(values["limits"]), counts)
+        except ValueError as error:
+            raise input_error(f"limits: {shortened(str(error), 160)}", path) from None
+
+
+class _WhenAsked(Mapping[str, _Value]):
+    """A JSON object whose values are read, by `read(key, value, path)`, when they are first asked for."""
+
+    def __init__(self, values: dict[str, Any], read: Callable[[str, Any, Path], _Value], path: Path) -> None:
+        self._values, self._read, self._path = values, read, path
+        self._known: dict[str, _Value] = {}
+
+    def __getitem__(self, span: str) -> _Value:
+        if span not in self._known:
+            self._known[span] = self._read(span, self._values[span], self._path)
+        return self._known[span]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def _actions(span: str, tokens: Any, path: Path) -> tuple[Action, ...]:
+    if not is_texts(tokens):
+        raise input_error(f"the actions of {shown(span)} must be {TEXTS.what}, not {shown(tokens)}", path)
+    return tuple(_action(span, token, is_listed, path) for token in tokens)
+
+
+def _counts(span: str, counts: Any, path: Path) -> dict[Action, int]:
+    if not _COUNTS.fits(counts) or min(counts.values(), default=1) < 1:
+        raise input_error(f"the counts of {shown(span)} must be {_COUNTS.what} above 0, not {shown(counts)}", path)
+    makes_node = MAKE_NODES.__contains__
+    return {_action(span, token, lambda action: makes_node(action.kind), path): n for token, n in counts.items()}
+
+
+def _action(span: str, token: str, names: Callable[[Action], bool], path: Path) -> Action:
+    try:
+        action = Action.parse(token)
+    except ValueError:
+        raise input_error(f"the span {shown(span)} lists {shown(token)}, which is not an action", path) from None
+    if not names(action):
+        raise input_error(f"the span {shown(span)} lists {shown(token)}, which does not name a node", path)
+    return action
+
+
+def wiki_keys(concept: str, strings: tuple[str, ...]) -> tuple[str, str]:
+    """Return the two keys of a name in `Lexicon.wiki`: the specific key with the concept, and the key without it.
+
+    >>> wiki_keys("city", ('"New"', '"York"'))
+    ('city "New" "York"', '"New" "York"')
+    """
+    name = " ".join(strings)
+    return f"{concept} {name}", name
+
 
 FILE_NAME = "parser.json"
 FORMAT_VERSION = 2
