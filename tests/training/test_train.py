@@ -17,7 +17,7 @@ from fairseq.logging import progress_bar
 from tests.conftest import OF_PROGRAMS, SAMPLE, SAMPLE_AMR, run, run_here
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.drawing.charts import draw_history
+from transition_parser.drawing.derivations import draw_history
 from transition_parser.storage.cards import read_card
 from transition_parser.training import evaluation
 from transition_parser.training import stages as stages_module

@@ -174,7 +174,7 @@ class Stages:
         if find_spec("matplotlib") is None:
             self.say("no learning curve: pictures need the extra `draw` (pip install 'transition-parser[draw]')")
             return
-        from transition_parser.drawing.charts import draw_history
+        from transition_parser.drawing.derivations import draw_history
 
         draw_history(history, name_of(self.experiment.metric), self.experiment.dest / CURVE, self.experiment.maximizes)
 
