@@ -1,6 +1,5 @@
 """Silver AMRs: sentences, facts and frames that are read, what is kept, and that an interrupted run goes on."""
 
-import json
 import sys
 from pathlib import Path
 
@@ -22,7 +21,6 @@ from transition_parser.parsing.parses import AmrParse, Parse
 
 sys.path.insert(0, str(ROOT / "run"))
 import silver
-import silver_common
 from propbank import Annotation, Argument, Example, Predicate
 from silver import Source, Sources, best_of, make_bank
 from silver_common import Excluded, read_texts
@@ -170,16 +168,6 @@ def test_what_can_not_grow_is_no_output(path, tmp_path, monkeypatch):
     with pytest.raises(InputError, match="is not a file"):
         make_bank(path, sources("a"), [parser])
     assert not parser.parsed and not list(tmp_path.iterdir())
-
-
-def test_a_finished_interrupted_run_is_written_without_parsing(tmp_path):
-    bank, partial, parser = tmp_path / "a.amr", tmp_path / "a.amr.partial", FakeParser()
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(OSError):
-        patch.setattr(silver_common, "output", lambda path: (_ for _ in ()).throw(OSError("no room")))
-        make_bank(str(bank), sources("a"), [FakeParser()])
-    assert len([json.loads(line) for line in partial.read_text().splitlines()]) == 2
-    make_bank(str(bank), sources("a"), [parser])
-    assert concepts(bank) == ["a-01"] and not parser.parsed
 
 
 ENTRY = AmrEntry.from_words(["boy", "saw"], {"id": "a"})

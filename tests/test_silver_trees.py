@@ -20,7 +20,6 @@ from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.parses import Parse
 
 sys.path.insert(0, str(ROOT / "run"))
-import silver_trees as trees
 from silver_trees import (
     consensus_of_trees,
     distinct,
@@ -121,21 +120,6 @@ def test_an_alternative_keeps_the_id_of_its_sentence():
     assert parse.tree == FLAT and parse.place.rank == 2
     (read,) = parse_conllu(written(parse, agreement).encode().splitlines(True))
     assert read.comments == ("# sent_id = one", "# agreement = 0.5000")
-
-
-def test_an_interrupted_run_goes_on_and_gives_the_same_bytes(tmp_path, monkeypatch):
-    monkeypatch.setattr(trees, "CHUNK", 2)
-    sentences = [with_id(("a", "b", "c"), name) for name in "abcde"]
-    whole, treebank = tmp_path / "whole.conllu", tmp_path / "t.conllu"
-    made = make_treebank(str(whole), sentences, [FakeParser(CHAIN, FLAT)])
-    with pytest.raises(Interruption):
-        make_treebank(str(treebank), sentences, [FakeParser(CHAIN, FLAT, stop_at="d")])
-    assert not treebank.exists()
-    parser = FakeParser(CHAIN, FLAT)
-    assert make_treebank(str(treebank), sentences, [parser]) == made
-    assert made.kept == 5 and made.agreement == pytest.approx(2 / 3, abs=1e-4)
-    assert treebank.read_bytes() == whole.read_bytes() and "a" not in parser.parsed
-    assert {path.name for path in tmp_path.iterdir()} == {"whole.conllu", "t.conllu"}
 
 
 def test_trees_that_agree_too_little_are_left_out(tmp_path):

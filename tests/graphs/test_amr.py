@@ -147,19 +147,6 @@ def test_renumbered_keeps_the_graph(case, random):
     assert moved.renumbered(back) == dataclasses.replace(graph, edges=tuple(sorted(graph.edges)))
 
 
-def test_constants_are_nodes():
-    graph = graph_of('(b / bark-01 :polarity - :quant 6 :mod (d / dog :name (n / name :op1 "Rex")))')
-    assert graph.labels == ("bark-01", "-", "6", "dog", "name", '"Rex"')
-    assert graph.constants == {1, 2, 5}
-    assert graph.edges == (
-        Edge(0, "polarity", 1),
-        Edge(0, "quant", 2),
-        Edge(0, "mod", 3),
-        Edge(3, "name", 4),
-        Edge(4, "op1", 5),
-    )
-
-
 @pytest.mark.parametrize(
     "role, edge",
     [
@@ -213,10 +200,6 @@ def test_two_edges_between_two_nodes():
 def test_relatives_and_relative_clauses_stand_below_what_they_are_about(text):
     """Not below the pronoun, and not below the other person, although the top reaches these first."""
     assert flat(graph_of(text).to_penman()) == text
-
-
-def test_edge_written_twice_is_one():
-    assert graph_of("(s / see-01 :ARG0 (g / girl :ARG0-of s))").edges == (Edge(0, "ARG0", 1),)
 
 
 def test_top_is_written_first():

@@ -58,13 +58,6 @@ def test_smatch_by_hand(gold, system, match, system_size, gold_size):
     assert smatch_counts(gold, system) == Counts(match, system_size, gold_size)
 
 
-def test_alignments_make_no_difference():
-    aligned = '(w / want-01~e.1 :ARG0~e.0 (b / boy~2) :ARG1 (n / name~e.3,4 :op1 "a~e.1"~e.4 :op2 b))'
-    plain = '(w / want-01 :ARG0 (b / boy) :ARG1 (n / name :op1 "a~e.1" :op2 b))'
-    assert without_alignments(aligned) == plain
-    assert smatch_counts(plain, aligned).exact
-
-
 def test_figures():
     counts = Counts(5, 8, 7) + Counts(1, 2, 3)
     assert counts == Counts(6, 10, 10)
@@ -117,16 +110,6 @@ def graphs(draw, size=7):
     more = draw(st.lists(st.builds(Edge, nodes, role, nodes), max_size=3)) if count > 1 else []
     more = [edge for edge in more if edge.source != edge.target]
     return AmrGraph(tuple(labels), frozenset(), tuple(dict.fromkeys(edges + more)))
-
-
-@given(graphs(size=12), st.randoms(use_true_random=False))
-@settings(max_examples=60)
-def test_equal_graphs_are_found_nearly_equal(graph, chance):
-    """The climb may end on a hill that is not the highest."""
-    order = list(range(len(graph)))
-    chance.shuffle(order)
-    found = smatch_counts(graph.to_penman(), graph.renumbered(order).to_penman())
-    assert found.system == found.gold and found.f1 > 0.6
 
 
 def bank(path, *graphs, ids=True):
@@ -264,11 +247,6 @@ def test_what_makes_no_difference_to_sembleu(gold, system):
     assert sembleu([ngram_counts(entry(gold), entry(system))]) == pytest.approx(1)
 
 
-def test_wiki_counts_in_sembleu():
-    gold, system = (entry(f'(c / city :wiki {wiki} :name (n / name :op1 "Rome"))') for wiki in ("-", '"Rome"'))
-    assert ngram_counts(gold, system) == NgramCounts((3, 2, 1), (4, 3, 1), 7, 7)
-
-
 def test_circles_end():
     circle = entry("(t / top :ARG0-of (a / a-01 :ARG1 (b / b-01 :ARG1 a)))")
     counts = ngram_counts(circle, circle)
@@ -289,10 +267,6 @@ def test_sembleu_of_banks(tmp_path):
     assert [sentence.ngrams for sentence in scores.sentences] == counted
     assert scores.sembleu() == sembleu(counted)
     assert compare_banks(gold, system).sembleu() is None
-
-
-def test_sembleu_of_a_bank_against_itself():
-    assert compare_banks(SAMPLE_AMR, SAMPLE_AMR, fine_grained=True).sembleu() == pytest.approx(1)
 
 
 @given(graphs(), graphs(), st.randoms(use_true_random=False))

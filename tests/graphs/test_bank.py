@@ -33,18 +33,6 @@ def problem(text: str, **options) -> str:
     return str(caught.value)
 
 
-def test_sample():
-    bank = list(read_bank(SAMPLE))
-    assert len(bank) >= 72 and len({e.id for e in bank}) == len(bank)
-    assert all(e.graph.is_connected() and e.text for e in bank)
-    assert sum(e.tokens is None for e in bank) >= 10
-    assert all(4 <= len(e.tokens) <= 18 for e in bank if e.tokens)
-    roles = {edge.role for e in bank for edge in e.graph.edges}
-    assert {"consist-of", "name", "quant", "mode", "polarity", "ARG6", "snt2"} <= roles
-    named = sum(edge.role == "name" for e in bank for edge in e.graph.edges)
-    assert 0.25 < sum(len(e.wiki) for e in bank) / named < 0.45
-
-
 def test_sample_is_written_as_it_was_read():
     written = "".join(map(str, read_bank(SAMPLE)))
     header, _, rest = SAMPLE.read_text(encoding="utf-8").partition("\n\n")
@@ -148,11 +136,6 @@ def test_bytes_that_are_no_text(tmp_path):
     path.write_bytes(b"PK\0\0")
     with pytest.raises(InputError, match="zero byte"):
         list(read_bank(path))
-
-
-def test_no_such_file(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        list(read_bank(tmp_path / "missing.amr"))
 
 
 def test_nodes_are_numbered_as_written():
@@ -287,12 +270,6 @@ def test_alignment_out_of_range():
     assert "has 1 tokens" in problem("# ::snt a dog\n# ::tok dog\n(d / dog~1)\n")
     assert entry("(d / dog~e.9999)").alignments == ((9999,),)  # no sentence, nothing to compare with
     assert "10,000 tokens are allowed at most" in problem("(d / dog~e.10000)\n")
-
-
-def test_with_alignments():
-    e = entries(DOG)[0]
-    moved = e.with_alignments([[2], [0, 1]])
-    assert moved.alignments == ((2,), (0, 1)) and moved.penman == e.penman and str(moved) == str(e)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from transition_parser.graphs.dependency_score import (
     Score,
     compare_files,
     conll18,
-    conll18_data,
     conll18_table,
 )
 
@@ -169,19 +168,6 @@ def test_sentences_may_be_split_elsewhere():
     assert f1(gold, system) == {"uas": 50.0, "las": 50.0, "clas": 50.0, "label_accuracy": 50.0}
 
 
-def test_other_text_is_an_error():
-    with pytest.raises(InputError, match=r"differ from character 1 on .* 'b'.* 'c'"):
-        Comparison(sentences("1 ab 0 root"), sentences("1 ac 0 root"))
-
-
-def test_tables():
-    system = ["1 She 2 obj / 2 ran 0 root / 3 home 1 advmod / 4 . 2 punct ."]
-    comparison = Comparison(sentences(*GOLD), sentences(*system))
-    assert comparison.by_relation()["nsubj"].f1 == 0.0
-    assert comparison.by_relation()["punct"].f1 == 100.0
-    assert comparison.by_length() == {"1-10": comparison.scores()["las"]}
-
-
 def segmentation_f1(gold, system) -> dict[str, float]:
     comparison = Comparison(sentences(*gold), sentences(*system))
     assert not comparison.same_segmentation
@@ -266,20 +252,6 @@ def test_xpos_and_features_are_scored_where_both_files_have_them():
     scores = Comparison(gold, read("NP", "Number=Sing")).scores()
     assert (scores["xpos"].f1, scores["ufeats"].f1) == (0.0, 0.0)
     assert not {"xpos", "ufeats"} & Comparison(gold, read("_", "_")).scores().keys()
-
-
-def test_tags_and_lemmas_are_scored_where_both_files_have_them():
-    def tagged(*tags):
-        rows = enumerate(tags, 1)
-        return [
-            Sentence(tuple(Row(str(i), "a", lemma, upos, head=str(i - 1), deprel="x") for i, (upos, lemma) in rows))
-        ]
-
-    gold = tagged(("NOUN", "a"), ("VERB", "_"))
-    scores = Comparison(gold, tagged(("NOUN", "b"), ("ADJ", "b"))).scores()
-    assert (scores["upos"].f1, scores["lemmas"].f1) == (50.0, 0.0)  # one gold word has a lemma
-    assert scores["lemmas"] == Score(1, 1, 0)
-    assert not {"upos", "lemmas"} & Comparison(gold, tagged(("_", "_"), ("_", "_"))).scores().keys()
 
 
 @pytest.mark.parametrize(
@@ -401,9 +373,3 @@ WORDS = "1 The the DET DT Definite=Def 2 det\n2 dog dog NOUN NN Number=Sing 0 ro
 )
 def test_what_each_score_counts(changed, lower):
     assert {name for name, score in scores(WORDS, changed).items() if score.f1 < 100.0} == lower
-
-
-def test_plain_data():
-    found = conll18_data(scores(OFFICIAL_GOLD, SYSTEM))
-    assert found["UPOS"]["aligned_accuracy"] == round(scores(OFFICIAL_GOLD, SYSTEM)["UPOS"].aligned_accuracy, 2)
-    assert found["Tokens"]["aligned_accuracy"] is None and list(found)[-1] == "BLEX"
