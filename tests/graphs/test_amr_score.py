@@ -247,6 +247,11 @@ def test_what_makes_no_difference_to_sembleu(gold, system):
     assert sembleu([ngram_counts(entry(gold), entry(system))]) == pytest.approx(1)
 
 
+def test_wiki_counts_in_sembleu():
+    gold, system = (entry(f'(c / city :wiki {wiki} :name (n / name :op1 "Rome"))') for wiki in ("-", '"Rome"'))
+    assert ngram_counts(gold, system) == NgramCounts((3, 2, 1), (4, 3, 1), 7, 7)
+
+
 def test_circles_end():
     circle = entry("(t / top :ARG0-of (a / a-01 :ARG1 (b / b-01 :ARG1 a)))")
     counts = ngram_counts(circle, circle)
