@@ -136,7 +136,8 @@ def smatch_counts(gold: str, system: str, restarts: int = RESTARTS, seed: int = 
     find more matches than triples; here each triple matches once. It reads a string up to its first blank, quotation
     mark or final `_`; here whole strings are compared. Raises `InputError` for a graph that the package can't read.
     """
-    return _count(*_read_both(gold, system), restarts, seed)
+    theirs, ours = _read_both(gold, system)
+    return _count(theirs, ours, restarts, seed)
 
 
 def _count(gold: Triples, system: Triples, restarts: int, seed: int) -> Counts:
@@ -144,11 +145,12 @@ def _count(gold: Triples, system: Triples, restarts: int, seed: int) -> Counts:
     return Counts(match, len(system), len(gold))
 
 
-def _read_both(gold: str, system: str) -> list[Triples]:
-    return [
-        read_triples(text, lambda problem, which=which: InputError(f"{which} graph: {problem}"))
-        for which, text in (("gold", gold), ("system", system))
-    ]
+def _read_both(gold: str, system: str) -> tuple[Triples, Triples]:
+    return read_triples(gold, partial(_error, "gold")), read_triples(system, partial(_error, "system"))
+
+
+def _error(which: str, problem: str) -> InputError:
+    return InputError(f"{which} graph: {problem}")
 
 
 def triple_diff(gold: str, system: str, restarts: int = RESTARTS, seed: int = 0) -> list[str]:
