@@ -26,13 +26,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ENVIRONMENT, ROOT, SAMPLE
+from tests.conftest import ENVIRONMENT, ROOT
 from tests.crosses import mostly_slow
 from tests.integrations.serving import serving
 from transition_parser.cli.main import COMMANDS, PASS_ON, build_parser
-from transition_parser.graphs.conllu import read_conllu
-from transition_parser.oracles.static import oracle
-from transition_parser.transitions import RootRelations, make_system
 
 DOCS = ROOT / "docs"
 NOTEBOOK = DOCS / "notebook.ipynb"
@@ -178,19 +175,6 @@ def test_commands_take_their_options(page):
             pytest.fail(f"{page.name}: transition-parser {line}")
 
 
-@pytest.mark.parametrize("name", ["arc-standard", "arc-hybrid", "arc-eager"])
-def test_pictures_of_systems_show_their_derivations(name):
-    """Text in them is text: the actions of the oracle, in their order."""
-    sentence = next(sentence for sentence in read_conllu(SAMPLE) if sentence.id == "sample-17")
-    tree = sentence.tree()
-    actions = [
-        str(action)
-        for action in oracle(make_system(name, roots=RootRelations.from_trees([tree])), sentence.forms, tree)
-    ]
-    drawn = re.findall(r">([^<>]+)</text>", (DOCS / "pictures" / f"{name}.svg").read_text(encoding="utf-8"))
-    assert [text for text in drawn if text in set(actions)] == actions
-
-
 def printed(cell: dict) -> str:
     """The text that a cell of a notebook prints."""
     return "".join(
@@ -243,11 +227,3 @@ def test_references_hold_every_command_and_the_public_api(site):
         "transition_parser.oracles.static.oracle",
     ):
         assert f'id="{name}"' in api
-
-
-@pytest.mark.slow
-def test_long_lines_of_code_are_wrapped(site):
-    (style,) = site.rglob("site.css")
-    assert "white-space: pre-wrap" in style.read_text(encoding="utf-8")
-    pages = [page for page in site.rglob("*.html") if page.name != "404.html"]
-    assert all(re.search(r'href="(\.\./)*site\.css"', page.read_text(encoding="utf-8")) for page in pages)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -33,12 +32,6 @@ def without_extras(*arguments: str | Path, status: int = 0, stdin: str = "") -> 
     done = PROGRAMS.run(["-c", WITHOUT, *map(str, arguments)], stdin, ROOT, ENVIRONMENT)
     assert done.returncode == status, done.stderr[-3000:]
     return done
-
-
-def test_what_is_hidden_is_hidden():
-    program = WITHOUT.replace("from transition_parser.cli.main import main", "import matplotlib")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stderr.endswith("ModuleNotFoundError: No module named 'matplotlib'\n")
 
 
 @pytest.mark.parametrize(
@@ -84,12 +77,6 @@ def test_models_of_ones_own_that_train_say_which_extra_they_need(tmp_path):
     said = without_extras("parse", "en-ewt", SAMPLE, "--user-dir", tmp_path / "own", status=2).stderr
     assert said.count("\n") == 1 and said.endswith("): pip install 'transition-parser[train]'\n")
     assert f"the models of {tmp_path / 'own'} need the extra `train` (No module named 'fairseq" in said
-
-
-def test_what_is_installed_is_imported():
-    with needs_extra("some", "tests"):
-        import json
-    assert json.loads("1") == 1
 
 
 def test_a_package_that_cannot_be_loaded_counts_as_missing(tmp_path, monkeypatch):

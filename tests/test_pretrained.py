@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
+from tests.crosses import mostly_slow
 from transition_parser import AmrParse, Parser
 from transition_parser.base.errors import ParserWarning
 from transition_parser.graphs.amr import edge_of
@@ -101,7 +102,7 @@ def test_they_reach_their_scores(corpora):
 
 
 @pytest.mark.parametrize("model", ["en-amr", pytest.param("en-amr-minilm", marks=MINILM)])
-@pytest.mark.parametrize("beam", [1, 10])
+@pytest.mark.parametrize("beam", mostly_slow([1, 10], 1))
 def test_no_node_of_the_yardstick_has_a_role_twice_that_comes_once(model, beam):
     for parse in amrs(model, beam, YARDSTICK_AMR):
         borne = Counter(edge_of(*edge)[:2] for edge in parse.graph.edges)

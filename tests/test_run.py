@@ -6,13 +6,10 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
-from importlib import metadata
 from pathlib import Path
 from statistics import fmean
 
 import pytest
-from packaging.requirements import Requirement
 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run
 from tests.scripts import RUN, bash
@@ -22,7 +19,6 @@ from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency_score import PTB_PUNCTUATION
 
-INSTALLED = ("train", "draw", "pretrained", "docs", "test")  # the extras that run/setup.sh installs
 SCRIPTS = sorted(path.name for path in RUN.glob("*.sh") if path.name not in ("environment.sh", "setup.sh", "test.sh"))
 
 
@@ -330,46 +326,6 @@ def test_further_banks_are_training_data_of_a_domain_of_their_own(silver_bank, t
     assert (tmp_path / "data" / "train.src-act.src.idx").is_file()
 
 
-def listed() -> set[str]:
-    """The packages that run/setup.sh installs, but for torch."""
-    lines = (RUN / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    return {_normal(line.partition("==")[0]) for line in lines if not line.startswith("#")}
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def needed(name: str, extras: tuple[str, ...], seen: set[str]) -> set[str]:
-    """`seen` with all packages that a package needs, and what these need where they are installed."""
-    try:
-        requirements = map(Requirement, metadata.requires(name) or ())
-    except metadata.PackageNotFoundError:
-        return seen
-    for requirement in requirements:
-        package, marker = _normal(requirement.name), requirement.marker
-        applies = marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras))
-        if applies and package not in seen:
-            seen.add(package)
-            needed(package, tuple(requirement.extras), seen)
-    return seen
-
-
-def test_all_that_is_needed_is_listed_but_torchaudio():
-    """run/setup.sh installs the list as it stands. torchaudio does not load beside this torch; nothing imports it."""
-    without = needed("torch", (), {"torch"})
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"]
-    packages: set[str] = set()
-    for requirement in map(Requirement, [*project["dependencies"], *(r for e in INSTALLED for r in extras[e])]):
-        packages.add(_normal(requirement.name))
-        needed(requirement.name, tuple(requirement.extras), packages)
-    packages -= without
-    assert {"fairseq-fixed", "spacy", "pytest", "thinc", "transformers"} <= packages
-    assert packages - listed() <= {"torchaudio", "setuptools", "wheel", "pip"}
-    assert "torchaudio" not in listed() and "torch" not in listed()
-
-
 RESULTS = ROOT / "results"
 BAD_SCRIPTS = {
     "frames.py": [
@@ -405,8 +361,3 @@ def test_bad_input_to_a_script_is_one_line(script, tmp_path, monkeypatch):
         done = run(RUN / script, *arguments, status=2, cwd=tmp_path)
         assert problem in done.stderr.splitlines()[-1] and "Traceback" not in done.stderr and not done.stdout
     assert sorted(tmp_path.iterdir()) == before
-
-
-def test_all_results_have_claims_but_those_that_no_paper_has():
-    done = run(RUN / "paper_table.py", *sorted(RESULTS.glob("*.json")), "--claims")
-    assert done.stdout.count("| claim | paper |") == len([*RESULTS.glob("*.json")]) - 1 and not done.stderr
