@@ -9,7 +9,8 @@ Source: Mohammadshahi and Henderson 2020 and 2021
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
+from functools import partial
+from typing import Any
 
 import torch
 
@@ -33,11 +34,10 @@ from transition_parser.models.graph2graph.encoder import (
 )
 from transition_parser.models.graph2graph.layers import Sizes, Transformer
 from transition_parser.models.graph2graph.options import (
+    ActionOptions,
     FeedbackOptions,
     Graph2GraphOptions,
     RefiningOptions,
-    SentenceG2gOptions,
-    SentenceTransformerOptions,
     StateTransformerOptions,
 )
 from transition_parser.models.graph2graph.refining import RefiningDecoder
@@ -49,9 +49,6 @@ from transition_parser.modules.layers import sinusoids
 from transition_parser.modules.pretrained import LR_SCALE, WHOLE
 from transition_parser.modules.tagging import tag_heads
 from transition_parser.transitions.tree_system import TreeSystem
-
-_Encoder = TypeVar("_Encoder", bound=SlotEncoder)
-_Reader = TypeVar("_Reader", bound=SentenceEncoder)
 
 
 class _Parts:
@@ -98,18 +95,10 @@ class _Parts:
             learn_at(of_encoder, options.pretrained_lr_scale)
         self.source, self.reading = source, reading
 
-    def encoder(self) -> SlotEncoder:
-        """Return an encoder for a model whose decoder reads the sentence."""
-        return self._with_special_tokens(
-            SlotEncoder(self.reading, dim=self.dim, word_dropout=self.options.word_dropout)
-        )
-
-    def sentence_encoder(self, kind: type[_Reader]) -> _Reader:
-        """Return an encoder of the class `kind`, which reads the sentence before the first action."""
-        word_dropout = self.options.word_dropout
-        return self._with_special_tokens(kind(self.reading, self.transformer, dim=self.dim, word_dropout=word_dropout))
-
-    def _with_special_tokens(self, encoder: _Encoder) -> _Encoder:
+    def encoder(self, kind: type[Any] = SlotEncoder) -> Any:
+        """Return an encoder of the class `kind`; a `SentenceEncoder` reads the sentence before the first action."""
+        reads = (self.transformer,) if issubclass(kind, SentenceEncoder) else ()
+        encoder = kind(self.reading, *reads, dim=self.dim, word_dropout=self.options.word_dropout)
         if self.source is not None:
             encoder.marks.data.copy_(self.source.special_tokens())
             setattr(encoder.marks, LR_SCALE, self.options.pretrained_lr_scale)
@@ -118,12 +107,11 @@ class _Parts:
         return encoder
 
 
-def build_sentence_transformer(options: SentenceTransformerOptions, resources: Resources) -> ParserModel:
+def build_sentence_transformer(options: ActionOptions, resources: Resources) -> ParserModel:
     """Return the plain Sentence Transformer over the dictionaries of `resources`."""
     parts = _Parts(options, resources, graph=False, further=True)
-    decoder = SentenceDecoder(resources.table, parts.dim, options)
-    encoder, tags = parts.sentence_encoder(SentenceEncoder), tag_heads(options, parts.dim, resources.columns)
-    return ParserModel(encoder, decoder, tags)
+    decoder, encoder = SentenceDecoder(resources.table, parts.dim, options), parts.encoder(SentenceEncoder)
+    return ParserModel(encoder, decoder, tag_heads(options, parts.dim, resources.columns))
 
 
 def build_sentence_g2g(options: FeedbackOptions, resources: Resources) -> ParserModel:
@@ -136,22 +124,12 @@ def build_sentence_g2g(options: FeedbackOptions, resources: Resources) -> Parser
 def build_recursive_g2g(options: RefiningOptions, resources: Resources) -> ParserModel:
     """Return the model that finds whole trees and refines them."""
     parts = _Parts(options, resources, graph=options.refine > 0, further=True)
-    encoder = parts.sentence_encoder(FirstReading)
-    tags = tag_heads(options, parts.dim, resources.columns)
+    encoder, tags = parts.encoder(FirstReading), tag_heads(options, parts.dim, resources.columns)
     return ParserModel(encoder, RefiningDecoder(resources.table, encoder, options), tags)
 
 
-def build_state_transformer(options: StateTransformerOptions, resources: Resources) -> ParserModel:
-    """Return the plain State Transformer, with composition of words and a history of actions."""
-    return _state_transformer(options, resources, graph=False)
-
-
-def build_state_g2g(options: StateTransformerOptions, resources: Resources) -> ParserModel:
-    """Return the State Transformer that reads the graph so far in its attention, and past actions with an LSTM."""
-    return _state_transformer(options, resources, graph=True)
-
-
-def _state_transformer(options: StateTransformerOptions, resources: Resources, graph: bool) -> ParserModel:
+def build_state_transformer(options: StateTransformerOptions, resources: Resources, graph: bool) -> ParserModel:
+    """Return the State Transformer: with composition of words, or with the graph so far in its attention."""
     parts = _Parts(options, resources, graph=graph, further=False)
     padding = resources.target_dictionary.pad()
     history = History(resources.table, Kinds(resources.table), options)
@@ -171,10 +149,10 @@ ACTION_SMALL = SMALL | {"exist_width": 256}
 STATE_SMALL = ACTION_SMALL | {"composition_width": 64, "history_layers": 1, "history_width": 128}
 
 for _name, _options, _build, _small in (
-    ("sentence_transformer", SentenceTransformerOptions, build_sentence_transformer, ACTION_SMALL),
-    ("sentence_transformer_g2g", SentenceG2gOptions, build_sentence_g2g, ACTION_SMALL),
-    ("state_transformer", StateTransformerOptions, build_state_transformer, STATE_SMALL),
-    ("state_transformer_g2g", StateTransformerOptions, build_state_g2g, STATE_SMALL),
+    ("sentence_transformer", ActionOptions, build_sentence_transformer, ACTION_SMALL),
+    ("sentence_transformer_g2g", FeedbackOptions, build_sentence_g2g, ACTION_SMALL),
+    ("state_transformer", StateTransformerOptions, partial(build_state_transformer, graph=False), STATE_SMALL),
+    ("state_transformer_g2g", StateTransformerOptions, partial(build_state_transformer, graph=True), STATE_SMALL),
     ("recursive_g2g", RefiningOptions, build_recursive_g2g, SMALL | {"arc_width": 256}),
 ):
     register(_name, _options, _build, {_name: {}, f"{_name}_small": _small})

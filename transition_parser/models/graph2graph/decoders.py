@@ -18,8 +18,8 @@ from transition_parser.models.graph2graph.composition import Classifiers, Compos
 from transition_parser.models.graph2graph.encoder import CLS, SECOND_SEP, Slots, add_graph_inputs, label_embeddings
 from transition_parser.models.graph2graph.layers import Transformer, Visible
 from transition_parser.models.graph2graph.options import (
+    ActionOptions,
     FeedbackOptions,
-    SentenceTransformerOptions,
     StateTransformerOptions,
 )
 from transition_parser.modules.action_scores import FactoredScores, Kinds, places
@@ -58,7 +58,7 @@ class SentenceDecoder(FactoredDecoder):
 
     needs = RANKS
 
-    def __init__(self, table: ActionTable, dim: int, options: SentenceTransformerOptions) -> None:
+    def __init__(self, table: ActionTable, dim: int, options: ActionOptions) -> None:
         super().__init__(table)
         self.classifiers = Classifiers(table, self.kinds, dim, options, 0, False)
 

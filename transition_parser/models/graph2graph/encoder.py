@@ -20,7 +20,6 @@ from transition_parser.models.graph2graph.layers import (
     FIRST_OF,
     HEAD_OF,
     PIECE_OF,
-    Layer,
     Sizes,
     Transformer,
     Visible,
@@ -59,12 +58,7 @@ class PretrainedLayers:
         self.sizes = Sizes(
             config.hidden_size, config.intermediate_size, config.num_attention_heads, config.layer_norm_eps
         )
-        self.positions = config.max_position_embeddings
-
-    @property
-    def embeddings(self) -> Any:
-        """The encoder's module of embeddings in the library `transformers`."""
-        return self.network.embeddings
+        self.positions, self.embeddings = config.max_position_embeddings, self.network.embeddings
 
     def copy_to(self, transformer: Transformer) -> None:
         """Copy positions, segments (the last one again where the encoder has too few) and the first layers."""
@@ -75,7 +69,19 @@ class PretrainedLayers:
             transformer.segments.weight.data[row] = segments[min(row, len(segments) - 1)]
         transformer.norm.load_state_dict(source.LayerNorm.state_dict())
         for ours, theirs in zip(transformer.layers, self.network.encoder.layer[: self.layers], strict=False):
-            _copy_layer(theirs, ours)
+            attention = theirs.attention
+            pairs = [
+                (ours.query, [attention.self.query]),
+                (ours.key_value, [attention.self.key, attention.self.value]),
+                (ours.out, [attention.output.dense]),
+                (ours.norms[0], [attention.output.LayerNorm]),
+                (ours.inner, [theirs.intermediate.dense]),
+                (ours.outer, [theirs.output.dense]),
+                (ours.norms[1], [theirs.output.LayerNorm]),
+            ]
+            for to, parts in pairs:
+                to.weight.data.copy_(torch.cat([part.weight for part in parts]))
+                to.bias.data.copy_(torch.cat([part.bias for part in parts]))
 
     def mean(self) -> Tensor:
         """Return (width,), the mean of the vectors of all pieces, for slots that the encoder has no piece for."""
@@ -85,22 +91,6 @@ class PretrainedLayers:
         """Return (3, width), the vectors of CLS, SEP and once more SEP."""
         ids = [self.tokenizer.cls_token_id, self.tokenizer.sep_token_id, self.tokenizer.sep_token_id]
         return self.embeddings.word_embeddings.weight.data[ids]
-
-
-def _copy_layer(theirs: Any, ours: Layer) -> None:
-    attention = theirs.attention
-    pairs = [
-        (ours.query, [attention.self.query]),
-        (ours.key_value, [attention.self.key, attention.self.value]),
-        (ours.out, [attention.output.dense]),
-        (ours.norms[0], [attention.output.LayerNorm]),
-        (ours.inner, [theirs.intermediate.dense]),
-        (ours.outer, [theirs.output.dense]),
-        (ours.norms[1], [theirs.output.LayerNorm]),
-    ]
-    for to, parts in pairs:
-        to.weight.data.copy_(torch.cat([part.weight for part in parts]))
-        to.bias.data.copy_(torch.cat([part.bias for part in parts]))
 
 
 def learn_at(modules: Iterable[nn.Module], scale: float) -> None:

@@ -102,11 +102,6 @@ class ActionOptions(Graph2GraphOptions):
 
 
 @dataclass(frozen=True)
-class SentenceTransformerOptions(ActionOptions):
-    """The options of the plain Sentence Transformer, which reads each sentence once."""
-
-
-@dataclass(frozen=True)
 class RefiningOptions(Graph2GraphOptions):
     """The options of the model that finds whole trees.
 
@@ -140,11 +135,6 @@ class FeedbackOptions(ActionOptions):
                 "--read-tags alone reads the tags that sentences have"
             )
         return super().contradictions()
-
-
-@dataclass(frozen=True)
-class SentenceG2gOptions(FeedbackOptions):
-    """The options of the Sentence Transformer with a graph as its input."""
 
 
 @dataclass(frozen=True)
