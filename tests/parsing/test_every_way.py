@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-from argparse import Namespace
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -276,25 +275,6 @@ def test_dropout_on_a_device(case_of):
             found.append(gradients(model))
     assert all(gradient.isfinite().all() for gradient in found)
     assert 0 < torch.cosine_similarity(*found, 0) < 0.9
-
-
-@each_other_way
-@pytest.mark.parametrize("system", ["arc-hybrid-swap", "amr"])
-def test_fairseq_searches_alike(case_of, system, move):
-    """With fairseq's own generator, as in `fairseq-generate`."""
-    case = case_of(system, "positions")
-    found, wanted = generated(case, move), case.wanted(generated)
-    for ours, theirs in zip(found, wanted, strict=True):
-        assert [tokens for tokens, _ in ours] == [tokens for tokens, _ in theirs]
-        assert [score for _, score in ours] == pytest.approx([score for _, score in theirs], abs=CLOSE)
-
-
-def generated(case: Case, move: Callable) -> list[list[tuple[list[int], float]]]:
-    """Tokens and score of all that `fairseq-generate --beam 3` finds for each sentence."""
-    model = move(copy.deepcopy(case.model)).eval()
-    generator = case.task.build_generator([model], Namespace(beam=3))
-    found = case.task.inference_step(generator, [model], move(case.batch))
-    return [[(h["tokens"].tolist(), float(h["score"])) for h in hypotheses] for hypotheses in found]
 
 
 PRETRAINED = {"en-ewt": (SAMPLE, 12), "en-amr": (SAMPLE_AMR, 5)}  # what it is tried on: so many sentences

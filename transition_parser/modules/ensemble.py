@@ -1,6 +1,6 @@
 """Several models that parse together by the mean of their log-probabilities of each action.
 
-By contrast, Zhang et al. 2017, sec. 4.2, and `fairseq-generate` take the mean of the probabilities.
+By contrast, Zhang et al. 2017, sec. 4.2, take the mean of the probabilities.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Search through `fairseq-generate`: its generators, and UAS and LAS, or Smatch, in place of BLEU."""
+"""Search through `fairseq-generate`: a generator, and UAS and LAS, or Smatch, in place of BLEU."""
 
 # No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
 from collections.abc import Sequence
@@ -9,95 +9,55 @@ import torch
 from fairseq.dataclass import FairseqDataclass
 from fairseq.logging import metrics
 from fairseq.scoring import BaseScorer, register_scorer
-from fairseq.search import BeamSearch
-from fairseq.sequence_generator import SequenceGenerator
 from fairseq.utils import apply_to_sample
 from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import Hypothesis, ParserModel
+from transition_parser.modules.ensemble import Ensemble
 from transition_parser.modules.words import WordInputs
 from transition_parser.parsing.search import search
-from transition_parser.states.machine import max_search_actions
 
 SCORING = "transition_parsing"  # the value of --scoring
 GENERATED = "generated"  # the name under which fairseq's metrics collect the counts of `fairseq-generate`
-_FILLER = -1e3  # score per action that separates derivations, which score higher, from fillers, which score lower
 
 
-class BoundedGenerator(SequenceGenerator):
-    """A generator that limits the length of the derivations of each batch by the bound of the transition system.
+class Generator(nn.Module):
+    """A generator of derivations by our own search, with the interface of fairseq's generator.
 
-    Without this bound, fairseq would force `</s>` at its own limit, even where `</s>` is illegal.
-    """
+    Raises `InputError` for several models that score graphs, and for ways to generate that it does not have.
 
-    def bind(self, resources: Resources, inputs: WordInputs | None) -> None:
-        """Set the resources of the data, and the reader of word inputs other than pieces (None if there are none)."""
-        self.resources, self.system, self.inputs = resources, resources.table.system, inputs
-        self.opens = resources.opens_word()
-        if type(self.search) is BeamSearch:
-            self.search = _FillingBeamSearch(resources.target_dictionary)
-
-    def _generate(self, sample, *args, **kwargs):
-        net_input = sample["net_input"]
-        tokens = net_input["src_tokens"]
-        complete(net_input, self.resources, self.inputs)
-        words = int(self.opens.to(tokens.device)[tokens].sum(1).max())
-        self.max_len_a, self.max_len_b = 0, max_search_actions(self.system, words)
-        sentences = super()._generate(sample, *args, **kwargs)
-        return [[h for h in hypotheses if h["score"] > _FILLER] for hypotheses in sentences]
-
-
-class _FillingBeamSearch(BeamSearch):
-    """A beam search that also ends for sentences with fewer derivations than the beam is wide.
-
-    fairseq waits until each sentence has as many finished hypotheses as the beam is wide. A short sentence may have
-    fewer derivations (a single word has one). When no hypothesis is left, the search fills the rest of the beam with
-    filler hypotheses. They score far below all others, and `BoundedGenerator` throws them away.
-    """
-
-    def step(self, step, lprobs, scores, *args, **kwargs):
-        found_scores, tokens, beams = super().step(step, lprobs, scores, *args, **kwargs)
-        none_left = (found_scores == float("-inf")).all(1, keepdim=True)
-        low = 10 * _FILLER * (step + 2)
-        return (
-            found_scores.masked_fill(none_left, low),
-            tokens.masked_fill(none_left, self.eos),
-            beams,
-        )
-
-
-class GraphGenerator(nn.Module):
-    """A generator of the derivations of the best graphs, with the interface of fairseq's generator but without a beam.
-
-    Raises `InputError` for several models, and for options that need a model that scores actions.
-
-    models: a list with the only model
-    inputs: the reader of word inputs other than pieces; None if the model has no such inputs
-    args: the arguments of `fairseq-generate`; its `nbest` is the largest number of hypotheses of a sentence
+    models: several models parse as one, see `Ensemble`
+    inputs: the reader of word inputs other than pieces; None if the models have no such inputs
+    args: the arguments of `fairseq-generate`, of which it has `beam`, `nbest` and `lenpen`
     """
 
     def __init__(self, models: Sequence[ParserModel], resources: Resources, inputs: WordInputs | None, args) -> None:
         super().__init__()
-        if len(models) > 1:
+        if len(models) > 1 and any(model.searches_directly for model in models):
             raise InputError("models that score graphs do not generate together: give --path one checkpoint")
-        if getattr(args, "score_reference", False):
-            raise InputError("--score-reference is for models that score actions, not for one that scores graphs")
-        (self.model,) = models
+        for name in ("score_reference", "sampling", "diverse_beam_groups"):
+            if (getattr(args, name, None) or 0) > 0:
+                raise InputError(f"--{name.replace('_', '-')} is not for models that parse: leave it out")
+        self.members = len(models)
+        self.model = models[0] if self.members == 1 else Ensemble(models)
         self.model.eval()
-        self.resources, self.inputs, self.nbest = resources, inputs, getattr(args, "nbest", 1)
-        self.eos = resources.table.end
+        self.resources, self.inputs, self.eos = resources, inputs, resources.table.end
+        self.beam, self.nbest = getattr(args, "beam", 1), getattr(args, "nbest", 1)
+        self.lenpen = getattr(args, "lenpen", 1.0)
 
     def generate(
         self, models: Sequence[nn.Module], sample: dict, prefix_tokens: Tensor | None = None, constraints=None
     ) -> list[list[dict[str, Any]]]:
         """Return the hypotheses of each sentence, best first, as `SequenceGenerator.generate` returns them."""
         if prefix_tokens is not None or constraints is not None:
-            raise InputError("--prefix-size and --constraints are for models that score actions")
+            raise InputError("--prefix-size and --constraints are not for models that parse: leave them out")
         net_input = sample["net_input"]
         complete(net_input, self.resources, self.inputs)
-        found = search(self.model, self.model.encode(net_input), nbest=self.nbest)
+        if self.members > 1 and "words" in net_input:
+            net_input = {**net_input, "words": {str(i): net_input["words"] for i in range(self.members)}}
+        found = search(self.model, self.model.encode(net_input), self.beam, self.nbest, self.lenpen)
         device = net_input["src_tokens"].device
 
         def as_fairseq_has_it(hypothesis: Hypothesis) -> dict[str, Any]:

@@ -34,10 +34,10 @@ from transition_parser.parsing.search import search
 from transition_parser.schedulers.adam_by_part import check_optimizer
 from transition_parser.schedulers.epochs_polynomial import LengthConfig, tell_batches, warn_if_short
 from transition_parser.storage.transfer import described, start_from
+from transition_parser.tasks import wrappers  # noqa: F401  (registers the architectures)
 from transition_parser.tasks.exploration import AFTER, SHARE, explorer_of
-from transition_parser.tasks.generation import GENERATED, SCORING, BoundedGenerator, GraphGenerator
+from transition_parser.tasks.generation import GENERATED, SCORING, Generator
 from transition_parser.tasks.teacher import Teacher, teacher_of
-from transition_parser.tasks.wrappers import GenerationModel
 from transition_parser.text.columns import read_annotations
 from transition_parser.text.pieces import FILE_NAME as PIECES_FILE
 from transition_parser.text.pieces import OPEN, Pieces
@@ -339,19 +339,14 @@ class TransitionParsingTask(FairseqTask):
             logging_output.update(self._counts(sample, [best[0].tokens for best in hypotheses]))
         return loss, sample_size, logging_output
 
-    def _counts(self, sample, derivations: list[list[int]], legal: bool = True) -> dict[str, float]:
+    def _counts(self, sample, derivations: list[list[int]]) -> dict[str, float]:
         """Return the sums of `Formalism.count` over a batch."""
         counts = dict.fromkeys(self.formalism.sums, 0.0)
         sources = sample["net_input"]["src_tokens"].tolist()
         for source, gold, tokens in zip(sources, sample["references"], derivations, strict=True):
             if gold is None:
                 continue
-            try:
-                graph = graph_of(self.table, self.resources.words(source), tokens)
-            except ValueError:  # a derivation with an illegal action builds no graph
-                if legal:
-                    raise
-                graph = None
+            graph = graph_of(self.table, self.resources.words(source), tokens)
             for name, value in self.formalism.count(gold, graph).items():
                 counts[name] += value
         return counts
@@ -372,30 +367,18 @@ class TransitionParsingTask(FairseqTask):
     # --- search through fairseq -------------------------------------------------------------
 
     def build_generator(self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, **kwargs):
-        """Return fairseq's generator, bounded by the largest number of actions of the transition system."""
+        """Return a generator that searches as `transition-parser parse` does."""
         if len({frozenset(model.plain.inputs or ()) for model in models}) > 1:
             raise InputError("the models read words differently: use `transition-parser parse --ensemble`")
-        if any(model.plain.searches_directly for model in models):
-            return GraphGenerator([model.plain for model in models], self.resources, self._inputs, args)
-        greedy = getattr(args, "beam", 1) == 1 and len(models) == 1 and not getattr(args, "sampling", False)
-        generator = super().build_generator(
-            [GenerationModel(model, self, greedy) for model in models],
-            args,
-            seq_gen_cls or BoundedGenerator,
-            extra_gen_cls_kwargs,
-            **kwargs,
-        )
-        if isinstance(generator, BoundedGenerator):  # fairseq's scorer of references is of another class
-            generator.bind(self.resources, self._inputs)
-        return generator
+        return Generator([model.plain for model in models], self.resources, self._inputs, args)
 
     def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
         """Take fairseq's inference step, and count the correct parts of the parses for `ParsingScorer`."""
         sentences = super().inference_step(generator, models, sample, prefix_tokens, constraints)
-        if sample.get("references") and isinstance(generator, (BoundedGenerator, GraphGenerator)):
+        if sample.get("references"):
             best = [hypotheses[0]["tokens"].tolist()[:-1] for hypotheses in sentences]  # without </s>
             with metrics.aggregate(GENERATED, new_root=True):
-                self._log(self._counts(sample, best, legal=False))  # --prefix-size may force illegal actions
+                self._log(self._counts(sample, best))
         return sentences
 
 
