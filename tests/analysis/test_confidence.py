@@ -26,7 +26,7 @@ from transition_parser.graphs.conllu import read_conllu
 from transition_parser.modules.calibration import LARGEST, MOST, Calibration, Scaling
 from transition_parser.storage.cards import PRETRAINED
 from transition_parser.storage.checkpoints import export_checkpoint, load_model
-from transition_parser.storage.exports import CONFIG, read_calibration, read_config, sha256_of_json, write_config
+from transition_parser.storage.exports import CONFIG, read_config, sha256_of_json, write_config
 
 SCALING = Scaling(2.0, -0.5)
 CALIBRATION = Calibration({"arc_scores": SCALING}, {"arc_scores": Scaling(1.5, 0.25)})
@@ -138,11 +138,11 @@ def folder(exported, tmp_path) -> Path:
 
 
 def test_a_calibration_is_stored_and_read_again(folder):
-    assert read_calibration(folder) is None and load_model(folder)[0].calibration is None
     before = read_config(folder)
-    write_config(folder, *before, CALIBRATION)
-    assert read_config(folder) == before
-    assert read_calibration(folder) == load_model(folder)[0].calibration == CALIBRATION
+    assert before.calibration is None and load_model(folder)[0].calibration is None
+    write_config(folder, *before[:2], CALIBRATION)
+    assert read_config(folder) == before._replace(calibration=load_model(folder)[0].calibration)
+    assert read_config(folder).calibration == CALIBRATION
 
 
 @pytest.mark.parametrize(("options", "scalings"), [((1, 1), "derivation"), ((4, 1), "derivation"), ((4, 3), "beam")])
@@ -151,7 +151,7 @@ def test_confidences_are_those_of_the_calibration(folder, options, scalings):
     beam, nbest = options
     sentences = [["The", "cat", "sleeps", "."], ["Stop", "!"]]
     plain = Parser.load(folder, beam, precision="fp32", nbest=nbest).parse(sentences)
-    write_config(folder, *read_config(folder), CALIBRATION)
+    write_config(folder, *read_config(folder)[:2], CALIBRATION)
     scaling = getattr(CALIBRATION, scalings)["arc_scores"]
     for before, after in zip(plain, Parser.load(folder, beam, precision="fp32", nbest=nbest).parse(sentences)):
         for one, other in zip(before.ranked, after.ranked, strict=True):
@@ -203,7 +203,7 @@ def test_calibrate(folder):
 def test_calibrate_an_amr_model(amr_checkpoint, tmp_path):
     export_checkpoint([amr_checkpoint], tmp_path / "model")
     run_here("calibrate", tmp_path / "model", SAMPLE_AMR, "--beam", "2")
-    scalings = read_calibration(tmp_path / "model")
+    scalings = read_config(tmp_path / "model").calibration
     assert scalings.derivation.keys() == scalings.beam.keys() == {"node_scores"}
 
 
@@ -242,7 +242,7 @@ def test_confidences_in_arcs_are_right_as_often_as_they_say(corpora, nbest):
 @pytest.mark.parametrize("name", [path.name for path in sorted(PRETRAINED.iterdir())])
 def test_the_models_of_the_package_are_calibrated(name):
     field = "node_scores" if "amr" in name else "arc_scores"
-    scalings = read_calibration(PRETRAINED / name)
+    scalings = read_config(PRETRAINED / name).calibration
     for of_kind in scalings:
         assert of_kind.keys() == {field}
         # as they are, networks are too sure (Guo et al. 2017); one that scores whole trees is not

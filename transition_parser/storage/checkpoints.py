@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,22 +24,12 @@ from transition_parser.base.machine import allow_fairseq_checkpoints
 from transition_parser.base.model_files import shown
 from transition_parser.data.resources import OPTIONAL_FILES, WORD_FILES, Resources
 from transition_parser.models.registry import architecture_of
-from transition_parser.modules.calibration import Calibration
 from transition_parser.modules.contract import ParserModel
 from transition_parser.storage.cards import BEST, FILE_NAME, OWN_NAMES, PRETRAINED, model_names, named_models
-from transition_parser.storage.exports import CONFIG, WEIGHTS, read_calibration, read_config, write_config
+from transition_parser.storage.exports import CONFIG, WEIGHTS, read_config, write_config
 from transition_parser.storage.installed import InstalledModel, installed_model, naming_package
 from transition_parser.storage.segmenters import load_segmenter
-from transition_parser.storage.weights import (
-    check_shapes,
-    checked_weights,
-    no_larger_than,
-    own_names,
-    packed_weights,
-    set_weights,
-    stored_shapes,
-    stored_weights,
-)
+from transition_parser.storage.weights import checked_weights, own_names, packed_weights, stored_weights, with_weights
 from transition_parser.transitions import SYSTEMS
 from transition_parser.transitions.config import ParserConfig
 
@@ -84,7 +75,7 @@ def _why_not_here(name: str) -> str | None:
     """Return the reason why a model of this package can't be loaded on this machine, None if it can be loaded."""
     if not (PRETRAINED / name).is_dir():
         return "it is not in this installation"
-    architecture, values = read_config(PRETRAINED / name)
+    architecture, values, _ = read_config(PRETRAINED / name)
     try:
         architecture_of(architecture).options.of_config(values).weights_elsewhere()
     except InputError as error:
@@ -221,38 +212,25 @@ def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
             "parser.json that it was trained with beside the checkpoint",
             path,
         )
-    weights = state["model"]
-    shapes = {name: tuple(value.shape) for name, value in weights.items()}
-    model = _build(name, options, resources, shapes, path, folder)
-    set_weights(model, weights, path)
+    model = _build(name, options, resources, state["model"], path, folder)
     return model.eval(), resources, folder
 
 
 def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
-    name, values = read_config(folder)
+    name, values, calibration = read_config(folder)
     try:
         options = architecture_of(name).options.of_config(values)
     except InputError as error:
         raise input_error(str(error), folder / CONFIG) from None
     resources = _resources(folder)
-    path = folder / WEIGHTS
-    if not path.is_file():
-        raise input_error("not found, or not a regular file: make it with `transition-parser export`", path)
-    model = _build(name, options, resources, stored_shapes(path), path, folder)
-    set_weights(model, stored_weights(path), path)
-    model.calibration = _calibration(folder, resources)
+    path, system = folder / WEIGHTS, resources.parser.system
+    for kind in (kind for scalings in calibration or () for kind in scalings):
+        if kind not in SYSTEMS[system].confidences:
+            problem = f"{shown(kind)} is not a kind of confidence of {system}: calibrate the model again"
+            raise input_error(problem, folder / CONFIG)
+    model = _build(name, options, resources, stored_weights(path), path, folder)
+    model.calibration = calibration
     return model.eval(), resources
-
-
-def _calibration(folder: Path, resources: Resources) -> Calibration | None:
-    calibration = read_calibration(folder)
-    system = resources.parser.system
-    for name in (name for scalings in calibration or () for name in scalings):
-        if name not in SYSTEMS[system].confidences:
-            raise input_error(
-                f"{shown(name)} is not a kind of confidence of {system}: calibrate the model again", folder / CONFIG
-            )
-    return calibration
 
 
 def _resources(folder: Path) -> Resources:
@@ -261,13 +239,10 @@ def _resources(folder: Path) -> Resources:
     return resources if segmenter is None else replace(resources, segmenter=segmenter)
 
 
-def _build(name: str, options: Any, resources: Resources, shapes: Mapping, path: Path, folder: Path) -> ParserModel:
-    """Return a model with random weights, built from checked options."""
-    elements = sum(torch.Size(shape).numel() for shape in shapes.values()) + options.weights_elsewhere()
-    with no_larger_than(elements, path):
-        model = architecture_of(name).build(options, resources)
-    check_shapes(model, shapes, path, folder)
-    return model
+def _build(name: str, options: Any, resources: Resources, weights: Mapping, path: Path, folder: Path) -> ParserModel:
+    """Return the model of checked options, with its weights."""
+    make = partial(architecture_of(name).build, options, resources)
+    return with_weights(make, weights, path, folder, options.weights_elsewhere())
 
 
 def _described(state: dict, path: Path) -> tuple[str, Any]:

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import replacing
@@ -29,7 +29,6 @@ from transition_parser.modules.calibration import Calibration
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FORMAT_VERSION = 1
-_MISSING = "is this a folder that `transition-parser export` wrote?"
 _KEYS = {
     "format_version": WHOLE_NUMBER,
     "architecture": TEXT,
@@ -63,29 +62,30 @@ def write_config(
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
-def read_config(folder: str | os.PathLike) -> tuple[str, dict[str, Any]]:
-    """Return the architecture and its options, as they were exported; the options are not checked."""
+class Exported(NamedTuple):
+    """The description of an exported model."""
+
+    architecture: str
+    options: dict[str, Any]  # as they were exported; they are not checked
+    calibration: Calibration | None
+
+
+def read_config(folder: str | os.PathLike) -> Exported:
+    """Return the description of an exported model, whose files are as they were exported."""
     folder = Path(folder)
     path = folder / CONFIG
-    values = read_json(path, _MISSING)
+    values = read_json(path, "is this a folder that `transition-parser export` wrote?")
     check_version(values, (FORMAT_VERSION,), path)
     check_keys(values, _KEYS, path)
     if values.pop("sha256") != sha256_of_json(values):
         raise input_error("has been changed after the export (its SHA-256 is wrong): export the model again", path)
     _check_files(folder, values["files"])
-    return values["architecture"], values["model"]
-
-
-def read_calibration(folder: str | os.PathLike) -> Calibration | None:
-    """Return the calibration of an exported model, None if it has none. Raises `InputError` for an invalid one."""
-    path = Path(folder, CONFIG)
-    values = read_json(path, _MISSING).get("calibration")
-    if values is None:
-        return None
+    calibration = values.get("calibration")
     try:
-        return Calibration.of_json(values)
+        found = None if calibration is None else Calibration.of_json(calibration)
     except InputError as error:
         raise input_error(str(error), path) from None
+    return Exported(values["architecture"], values["model"], found)
 
 
 def _check_files(folder: Path, sums: Mapping[str, object]) -> None:

@@ -80,7 +80,7 @@ class ModelPackage:
 
 def write_package(folder: Path, package: ModelPackage, dest: str | os.PathLike) -> Path:
     """Write the wheel of an exported model into the folder `dest`, and return its path."""
-    architecture, options = read_config(folder)
+    architecture, options, _ = read_config(folder)
     architecture_of(architecture).options.of_config(options)
     card = read_card(folder, package.model)
     files = [*model_files(folder), folder / CONFIG, *_beside(folder, _BESIDE)]

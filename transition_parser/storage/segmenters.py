@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,9 +24,8 @@ from transition_parser.base.model_files import (
 )
 from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.modules.boundary_labeller import BoundaryNetwork, NetworkLabeller
-from transition_parser.modules.calibration import Calibration
-from transition_parser.storage.exports import CONFIG, read_calibration, read_config, write_config
-from transition_parser.storage.weights import check_shapes, no_larger_than, set_weights, stored_shapes, stored_weights
+from transition_parser.storage.exports import CONFIG, Exported, read_config, write_config
+from transition_parser.storage.weights import stored_weights, with_weights
 from transition_parser.text.characters import Characters
 from transition_parser.text.learned_segmentation import LearnedSegmenter, MultiWords
 
@@ -82,23 +81,18 @@ def load_segmenter(folder: str | os.PathLike) -> LearnedSegmenter | None:
     values = _checked(path)
     if not weights.is_file():
         raise input_error(f"not found, or not a regular file: {_MAKE}", weights)
-    shapes = stored_shapes(weights)
     known = Characters(values["characters"])
-    with no_larger_than(sum(map(math.prod, shapes.values())), weights):
-        network = BoundaryNetwork(len(known), values["size"], values["layers"])
-    check_shapes(network, shapes, weights, path)
-    set_weights(network, stored_weights(weights), weights)
+    make = partial(BoundaryNetwork, len(known), values["size"], values["layers"])
+    network = with_weights(make, stored_weights(weights), weights, path)
     tables = ({key: tuple(words) for key, words in values[name].items()} for name in MultiWords._fields)
     return LearnedSegmenter(NetworkLabeller(network, known), MultiWords(*tables), values["holds_blanks"])
 
 
-def _described(folder: Path) -> tuple[str, dict[str, Any], Calibration | None] | None:
-    """Return architecture, options and calibration of an exported model; None if the folder is no exported model."""
+def _described(folder: Path) -> Exported | None:
+    """Return the description of an exported model; None if the folder is no exported model."""
     if folder.exists() and not folder.is_dir():
         raise input_error("is a file, not a folder to write into", folder)
-    if not (folder / CONFIG).is_file():
-        return None
-    return (*read_config(folder), read_calibration(folder))
+    return read_config(folder) if (folder / CONFIG).is_file() else None
 
 
 def _description(segmenter: LearnedSegmenter) -> dict[str, Any]:

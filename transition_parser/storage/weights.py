@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -17,7 +17,7 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.model_files import shown
 from transition_parser.kernels.code_kernels import LARGEST, quantise_weights
 
-Shape = tuple[int, ...]
+M = TypeVar("M", bound=nn.Module)
 FLOATS = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 _SCALE = ".scale"  # `NAME.scale` holds one factor for each row of the 8-bit tensor `NAME`
 _CODES = "I8"  # the type of 8-bit tensors in safetensors
@@ -43,32 +43,24 @@ def packed_weights(weights: Mapping[str, Tensor], bits: int, path: str | os.Path
     return found
 
 
-def stored_shapes(path: str | os.PathLike) -> dict[str, Shape]:
-    """Return the names and shapes of the weights of a safetensors file; the weights themselves are not read."""
+def stored_weights(path: str | os.PathLike) -> dict[str, Tensor]:
+    """Return the weights of a safetensors file; 8-bit tensors with their scales become float32."""
     try:
         with safe_open(path, framework="pt") as file:
-            slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  (not a dict)
-            kinds = {name: part.get_dtype() for name, part in slices.items()}
-            shapes = {name: tuple(part.get_shape()) for name, part in slices.items()}
+            kinds = {name: file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118  (not a dict)
+            values = {name: file.get_tensor(name) for name in kinds}
     except (SafetensorError, OSError, ValueError) as error:
-        raise input_error(f"the file is not a safetensors file, or is damaged: {_first_line(error)}", path) from None
-    coded = {name for name, kind in kinds.items() if kind == _CODES}
-    for name in coded:
-        scales = f"{name}{_SCALE}"
-        if kinds.get(scales) not in FLOATS or len(shapes[name]) != 2 or shapes.pop(scales) != shapes[name][:1]:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise input_error(f"the file is not a safetensors file, or is damaged: {reason}", path) from None
+    for name in [name for name, kind in kinds.items() if kind == _CODES]:
+        scales, codes = f"{name}{_SCALE}", values[name]
+        if kinds.get(scales) not in FLOATS or codes.dim() != 2 or values[scales].shape != codes.shape[:1]:
             raise input_error(f"{shown(name)} is of type {_CODES}, but {shown(scales)} has no scale of each row", path)
-    for name in shapes.keys() - coded:
+        values[name] = codes.float() * values.pop(scales).float()[:, None]
+        del kinds[name]
+    for name in values.keys() & kinds.keys():
         if kinds[name] not in FLOATS:
             raise input_error(f"{shown(name)} is of type {kinds[name]}, not one of {', '.join(FLOATS)}", path)
-    return shapes
-
-
-def stored_weights(path: str | os.PathLike) -> dict[str, Tensor]:
-    """Return the weights of a file that `stored_shapes` accepts; 8-bit tensors become float32."""
-    with safe_open(path, framework="pt") as file:
-        values = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    for name in [name for name, value in values.items() if value.dtype is torch.int8]:
-        values[name] = values[name].float() * values.pop(f"{name}{_SCALE}").float()[:, None]
     return values
 
 
@@ -99,26 +91,39 @@ def own_names(model: nn.Module) -> dict[str, str]:
     return {name: first.setdefault(id(value), name) for name, value in model.state_dict(keep_vars=True).items()}
 
 
-def check_shapes(model: nn.Module, shapes: Mapping[str, Shape], path: str | os.PathLike, folder: object) -> None:
-    """Raise `InputError` if the names or shapes of weights are not those of the model."""
-    wanted = {name: tuple(value.shape) for name, value in model.state_dict().items()}
-    aliases = {name for name, first in own_names(model).items() if name != first}
-    hint = f"do the weights belong to the options and dictionaries of {folder}?"
-    for name in wanted:
-        if name not in shapes and name not in aliases:
+def with_weights(
+    make: Callable[[], M], weights: Mapping[str, Tensor], path: str | os.PathLike, described: object, more: int = 0
+) -> M:
+    """Return the module that `make` makes, with weights, as float32.
+
+    path, described: the files of the weights, and of the description of the module, for messages
+    more: number of elements of the module besides these weights
+
+    Raises `InputError` for weights that do not fit.
+    """
+    with no_larger_than(sum(value.numel() for value in weights.values()) + more, path):
+        model = make()
+    set_weights(model, weights, path, described)
+    return model
+
+
+def set_weights(
+    model: nn.Module, weights: Mapping[str, Tensor], path: str | os.PathLike, described: object = "the model"
+) -> None:
+    """Load weights into a module, as float32."""
+    wanted, names = model.state_dict(), own_names(model)
+    hint = f"do the weights belong to the options and dictionaries of {described}?"
+    for name, first in names.items():
+        if name not in weights and name == first:
             raise input_error(f"{shown(name)} is missing: {hint}", path)
-    for name, shape in shapes.items():
+    for name, value in weights.items():
         if name not in wanted:
             raise input_error(f"{shown(name)} is not a weight of the model: {hint}", path)
-        if shape != wanted[name]:
-            raise input_error(f"{shown(name)} has the shape {shape}, but the model needs {wanted[name]}: {hint}", path)
-
-
-def set_weights(model: nn.Module, weights: Mapping[str, Tensor], path: str | os.PathLike) -> None:
-    """Load weights that `check_shapes` accepts into the model, as float32."""
+        shape, due = tuple(value.shape), tuple(wanted[name].shape)
+        if shape != due:
+            raise input_error(f"{shown(name)} has the shape {shape}, but the model needs {due}: {hint}", path)
     weights = {name: value.float() for name, value in weights.items()}
     check_finite(weights, path)
-    names = own_names(model)
     for name, first in names.items():
         if name in weights and not torch.equal(weights[name], weights[first]):
             raise input_error(f"{shown(name)} and {shown(first)} must be equal, but differ", path)
@@ -181,7 +186,3 @@ def _why_not_weights(value: object) -> str | None:
     if not stored or value.numel() * value.element_size() > value.untyped_storage().nbytes():
         return "is not a plain tensor with all its numbers"
     return None
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
