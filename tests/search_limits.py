@@ -23,8 +23,7 @@ def why_beyond(
 ) -> str | None:
     """Return the first limit that the derivation exceeds, in words; None where search can find the derivation.
 
-    words: the words of the sentence; without them COPY_WORD is not checked
-    last_arc: see `is_unfit`
+    Without words COPY_WORD is not checked.
     """
     use = _Use.from_actions(actions)
     swaps, nodes = limits.of_sentence(use.words)
@@ -50,8 +49,7 @@ def doubles(
 ) -> bool:
     """Return True where the legal action gives a node a role of `once` that it already has, or that its frame lacks.
 
-    several: the roles that each node may have several times; None where the labels of the nodes tell them
-    lacked: the roles that the frame of each node lacks; None for none
+    several, lacked: for each node the roles that it may have several times (None: its label tells), or that it lacks
     """
     given = role_given(action)
     if given is None or given[1] not in limits.once:
@@ -108,11 +106,7 @@ def node_sorts(words: Sequence[Word], actions: Sequence[Action]) -> list[Sort | 
 
 
 def new_sorts(state: AmrState, action: Action, before: int) -> list[Sort | None]:
-    """Return the sorts of the nodes that the last action made.
-
-    state: the state after the action
-    before: how many nodes there were before the action
-    """
+    """Return the sorts of the nodes that the last action made."""
     sorts: list[Sort | None] = [sort_of(node.label, node.constant) for node in state.nodes[before:]]
     if action.kind is Kind.COPY_WORD and state.span[0] is _ANY_WORD:
         return [None]
@@ -124,11 +118,7 @@ def new_sorts(state: AmrState, action: Action, before: int) -> list[Sort | None]
 def new_several(
     system: AmrSystem, limits: SearchLimits, state: AmrState, action: Action, before: int
 ) -> list[frozenset[str]]:
-    """Return the roles that the nodes which the last action made may have several times.
-
-    state: the state after the action
-    before: how many nodes there were before the action
-    """
+    """Return the roles that the nodes which the last action made may have several times."""
     lemmas = system.lemmas_named(state.words, state.first) if _is_alone(state) else ()
     new = [limits.several_of(action, lemmas)] if action.kind in ON_STACK else []
     return _of_new_nodes(new, state, before)
@@ -137,11 +127,7 @@ def new_several(
 def new_lacked(
     system: AmrSystem, limits: SearchLimits, state: AmrState, action: Action, before: int
 ) -> list[frozenset[str]]:
-    """Return the roles that the frames of the nodes lack which the last action made.
-
-    state: the state after the action
-    before: how many nodes there were before the action
-    """
+    """Return the roles that the frames of the nodes lack which the last action made."""
     known = system.frames is not None and limits.roles_of_frames
     named = action.kind is Kind.PRED or (action.kind is Kind.FRAME and _is_alone(state))
     new = [system.frames.lacked(state.nodes[before].label)] if known and named else []
