@@ -8,7 +8,7 @@ import torch
 
 from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.base.errors import InputError
-from transition_parser.data.vector_store import CHUNK, VectorStore
+from transition_parser.data.vector_store import VectorStore
 from transition_parser.modules import pretrained
 from transition_parser.modules.pretrained import PieceIds, PretrainedWords, keep_vectors
 from transition_parser.modules.pretrained_encoder import KERNELS, EncoderFiles, layers_of
@@ -231,32 +231,6 @@ def test_other_words_and_other_layers_have_files_of_their_own(folder, tmp_path):
     assert len(list(tmp_path.glob("*.f16"))) == 3
 
 
-class _Killed(Exception):
-    pass
-
-
-def test_what_was_interrupted_goes_on(tmp_path):
-    lengths = [number % 3 for number in range(3 * CHUNK + 10)]
-
-    def compute(some: range) -> list:
-        computed.extend(some)
-        if len(computed) > 2 * CHUNK and not resumed:
-            raise _Killed
-        return [torch.full((lengths[i], 4), float(i % 1000)).half().numpy() for i in some]
-
-    store = VectorStore(tmp_path / "x.f16", lengths, 4)
-    computed, resumed = [], False
-    with pytest.raises(_Killed):
-        store.fill(compute, lambda done: None)
-    assert store.done == 2 * CHUNK
-    computed, resumed = [], True
-    store = VectorStore(tmp_path / "x.f16", lengths, 4)
-    store.fill(compute, lambda done: None)
-    assert computed == list(range(2 * CHUNK, len(lengths))) and store.done == len(lengths)
-    for i in (0, 1, 2, CHUNK + 1, len(lengths) - 1):
-        assert (store.batch([i])[0, : lengths[i]] == i % 1000).all()
-
-
 def test_another_process_waits_and_computes_nothing_again(tmp_path):
     """As the processes of one training do; a thread stands for one."""
     by_other: list = []
@@ -278,18 +252,6 @@ def test_another_process_waits_and_computes_nothing_again(tmp_path):
     fill(compute)
     other.join()
     assert by_other == []
-
-
-@pytest.mark.parametrize("damage", ["{", '{"done": "x"}', '{"done": 99999}', '{"done": true}', "[]", ""])
-def test_a_damaged_note_means_from_the_start(tmp_path, damage):
-    store = VectorStore(tmp_path / "x.f16", [2, 1], 4)
-    store.fill(lambda some: [torch.ones(n, 4).half().numpy() for n in (2, 1)], lambda done: None)
-    assert store.done == 2
-    (tmp_path / "x.f16.json").write_text(damage)
-    assert store.done == 0
-    (tmp_path / "x.f16.json").write_text('{"done": 2}')
-    (tmp_path / "x.f16").write_bytes(b"short")
-    assert store.done == 0
 
 
 def test_a_folder_that_can_not_be_written(tmp_path):

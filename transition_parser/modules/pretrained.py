@@ -326,7 +326,7 @@ def keep_vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]], f
     what = [encoder.sha256, list(encoder.layers), *sentences]
     key = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
     store = VectorStore(folder / f"pretrained.{name}.{key}.f16", [len(words) for words in sentences], encoder.width)
-    if store.done < len(sentences):
+    if not store.is_filled:
         from tqdm import tqdm  # imported late because the import is slow
 
         with tqdm(total=len(sentences), desc=f"pretrained encoder, {name}", unit="sentence", disable=None) as progress:
