@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import operator
 import re
 import sys
 import time
@@ -58,6 +57,13 @@ def epochs_of(lines: Iterable[str], metric: str) -> list[dict[str, float]]:
     return [epochs[number] for number in sorted(epochs)]
 
 
+def best_of(epochs: Iterable[Mapping[str, float]], metric: str, maximizes: bool) -> tuple[float, int] | None:
+    """Return the best score on dev in the result of `epochs_of`, and its first epoch; None where nothing was scored."""
+    name = name_of(metric)
+    scored = [(epoch[name], int(epoch["epoch"])) for epoch in epochs if name in epoch]
+    return min(scored, key=lambda one: (-one[0] if maximizes else one[0], one[1]), default=None)
+
+
 class Display:
     """Prints a line for each epoch of a training, which ends at a number of epochs or of updates, whichever is first.
 
@@ -71,39 +77,30 @@ class Display:
     def __init__(
         self, epochs: float, updates: float, metric: str, earlier: Iterable[str] = (), maximizes: bool = True
     ) -> None:
-        self._epochs, self._updates, self._metric = epochs or math.inf, updates or math.inf, metric
+        self._epochs, self._updates = epochs or math.inf, updates or math.inf
+        self._metric, self._maximizes, self._lines = metric, maximizes, list(earlier)
         self._began: tuple[float, float] | None = None  # start time, and the share of training done by then
-        self._score: float | None = None
-        self._better = operator.gt if maximizes else operator.lt
-        self._best: tuple[float, int] | None = None
-        for entry in filter(None, map(entry_of, earlier)):
-            if entry.kind == "valid":
-                self._validated(entry)
 
     def line(self, text: str) -> None:
         """Read a line of fairseq's log; print the epoch that it ends."""
         entry = entry_of(text)
         if entry is None:
             return
-        if entry.kind == "valid":
-            self._validated(entry)
-        elif entry.kind == "train":
+        if entry.kind == "train_inner":
+            self._began = self._began or (time.monotonic(), self._done(entry, "num_updates", "update"))
+            return
+        self._lines.append(text)
+        if entry.kind == "train":
             print(self._epoch_line(entry), file=sys.stderr, flush=True)
-        elif self._began is None:
-            self._began = time.monotonic(), self._done(entry, "num_updates", "update")
-
-    def _validated(self, entry: Entry) -> None:
-        self._score = entry.number(f"valid_{self._metric}")
-        if self._score is not None and (self._best is None or self._better(self._score, self._best[0])):
-            self._best = self._score, int(entry.figures["epoch"])
 
     def _epoch_line(self, entry: Entry) -> str:
+        epochs = epochs_of(self._lines, self._metric)
         of = "" if math.isinf(self._epochs) else f"/{self._epochs:.0f}"
         parts = [f"epoch {entry.figures['epoch']}{of}", f"loss {entry.number('train_loss'):.3f}"]
-        if self._score is not None:
-            parts.append(f"dev {self._metric.upper()} {self._score:g}")
-        if self._best is not None:
-            parts.append(f"best {self._best[0]:g} (epoch {self._best[1]})")
+        if name_of(self._metric) in epochs[-1]:
+            parts.append(f"dev {self._metric.upper()} {epochs[-1][name_of(self._metric)]:g}")
+        if best := best_of(epochs, self._metric, self._maximizes):
+            parts.append(f"best {best[0]:g} (epoch {best[1]})")
         now, done = time.monotonic(), self._done(entry, "train_num_updates", "epoch")
         began, before = self._began or (now, done)
         if done > before:

@@ -22,7 +22,7 @@ from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.parsing.formalisms import AMR
 from transition_parser.storage.cards import write_card
 from transition_parser.text.columns import KNOWN, asked_for
-from transition_parser.training.display import Display, epochs_of, name_of
+from transition_parser.training.display import Display, best_of, epochs_of, name_of
 from transition_parser.training.evaluation import Evaluation, evaluate, evaluate_raw_text, select
 from transition_parser.training.experiment import Experiment
 from transition_parser.training.flags import arguments_of
@@ -105,11 +105,9 @@ class Stages:
         epochs = [epoch for epoch in epochs_of(self._logged(), experiment.metric) if "loss" in epoch]
         if not epochs:
             return f"interrupted in the first epoch: the data are kept in {experiment.data}; {again}"
-        metric, best = name_of(experiment.metric), ""
-        if scored := [(epoch[metric], epoch["epoch"]) for epoch in epochs if metric in epoch]:
-            score, number = (max if experiment.maximizes else min)(scored)
-            best = f" (best {experiment.metric.upper()} {score:g}, epoch {number})"
-        kept = f"training until epoch {epochs[-1]['epoch']}{best} is kept"
+        best = best_of(epochs, experiment.metric, experiment.maximizes)
+        shown = f" (best {experiment.metric.upper()} {best[0]:g}, epoch {best[1]})" if best else ""
+        kept = f"training until epoch {epochs[-1]['epoch']}{shown} is kept"
         return f"interrupted: {kept} in {experiment.checkpoints}; {again}"
 
     def _logged(self) -> list[str]:
