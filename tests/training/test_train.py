@@ -153,7 +153,7 @@ def test_a_finished_one_is_extended(interrupted, tmp_path, monkeypatch):
         (["--", "--word-table", "9", "--word-table-vectors"], "--word-table-vectors needs --vectors FILE"),
         (["--", "oops"], "'oops' is not a flag"),
         ([], "can't rise until epoch 1 and fall until epoch 1: .*--warmup-epochs less than --max-epoch"),
-        (["--", "--max-epoch", "0", "--decay-epochs", "2"], "would never end: give --max-epoch"),
+        (["--", "--max-epoch", "0"], "would never end: give --max-epoch"),
         (["--", "--max-epoch", "-2"], "--max-epoch -2 is negative"),
         (["--", "--max-epoch", "2", "--dropout", "2"], "--dropout"),
         (["--tensorboard-logdir", "board"], "needs TensorBoard: pip install tensorboard"),

@@ -84,14 +84,6 @@ class EpochsPolynomialConfig(FairseqDataclass):
         default=0.0,
         metadata={"help": "number of epochs over which the learning rate rises; fractions are allowed (1.25)"},
     )
-    decay_epochs: Optional[float] = field(
-        default=None,
-        metadata={
-            "help": "epoch at whose end the learning rate has fallen to --end-learning-rate (default: --max-epoch)"
-        },
-    )
-    end_learning_rate: float = field(default=0.0, metadata={"help": "learning rate at the end of the decay"})
-    power: float = field(default=1.0, metadata={"help": "exponent of the decay"})
     max_epoch: int = "${optimization.max_epoch}"
     update_freq: list[int] = "${optimization.update_freq}"
     lr: list[float] = "${optimization.lr}"
@@ -99,7 +91,7 @@ class EpochsPolynomialConfig(FairseqDataclass):
 
 @register_lr_scheduler("epochs_polynomial", dataclass=EpochsPolynomialConfig)
 class EpochsPolynomial(FairseqLRScheduler):
-    """fairseq's `polynomial_decay`, with its length converted from epochs to updates.
+    """fairseq's `polynomial_decay` to 0 at the end of training, with its length converted from epochs to updates.
 
     The task says how many batches there are (`tell_batches`). The learning rate depends on the number of batches and on
     the number of updates alone, so that it is the same after resuming.
@@ -107,7 +99,7 @@ class EpochsPolynomial(FairseqLRScheduler):
 
     def __init__(self, cfg: EpochsPolynomialConfig, optimizer) -> None:
         super().__init__(cfg, optimizer)
-        self._epochs = check_epochs(cfg.warmup_epochs, cfg.decay_epochs, cfg.max_epoch)
+        check_epochs(cfg.warmup_epochs, cfg.max_epoch)
         self._batches = 0
         self._by_updates: PolynomialDecayLRSchedule | None = None
 
@@ -129,24 +121,19 @@ class EpochsPolynomial(FairseqLRScheduler):
         batches = told_batches()
         if batches is not None and batches != self._batches:
             self._batches, cfg = batches, self.cfg
-            warmup, total = (updates_in(epochs, batches, cfg.update_freq) for epochs in self._epochs)
+            length = cfg.warmup_epochs, cfg.max_epoch
+            warmup, total = (updates_in(epochs, batches, cfg.update_freq) for epochs in length)
             same = PolynomialDecayLRScheduleConfig(
-                warmup_updates=warmup,
-                end_learning_rate=cfg.end_learning_rate,
-                power=cfg.power,
-                total_num_update=max(total, warmup + 1),
-                lr=list(cfg.lr),
+                warmup_updates=warmup, total_num_update=max(total, warmup + 1), lr=list(cfg.lr)
             )
             self._by_updates = PolynomialDecayLRSchedule(same, self.optimizer)
         return self._by_updates is not None
 
 
-def check_epochs(warmup: float, decay: Optional[float], length: float) -> tuple[float, float]:
-    """Return (the number of epochs until the learning rate has risen, the number until it has fallen)."""
-    end = (length or 0) if decay is None else decay
-    if not 0 <= warmup < end:
+def check_epochs(warmup: float, length: float) -> None:
+    """Raise `InputError` if no epochs are left after the warm-up in which the learning rate could fall."""
+    if not 0 <= warmup < (length or 0):
         raise InputError(
-            f"the learning rate can't rise until epoch {warmup:g} and fall until epoch {end:g}: "
-            "--lr-scheduler epochs_polynomial needs --warmup-epochs less than --max-epoch (or --decay-epochs)"
+            f"the learning rate can't rise until epoch {warmup:g} and fall until epoch {length or 0:g}: "
+            "--lr-scheduler epochs_polynomial needs --warmup-epochs less than --max-epoch"
         )
-    return warmup, end

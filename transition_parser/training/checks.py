@@ -71,7 +71,7 @@ def _check_length_and_rates(args: argparse.Namespace) -> None:
     if not any((args.max_epoch, args.max_update, args.stop_time_hours, args.patience > 0)):
         raise InputError("training would never end: give --max-epoch")
     if args.lr_scheduler == "epochs_polynomial":
-        check_epochs(args.warmup_epochs, args.decay_epochs, args.max_epoch)
+        check_epochs(args.warmup_epochs, args.max_epoch)
     for rate in args.lr:
         if not 0 < rate < math.inf:
             raise InputError(f"--lr {rate:g} is not a positive number: give each learning rate as one, such as 0.0005")
