@@ -26,8 +26,8 @@ from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.integrations import spacy as integration
+from transition_parser.integrations.spacy import SAVED
 from transition_parser.integrations.spacy_documents import sentences_of, set_trees, tree_sentence, trees_of
-from transition_parser.integrations.spacy_models import SAVED
 from transition_parser.parsing.parses import Parse
 from transition_parser.storage.cards import PRETRAINED
 from transition_parser.storage.checkpoints import model_path

@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from transition_parser.integrations import spacy as integration  # noqa: F401  registers the components
-from transition_parser.integrations.spacy_noun_chunks import NounChunks, noun_chunks
+from transition_parser.integrations.spacy_documents import NounChunks, noun_chunks
 
 CONFIG = {"model": "en-ewt", "precision": "fp32", "threads": 1}
 

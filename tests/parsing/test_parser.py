@@ -20,8 +20,8 @@ from transition_parser.graphs.conllu import parse_conllu, read_conllu
 from transition_parser.kernels.code_kernels import has_codes
 from transition_parser.modules import packing
 from transition_parser.modules.contract import ParserModel
-from transition_parser.parsing import batches, preparation
 from transition_parser.parsing import parser as parser_module
+from transition_parser.parsing import preparation
 from transition_parser.parsing.search import search
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.text.pieces import normalise
@@ -231,7 +231,7 @@ def test_a_single_batch_is_parsed_in_the_calling_thread(checkpoint, monkeypatch)
             pools.append(arguments)
             super().__init__(*arguments)
 
-    monkeypatch.setattr(batches, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(preparation, "ThreadPoolExecutor", Pool)
     parser, sentences = Parser.load(checkpoint, threads=2, batch_tokens=30), list(read_conllu(SAMPLE))[:8]
     alone = [parser.parse([sentence])[0].actions for sentence in sentences]
     assert not pools

@@ -18,7 +18,7 @@ from tests.conftest import ROOT, run_here
 from transition_parser import __version__
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.parsing.parser import Parser
-from transition_parser.storage import installed, packages
+from transition_parser.storage import packages
 from transition_parser.storage.cards import BEST, PRETRAINED, VARIABLE, known_models, model_names, read_card, write_card
 from transition_parser.storage.checkpoints import model_path
 
@@ -161,7 +161,9 @@ def test_a_folder_of_this_machine_can_not_be_needed(model, tmp_path, monkeypatch
 
 
 def test_a_name_of_the_package_needs_no_look_at_what_is_installed(monkeypatch):
-    monkeypatch.setattr(installed, "entry_points", lambda **_: pytest.fail("all packages were read"))
+    monkeypatch.setattr(
+        "transition_parser.storage.cards.entry_points", lambda **_: pytest.fail("all packages were read")
+    )
     assert all(model_path(name).parent == PRETRAINED for name in BEST)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from transition_parser.graphs.amr import AmrGraph, Edge, edge_of, quoted
+from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge, edge_of, quoted
 from transition_parser.parsing.given import Given, GivenName, Span, normal_edge
-from transition_parser.transitions.amr_limits import ONCE
+from transition_parser.transitions.amr_limits import ONCE, SearchLimits, Sort, role_of_constants, sort_of
 from transition_parser.transitions.amr_state import Word
 
 _ROLE = "mod"  # the role of edges that are added only to connect the graph
@@ -331,3 +331,71 @@ def _steps(edges: Iterable[Edge], start: int) -> dict[int, int]:
                 steps[other] = steps[node] + 1
                 reach.append(other)
     return steps
+
+
+# --- nodes without meaning --------------------------------------------------------------------
+
+
+_COPIED = (Sort.NUMBER, Sort.STRING)  # constants that are copied from words always carry meaning
+
+
+def without_meaning(graph: AmrGraph, limits: SearchLimits) -> frozenset[int]:
+    """Return the nodes that carry no meaning; the top is never one of them.
+
+    That is a conjunction or a `name` node with a single edge, unless this is an edge `:opN` to a member; a conjunction
+    without outgoing edges if the rest of the graph stays connected; a constant whose parent has the same constant under
+    the same role already; and a constant whose role `limits` forbid, unless it is a number or a string. Search makes a
+    node before its edges, so after the last words only a forbidden edge may be left.
+
+    >>> graph = AmrGraph(("dog", "or", "+"), frozenset({2}), (Edge(1, "mod", 0), Edge(0, "mod", 2)))
+    >>> sorted(without_meaning(graph, SearchLimits(0, 0, 1, targets={"polite": frozenset({Sort.PLUS})})))
+    [1, 2]
+    """
+    removed = frozenset(node for node in _candidates(graph, limits) if node != graph.top)
+    leaving = {edge.source for edge in graph.edges}
+    for node, label in enumerate(graph.labels):
+        if label in CONJUNCTIONS and node not in leaving | removed | graph.constants and node != graph.top:
+            more = removed | {node}
+            if without(graph, more)[0].is_connected():
+                removed = more
+    return removed
+
+
+def _candidates(graph: AmrGraph, limits: SearchLimits) -> Iterator[int]:
+    touching: list[list[Edge]] = [[] for _ in graph.labels]
+    for edge in graph.edges:
+        touching[edge.source].append(edge)
+        touching[edge.target].append(edge)
+    attributes: set[tuple[int, str, str]] = set()
+    for node, edges in enumerate(touching):
+        label, is_leaf = graph.labels[node], len(edges) == 1
+        if node not in graph.constants:
+            if is_leaf and (label in CONJUNCTIONS or label == Sort.NAME.value) and not _has_member(node, edges[0]):
+                yield node
+        elif is_leaf:
+            sort, attribute = sort_of(label, True), (edges[0].source, edges[0].role, label)
+            if attribute in attributes or (sort not in limits.targets_under(edges[0].role) and sort not in _COPIED):
+                yield node
+            attributes.add(attribute)
+
+
+def _has_member(node: int, edge: Edge) -> bool:
+    return edge.source == node and role_of_constants(edge.role) == "op"
+
+
+def without(graph: AmrGraph, removed: frozenset[int]) -> tuple[AmrGraph, list[int], list[int]]:
+    """Return the graph without the nodes `removed`, and the old numbers of the nodes and edges that stay."""
+    nodes = [node for node in range(len(graph)) if node not in removed]
+    edges = [number for number, edge in enumerate(graph.edges) if not removed & {edge.source, edge.target}]
+    place = {old: new for new, old in enumerate(nodes)}
+    kept = [graph.edges[number] for number in edges]
+    return (
+        AmrGraph(
+            tuple(graph.labels[node] for node in nodes),
+            frozenset(place[node] for node in nodes if node in graph.constants),
+            tuple(Edge(place[source], role, place[target]) for source, role, target in kept),
+            place[graph.top],
+        ),
+        nodes,
+        edges,
+    )

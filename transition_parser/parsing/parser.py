@@ -35,7 +35,6 @@ from transition_parser.modules.packing import merge_adapters
 from transition_parser.modules.tree_decoder import ArcBeliefs, TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import NbestRank, ranked
-from transition_parser.parsing.batches import batches_at_a_time, in_batches, workers
 from transition_parser.parsing.completion import SentenceFacts
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, formalism_of
 from transition_parser.parsing.given import Given, GivenFacts
@@ -44,11 +43,14 @@ from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
 from transition_parser.parsing.parses import NO_TAGS, AmrParse, Parse, SentenceParse
 from transition_parser.parsing.preparation import (
     TRAIN_AGAIN,
+    batches_at_a_time,
     checked_device,
     checked_precision,
+    in_batches,
     prepared,
     to_device,
     usual_batch,
+    workers,
 )
 from transition_parser.parsing.search import Observer, search
 from transition_parser.parsing.sentences.files import Reading, read_sentences

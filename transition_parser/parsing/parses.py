@@ -17,8 +17,7 @@ from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.graphs.dependency import DependencyTree, tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
-from transition_parser.parsing.amr_pruning import without, without_meaning
-from transition_parser.parsing.completion import SentenceFacts, complete
+from transition_parser.parsing.completion import SentenceFacts, complete, without, without_meaning
 from transition_parser.text.columns import FEATS, LEMMA, NO_FEATURES, UNKNOWN, UPOS, XPOS, Columns
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr_state import kept

@@ -25,9 +25,18 @@ from transition_parser.base.model_files import shown
 from transition_parser.data.resources import OPTIONAL_FILES, WORD_FILES, Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.contract import ParserModel
-from transition_parser.storage.cards import BEST, FILE_NAME, OWN_NAMES, PRETRAINED, model_names, named_models
+from transition_parser.storage.cards import (
+    BEST,
+    FILE_NAME,
+    OWN_NAMES,
+    PRETRAINED,
+    InstalledModel,
+    installed_model,
+    model_names,
+    named_models,
+    naming_package,
+)
 from transition_parser.storage.exports import CONFIG, WEIGHTS, read_config, write_config
-from transition_parser.storage.installed import InstalledModel, installed_model, naming_package
 from transition_parser.storage.segmenters import load_segmenter
 from transition_parser.storage.weights import checked_weights, own_names, packed_weights, stored_weights, with_weights
 from transition_parser.transitions import SYSTEMS

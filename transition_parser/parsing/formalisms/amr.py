@@ -155,7 +155,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         if sembleu is not None:
             figures["sembleu"] = round(sembleu, 4)
         if "html" in given:
-            from transition_parser.drawing.reports.amrs import write_amr_report
+            from transition_parser.drawing.reports import write_amr_report
 
             pairs = list(paired_entries(gold, system, ignore_wiki))
             write_amr_report(given["html"], f"{system} against {gold}", pairs, scores, figures)

@@ -1,4 +1,4 @@
-"""The error report of trees: scores by relation, length and distance, confused relations, and the worst sentences."""
+"""The page of a report: sections of tables, some with bars, and of sentences, drawn by the template report.html."""
 
 from __future__ import annotations
 
@@ -6,11 +6,137 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from transition_parser.drawing.reports.page import WORST, Cell, Compared, ReportTable, cells, write_page
+from transition_parser.base.errors import InputError
+from transition_parser.base.files import replacing
+from transition_parser.graphs.amr_score import BankScore, Counts, triple_diff
+from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency_score import Comparison, Pair, Score
+
+WORST = 100  # maximum number of sentences in a report; browsers scroll longer pages badly
+
+
+class Cell(NamedTuple):
+    """A cell of a table."""
+
+    text: object
+    kind: str = ""  # `wrong`, or an empty string
+    share: float = 0.0  # darkness of the cell, from 0 to 1
+
+
+class ReportTable(NamedTuple):
+    """A table."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""  # a sentence above the table
+    bars: Sequence[float] = ()  # for each row the length of a bar, from 0 to 1
+
+
+class Compared(NamedTuple):
+    """A sentence with its gold and predicted graph."""
+
+    name: str
+    text: str
+    score: str  # the score as text
+    head: Sequence[str] = ()
+    rows: Sequence[Sequence[Cell]] = ()  # one row for each word, with gold and predicted values; may be empty
+    gold: str = ""
+    predicted: str = ""
+    missing: Sequence[str] = ()
+    extra: Sequence[str] = ()
+
+
+def cells(*values: object) -> list[Cell]:
+    """Return one plain cell for each value."""
+    return [Cell(value) for value in values]
+
+
+def write_page(
+    path: str | os.PathLike,
+    title: str,
+    facts: Mapping[str, Any],
+    tables: Sequence[ReportTable],
+    worst: Sequence[Compared],
+    total: int,
+    order: str,
+) -> None:
+    """Write a report."""
+    from jinja2 import Environment, StrictUndefined
+
+    source = Path(__file__).with_name("report.html").read_text(encoding="utf-8")
+    template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True).from_string(source)
+    text = template.render(title=title, facts=facts, tables=tables, worst=worst, total=total, order=order)
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", errors="replace")
+
+
+# --- AMRs -------------------------------------------------------------------------------------
+
+
+_STEP = 10  # width of the intervals of sentence lengths, in words
+
+
+def write_amr_report(
+    path: str | os.PathLike,
+    title: str,
+    pairs: Sequence[tuple[AmrEntry, AmrEntry]],
+    scores: BankScore,
+    figures: Mapping[str, Any],
+) -> None:
+    """Write the error report as an HTML file."""
+    parts = [(name.replace("_", " "), value) for name, value in figures.items() if isinstance(value, dict)]
+    rows = [cells(name, *(f"{value[part]:.4f}" for part in ("precision", "recall", "f1"))) for name, value in parts]
+    smatch = [sentence.counts["smatch"] for sentence in scores.sentences]
+    tables = [
+        ReportTable(
+            "Fine-grained scores", ("", "precision", "recall", "F1"), rows, bars=[value["f1"] for _, value in parts]
+        ),
+        _by(
+            "Smatch by words of the sentence",
+            "words",
+            [(len(gold.text.split()) - 1) // _STEP for gold, _ in pairs],
+            smatch,
+        ),
+    ]
+    worst = sorted(range(len(pairs)), key=lambda i: (smatch[i].f1, -smatch[i].gold, i))
+    shown = [_compared(*pairs[i], i, smatch[i]) for i in worst[:WORST] if not smatch[i].exact]
+    plain = {name: value for name, value in figures.items() if not isinstance(value, dict) and value is not None}
+    order = "those with the lowest Smatch first, larger graphs before smaller ones"
+    write_page(path, title, plain, tables, shown, len(pairs), order)
+
+
+def _by(title: str, what: str, bins: Sequence[int], counts: Sequence[Counts]) -> ReportTable:
+    rows, bars = [], []
+    for number in sorted(set(bins)):
+        inside = [count for one, count in zip(bins, counts, strict=True) if one == number]
+        bars.append(sum(inside, Counts()).f1)
+        rows.append(cells(f"{number * _STEP + 1}-{(number + 1) * _STEP}", len(inside), f"{bars[-1]:.4f}"))
+    return ReportTable(title, (what, "sentences", "Smatch"), rows, bars=bars)
+
+
+def _compared(gold: AmrEntry, system: AmrEntry, number: int, counts: Counts) -> Compared:
+    try:
+        lines = triple_diff(gold.penman, system.penman)
+    except InputError as error:  # Smatch can compare this graph, but cannot name its nodes
+        lines = [f"- {error}"]
+    return Compared(
+        gold.id or f"sentence {number + 1}",
+        gold.text,
+        f"Smatch {counts.f1:.3f}",
+        gold=gold.penman.strip(),
+        predicted=system.penman.strip(),
+        missing=[line[2:] for line in lines if line.startswith("- ")],
+        extra=[line[2:] for line in lines if line.startswith("+ ")],
+    )
+
+
+# --- trees ------------------------------------------------------------------------------------
+
 
 _MATRIX = 15  # maximum number of relations in the confusion matrix
 _PAIRS = 30  # maximum number of listed confusions

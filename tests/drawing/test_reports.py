@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
-from transition_parser.drawing.reports.page import WORST
+from transition_parser.drawing.reports import WORST
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency_score import Comparison
 

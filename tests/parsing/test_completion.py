@@ -3,7 +3,7 @@
 import pytest
 
 from transition_parser.graphs.bank import parse_entry
-from transition_parser.parsing.amr_pruning import without, without_meaning
+from transition_parser.parsing.completion import without, without_meaning
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS
 
 
