@@ -72,51 +72,47 @@ def test_a_word_with_two_rolesets_gives_none_of_them():
         assert facts is None and left_out["predicate of a word with two rolesets"] == number
 
 
-def test_light_verbs_and_auxiliaries_have_no_node():
-    of = sentence("I/PRON/3/nsubj", "has/AUX/3/aux", "made/VERB/0/root", "a/DET/5/det", "mistake/NOUN/3/obj")
-    mistake = predicate(4, "mistake.02", ARG0=(0, 0))
-    light = predicate(2, "make.LV", ARGM_PRR=(4, 4))
-    result = found(of, predicate(1, "have.01"), light, mistake)
-    assert result == {"nodes": {4: "mistake-02"}, "edges": {(4, "ARG0"): (0, 0)}, "none": {1, 2}}
+LIGHT = predicate(2, "make.LV", ARGM_PRR=(4, 4))
 
 
-def test_an_argument_headed_by_a_light_verb_is_the_noun():
-    of = sentence("Says/VERB/0/root", "he/PRON/3/nsubj", "made/VERB/1/ccomp", "a/DET/5/det", "mistake/NOUN/3/obj")
-    light = predicate(2, "make.LV", ARGM_PRR=(4, 4))
-    assert found(of, predicate(0, "say.01", ARG1=(1, 4)), light)["edges"] == {(0, "ARG1"): (4, 4)}
-
-
-def test_a_noun_may_name_its_light_verb():
-    of = sentence("He/PRON/2/nsubj", "took/VERB/0/root", "care/NOUN/2/obj")
-    assert found(of, predicate(2, "care.03", ARG0=(0, 0), ARGM_LVB=(1, 1)))["none"] == {1}
-
-
-def test_coordinations_are_their_conjunction():
-    of = sentence(
-        "He/PRON/2/nsubj", "saw/VERB/0/root", "the/DET/4/det", "cat/NOUN/2/obj", ",/PUNCT/6/punct",
-        "dogs/NOUN/4/conj", "and/CCONJ/8/cc", "mice/NOUN/4/conj",
-    )  # fmt: skip
-    assert found(of, predicate(1, "see.01", ARG1=(2, 7)))["edges"] == {(1, "ARG1"): (6, 6)}
-    listed = sentence("See/VERB/0/root", "cats/NOUN/1/obj", ",/PUNCT/4/punct", "dogs/NOUN/2/conj")
-    assert found(listed, predicate(0, "see.01", ARG1=(1, 3)))["edges"] == {(0, "ARG1"): (1, 3)}
-
-
-def test_clauses_with_a_modal_or_a_copula_may_be_headed_by_either():
-    of = sentence("Says/VERB/0/root", "he/PRON/5/nsubj", "can/AUX/5/aux", "not/PART/5/advmod", "come/VERB/1/ccomp")
-    assert found(of, predicate(0, "say.01", ARG1=(1, 4)))["edges"] == {(0, "ARG1"): (2, 4)}
-    of = sentence("Says/VERB/0/root", "he/PRON/5/nsubj", "is/AUX/5/cop", "in/ADP/5/case", "Rome/PROPN/1/ccomp")
-    assert found(of, predicate(0, "say.01", ARG1=(1, 4)))["edges"] == {(0, "ARG1"): (2, 4)}
-
-
-def test_quantities_leave_the_node_open():
-    of = sentence("Saw/VERB/0/root", "a/DET/3/det", "lot/NOUN/1/obj", "of/ADP/5/case", "cats/NOUN/3/nmod")
-    assert found(of, predicate(0, "see.01", ARG1=(1, 4)))["edges"] == {(0, "ARG1"): (1, 4)}
-
-
-def test_nouns_that_are_predicates_may_have_a_node_above():
-    of = sentence("The/DET/2/det", "owners/NOUN/3/nsubj", "left/VERB/0/root")
-    own = predicate(1, "own.01")
-    assert found(of, own, predicate(2, "leave.01", ARG0=(0, 1)))["edges"] == {(2, "ARG0"): (1, 1)}
+@pytest.mark.parametrize(
+    ("words", "predicates", "expected"),
+    [
+        # light verbs and auxiliaries have no node
+        ("I/PRON/3/nsubj has/AUX/3/aux made/VERB/0/root a/DET/5/det mistake/NOUN/3/obj",
+         [predicate(1, "have.01"), LIGHT, predicate(4, "mistake.02", ARG0=(0, 0))],
+         {"nodes": {4: "mistake-02"}, "edges": {(4, "ARG0"): (0, 0)}, "none": {1, 2}}),
+        # an argument that a light verb heads is the noun
+        ("Says/VERB/0/root he/PRON/3/nsubj made/VERB/1/ccomp a/DET/5/det mistake/NOUN/3/obj",
+         [predicate(0, "say.01", ARG1=(1, 4)), LIGHT], {"edges": {(0, "ARG1"): (4, 4)}}),
+        # a noun may name its light verb
+        ("He/PRON/2/nsubj took/VERB/0/root care/NOUN/2/obj",
+         [predicate(2, "care.03", ARG0=(0, 0), ARGM_LVB=(1, 1))], {"none": {1}}),
+        # a coordination is its conjunction
+        ("He/PRON/2/nsubj saw/VERB/0/root the/DET/4/det cat/NOUN/2/obj ,/PUNCT/6/punct dogs/NOUN/4/conj "
+         "and/CCONJ/8/cc mice/NOUN/4/conj",
+         [predicate(1, "see.01", ARG1=(2, 7))], {"edges": {(1, "ARG1"): (6, 6)}}),
+        ("See/VERB/0/root cats/NOUN/1/obj ,/PUNCT/4/punct dogs/NOUN/2/conj",
+         [predicate(0, "see.01", ARG1=(1, 3))], {"edges": {(0, "ARG1"): (1, 3)}}),
+        # a clause with a modal or a copula may be headed by either
+        ("Says/VERB/0/root he/PRON/5/nsubj can/AUX/5/aux not/PART/5/advmod come/VERB/1/ccomp",
+         [predicate(0, "say.01", ARG1=(1, 4))], {"edges": {(0, "ARG1"): (2, 4)}}),
+        ("Says/VERB/0/root he/PRON/5/nsubj is/AUX/5/cop in/ADP/5/case Rome/PROPN/1/ccomp",
+         [predicate(0, "say.01", ARG1=(1, 4))], {"edges": {(0, "ARG1"): (2, 4)}}),
+        # a quantity leaves the node open
+        ("Saw/VERB/0/root a/DET/3/det lot/NOUN/1/obj of/ADP/5/case cats/NOUN/3/nmod",
+         [predicate(0, "see.01", ARG1=(1, 4))], {"edges": {(0, "ARG1"): (1, 4)}}),
+        # a noun that is a predicate may have a node above it
+        ("The/DET/2/det owners/NOUN/3/nsubj left/VERB/0/root",
+         [predicate(1, "own.01"), predicate(2, "leave.01", ARG0=(0, 1))], {"edges": {(2, "ARG0"): (1, 1)}}),
+        # a person may be both arguments
+        ("We/PRON/2/nsubj hurt/VERB/0/root ourselves/PRON/2/obj",
+         [predicate(1, "hurt.01", ARG0=(0, 0), ARG1=(2, 2))], {"edges": {(1, "ARG0"): (0, 0), (1, "ARG1"): (0, 0)}}),
+    ],
+)  # fmt: skip
+def test_which_words_have_the_nodes_of_predicates_and_arguments(words, predicates, expected):
+    facts = found(sentence(*words.split()), *predicates)
+    assert {name: facts[name] for name in expected} == expected
 
 
 def test_relative_pronouns_expletives_and_function_words_are_no_arguments():
@@ -128,14 +124,6 @@ def test_relative_pronouns_expletives_and_function_words_are_no_arguments():
     )
     assert facts is not None and [edge.role for edge in facts.edges] == ["ARG3"]
     assert left_out["argument without a node of its own"] == 3
-
-
-def test_a_person_may_be_both_arguments():
-    of = sentence("We/PRON/2/nsubj", "hurt/VERB/0/root", "ourselves/PRON/2/obj")
-    assert found(of, predicate(1, "hurt.01", ARG0=(0, 0), ARG1=(2, 2)))["edges"] == {
-        (1, "ARG0"): (0, 0),
-        (1, "ARG1"): (0, 0),
-    }
 
 
 def test_pronouns_of_one_person_are_one_node():
@@ -204,22 +192,17 @@ def test_annotation_is_read_with_words_from_0(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "problem"),
+    ("text", "words", "problem"),
     [
-        (["Boys", "like", "to", "go"], "word 2 is 'want' here, but 'like' in the treebank"),
-        (["Boys", "want", "to"], "word 4 is 'go' here, but one of 3 words in the treebank"),
+        (ANNOTATION, "Boys like to go", "word 2 is 'want' here, but 'like' in the treebank"),
+        (ANNOTATION, "Boys want to", "word 4 is 'go' here, but one of 3 words in the treebank"),
+        ("# sent_id = a\n1\tGo\tgo.01\tARG1:2-4\n", "Go home boys", "ARG1 ends at word 4 of 3"),
     ],
 )
-def test_annotation_of_other_words_is_an_error(words, problem, tmp_path):
-    (tmp_path / "a.tsv").write_text(ANNOTATION)
-    with pytest.raises(InputError, match=f"a.tsv:1: sentence a: {problem}"):
-        read_annotations([tmp_path / "a.tsv"])["a"].check(words)
-
-
-def test_an_argument_behind_the_last_word_is_an_error(tmp_path):
-    (tmp_path / "a.tsv").write_text("# sent_id = a\n1\tGo\tgo.01\tARG1:2-4\n")
-    with pytest.raises(InputError, match="ARG1 ends at word 4 of 3"):
-        read_annotations([tmp_path / "a.tsv"])["a"].check(["Go", "home", "boys"])
+def test_annotation_of_other_words_is_an_error(text, words, problem, tmp_path):
+    (tmp_path / "a.tsv").write_text(text)
+    with pytest.raises(InputError, match=f"a.tsv:1: sentence a: .*{problem}"):
+        read_annotations([tmp_path / "a.tsv"])["a"].check(words.split())
 
 
 @pytest.mark.parametrize(

@@ -278,28 +278,18 @@ class LearnedSegmenter:
 
     def tokens(self, text: str) -> Iterator[Token]:
         """Yield the tokens of a text that is one sentence."""
-        clusters = Clusters.of(text)
-        for unit in self._units(clusters.shown):
-            yield self._with_words(token_of(unit).in_text(clusters))
-
-    def _units(self, shown: str) -> Iterator[Unit]:
-        labels, units = _Labels(self.labeller), Units(0, self.holds_blanks, LONGEST * LONG_WORD)
-        for first in range(0, len(shown), STRETCH):
-            stretch = shown[first : first + STRETCH]
-            yield from units.read(*labels.read(stretch, first + STRETCH >= len(shown)))
-        yield from units.rest()
+        clusters, paragraph = Clusters.of(text), _Paragraph(self, 0, LONGEST)
+        for first in range(0, len(clusters.shown), STRETCH):
+            end = first + STRETCH
+            for sentence in paragraph.read(clusters.shown[first:end], end >= len(clusters.shown)):
+                yield from (self._with_words(token.in_text(clusters)) for token in sentence.tokens)
 
     def _with_words(self, token: Token) -> Token:
-        """Return a token with its syntactic words, if `token_of` left them out."""
+        """Return a token with its syntactic words, if `_Paragraph` left them out."""
         if token.words:
             return token
         words = self.multiwords.words(token.form)
         return Token(token.start, words, None if "".join(words) == token.form else token.form)
-
-
-def token_of(unit: Unit) -> Token:
-    """Return the token of a unit. It has no words if it has several, because the shown form may not tell them."""
-    return Token(unit.start, (), unit.form) if unit.label & Boundary.SEVERAL else Token(unit.start, (unit.form,))
 
 
 class _Paragraph:
@@ -325,7 +315,9 @@ class _Paragraph:
                 yield self._sentence(True)
 
     def _add(self, unit: Unit) -> Iterator[TextSentence]:
-        token = token_of(unit)
+        # a token of several words has none yet, because the shown form may not tell them
+        words = () if unit.label & Boundary.SEVERAL else (unit.form,)
+        token = Token(unit.start, words, None if words else unit.form)
         more = length(token.words or self._segmenter.multiwords.words(unit.form))
         if self._tokens and (self._ended or self._length + more > self._longest):
             yield self._sentence(bool(unit.space), not self._ended)
