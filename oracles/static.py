@@ -119,11 +119,7 @@ def run_oracle(
 
 
 def _check(
-    coverage: Coverage,
-    system: TreeSystem,
-    words: list[str],
-    tree: DependencyTree,
-    actions: list[Action],
+    coverage: Coverage, system: TreeSystem, words: list[str], tree: DependencyTree, actions: list[Action]
 ) -> None:
     try:
         replayed = system.replay(words, actions)

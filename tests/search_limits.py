@@ -16,10 +16,7 @@ _CLOSE = Action(Kind.CLOSE)
 
 
 def why_beyond(
-    limits: SearchLimits,
-    actions: Sequence[Action],
-    words: Sequence[Word] | None = None,
-    last_arc: Action | None = None,
+    limits: SearchLimits, actions: Sequence[Action], words: Sequence[Word] | None = None, last_arc: Action | None = None
 ) -> str | None:
     """Return the first limit that the derivation exceeds, in words; None where search can find the derivation.
 

@@ -20,15 +20,7 @@ from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.parses import Parse
 
 sys.path.insert(0, str(ROOT / "run"))
-from silver_trees import (
-    consensus_of_trees,
-    distinct,
-    make_treebank,
-    sentences_of,
-    silver_trees,
-    with_id,
-    written,
-)
+from silver_trees import consensus_of_trees, distinct, make_treebank, sentences_of, silver_trees, with_id, written
 
 CHAIN = DependencyTree((0, 1, 2), ("root", "obj", "nmod"))
 FLAT = DependencyTree((0, 1, 1), ("root", "obj", "nmod"))

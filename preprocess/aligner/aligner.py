@@ -138,10 +138,7 @@ def _parts(texts: Sequence[str]) -> int:
 
 
 def align_corpus(
-    entries: Sequence[AmrEntry],
-    keep: bool = True,
-    table: WordConceptTable | None = None,
-    processes: int = 1,
+    entries: Sequence[AmrEntry], keep: bool = True, table: WordConceptTable | None = None, processes: int = 1
 ) -> list[AmrEntry]:
     """Return the entries with at least one token for every node, and with their words as `metadata["tok"]`."""
     return list(aligned(entries, train_table(entries) if table is None else table, keep, processes))

@@ -150,11 +150,7 @@ CLOSED = "transition-parser: error: standard output: Bad file descriptor\n"
 
 @pytest.mark.parametrize(
     "command",
-    [
-        ("oracle", SAMPLE, "--system", "arc-hybrid-swap"),
-        ("align", SAMPLE_AMR, "-"),
-        ("--version",),
-    ],
+    [("oracle", SAMPLE, "--system", "arc-hybrid-swap"), ("align", SAMPLE_AMR, "-"), ("--version",)],
     ids=lambda command: command[0],
 )
 @pytest.mark.parametrize("closed, status, said", [("2>&-", 0, ""), (">&-", 2, CLOSED)])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.conllu import COLUMNS, Row, Sentence, parse_conllu, read_conllu
+from transition_parser.graphs.conllu import Row, Sentence, parse_conllu, read_conllu
 
 GOOD = (
     "# sent_id = s1\n"
@@ -186,10 +186,6 @@ def test_what_is_no_tree_names_the_word(old, new, reason):
     (sentence,) = parse(line((old, new)))
     with pytest.raises(InputError, match=reason.replace("(", r"\(")):
         sentence.tree()
-
-
-def test_columns_are_ten():
-    assert len(COLUMNS) == len(Row._fields) == 10
 
 
 @pytest.mark.slow

@@ -77,10 +77,7 @@ def test_components_of_a_long_chain_take_linear_time():
 
 def test_what_is_wrong_with_a_tree():
     assert tree(0).why_invalid() is None
-    assert tree(2, 1, 0).why_invalid() == (
-        1,
-        "word 1 is its own ancestor: the heads form a cycle",
-    )
+    assert tree(2, 1, 0).why_invalid() == (1, "word 1 is its own ancestor: the heads form a cycle")
     assert "both have head 0" in tree(0, 0).why_invalid()[1]
     assert "has head 3" in tree(0, 3).why_invalid()[1]
     assert "cycle" in tree(1).why_invalid()[1]

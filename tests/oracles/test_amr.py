@@ -222,20 +222,7 @@ def test_frames_name_what_words_evoke():
 
 
 FORMS = ("dogs", "New", "York", "12", '"', "(", "German", "@-@", "-", "12,000", "imperative", "a")
-CONCEPTS = (
-    "dog",
-    "dog-01",
-    "dog-02",
-    "hound-01",
-    "new-york-01",
-    "x",
-    "new-york",
-    "city",
-    "name",
-    "German",
-    "12",
-    "a-01",
-)
+CONCEPTS = "dog dog-01 dog-02 hound-01 new-york-01 x new-york city name German 12 a-01".split()
 CONSTANTS = ("-", "12", "12000", *MODES, '"New"', '"New-York"', '"dogs"', '"12,000"', '""', "5")
 ROLES = ("ARG0", "ARG1", "mod", "op1", "consist-of")
 

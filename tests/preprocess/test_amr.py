@@ -126,11 +126,7 @@ def test_lexicon(tmp_path):
             "several": {},
             "roles_of_frames": True,
         },
-        "counts": {
-            "cat": {"COPY_LEMMA": 4},
-            "rome": {"ENTITY(city)": 3},
-            "see": {"FRAME(01)": 3},
-        },
+        "counts": {"cat": {"COPY_LEMMA": 4}, "rome": {"ENTITY(city)": 3}, "see": {"FRAME(01)": 3}},
     }
     train = bank(tmp_path / "train.amr", CATS, *(ROME.replace("id rome", f"id {i}") for i in range(10)))
     preprocess_amr({"train": [train], "valid": [train]}, tmp_path / "data", SMALL)

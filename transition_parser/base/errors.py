@@ -31,10 +31,7 @@ def warn(message: str, category: type[Warning] = ParserWarning) -> None:
 
 
 def input_error(
-    problem: str,
-    path: str | PathLike | None = None,
-    line: int | None = None,
-    sentence: str | None = None,
+    problem: str, path: str | PathLike | None = None, line: int | None = None, sentence: str | None = None
 ) -> InputError:
     """Return an `InputError` whose message begins with `path`, `line` and `sentence`, as far as they are given.
 

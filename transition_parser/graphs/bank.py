@@ -180,9 +180,7 @@ class AmrEntry:
 
 
 def read_bank(
-    path: str | os.PathLike,
-    skip_bad: list[InputError] | None = None,
-    graphs: bool = True,
+    path: str | os.PathLike, skip_bad: list[InputError] | None = None, graphs: bool = True
 ) -> Iterator[AmrEntry]:
     """Yield the entries of a file one by one.
 

@@ -190,11 +190,7 @@ class Sentence:
         return replace(self, rows=tuple(rows))
 
     def with_tags(
-        self,
-        upos: Sequence[str] = (),
-        lemmas: Sequence[str] = (),
-        xpos: Sequence[str] = (),
-        feats: Sequence[str] = (),
+        self, upos: Sequence[str] = (), lemmas: Sequence[str] = (), xpos: Sequence[str] = (), feats: Sequence[str] = ()
     ) -> Sentence:
         """Return the sentence with the given tags and lemmas for words that have none.
 

@@ -341,11 +341,7 @@ def conll18(comparison: Comparison) -> dict[str, Score]:
         "UAS": comparison.head_right,
         "LAS": arc,
     }
-    of_content_words = {
-        "CLAS": arc,
-        "MLAS": with_function_words,
-        "BLEX": lambda pair: arc(pair) and lemma(pair),
-    }
+    of_content_words = {"CLAS": arc, "MLAS": with_function_words, "BLEX": lambda pair: arc(pair) and lemma(pair)}
 
     def score(right: Callable[[Pair], bool], counts: Callable[[AlignedWord], bool]) -> Score:
         pairs = [pair for pair in comparison.pairs if counts(pair[0])]

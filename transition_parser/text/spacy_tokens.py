@@ -25,9 +25,7 @@ _UNITS = (
     "km km² km³ m m² m³ dm dm² dm³ cm cm² cm³ mm mm² mm³ ha µm nm yd in ft kg g mg µg t lb oz m/s km/h kmh mph hPa Pa "
     "mbar mb MB kb KB gb GB tb TB T G M K %"
 )
-_PREFIX = regex.compile(
-    rf"[§%=—–]|\+(?![0-9])|\.\.+|[{_PUNCTUATION}{_QUOTES}]|{_CURRENCY}|{_SYMBOL}",
-)
+_PREFIX = regex.compile(rf"[§%=—–]|\+(?![0-9])|\.\.+|[{_PUNCTUATION}{_QUOTES}]|{_CURRENCY}|{_SYMBOL}")
 _SUFFIX = regex.compile(
     rf"(?:……|\.\.+|[{_PUNCTUATION}{_QUOTES}—–]|{_SYMBOL}|['’][sS]|(?<=[0-9])(?:\+|{_CURRENCY}|{'|'.join(_UNITS.split())})"
     rf"|(?<=°[FfCcKk])\.|(?<=[0-9{_LOWER}%²+|{_PUNCTUATION}{_QUOTES}-])\.|(?<=[{_UPPER}][{_UPPER}])\.)$"

@@ -37,13 +37,7 @@ from transition_parser.transitions.amr_state import MAKE_NODES, is_listed
 Counts = Mapping[str, Mapping[Action, int]]  # span → action → how many nodes of the span it made
 LEXICON_FILE = "lexicon.json"
 LEXICON_VERSION = 1
-_LEXICON_KEYS = {
-    "format_version": WHOLE_NUMBER,
-    "spans": OBJECT,
-    "wiki": OBJECT,
-    "limits": OBJECT,
-    "counts": OBJECT,
-}
+_LEXICON_KEYS = {"format_version": WHOLE_NUMBER, "spans": OBJECT, "wiki": OBJECT, "limits": OBJECT, "counts": OBJECT}
 _COUNTS = Key(
     "an object of whole numbers", lambda value: isinstance(value, dict) and all(map(is_whole, value.values()))
 )
