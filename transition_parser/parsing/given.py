@@ -17,7 +17,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from itertools import pairwise
 from typing import Any, NoReturn, cast
 
@@ -115,8 +115,7 @@ class Given:
     line: int | None = None
 
     def __post_init__(self) -> None:
-        _check_spans(self)
-        _check_variables(self)
+        _check_ends(self)
         _check_overlaps(self)
         _check_edges(self)
 
@@ -142,10 +141,8 @@ class Given:
 
     def check(self, words: int) -> None:
         """Raise `InputError` for facts that no graph of a sentence with this number of words can have."""
-        ends = [(str(edge), end) for edge in self.edges for end in (edge.source, edge.target)]
-        ends += [] if self.top is None else [("the top", self.top)]
         spans = [(str(fact), fact.span) for fact in self.made]
-        spans += [(what, end) for what, end in ends if not isinstance(end, str)]
+        spans += [(what, end) for what, end in self._ends() if not isinstance(end, str)]
         spans += [(f"a word without a node, {word}", (word, word)) for word in sorted(self.none)]
         for what, span in spans:
             if span[1] >= words:
@@ -159,6 +156,11 @@ class Given:
     def error(self, problem: str) -> InputError:
         """Return an `InputError` that names the file, the line and the sentence."""
         return input_error(problem, self.path, self.line, self.id)
+
+    def _ends(self) -> list[tuple[str, End]]:
+        """The ends of edges, and the top, each with its name for messages."""
+        ends: list[tuple[str, End]] = [(str(edge), end) for edge in self.edges for end in (edge.source, edge.target)]
+        return ends if self.top is None else [*ends, ("the top", self.top)]
 
     def _fail(self, problem: str) -> NoReturn:
         raise self.error(problem)
@@ -175,25 +177,19 @@ def _end(end: End) -> str:
 # --- contradictions ---------------------------------------------------------------------------
 
 
-def _check_spans(given: Given) -> None:
-    ends = [end for edge in given.edges for end in (edge.source, edge.target)]
-    ends += [] if given.top is None else [given.top]
-    for span in (*(fact.span for fact in given.made), *(end for end in ends if not isinstance(end, str))):
+def _check_ends(given: Given) -> None:
+    of_ends = [end for _, end in given._ends() if not isinstance(end, str)]
+    for span in (*(fact.span for fact in given.made), *of_ends):
         if not 0 <= span[0] <= span[1]:
             given._fail(f"{list(span)} is not a span: give its first and its last word, counted from 0")
-    for span in (end for end in ends if not isinstance(end, str)):
+    for span in of_ends:
         if given.none.issuperset(range(span[0], span[1] + 1)):
             given._fail(f"a node of {_words(span)} is wanted, but {_words(span)} must have none")
-
-
-def _check_variables(given: Given) -> None:
     variables = Counter(fact.variable for fact in given.made if fact.variable is not None)
     twice = next((name for name, count in variables.items() if count > 1), None)
     if twice is not None:
         given._fail(f"two nodes have the variable {twice!r}")
-    ends = [(str(edge), end) for edge in given.edges for end in (edge.source, edge.target)]
-    ends += [] if given.top is None else [("the top", given.top)]
-    for what, end in ends:
+    for what, end in given._ends():
         if isinstance(end, str) and end not in variables:
             given._fail(f"{what}: no node has the variable {end!r}")
 
@@ -245,16 +241,15 @@ def _is_given_constant(given: Given, place: int | Span) -> bool:
 
 # --- files --------------------------------------------------------------------------------------
 
-_FORMS: Mapping[str, Mapping[str, tuple[bool, str]]] = {
-    "nodes": {"span": (True, "a span"), "concept": (True, "a text"), "variable": (False, "a text"),
-              "constant": (False, "true or false")},
-    "names": {"span": (True, "a span"), "type": (True, "a text"), "strings": (False, "texts"),
-              "variable": (False, "a text")},
-    "edges": {"source": (True, "an end"), "role": (True, "a text"), "target": (True, "an end")},
-}  # fmt: skip
-_KINDS = {"nodes": GivenNode, "names": GivenName, "edges": GivenEdge}
-_LINE = {"nodes": "a list", "names": "a list", "edges": "a list", "none": "words", "top": "an end", "id": "a text",
-         "complete": "true or false"}  # fmt: skip
+_PARTS: Mapping[str, type] = {"nodes": GivenNode, "names": GivenName, "edges": GivenEdge}
+_LINE = (*_PARTS, "none", "top", "id", "complete")
+_VALUES = {  # key → form of its value
+    **dict.fromkeys(_PARTS, "a list"),
+    **dict.fromkeys(("id", "concept", "type", "role", "variable"), "a text"),
+    **dict.fromkeys(("top", "source", "target"), "an end"),
+    **dict.fromkeys(("complete", "constant"), "true or false"),
+    **{"none": "words", "span": "a span", "strings": "texts"},
+}
 
 
 def read_given(path: str | os.PathLike) -> list[Given]:
@@ -296,41 +291,31 @@ def given_of(values: Mapping[str, Any], path: str | None = None, line: int | Non
     def fail(problem: str) -> NoReturn:
         raise input_error(problem, path, line, sentence)
 
-    for name, value in values.items():
-        if name not in _LINE:
-            fail(f"unknown key {shown(name)}: facts have {', '.join(_LINE)}")
-        _check_value(name, value, _LINE[name], fail)
-    parts = {name: tuple(_part(name, one, fail) for one in values.get(name, ())) for name in _FORMS}
+    _check_values(values, _LINE, "", "facts have", fail)
+    parts = {name: tuple(_part(name, one, fail) for one in values.get(name, ())) for name in _PARTS}
     return Given(
         **cast(Any, parts), none=frozenset(values.get("none", ())), top=_frozen(values.get("top")), id=sentence,
         complete=values.get("complete", False), path=path, line=line,
     )  # fmt: skip
 
 
-def _part(kind: str, values: Any, fail: Any) -> Any:
-    form = _FORMS[kind]
+def _part(name: str, values: Any, fail: Any) -> Any:
     if not isinstance(values, dict):
-        fail(f"{kind}: {shown(values)} is not an object")
-    for name, value in values.items():
-        if name not in form:
-            fail(f"{kind}: unknown key {shown(name)}: it has {', '.join(form)}")
-        _check_value(f"{kind}: {name}", value, form[name][1], fail)
-    missing = next((name for name, (needed, _) in form.items() if needed and name not in values), None)
+        fail(f"{name}: {shown(values)} is not an object")
+    known = fields(_PARTS[name])
+    _check_values(values, [one.name for one in known], f"{name}: ", "it has", fail)
+    missing = next((one.name for one in known if one.default is MISSING and one.name not in values), None)
     if missing is not None:
-        fail(f"{kind}: {shown(values)} has no {missing!r}")
-    return _KINDS[kind](**{name: _frozen(value) for name, value in values.items()})
+        fail(f"{name}: {shown(values)} has no {missing!r}")
+    return _PARTS[name](**{key: _frozen(value) for key, value in values.items()})
 
 
 def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _is_word(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
 def _is_words(value: object) -> bool:
-    return isinstance(value, list) and all(map(_is_word, value))
+    return isinstance(value, list) and all(type(word) is int and word >= 0 for word in value)
 
 
 def _is_pair(value: object) -> bool:
@@ -357,9 +342,13 @@ _MEANING = {
 }
 
 
-def _check_value(name: str, value: object, kind: str, fail: Any) -> None:
-    if not _CHECKS[kind](value):
-        fail(f"{name} is {shown(value)}, not {_MEANING.get(kind, kind)}")
+def _check_values(values: Mapping[str, Any], known: Sequence[str], where: str, of: str, fail: Any) -> None:
+    for name, value in values.items():
+        if name not in known:
+            fail(f"{where}unknown key {shown(name)}: {of} {', '.join(known)}")
+        form = _VALUES[name]
+        if not _CHECKS[form](value):
+            fail(f"{where}{name} is {shown(value)}, not {_MEANING.get(form, form)}")
 
 
 # --- facts of many sentences ---------------------------------------------------------------------
