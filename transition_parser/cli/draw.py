@@ -85,7 +85,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(f"{arguments.output}: the name must end in {', '.join((*FORMATS, PAGE))}")
     if suffix != PAGE:
         _check_default(arguments, _OF_PAGES | _OF_MODELS, f"is for pages: let {arguments.output} end in {PAGE}")
-        _picture(arguments)
+        formalism = formalism_of_files(arguments.input)
+        check_options(arguments, OPTIONS, formalism, f"{arguments.input} holds {formalism.name}")
+        with replacing(arguments.output) as temporary:
+            formalism.draw(arguments.input, arguments.id, arguments.system, temporary)
         return 0
     if not arguments.model:
         _check_default(arguments, _OF_MODELS, "is only for parses of models: give --model")
@@ -95,13 +98,6 @@ def run(arguments: argparse.Namespace) -> int:
     with replacing(arguments.output) as temporary:
         temporary.write_text(page({"documents": documents}), encoding="utf-8")
     return 0
-
-
-def _picture(arguments: argparse.Namespace) -> None:
-    formalism = formalism_of_files(arguments.input)
-    check_options(arguments, OPTIONS, formalism, f"{arguments.input} holds {formalism.name}")
-    with replacing(arguments.output) as temporary:
-        formalism.draw(arguments.input, arguments.id, arguments.system, temporary)
 
 
 def _check_default(arguments: argparse.Namespace, options: dict[str, Any], why: str) -> None:

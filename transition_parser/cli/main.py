@@ -21,23 +21,9 @@ from transition_parser.base.files import NO_ROOM
 from transition_parser.base.process import let_idle_threads_sleep, limit_instructions
 
 # the subcommands, each a module of this folder
-COMMANDS = (
-    "train",
-    "parse",
-    "score",
-    "draw",
-    "serve",
-    "models",
-    "download",
-    "merge",
-    "align",
-    "preprocess",
-    "oracle",
-    "average",
-    "export",
-    "package",
-    "calibrate",
-    "segmenter",
+COMMANDS = tuple(
+    "train parse score draw serve models download merge align preprocess oracle average export package calibrate "
+    "segmenter".split()
 )
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 PASS_ON = ("train",)  # the commands that pass the arguments after -- to another program
@@ -75,10 +61,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         logging.getLogger(talkative).setLevel(logging.WARNING)
     argv = sys.argv[1:] if argv is None else argv
     named = next((argument for argument in argv if not argument.startswith("-")), None)
-    argv, passed_on = _divided(argv) if named in PASS_ON else (argv, [])
+    end = argv.index("--") if named in PASS_ON and "--" in argv else len(argv)
     try:
-        arguments = _parsed(build_parser([named] if named in COMMANDS else COMMANDS), argv)
-        arguments.passed_on = passed_on
+        try:
+            arguments = build_parser([named] if named in COMMANDS else COMMANDS).parse_args(argv[:end])
+        finally:
+            sys.stdout.flush()  # --help ends the program, and may have nowhere to go
+        arguments.passed_on = argv[end + 1 :]
         limit_instructions()
         with signals_as_exits(), warnings_as_lines():
             status = arguments.run(arguments)
@@ -150,19 +139,6 @@ def _prepare_streams() -> None:
             setattr(sys, name, os.fdopen(number, "w", encoding="utf-8", errors="backslashreplace"))
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
-
-
-def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str]) -> argparse.Namespace:
-    try:
-        return parser.parse_args(argv)
-    finally:
-        sys.stdout.flush()  # --help ends the program, and may have nowhere to go
-
-
-def _divided(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the arguments before the first `--`, and the arguments after it."""
-    end = argv.index("--") if "--" in argv else len(argv)
-    return argv[:end], argv[end + 1 :]
 
 
 def _drop_standard_output() -> None:

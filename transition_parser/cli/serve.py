@@ -11,13 +11,9 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from transition_parser.base.errors import InputError, needs_extra
 from transition_parser.cli.options import add, import_user_dir, positive
-
-if TYPE_CHECKING:
-    from transition_parser.integrations.server import Limits
 
 HELP = "serve a web page and a JSON API for parsing"
 EXAMPLE = """example:
@@ -38,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--device", default="cpu", metavar="D", help="device to compute on: cpu (default), cuda, …")
     add(parser, "--precision", "--threads")
-    for name, kind, default, what in _LIMITS:
+    for name, _field, kind, default, what in _LIMITS:
         metavar = "S" if kind is _seconds else "N"
         parser.add_argument(
             f"--{name}", type=kind, default=default, metavar=metavar, help=f"{what} (default: {default:g})"
@@ -63,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         import granian  # noqa: F401
     from transition_parser.base.process import keep_few_kernels, keep_freed_memory
     from transition_parser.integrations.listening import bound_socket, serve
-    from transition_parser.integrations.server import make_app
+    from transition_parser.integrations.server import Limits, make_app
     from transition_parser.parsing.parser import Parser
 
     names = _names(arguments.models)
@@ -76,22 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
         for parser in parsers.values():
             parser.parse("Hello.")  # loads the tables that are read at their first use
         descriptions = {name: _description(model) for name, model in names.items()}
-        app = make_app(parsers, _limits(arguments), arguments.allowed_hosts, descriptions)
+        limits = {field: getattr(arguments, name.replace("-", "_")) for name, field, *_ in _LIMITS if field}
+        app = make_app(parsers, Limits(**limits), arguments.allowed_hosts, descriptions)
         serve(app, bound, arguments.log, arguments.read_timeout, arguments.max_connections)
     return 0
-
-
-def _limits(arguments: argparse.Namespace) -> Limits:
-    from transition_parser.integrations.server import Limits
-
-    return Limits(
-        characters=arguments.max_characters,
-        words=arguments.max_words,
-        sentence=arguments.max_sentence,
-        seconds=arguments.timeout,
-        reading=arguments.read_timeout,
-        waiting=arguments.max_waiting,
-    )
 
 
 def _names(models: list[str]) -> dict[str, str]:
@@ -138,12 +122,13 @@ def _hosts(text: str) -> list[str]:
     return hosts
 
 
-_LIMITS = (
-    ("max-characters", positive, 20_000, "longest text, in characters"),
-    ("max-words", positive, 2_000, "longest text, in words"),
-    ("max-sentence", positive, 500, "longest sentence, in words"),
-    ("timeout", _seconds, 60.0, "longest time to answer a request, in seconds"),
-    ("max-waiting", positive, 256, "most requests that wait at a time"),
-    ("read-timeout", _seconds, 10.0, "longest wait for the headers of a request, and then for its body, in seconds"),
-    ("max-connections", positive, 1024, "most connections at a time"),
-)
+_LIMITS = (  # option; field of `Limits`, if any; type; default; meaning
+    ("max-characters", "characters", positive, 20_000, "longest text, in characters"),
+    ("max-words", "words", positive, 2_000, "longest text, in words"),
+    ("max-sentence", "sentence", positive, 500, "longest sentence, in words"),
+    ("timeout", "seconds", _seconds, 60.0, "longest time to answer a request, in seconds"),
+    ("max-waiting", "waiting", positive, 256, "most requests that wait at a time"),
+    ("read-timeout", "reading", _seconds, 10.0,
+     "longest wait for the headers of a request, and then for its body, in seconds"),
+    ("max-connections", None, positive, 1024, "most connections at a time"),
+)  # fmt: skip

@@ -122,24 +122,21 @@ class Batches:
     def _run(self, lane: int) -> None:
         while batch := self._next(lane):
             pause = self._pause_of(batch, lane)
-            try:
-                self._do(batch, pause)
-            except BaseException as error:  # whoever waits gets the error; doing each job alone shows whose it is
-                for one in batch:
-                    if len(batch) == 1:
-                        one[0].fail(error)
-                    else:
-                        self._do_alone(one, pause)
+            self._try(batch, pause)
             with self._changed:
                 self._waiting[lane].extend(job for job, _ in batch if not job.done.done())
             with suppress(NobodyWaitsError):
                 pause()
 
-    def _do_alone(self, one: tuple[QueuedJob, Sequence[Any]], pause: Pause) -> None:
+    def _try(self, batch: Slice, pause: Pause) -> None:
         try:
-            self._do([one], pause)
-        except BaseException as error:  # whoever waits for the job gets it
-            one[0].fail(error)
+            self._do(batch, pause)
+        except BaseException as error:  # whoever waits gets the error; doing each job alone shows whose it is
+            if len(batch) == 1:
+                batch[0][0].fail(error)
+            else:
+                for one in batch:
+                    self._try([one], pause)
 
     def _do(self, batch: Slice, pause: Pause) -> None:
         # the time of this thread's own work, whatever else the processor does
