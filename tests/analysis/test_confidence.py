@@ -19,7 +19,6 @@ from transition_parser.analysis.confidence import (
     fit_scaling,
     gold_sentences,
     outcomes,
-    reliability,
 )
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
@@ -38,9 +37,6 @@ CALIBRATION = Calibration({"arc_scores": SCALING}, {"arc_scores": Scaling(1.5, 0
 def test_the_error_by_hand():
     """Two intervals of ten hold something: 0.8 … 0.9 three values, 1.0 one."""
     confidences, right = [0.82, 0.84, 0.86, 1.0], [True, False, True, False]
-    found = reliability(confidences, right)
-    assert [one.number for one in found] == [0] * 8 + [3, 1]
-    assert found[8] == pytest.approx((3, 0.84, 2 / 3)) and found[9] == (1, 1.0, 0.0)
     expected = 3 / 4 * (0.84 - 2 / 3) + 1 / 4 * 1.0
     assert expected_calibration_error(confidences, right) == pytest.approx(expected)
 

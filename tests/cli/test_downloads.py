@@ -252,17 +252,18 @@ def test_no_network(server, tmp_path):
     assert not server.asked and not list(tmp_path.rglob("*.*"))
 
 
-def test_a_known_sum_is_checked(server, tmp_path):
-    address = f"{UD}/UD_English-EWT/r2.15/LICENSE.txt"
-    due = hashlib.sha256(b"CC BY-SA 4.0").hexdigest()
-    assert list(fetch(CorpusSource((File(address, due),), "x"), tmp_path / "a", server.address))
+def test_a_file_that_is_fetched_again_is_the_same(server, tmp_path):
+    source = CorpusSource((File(f"{UD}/UD_English-EWT/r2.15/LICENSE.txt"),), "x")
+    assert list(fetch(source, tmp_path, server.address))
+    (tmp_path / "LICENSE.txt").unlink()
+    server.files = dict.fromkeys(server.files, b"another")
     with pytest.raises(InputError, match="the file has a wrong SHA-256"):
-        list(fetch(CorpusSource((File(address, "0" * 64),), "x"), tmp_path / "b", server.address))
-    assert not list((tmp_path / "b").iterdir())
+        list(fetch(source, tmp_path, server.address))
+    assert [path.name for path in tmp_path.iterdir()] == ["sha256.json"]
 
 
 def test_files_of_two_releases_do_not_share_a_folder(server, tmp_path):
-    first, second = (File(f"{UD}/UD_English-EWT/{release}/LICENSE.txt", None) for release in ("r2.15", "r2.14"))
+    first, second = (File(f"{UD}/UD_English-EWT/{release}/LICENSE.txt") for release in ("r2.15", "r2.14"))
     assert list(fetch(CorpusSource((first,), "x"), tmp_path, server.address))
     with pytest.raises(InputError, match=r"LICENSE.txt: sha256.json says .* from .*r2.15/LICENSE.txt, not .*r2.14"):
         list(fetch(CorpusSource((second,), "x"), tmp_path, server.address))

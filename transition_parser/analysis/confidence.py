@@ -24,14 +24,6 @@ BINS = 10
 _SHRINK = 1e-6  # penalty; without it, confidences that separate right from wrong perfectly have no best scaling
 
 
-class Bin(NamedTuple):
-    """The confidences of an interval."""
-
-    number: int  # the number of confidences in the interval
-    confidence: float  # the mean confidence
-    right: float  # the share of confidences whose part of the graph is right
-
-
 class Outcomes(NamedTuple):
     """Confidences and their outcomes."""
 
@@ -43,21 +35,6 @@ class Outcomes(NamedTuple):
         return Outcomes(np.array([scaling(one) for one in self.confidences.tolist()]), self.right)
 
 
-def reliability(confidences: ArrayLike, right: ArrayLike, bins: int = BINS) -> list[Bin]:
-    """Return a bin for each of `bins` equally wide intervals from 0 to 1; the last interval includes 1.
-
-    Empty intervals have a mean of 0 and a share of 0.
-
-    >>> reliability([0.9, 0.8, 0.2], [True, False, False], 2)
-    [Bin(number=1, confidence=0.2, right=0.0), Bin(number=2, confidence=0.85, right=0.5)]
-    """
-    values, hits = np.asarray(confidences, float), np.asarray(right, float)
-    place = np.minimum((values * bins).astype(int), bins - 1)
-    counts = np.bincount(place, minlength=bins)
-    means = [np.bincount(place, some, bins) / np.maximum(counts, 1) for some in (values, hits)]
-    return [Bin(int(n), round(float(mean), 12), round(float(share), 12)) for n, mean, share in zip(counts, *means)]
-
-
 def expected_calibration_error(confidences: ArrayLike, right: ArrayLike, bins: int = BINS) -> float:
     """Return the mean absolute difference, from 0 to 1, between confidence and share of right parts.
 
@@ -67,11 +44,11 @@ def expected_calibration_error(confidences: ArrayLike, right: ArrayLike, bins: i
     >>> round(expected_calibration_error([0.9, 0.8, 0.2], [True, False, False], 2), 4)  # 1/3 * 0.2 + 2/3 * 0.35
     0.3
     """
-    found = reliability(confidences, right, bins)
-    total = sum(one.number for one in found)
-    if not total:
+    values, hits = np.asarray(confidences, float), np.asarray(right, float)
+    if not len(values):
         raise ValueError("there are no confidences")
-    return sum(one.number * abs(one.confidence - one.right) for one in found) / total
+    place = np.minimum((values * bins).astype(int), bins - 1)  # the last interval includes 1
+    return float(abs(np.bincount(place, values - hits)).sum() / len(values))
 
 
 def fit_scaling(confidences: ArrayLike, right: ArrayLike, offset: bool = True) -> Scaling:

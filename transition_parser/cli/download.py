@@ -41,18 +41,18 @@ _BLOCK = 1 << 18
 _TREEBANK = re.compile(r"UD_([A-Za-z_]+)-([A-Za-z0-9]+)")
 
 # language → its code in the names of the files of Universal Dependencies
-LANGUAGES = {
-    **{"Afrikaans": "af", "Ancient_Greek": "grc", "Arabic": "ar", "Armenian": "hy", "Basque": "eu", "Belarusian": "be"},
-    **{"Bulgarian": "bg", "Catalan": "ca", "Chinese": "zh", "Croatian": "hr", "Czech": "cs", "Danish": "da"},
-    **{"Dutch": "nl", "English": "en", "Estonian": "et", "Faroese": "fo", "Finnish": "fi", "French": "fr"},
-    **{"Galician": "gl", "German": "de", "Greek": "el", "Hebrew": "he", "Hindi": "hi", "Hungarian": "hu"},
-    **{"Icelandic": "is", "Indonesian": "id", "Irish": "ga", "Italian": "it", "Japanese": "ja", "Kazakh": "kk"},
-    **{"Korean": "ko", "Latin": "la", "Latvian": "lv", "Lithuanian": "lt", "Maltese": "mt", "Marathi": "mr"},
-    **{"Norwegian": "no", "Persian": "fa", "Polish": "pl", "Portuguese": "pt", "Romanian": "ro", "Russian": "ru"},
-    **{"Sanskrit": "sa", "Serbian": "sr", "Slovak": "sk", "Slovenian": "sl", "Spanish": "es", "Swedish": "sv"},
-    **{"Tamil": "ta", "Telugu": "te", "Turkish": "tr", "Ukrainian": "uk", "Urdu": "ur", "Uyghur": "ug"},
-    **{"Vietnamese": "vi", "Welsh": "cy", "Wolof": "wo"},
-}
+LANGUAGES = dict(
+    pair.split(":")
+    for pair in (
+        "Afrikaans:af Ancient_Greek:grc Arabic:ar Armenian:hy Basque:eu Belarusian:be Bulgarian:bg Catalan:ca "
+        "Chinese:zh Croatian:hr Czech:cs Danish:da Dutch:nl English:en Estonian:et Faroese:fo Finnish:fi French:fr "
+        "Galician:gl German:de Greek:el Hebrew:he Hindi:hi Hungarian:hu Icelandic:is Indonesian:id Irish:ga "
+        "Italian:it Japanese:ja Kazakh:kk Korean:ko Latin:la Latvian:lv Lithuanian:lt Maltese:mt Marathi:mr "
+        "Norwegian:no Persian:fa Polish:pl Portuguese:pt Romanian:ro Russian:ru Sanskrit:sa Serbian:sr Slovak:sk "
+        "Slovenian:sl Spanish:es Swedish:sv Tamil:ta Telugu:te Turkish:tr Ukrainian:uk Urdu:ur Uyghur:ug "
+        "Vietnamese:vi Welsh:cy Wolof:wo"
+    ).split()
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -104,7 +104,6 @@ class File(NamedTuple):
     """A file to fetch."""
 
     address: str
-    sha256: str | None = None
     optional: bool = False
 
     @property
@@ -147,8 +146,8 @@ def source_of(name: str, release: str = RELEASE) -> CorpusSource:
     if code is None:
         raise InputError(f"{name}: the language {found[1]} is not one of {', '.join(LANGUAGES)}")
     folder = f"{UD}/{name}/{release}"
-    splits = (File(f"{folder}/{code}_{found[2].lower()}-ud-{split}.conllu", None, split != "test") for split in _SPLITS)
-    return CorpusSource((*splits, File(f"{folder}/LICENSE.txt", None, True)), f"see {name}/LICENSE.txt")
+    splits = (File(f"{folder}/{code}_{found[2].lower()}-ud-{split}.conllu", split != "test") for split in _SPLITS)
+    return CorpusSource((*splits, File(f"{folder}/LICENSE.txt", True)), f"see {name}/LICENSE.txt")
 
 
 def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iterator[tuple[Path, str]]:
@@ -161,7 +160,7 @@ def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iter
         if record.get("address", file.address) != file.address:
             problem = f"{SUMS} says that it was fetched from {record['address']}, not {file.address}"
             raise input_error(f"{problem}: give another folder", path)
-        due = file.sha256 or record.get("sha256")
+        due = record.get("sha256")
         if path.is_file():
             if due is not None and sha256_of(path) != due:
                 raise input_error("has been changed since it was fetched: remove it, and fetch it again", path)

@@ -31,18 +31,7 @@ class TableRow(NamedTuple):
 
     value: object  # the value of the column that holds the text
     kept: Any  # the data that the output needs of the row: in JSONL its line, in Parquet a `KeptRow`
-    path: str  # the file of the row
-    number: int  # number of the row in its file; in JSONL, number of the line
-    of_lines: bool  # True if `number` counts lines, as in JSONL
-
-    @property
-    def name(self) -> str:
-        """The file with the number of the row, as messages name it."""
-        return f"{self.path}:{self.number}" if self.of_lines else f"{self.path}: row {self.number}"
-
-    def error(self, problem: str) -> InputError:
-        """Return an `InputError` that names the row."""
-        return input_error(problem, self.name)
+    name: str  # the file with the number of the row, as messages name it
 
 
 class Item(NamedTuple):
@@ -78,13 +67,13 @@ def _sentences(row: TableRow, kind: Kind, reading: Reading, warned: TextWarnings
         return [sentence for sentence in found if not isinstance(sentence, EmptyLine)]
     if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):
         if is_longer(value, reading.longest):
-            raise row.error(f"the list of words {too_long(value, reading.longest)}")
+            raise input_error(f"the list of words {too_long(value, reading.longest)}", row.name)
         try:
             return [kind.from_words([warned.replaced(word, row.name) for word in value])] if value else []
         except InputError as error:
-            raise row.error(str(error)) from None
+            raise input_error(str(error), row.name) from None
     shown = shortened(repr(value), 40)
-    raise row.error(f"column {reading.column!r} holds {shown}: it must be a text, a list of words, or null")
+    raise input_error(f"column {reading.column!r} holds {shown}: it must be a text, a list of words, or null", row.name)
 
 
 def why_unfit(columns: Sequence[str], reading: Reading) -> str | None:
@@ -106,7 +95,7 @@ def read_jsonl(lines: Iterable[bytes], name: str, reading: Reading, first: int =
             row = _object(line, name, number)
             if problem := why_unfit([*row], reading):
                 raise input_error(problem, name, number)
-            yield TableRow(row[reading.column], line, name, number, True)
+            yield TableRow(row[reading.column], line, f"{name}:{number}")
 
 
 def _object(line: str, name: str, number: int) -> dict:
@@ -163,15 +152,12 @@ def read_parquet(path: str, reading: Reading, first: int = 0, end: int | None = 
         for start, batch in _batches(file, first, end):
             values = batch.column(reading.column)
             for i in range(batch.num_rows):
-                kept = KeptRow(batch, i == batch.num_rows - 1)
-                yield TableRow(_value(values[i], path, start + i + 1), kept, path, start + i + 1, False)
-
-
-def _value(scalar: Any, path: str, row: int) -> Any:
-    try:
-        return scalar.as_py()
-    except UnicodeDecodeError:
-        raise input_error(f"row {row}: the text is not UTF-8", path) from None
+                row = f"{path}: row {start + i + 1}"
+                try:
+                    value = values[i].as_py()
+                except UnicodeDecodeError:
+                    raise input_error("the text is not UTF-8", row) from None
+                yield TableRow(value, KeptRow(batch, i == batch.num_rows - 1), row)
 
 
 def _batches(file: Any, first: int, end: int) -> Iterator[tuple[int, pyarrow.RecordBatch]]:
