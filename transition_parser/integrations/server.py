@@ -259,8 +259,8 @@ def make_app(
         lifespan=alive,
         docs_url=None,
         redoc_url=None,
+        exception_handlers=_REFUSALS,
     )
-    _answer_errors(app)
     app.add_middleware(GZipMiddleware, minimum_size=4096, compresslevel=1)
     longest = _AROUND + _BYTES_A_CHARACTER * most.characters
     app.add_middleware(Guard, hosts=allowed_hosts, most=longest, seconds=most.reading)
@@ -295,33 +295,21 @@ def make_app(
     return app
 
 
-def _answer_errors(app: FastAPI) -> None:
-    """Register handlers that answer every error with a JSON object with the key `error`."""
+def _of_form(request: Request, error: RequestValidationError) -> JSONResponse:
+    if "json" not in request.headers.get("content-type", ""):
+        return refusal(422, "send JSON, with the header Content-Type: application/json")
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"] if part != "body")
+    return refusal(422, f"{where}: {first['msg']}" if where else str(first["msg"]))
 
-    @app.exception_handler(RequestError)
-    async def _ours(_request: Request, error: RequestError) -> JSONResponse:
-        return refusal(error.status, error.problem)
 
-    @app.exception_handler(InputError)
-    async def _input(_request: Request, error: InputError) -> JSONResponse:
-        return refusal(400, str(error))
-
-    @app.exception_handler(BusyError)
-    async def _busy(_request: Request, _error: BusyError) -> JSONResponse:
-        return refusal(503, "too many requests are waiting: try again later")
-
-    @app.exception_handler(HTTPException)
-    async def _http(request: Request, error: HTTPException) -> JSONResponse:
-        return refusal(error.status_code, f"{request.method} {request.url.path}: {error.detail}")
-
-    @app.exception_handler(RequestValidationError)
-    async def _form(request: Request, error: RequestValidationError) -> JSONResponse:
-        if "json" not in request.headers.get("content-type", ""):
-            return refusal(422, "send JSON, with the header Content-Type: application/json")
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"] if part != "body")
-        return refusal(422, f"{where}: {first['msg']}" if where else str(first["msg"]))
-
-    @app.exception_handler(Exception)
-    async def _bug(_request: Request, error: Exception) -> JSONResponse:
-        return refusal(500, f"an error of the server, see its log: {type(error).__name__}")
+_REFUSALS: dict[Any, Any] = {  # every error is answered with a JSON object with the key `error`
+    RequestError: lambda _, error: refusal(error.status, error.problem),
+    InputError: lambda _, error: refusal(400, str(error)),
+    BusyError: lambda _, _error: refusal(503, "too many requests are waiting: try again later"),
+    HTTPException: lambda request, error: refusal(
+        error.status_code, f"{request.method} {request.url.path}: {error.detail}"
+    ),
+    RequestValidationError: _of_form,
+    Exception: lambda _, error: refusal(500, f"an error of the server, see its log: {type(error).__name__}"),
+}
