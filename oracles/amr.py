@@ -75,7 +75,13 @@ def amr_oracle(
     except _LastSpanError:
         plan.move_last()
         derivation = _Writer(system, words, graph, plan).derivation()
-    _check_limits(len(words), derivation.actions)
+    kinds = Counter(action.kind for action in derivation.actions)
+    on_stack = sum(kinds[kind] for kind in ON_STACK)
+    more_edges = kinds[Kind.LA] + kinds[Kind.RA] - (on_stack - 1)  # beyond the edges that connectedness needs
+    needed = (("further edges", more_edges), ("SWAPs", kinds[Kind.SWAP]), ("nodes", on_stack + kinds[Kind.DEPENDENT]))
+    for (what, count), limit in zip(needed, limits_of(len(words)), strict=True):
+        if count > limit:
+            raise ValueError(f"the graph needs {count} {what}, but a sentence of {len(words)} words may have {limit}")
     return derivation
 
 
@@ -95,16 +101,6 @@ def check_graph(graph: AmrGraph) -> None:
         if count > ARCS_IN_A_ROW:
             names = f"{graph.labels[one]} and {graph.labels[other]}"
             raise ValueError(f"{count} edges join {names}: at most {ARCS_IN_A_ROW} can be built")
-
-
-def _check_limits(words: int, actions: Sequence[Action]) -> None:
-    kinds = Counter(action.kind for action in actions)
-    on_stack = sum(kinds[kind] for kind in ON_STACK)
-    more_edges = kinds[Kind.LA] + kinds[Kind.RA] - (on_stack - 1)  # beyond the edges that connectedness needs
-    needed = (("further edges", more_edges), ("SWAPs", kinds[Kind.SWAP]), ("nodes", on_stack + kinds[Kind.DEPENDENT]))
-    for (what, count), limit in zip(needed, limits_of(words), strict=True):
-        if count > limit:
-            raise ValueError(f"the graph needs {count} {what}, but a sentence of {words} words may have {limit}")
 
 
 @dataclass(frozen=True)

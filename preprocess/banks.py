@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.errors import InputError, collected, input_error
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.smatch import entry_triples
 from transition_parser.oracles.amr import check_graph
@@ -55,12 +55,10 @@ def check_entry(entry: AmrEntry) -> None:
 def derived_alone(items: Iterable[Derived], problems: Problems = None) -> Iterator[Derived]:
     """Yield the items that have a derivation."""
     for item in items:
-        if item.error is None:
+        with collected(problems):
+            if item.error is not None:
+                raise item.error
             yield item
-        elif problems is None:
-            raise item.error
-        else:
-            problems.append(item.error)
 
 
 def nothing_left(paths: Iterable[str | os.PathLike], problems: Sequence[InputError] = ()) -> InputError:
@@ -110,11 +108,6 @@ def merge_banks(paths: Iterable[str | os.PathLike], problems: Problems = None) -
 
 def _usable(path: str | os.PathLike, problems: Problems) -> Iterator[AmrEntry]:
     for entry in read_bank(path, problems):
-        try:
+        with collected(problems):
             check_entry(entry)
-        except InputError as error:
-            if problems is None:
-                raise
-            problems.append(error)
-        else:
             yield entry

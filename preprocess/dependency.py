@@ -7,7 +7,7 @@ that are held out.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +70,14 @@ def preprocess_dependency(
     words = by_frequency(normalise(form) for sentence in train for form in sentence.forms)
     with data_folder(dest, splits.values()) as folder:
         pieces = make_pieces((sentence.forms for sentence in train), folder, options.pieces, options.pieces_from)
-        config = _config(train, words, options)
+        roots = RootRelations.from_trees(sentence.tree() for sentence in train)
+        config = ParserConfig(
+            system=options.system,
+            relations=by_frequency(row.deprel for sentence in train for row in sentence.words),
+            shift_words=words[: options.labeled_shift],
+            roots=tuple(sorted(roots.labels)),
+            shared_roots=tuple(sorted(roots.shared)),
+        )
         save_words(words, folder)
         keep_vectors(options.vectors, (s.forms for sentences in treebanks.values() for s in sentences), folder)
         config.save(folder)
@@ -99,17 +106,6 @@ def hold_out(sentences: Sequence[T]) -> tuple[list[T], list[T]]:
     return kept, list(sentences[HELD_OUT - 1 :: HELD_OUT])
 
 
-def _config(train: list[Sentence], words: Sequence[str], options: DependencyOptions) -> ParserConfig:
-    roots = RootRelations.from_trees(sentence.tree() for sentence in train)
-    return ParserConfig(
-        system=options.system,
-        relations=by_frequency(row.deprel for sentence in train for row in sentence.words),
-        shift_words=words[: options.labeled_shift],
-        roots=tuple(sorted(roots.labels)),
-        shared_roots=tuple(sorted(roots.shared)),
-    )
-
-
 def _write_split(
     folder: Path,
     split: str,
@@ -119,12 +115,18 @@ def _write_split(
     columns: Columns,
     options: DependencyOptions,
 ) -> dict[str, int]:
-    counts = {"sentences": 0, "skipped": 0}
+    counts, system = {"sentences": 0, "skipped": 0}, config.transition_system()
     names = ["src", "act", *columns.values]
     with ExitStack() as stack:
         files = {n: stack.enter_context(open(folder / f"{split}.{n}", "w", encoding="utf-8")) for n in names}
-        for sentence, actions in _derivations(sentences, config, options, split):
-            if actions is None:
+        for sentence in progress(sentences, f"{split} oracle"):
+            words = [normalise(form) for form in sentence.forms]
+            try:
+                actions = [str(action) for action in oracle(system, words, sentence.tree())]
+            except NonProjectiveError as error:
+                if options.nonprojective == "error":
+                    problem = f"{error}: give a --system whose name ends in -swap, or --nonprojective skip"
+                    raise input_error(problem, sentence.path, sentence.line, sentence.id) from None
                 counts["skipped"] += 1
                 continue
             counts["sentences"] += 1
@@ -133,24 +135,3 @@ def _write_split(
             for column in columns.values:
                 print(*KNOWN[column].values(sentence), file=files[column])
     return counts
-
-
-def _derivations(
-    sentences: list[Sentence], config: ParserConfig, options: DependencyOptions, split: str
-) -> Iterator[tuple[Sentence, list[str] | None]]:
-    """Yield each sentence with its action tokens, None for a tree that the system can't build."""
-    system = config.transition_system()
-    for sentence in progress(sentences, f"{split} oracle"):
-        tree = sentence.tree()
-        words = [normalise(form) for form in sentence.forms]
-        try:
-            yield sentence, [str(action) for action in oracle(system, words, tree)]
-        except NonProjectiveError as error:
-            if options.nonprojective == "error":
-                raise input_error(
-                    f"{error}: give a --system whose name ends in -swap, or --nonprojective skip",
-                    sentence.path,
-                    sentence.line,
-                    sentence.id,
-                ) from None
-            yield sentence, None

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from transition_parser.base.errors import InputError
+from transition_parser.base.errors import InputError, collected
 from transition_parser.base.process import in_parallel
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry, split_tokens
-from transition_parser.preprocess.aligner.rules import Candidate, Names, candidates
+from transition_parser.preprocess.aligner.rules import Candidate, candidates
 from transition_parser.preprocess.aligner.selection import SpanSelection, complete, is_lexical
 from transition_parser.preprocess.aligner.words import Span, Words, span, without_sense
 from transition_parser.text.spacy_tokens import tokenise
@@ -102,14 +102,10 @@ def with_sentences(bank: Iterable[AmrEntry], problems: list[InputError] | None) 
     """Return the entries of a bank that have a sentence and can be aligned (see `check_size`)."""
     entries = []
     for entry in bank:
-        try:
+        with collected(problems):
             entry = _tokenised(entry)
             check_size(entry)
             entries.append(entry)
-        except InputError as error:
-            if problems is None:
-                raise
-            problems.append(error)
     return entries
 
 
@@ -192,7 +188,11 @@ def _align(graph: AmrGraph, words: Words, table: WordConceptTable | None, given:
         options = [_with_table(graph, node, each, words, table) for node, each in enumerate(options)]
     selection = SpanSelection(graph, options, given, len(words))
     spans = selection.run()
-    _span_strings(names, spans)
+    for name, strings in names.strings.items():  # each has its tokens within the span of the name
+        whole = spans.get(name)
+        if whole is not None:
+            for string, tokens in zip(strings, names.parts.get((name, whole), [whole] * len(strings)), strict=True):
+                spans.setdefault(string, span(tokens[0], tokens[-1]))
     lexical = [node for node in range(len(graph)) if node not in spans and is_lexical(graph, node)]
     content = [token for token in range(len(words)) if not words.function[token] and words.forms[token].isalpha()]
     spans = selection.spend(lexical, content)
@@ -210,14 +210,3 @@ def _with_table(graph, node: int, options: list[Candidate], words: Words, table:
             likely = _EM_SCORE * value * (_FUNCTION_SCORE if words.function[token] else 1)
             best[(token,)] = max(best.get((token,), 0.0), likely)
     return [Candidate(*item) for item in sorted(best.items(), key=lambda item: (-item[1], item[0]))]
-
-
-def _span_strings(names: Names, spans: dict[int, Span]) -> None:
-    """Add to `spans` the span of each string of a name: its tokens within the span of the name."""
-    for name, strings in names.strings.items():
-        whole = spans.get(name)
-        if whole is None:
-            continue
-        parts = names.parts.get((name, whole), [whole] * len(strings))
-        for string, tokens in zip(strings, parts, strict=True):
-            spans.setdefault(string, span(tokens[0], tokens[-1]))

@@ -27,7 +27,10 @@ def marked(block: Sequence[str], entry: AmrEntry, style: str = "isi", relist: bo
     relist: True to delete old alignments outside the nodes (`# ::alignments`, marks of roles), as `jamr` always does
     """
     relist = relist or style == "jamr"
-    graph = iter(_graph_lines(entry, style, relist))
+    graph_lines = entry.penman.split("\n")
+    for row, first, end, text in sorted(_edits(graph_lines, entry, style, relist), reverse=True):
+        graph_lines[row] = graph_lines[row][:first] + text + graph_lines[row][end:]
+    graph = iter(graph_lines)
     lacks_tokens = not metadata_of(entry.comments).get("tok")
     lines: list[str] = []
     for line in block:
@@ -42,13 +45,6 @@ def marked(block: Sequence[str], entry: AmrEntry, style: str = "isi", relist: bo
     if style == "jamr":
         index = next(number for number, line in enumerate(lines) if not line.lstrip().startswith("#"))
         lines[index:index] = jamr_lines(entry)
-    return lines
-
-
-def _graph_lines(entry: AmrEntry, style: str, relist: bool) -> list[str]:
-    lines = entry.penman.split("\n")
-    for line, first, end, text in sorted(_edits(lines, entry, style, relist), reverse=True):
-        lines[line] = lines[line][:first] + text + lines[line][end:]
     return lines
 
 

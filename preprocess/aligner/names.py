@@ -118,7 +118,9 @@ def _alike(string: str, form: str) -> bool:
 def _some_strings(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
     """Return the matches of as many successive strings as possible: equal tokens, or else tokens that begin alike."""
     alike = _runs(strings, words.forms, _alike)
-    least = _least_sizes(strings)
+    least: list[int] = []  # for each string the least size of a run that ends with it and has a string of three letters
+    for string in strings:
+        least.append(1 if len(string) > 2 else (least[-1] if least else len(strings)) + 1)
     size = max((run for row, enough in zip(alike, least, strict=True) for run in row if run >= enough), default=0)
     if not size:
         return []
@@ -144,15 +146,6 @@ def _runs(strings: list[str], forms: Sequence[str], same: Callable[[str, str], b
         before = [run + 1 if same(string, form) else 0 for run, form in zip(shifted, forms, strict=False)]
         rows.append([min(run, len(strings) - 1) for run in before])
     return rows
-
-
-def _least_sizes(strings: list[str]) -> list[int]:
-    """Return for each string the least size of a run that ends with it and has a string of three letters or more."""
-    sizes, size = [], len(strings)
-    for string in strings:
-        size = 1 if len(string) > 2 else size + 1
-        sizes.append(size)
-    return sizes
 
 
 def _spread(first: int, start: int, size: int, count: int) -> list[Span]:

@@ -189,7 +189,13 @@ def candidates(graph: AmrGraph, words: Words) -> tuple[list[list[Candidate]], Na
     around = Around(graph)
     names = Names({}, {})
     options: list[list[Candidate]] = [[] for _ in graph.labels]
-    _find_names(graph, words, names, options)
+    for entity, name, strings in named(graph):
+        names.strings[name] = strings
+        for score, spans in name_spans([unquoted(graph.labels[string]) for string in strings], words):
+            whole = span(min(s[0] for s in spans), max(s[-1] for s in spans))
+            names.parts.setdefault((name, whole), spans)
+            options[name].append(Candidate(whole, score))
+            options[entity].append(Candidate(whole, 0.8 * score))
     taken = {string for strings in names.strings.values() for string in strings}
     counts = numbers(words) if any(is_number(graph.labels[node]) for node in graph.constants) else []
     for node in range(len(graph)):
@@ -214,21 +220,11 @@ def _best(options: list[Candidate]) -> list[Candidate]:
     return sorted(best.values(), key=lambda candidate: (-candidate.score, candidate.tokens))
 
 
-def _find_names(graph: AmrGraph, words: Words, names: Names, options: list[list[Candidate]]) -> None:
-    for entity, name, strings in named(graph):
-        names.strings[name] = strings
-        for score, spans in name_spans([unquoted(graph.labels[string]) for string in strings], words):
-            whole = span(min(s[0] for s in spans), max(s[-1] for s in spans))
-            names.parts.setdefault((name, whole), spans)
-            options[name].append(Candidate(whole, score))
-            options[entity].append(Candidate(whole, 0.8 * score))
-
-
 def _constant(around: Around, node: int, words: Words, counts: list[tuple[float, Span]]) -> Iterator[Candidate]:
     label = around.graph.labels[node]
     role, source = around.into[node][0] if around.into[node] else ("", node)
     if label in CONSTANT_WORDS:
-        yield from _listed(_word_scores(CONSTANT_WORDS, label), words)
+        yield from _listed(_scores_of(CONSTANT_WORDS[label]), words)
         if label == "-":
             lemma = around.lemma(source)
             yield from (Candidate((i,), STRONG) for i, form in enumerate(words.forms) if negated(lemma, form))
@@ -274,7 +270,7 @@ def _time_of_day(text: str, words: Words) -> Iterator[Candidate]:
 def _concept(around: Around, node: int, words: Words) -> Iterator[Candidate]:
     label = around.graph.labels[node]
     lemma = without_sense(label)
-    yield from _listed(_word_scores(CONCEPT_WORDS, label) or _word_scores(CONCEPT_WORDS, lemma), words)
+    yield from _listed(_scores_of(CONCEPT_WORDS.get(label) or CONCEPT_WORDS.get(lemma, "")), words)
     for role, name in around.out[node]:
         if role == "name" and name in around.graph.constants:
             yield from (Candidate(c.tokens, 0.8 * c.score) for c in _constant(around, name, words, []))
@@ -345,15 +341,9 @@ def _nominalised(around: Around, node: int, words: Words) -> Iterator[Candidate]
             elif alike >= DERIVED and source > node:  # the edge is written as an inverse role, such as :ARG1-of
                 yield Candidate((token,), NOMINAL)
         if around.graph.labels[source] in ("have-org-role-91", "have-rel-role-91"):
-            yield from _role_nouns(around, source, words)
-
-
-def _role_nouns(around: Around, relation: int, words: Words) -> Iterator[Candidate]:
-    for role, noun in around.out[relation]:
-        if role in ("ARG2", "ARG3"):
-            for token, score in enumerate(_alike(around.lemma(noun), words)):
-                if score >= DERIVED:
-                    yield Candidate((token,), 0.88)
+            nouns = [noun for role, noun in around.out[source] if role in ("ARG2", "ARG3")]
+            scores = (score for noun in nouns for score in enumerate(_alike(around.lemma(noun), words)))
+            yield from (Candidate((token,), 0.88) for token, score in scores if score >= DERIVED)
 
 
 def _inflected(lemma: str, around: Around, node: int, words: Words) -> Iterator[Candidate]:
@@ -371,10 +361,6 @@ def _listed(scores: dict[str, float], words: Words) -> Iterator[Candidate]:
         score = scores.get(form) or scores.get(words.lemmas[token])
         if score:
             yield Candidate((token,), score)
-
-
-def _word_scores(table, label: str) -> dict[str, float]:
-    return _scores_of(table[label]) if label in table else {}
 
 
 @cache

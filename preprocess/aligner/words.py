@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from transition_parser.preprocess.aligner.tables import (
     FUNCTION_WORDS,
@@ -64,6 +64,7 @@ _VARIANTS = (
     ("ogue", "og"), ("ll", "l"), ("ae", "e"), ("oe", "e"), ("grey", "gray"), ("ence", "ense"), ("ph", "f"),
 )  # fmt: skip
 _SHORTEST_STEM = 3
+_IRREGULAR = {concept: frozenset(words.split()) for concept, words in IRREGULAR_DERIVATIONS.items()}
 
 
 @lru_cache(maxsize=1 << 18)
@@ -112,12 +113,7 @@ def negated(concept: str, form: str) -> bool:
 
 def related(concept: str, form: str) -> bool:
     """Return True for a pair of the table of irregular derivations."""
-    return form in _irregular().get(concept, ())
-
-
-@cache
-def _irregular() -> dict[str, frozenset[str]]:
-    return {concept: frozenset(words.split()) for concept, words in IRREGULAR_DERIVATIONS.items()}
+    return form in _IRREGULAR.get(concept, ())
 
 
 @lru_cache(maxsize=1 << 16)

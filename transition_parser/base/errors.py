@@ -44,6 +44,17 @@ def input_error(
 
 
 @contextmanager
+def collected(problems: list[InputError] | None) -> Iterator[None]:
+    """Append an `InputError` of the block to `problems`; raise it if `problems` is None."""
+    try:
+        yield
+    except InputError as error:
+        if problems is None:
+            raise
+        problems.append(error)
+
+
+@contextmanager
 def needs_extra(extra: str, what: str) -> Iterator[None]:
     """Raise `InputError` if an import in the block fails because an extra of the package is not installed.
 

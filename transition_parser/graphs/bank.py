@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from transition_parser.base.errors import InputError, input_error, shortened
+from transition_parser.base.errors import InputError, collected, input_error, shortened
 from transition_parser.base.files import open_input
 from transition_parser.graphs.amr import AmrGraph, PenmanLayout
 from transition_parser.graphs.conllu import decode_line
@@ -202,17 +202,11 @@ def parse_bank(
 ) -> Iterator[AmrEntry]:
     """Yield the entries of an iterable of UTF-8 encoded lines. See `read_bank` for the other parameters."""
     for start, block in _blocks(lines, path, first):
-        try:
+        with collected(skip_bad):
             entry = parse_entry(block if graphs else [line for line in block if _is_comment(line)], path, start)
-            if entry.graph is None and is_header(entry.metadata):
-                continue
-            _ = graphs and entry.amr  # raises an error for an entry without a graph
-        except InputError as error:
-            if skip_bad is None:
-                raise
-            skip_bad.append(error)
-            continue
-        yield entry
+            if entry.graph is not None or not is_header(entry.metadata):
+                _ = graphs and entry.amr  # raises an error for an entry without a graph
+                yield entry
 
 
 def _blocks(lines: Iterable[bytes], path: str | None, first: int) -> Iterator[tuple[int, list[str]]]:

@@ -209,15 +209,12 @@ class MultiWords(NamedTuple):
         lowered = form.lower()
         if lowered in self.forms:
             return _with_case(self.forms[lowered], form)
-        return self._by_affix(form, lowered) or (form,)
-
-    def _by_affix(self, form: str, lowered: str) -> Words | None:
         for size in range(len(form) - 1, 0, -1):
             if (words := self.suffixes.get(lowered[-size:])) is not None:
                 return (form[:-size] + words[0], *words[1:])
             if (words := self.prefixes.get(lowered[:size])) is not None:
                 return (*_with_case(words[:-1], form), words[-1] + form[size:])
-        return None
+        return (form,)
 
 
 _Counts = defaultdict[str, Counter[Words]]
@@ -351,7 +348,11 @@ class _Labels:
         now, self._waiting, text = self._waiting[:size], self._waiting[size:], self._before + self._waiting
         found = self._labeller(text, len(self._before), len(self._before) + size) if size else b""
         self._before = (self._before + now)[-self._labeller.context :]
-        raw, self._raw = _cut(self._raw, len(self._waiting) - self._waiting.count(" "))
+        held, end = len(self._waiting) - self._waiting.count(" "), len(self._raw)
+        while held:  # these characters and the white space between them stay
+            end -= 1
+            held -= not self._raw[end].isspace()
+        raw, self._raw = self._raw[:end], self._raw[end:]
         return raw, bytes(label for label, character in zip(found, now, strict=True) if character != " ")
 
     def _squeeze(self, stretch: str) -> None:
@@ -364,12 +365,3 @@ class _Labels:
             self._blank = stretch[-1].isspace()
         else:
             self._blank = blank
-
-
-def _cut(text: str, held: int) -> tuple[str, str]:
-    """Return the text in two parts. The second holds exactly the last `held` characters that are not white space."""
-    end = len(text)
-    while held:
-        end -= 1
-        held -= not text[end].isspace()
-    return text[:end], text[end:]

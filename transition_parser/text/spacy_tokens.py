@@ -147,27 +147,21 @@ def _by_affixes(part: str, specials: Mapping[str, tuple[str, ...]]) -> list[str]
         before += [part[:prefix]] if prefix else []
         behind += [part[end:]] if end < len(part) else []
         part = part[prefix:end]
+    inside: list[str] = []
     if part in specials:
-        inside = specials[part]
-    elif not part or _ADDRESS.match(part):
-        inside = (part,) if part else ()
-    else:
-        inside = _by_infixes(part)
-    return [*before, *inside, *reversed(behind)]
+        inside += specials[part]
+    elif part:
+        start = 0
+        for match in () if _ADDRESS.match(part) else _INFIX.finditer(part):
+            if match.start():
+                inside += (part[start : match.start()], match[0])
+                start = match.end()
+        inside.append(part[start:])
+    return [*before, *filter(None, inside), *reversed(behind)]
 
 
 def _length(match: regex.Match | None) -> int:
     return 0 if match is None else match.end() - match.start()
-
-
-def _by_infixes(part: str) -> tuple[str, ...]:
-    found: list[str] = []
-    start = 0
-    for match in _INFIX.finditer(part):
-        if match.start():
-            found += (part[start : match.start()], match[0])
-            start = match.end()
-    return tuple(form for form in (*found, part[start:]) if form)
 
 
 @cache

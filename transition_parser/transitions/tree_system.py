@@ -298,11 +298,21 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
         if reason:
             return reason
         if action.kind is Kind.SHIFT:
-            return self._why_wrong_shift_label(state, action)
-        if action.kind in (Kind.LEFT_ARC, Kind.RIGHT_ARC):
-            from_root = action.kind is Kind.LEFT_ARC and self.spec.left_arc_from_root(situation)
-            return self._why_wrong_relation(from_root, action)
-        return None
+            if situation.front_is_root:
+                return None if action.label is None else "the root's SHIFT has no label"
+            word = state.words[state.buffer[0]]
+            due = self.shift(word)
+            return None if action == due else f"the word at the front of the buffer, {word!r}, asks for {due}"
+        if action.kind not in (Kind.LEFT_ARC, Kind.RIGHT_ARC):
+            return None
+        if action.label is None:
+            return "an arc needs a relation"
+        from_root = action.kind is Kind.LEFT_ARC and self.spec.left_arc_from_root(situation)
+        if self.roots.allow(action.label, from_root):
+            return None
+        if not from_root:
+            return f"only an arc from the root carries the relation {action.label!r}"
+        return f"an arc from the root carries the relation {' or '.join(map(repr, sorted(self.roots.labels)))}"
 
     def apply(self, state: State, action: Action) -> State:
         stack, buffer, heads, relations = (
@@ -369,24 +379,6 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
         headless = [state.heads[word] for word in stack].count(NO_HEAD)
         has_head = size > 0 and state.heads[top] != NO_HEAD
         return Situation(*moves, front == root - 1, has_head, headless == 0, headless == 1)
-
-    def _why_wrong_shift_label(self, state: State, action: Action) -> str | None:
-        if state.buffer[0] == state.root:
-            return None if action.label is None else "the root's SHIFT has no label"
-        word = state.words[state.buffer[0]]
-        due = self.shift(word).label
-        if action.label != due:
-            return f"the word at the front of the buffer, {word!r}, asks for {Action(Kind.SHIFT, due)}"
-        return None
-
-    def _why_wrong_relation(self, from_root: bool, action: Action) -> str | None:
-        if action.label is None:
-            return "an arc needs a relation"
-        if self.roots.allow(action.label, from_root):
-            return None
-        if not from_root:
-            return f"only an arc from the root carries the relation {action.label!r}"
-        return f"an arc from the root carries the relation {' or '.join(map(repr, sorted(self.roots.labels)))}"
 
 
 def _named_words(stack: Sequence[int], buffer: Sequence[int]) -> tuple[int, int, int, int]:
