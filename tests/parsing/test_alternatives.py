@@ -157,7 +157,7 @@ def test_a_consensus_is_one_of_the_beam_and_the_same_on_every_path():
     assert any(one.actions != other.actions for one, other in zip(beam, whole, strict=True))
     parser, checked = Parser.load("en-amr", BEAM, precision="fp32"), 0
     for sentence, chosen in zip(sentences, whole, strict=True):
-        derivations = [parse for _, parse in parser.parse_observed(sentence, lambda _step: None, 2 * BEAM)]
+        derivations = [parse for _, parse in parser.derivations(sentence, 2 * BEAM)[1]]
         found = ranked(derivations, 2 * BEAM).ranked
         agreements = AMR.agreements(found, [parse.probability**0.5 for parse in found])
         best = found[agreements.index(max(agreements))]

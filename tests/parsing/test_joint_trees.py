@@ -245,4 +245,4 @@ def test_what_does_not_go_together_is_said(models, amr_checkpoint):
         Parser.load(models[0], others=[amr_checkpoint])
     parser = Parser.load(models[0], others=models[1:])
     with pytest.raises(InputError, match="find trees together have no search of their own: name one model"):
-        parser.parse_observed(Sentence.from_words(("a", "b")), lambda observed: None)
+        parser.derivations(Sentence.from_words(("a", "b")))

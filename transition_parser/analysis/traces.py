@@ -6,17 +6,17 @@ The probabilities in the trace of a model are the ones by which search ranked it
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
-from transition_parser.modules.contract import ActionScores, Decoder
+from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.formalisms import Formalism
 from transition_parser.parsing.parser import AnySentence, Parser
-from transition_parser.parsing.search import Observed
 from transition_parser.states.table import ActionTable
 from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action, TransitionSystem
@@ -150,32 +150,36 @@ def _traced(
     parser: Parser, sentence: AnySentence, number: int, nbest: int | None, pause: Callable[[], None], only: int | None
 ) -> Trace:
     formalism, table = parser.formalism, parser.resources.table
-    recorder = _Recorder(parser.model.decoder, pause)
-    found = parser.parse_observed(sentence, recorder, nbest, number)
+    encoder_out, found = parser.derivations(sentence, nbest, number)
     words = [normalise(form) for form in sentence.forms]
     derivations = []
     for place, (hypothesis, parse) in enumerate(found):
-        steps: Iterable[Step] = ()
+        steps: list[Step] = []
         if only is None or place == min(only, len(found) - 1):
-            steps = recorder.filled(steps_of(formalism, table.system, words, parse.actions), hypothesis.tokens)
+            scored = not parser.model.searches_directly
+            choices = _choices(parser, encoder_out, hypothesis.tokens, pause) if scored else ()
+            for step, choice in zip_longest(steps_of(formalism, table.system, words, parse.actions), choices):
+                pause()
+                steps.append(step if choice is None else choice.step(step, table))
         graph, total = formalism.parse_as_data(parse), sum(hypothesis.step_scores)
         derivations.append(TracedDerivation(graph, len(parse.actions), tuple(steps), hypothesis.score, total))
     return Trace(formalism.name, parser.resources.parser.system, tuple(sentence.forms), tuple(derivations))
 
 
 class _Choice(NamedTuple):
-    """The K actions that a hypothesis could choose from at a step."""
+    """The K actions that a hypothesis could choose from at a step, and the one that it took."""
 
+    taken: int
     tokens: np.ndarray  # (K,) int; the ids of the competing actions
     log_probs: np.ndarray  # (K,) float
     legal: np.ndarray  # (K,) bool; see `CompetingAction.legal`
     seen: Mapping[str, np.ndarray]  # view of the words (`Decoder.visible_words`) → (P,)
 
-    def step(self, step: Step, taken: int, table: ActionTable) -> Step:
+    def step(self, step: Step, table: ActionTable) -> Step:
         """Return the step with its probability, its competing actions and the words that the network sees."""
         order = np.argsort(-self.log_probs, kind="stable")
         shown = order[:MOST_CANDIDATES].tolist()
-        place = int(np.flatnonzero(self.tokens == taken)[0])
+        place = int(np.flatnonzero(self.tokens == self.taken)[0])
         shown = shown if place in shown else [*shown, place]
         candidates = tuple(
             CompetingAction(
@@ -200,45 +204,23 @@ def _sparse(values: np.ndarray) -> list[tuple[int, int]]:
     return list(zip(there.tolist(), values[there].tolist(), strict=True))
 
 
-class _Recorder:
-    """An observer of the search of one sentence; a hypothesis is known by its actions, which have a number each."""
-
-    def __init__(self, decoder: Decoder, pause: Callable[[], None]) -> None:
-        self.decoder, self.table, self.pause = decoder, decoder.table, pause
-        self.places: dict[tuple[int, int], int] = {}  # (place, next action) → place
-        self.of_rows: list[int] = []  # the place of each row of search
-        self.choices: dict[int, _Choice] = {}
-
-    def __call__(self, observed: Observed) -> None:
-        self.of_rows = self._moved(observed)
-        words = self.decoder.visible_words(observed.machine.observe())
-        seen = {name: values.cpu().numpy() for name, values in words.items()}
-        self._remember(observed.alive.tolist(), observed.scores, seen)
-        self.pause()
-
-    def _moved(self, observed: Observed) -> list[int]:
-        """Return the place of each row after the row's last action."""
-        tokens = observed.tokens.tolist()
-        if not self.of_rows:  # the first step
-            return [0] * len(tokens)
-        origin = range(len(tokens)) if observed.origin is None else observed.origin.tolist()
-        pairs = ((self.of_rows[row], token) for row, token in zip(origin, tokens, strict=True))
-        return [self.places.setdefault(pair, 1 + len(self.places)) for pair in pairs]
-
-    def _remember(self, alive: list[bool], found: ActionScores, seen: Mapping[str, np.ndarray]) -> None:
-        actions = len(self.table.tokens)
-        log_probs = found.log_probabilities(actions).cpu().numpy()
-        legal = found.may_be_taken(actions).cpu().numpy()
-        for row, place in enumerate(self.of_rows):
-            if alive[row]:
-                tokens = (log_probs[row] > float("-inf")).nonzero()[0]
-                values = {name: of_rows[row] for name, of_rows in seen.items()}
-                self.choices[place] = _Choice(tokens, log_probs[row, tokens], legal[row, tokens], values)
-
-    def filled(self, steps: Iterable[Step], tokens: Sequence[int]) -> Iterator[Step]:
-        """Yield the steps of a hypothesis with the competing actions; unchanged if no step of search was observed."""
-        place = 0
-        for step, token in zip_longest(steps, tokens if self.choices else ()):
-            self.pause()
-            yield step if token is None else self.choices[place].step(step, token, self.table)
-            place = self.places.get((place, token), -1)  # −1 after the last action, whose place is not recorded
+@torch.inference_mode()
+def _choices(
+    parser: Parser, encoder_out: EncoderOut, tokens: Sequence[int], pause: Callable[[], None]
+) -> Iterator[_Choice]:
+    """Yield the choices at each step of a derivation of one sentence, as search has them."""
+    decoder, actions = parser.model.decoder, len(parser.resources.table.tokens)
+    search, device = decoder.start(encoder_out), encoder_out.words.device
+    search.greedy = parser.beam == 1
+    last, alive = torch.full((1,), decoder.table.end, device=device), torch.ones(1, dtype=torch.bool, device=device)
+    for token in tokens:
+        pause()
+        scores = decoder.step(last, search, alive)
+        words = decoder.visible_words(search.machine.observe())
+        seen = {name: values[0].cpu().numpy() for name, values in words.items()}
+        log_probs = scores.log_probabilities(actions)[0].cpu().numpy()
+        legal = scores.may_be_taken(actions)[0].cpu().numpy()
+        competing = (log_probs > float("-inf")).nonzero()[0]
+        yield _Choice(token, competing, log_probs[competing], legal[competing], seen)
+        last = torch.full((1,), token, device=device)
+        search.machine.apply(last)

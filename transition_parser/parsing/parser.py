@@ -52,7 +52,7 @@ from transition_parser.parsing.preparation import (
     usual_batch,
     workers,
 )
-from transition_parser.parsing.search import Observer, search
+from transition_parser.parsing.search import search
 from transition_parser.parsing.sentences.files import Reading, read_sentences
 from transition_parser.parsing.sentences.streams import ErrorAtEnd, in_chunks, in_weighed_chunks
 from transition_parser.parsing.sentences.texts import (
@@ -409,12 +409,12 @@ class Parser(Generic[P_co]):
         if facts is not None and facts is not given and facts.has_ids:
             facts.warn_of_unused()
 
-    def parse_observed(
-        self, sentence: AnySentence, observer: Observer, nbest: int | None = None, number: int = 1
-    ) -> list[tuple[Hypothesis, P_co]]:
-        """Parse one sentence by itself, and tell an observer of each step of search.
+    def derivations(
+        self, sentence: AnySentence, nbest: int | None = None, number: int = 1
+    ) -> tuple[EncoderOut, list[tuple[Hypothesis, P_co]]]:
+        """Parse one sentence by itself.
 
-        Return the derivations, best first, each with the parse that it builds.
+        Return the encoder's output, and the derivations, best first, each with the parse that it builds.
 
         nbest: maximum number of derivations; by default the whole beam
         number: the number of the sentence, for messages
@@ -425,9 +425,9 @@ class Parser(Generic[P_co]):
             raise InputError("models that find trees together have no search of their own: name one model")
         one = self._to_parse(sentence, number)
         with workers(self.threads, self.device):  # sets the number of threads
-            _, (found,), (tags,) = self._searched([one], nbest or self.beam, observer)
+            encoder_out, (found,), (tags,) = self._searched([one], nbest or self.beam)
         parses = [self._replay(one, best, tags) for best in found]
-        return [(best, self._calibrated(parse)) for best, parse in zip(found, parses, strict=True)]
+        return encoder_out, [(best, self._calibrated(parse)) for best, parse in zip(found, parses, strict=True)]
 
     def _to_parse(self, sentence: AnySentence, number: int, given: GivenFacts | None = None) -> _ToParse:
         forms = checked_forms(sentence, self.formalism.sentence, number, self.longest)
@@ -518,14 +518,14 @@ class Parser(Generic[P_co]):
         return in_batches([len(one.words) for one in sentences], self.beam, self.batch_tokens, least)
 
     def _searched(
-        self, batch: list[_ToParse], nbest: int, observer: Observer | None = None
+        self, batch: list[_ToParse], nbest: int
     ) -> tuple[EncoderOut, list[list[Hypothesis]], list[Mapping[str, Sequence[str]]]]:
         """Return the encoder's output, and the `nbest` best derivations and the tags by column of each sentence."""
         with _told_of_large_weights():
             encoder_out, tags = self._encoded(batch)
             facts = [one.facts for one in batch]
             guide = Guide(self.resources.table, facts, self.device) if any(facts) else None
-            best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, observer, guide)
+            best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, guide=guide)
             return encoder_out, best, tags
 
     def _encoded(self, batch: list[_ToParse]) -> tuple[EncoderOut, list[Mapping[str, Sequence[str]]]]:
