@@ -202,24 +202,6 @@ def test_markup_is_text(tab, served, tmp_path, model):
         assert "<script>window.ran = 1</script>" in shown and "<img src=x" in shown
 
 
-@pytest.mark.slow
-def test_fifty_requests_at_once_lose_nothing(tab, served, parsers):
-    tab.goto(served)
-    ask = """async (texts) => Promise.all(texts.map(async (text, i) => {
-        const body = JSON.stringify({ model: i % 2 ? "en-amr" : "en-ewt", text });
-        const headers = { "Content-Type": "application/json" };
-        const reply = await fetch("api/parse", { method: "POST", headers, body });
-        return [reply.status, await reply.json()];
-    }))"""
-    asked = [f"Number {i} of them told me {'very ' * (i % 7)}little ." for i in range(50)]
-    answers = tab.evaluate(ask, asked)
-    for i, (text, (status, answer)) in enumerate(zip(asked, answers, strict=True)):
-        expected = parsers[("en-ewt", "en-amr")[i % 2]].parse(text)
-        assert status == 200 and [one["written"] for one in answer["sentences"]] == [
-            str(one.annotated()) for one in expected
-        ]
-
-
 def test_what_is_wrong_is_said_on_the_page(browser, served):
     context = browser.new_context()
     tab = context.new_page()

@@ -14,7 +14,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy import displacy
-from spacy.tokens import Doc, Span, Token
+from spacy.tokens import Doc, Token
 from spacy.training import Example
 from spacy.vocab import Vocab
 
@@ -125,15 +125,6 @@ def test_tokens_stay_and_sentences_are_found(trees):
     is_valid(document)
     assert [(t.dep_, t.pos_, t._.arc_score) for t in document if t.is_space] == [("dep", "SPACE", None)] * 3
     assert all(0 < token._.arc_score <= 1 for token in document if not token.is_space)
-
-
-def test_sentences_that_a_document_has_are_kept(trees):
-    words = ["He", "ran", "She", "slept", ".", "\n", "\n\n", "Why"]
-    starts = [True, False, True, False, False, False, True, True]
-    document = trees(Doc(trees.vocab, words=words, sent_starts=starts))
-    assert [token.is_sent_start for token in document] == starts
-    assert [len(tree) for tree in document._.tree] == [2, 3, 1]
-    is_valid(document)
 
 
 @pytest.mark.parametrize("starts", [{}, {3: False}, {3: False, 4: True}, {6: False}, {6: None, 2: True}, {9: True}])
@@ -473,13 +464,6 @@ document = pickle.loads({pickled!r})(spacy.blank("en")("She ran."))
 assert len(document._.tree) == 1 and document[0]._.arc_score > 0
 """
     run_code(code)
-
-
-def test_what_is_shown_of_attributes():
-    nlp = pipeline("transition_parser", "transition_amr")
-    assert not any(nlp.analyze_pipes()["problems"].values())
-    assert Doc.has_extension("tree") and Span.has_extension("amr")
-    assert isinstance(nlp("She ran.")._.tree[0], DependencyTree)
 
 
 def test_tokens_that_do_not_show_are_no_words(trees):

@@ -132,12 +132,6 @@ def test_a_missing_text_is_an_empty_text_everywhere(kind, missing, tmp_path):
 
 
 @KINDS
-def test_numbers_are_no_texts(kind):
-    with pytest.raises(InputError, match=r"item 2 is 1\.5, not a string"):
-        sentences_from(["Go.", 1.5], kind)
-
-
-@KINDS
 def test_texts_before_one_that_is_none_can_be_taken(kind):
     texts = sentences_of_texts(["Go.", "", 7], kind)
     assert [len(next(texts)), len(next(texts))] == [1, 0]

@@ -60,11 +60,6 @@ def test_what_is_written_of_a_text():
     assert "".join(map(str, sentences_from(TEXT, Sentence))) == WRITTEN
 
 
-def test_no_space_between_sentences():
-    mark = sentences_from("He left.Why?", Sentence)[0].rows[-1]
-    assert (mark.form, mark.misc) == (".", "SpaceAfter=No")
-
-
 def test_what_is_written_of_a_text_for_amrs():
     first, *_, last = sentences_from(TEXT, AmrEntry)
     assert first.metadata == {"id": "1", "snt": "We can't sleep.", "tok": "We ca n't sleep ."}
@@ -102,11 +97,6 @@ def test_the_sentences_of_several_texts_are_numbered_through(kind):
     sentences = sentences_from(["Go. Stop.", "Wait."], kind)
     assert [sentence.id for sentence in sentences] == ["1", "2", "3"]
     assert [sentence.spans[0] for sentence in sentences] == [(0, 2), (4, 8), (0, 4)]
-
-
-@KINDS
-def test_words_and_files_have_no_places_in_a_text(kind):
-    assert sentences_from([["Go", "."]], kind)[0].spans == ()
 
 
 @KINDS
