@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from transition_parser.base.errors import InputError, shortened
 from transition_parser.graphs.amr import AmrGraph, Edge, PenmanLayout, canonical, named, without_gaps
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
-from transition_parser.graphs.conllu import Row, Sentence
+from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
 from transition_parser.parsing.completion import SentenceFacts, complete, without, without_meaning
@@ -38,6 +38,7 @@ Wiki = bool | Literal["name"]
 
 NO_TAGS: Mapping[str, Sequence[str]] = MappingProxyType({})
 _NO_COLUMNS = Columns()
+_COLUMNS = ("lemma", "upos", "xpos", "feats")
 SCORE_KEY = "ArcScore"  # the key of an arc's confidence in MISC
 # comments that `annotated` writes anew, or that describe another graph
 _REPLACED = ("parse_score", "score", "nbest", "actions")
@@ -173,7 +174,9 @@ class Parse(SentenceParse):
         sentence = self.tagged()
         columns = zip(sentence.words, self.tree.heads, self.tree.relations, self.arc_scores, strict=True)
         words = [
-            {"form": row.form, **_columns(row), "head": head, "relation": relation, "score": score}
+            {"form": row.form}
+            | {name: None if (value := getattr(row, name)) == UNKNOWN else value for name in _COLUMNS}
+            | {"head": head, "relation": relation, "score": score}
             for row, head, relation, score in columns
         ]
         ranges = [(row.form, *row.span) for row in sentence.rows if row.is_range]
@@ -380,11 +383,6 @@ def _with_places(words: list[dict[str, Any]], spans: Sequence[tuple[int, int]]) 
     return [{**word, "start": start, "end": end} for word, (start, end) in zip(words, places, strict=True)]
 
 
-def _columns(row: Row) -> dict[str, str | None]:
-    columns = {"lemma": row.lemma, "upos": row.upos, "xpos": row.xpos, "feats": row.feats}
-    return {name: None if value == UNKNOWN else value for name, value in columns.items()}
-
-
 def _derivation(parse: Parse | AmrParse) -> dict[str, Any]:
     actions = [str(action) for action in parse.actions]
     found: dict[str, Any] = {"score": parse.score, "probability": parse.probability, "actions": actions}
@@ -415,10 +413,14 @@ def replay_tree(
 
     tree, log_probs = replay(table, words, hypothesis.tokens, hypothesis.step_scores)
     upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))
-    of_words = _tags_of_words(sentence, tags)
-    rules, found = (_known(name, sentence, of_words, tags, columns) for name in (LEMMA, FEATS))
-    lemmas = tuple(map(columns.lemma, sentence.forms, of_words, rules))
-    features = tuple(UNKNOWN if value == NO_FEATURES else value for value in found)
+    given = [row.upos if upos else UNKNOWN for row in sentence.words]
+    of_words = [tag if own == UNKNOWN else own for own, tag in zip(given, upos or given, strict=True)]
+    values = {name: tags.get(name, ()) for name in (LEMMA, FEATS)}
+    for name, known in columns.forms.items():  # forms of the training data have its values
+        if values[name]:
+            values[name] = [*map(known.get, zip(sentence.forms, of_words, strict=True), values[name])]
+    lemmas = tuple(map(columns.lemma, sentence.forms, of_words, values[LEMMA]))
+    features = tuple(UNKNOWN if value == NO_FEATURES else value for value in values[FEATS])
     scores = tuple(map(math.exp, log_probs))
     return Parse(
         sentence, tree, scores, tuple(map(table.action, hypothesis.tokens)), hypothesis.score,
@@ -428,24 +430,6 @@ def replay_tree(
 
 def _probability(hypothesis: Hypothesis) -> float:
     return math.exp(sum(hypothesis.step_scores))
-
-
-def _known(
-    column: str, sentence: Sentence, of_words: Sequence[str], tags: Mapping[str, Sequence[str]], columns: Columns
-) -> Sequence[str]:
-    """Return the value of each word in a column: from the training data for known forms, else the predicted value."""
-    predicted, known = tags.get(column, ()), columns.forms.get(column)
-    if not known or not predicted:
-        return predicted
-    return [*map(known.get, zip(sentence.forms, of_words, strict=True), predicted)]
-
-
-def _tags_of_words(sentence: Sentence, tags: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    """Return the UPOS tag of each word, from the input or else predicted; `_` for all where the model predicts none."""
-    if UPOS not in tags:
-        return [UNKNOWN] * len(sentence.forms)
-    both = zip(sentence.words, tags[UPOS], strict=True)
-    return [tag if row.upos == UNKNOWN else row.upos for row, tag in both]
 
 
 def replay_amr(
