@@ -19,7 +19,7 @@ from tests.conftest import SAMPLE, SAMPLE_AMR, made_once, run_here
 from tests.tiny_encoder import make_encoder
 from transition_parser import Parser
 from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
-from transition_parser.data.dataset import Sentences, Side, TransitionDataset
+from transition_parser.data.dataset import Sentences, TransitionDataset
 from transition_parser.data.resources import Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.encoder import EncoderOut
@@ -206,9 +206,7 @@ def make_batch(task: TransitionParsingTask, folder: Path, lengths: range, count:
 
 def pairs_of(resources: Resources, sources: list[torch.Tensor], targets: list[torch.Tensor]) -> Sentences:
     """Sentences of piece ids with their derivations."""
-    return Sentences(
-        [resources.words(ids.tolist()) for ids in sources], Side.from_tensors(sources), Side.from_tensors(targets)
-    )
+    return Sentences([resources.words(ids.tolist()) for ids in sources], sources, targets)
 
 
 def make_criterion(task: TransitionParsingTask) -> LegalCrossEntropyCriterion:

@@ -47,40 +47,24 @@ class _Known(NamedTuple):
         return sum(t.numel() * t.element_size() for t in tensors if t is not None)
 
 
-class Side(NamedTuple):
-    """The pieces of a corpus's sentences, or the actions of their derivations.
-
-    tokens: indexable, 1-D id tensors that end in `</s>`
-    sizes: (N,) integers; the lengths of these N tensors
-    """
-
-    tokens: Sequence[Tensor]
-    sizes: np.ndarray
-
-    @classmethod
-    def from_tensors(cls, tokens: Sequence[Tensor]) -> Side:
-        """Return the side with these tensors, whose lengths are computed."""
-        return cls(tokens, np.array([len(ids) for ids in tokens]))
-
-
 @dataclass(frozen=True)
 class Sentences:
     """The sentences of a corpus and their derivations. Raises `ValueError` if the numbers of both differ.
 
     words: the normalised words of each sentence
-    source: the pieces of the words
-    target: the actions of the derivations; None for parsing
+    source: the ids of the words' pieces, 1-D tensors that end in `</s>`
+    target: the ids of the derivations' actions, likewise; None for parsing
     """
 
     words: Sequence[Sequence[str]]
-    source: Side
-    target: Side | None = None
+    source: Sequence[Tensor]
+    target: Sequence[Tensor] | None = None
 
     def __post_init__(self) -> None:
-        if self.target is not None and len(self.source.tokens) != len(self.target.tokens):
+        if self.target is not None and len(self.source) != len(self.target):
             raise ValueError(
-                f"{len(self.source.tokens)} sentences, but {len(self.target.tokens)} derivations: both must come from "
-                "one run of `transition-parser preprocess` and `fairseq-preprocess`"
+                f"{len(self.source)} sentences, but {len(self.target)} derivations: both must come from one run of "
+                "`transition-parser preprocess` and `fairseq-preprocess`"
             )
 
 
@@ -140,6 +124,8 @@ class TransitionDataset(FairseqDataset):
         shuffle: bool = True,
     ) -> None:
         self.resources, self.sentences, self.annotations = resources, sentences, annotations
+        sides = (sentences.source, sentences.target or [()] * len(sentences.source))
+        self._lengths = np.array([[*map(len, side)] for side in sides]).T  # (N, 2)
         self.dictionary = resources.source_dictionary
         self.opens = resources.opens_word()
         self.device_table = DeviceTable.from_table(resources.table)
@@ -149,13 +135,13 @@ class TransitionDataset(FairseqDataset):
         self._cached_bytes = 0
 
     def __len__(self) -> int:
-        return len(self.sentences.source.tokens)
+        return len(self.sentences.source)
 
     def __getitem__(self, index: int) -> dict:
-        source, target = self.sentences.source.tokens[index], self.sentences.target
+        source, target = self.sentences.source[index], self.sentences.target
         if self.alpha:
             source = self.resources.sample(self.sentences.words[index], self.alpha, self._draws(index))
-        return {"id": index, "source": source, "target": None if target is None else target.tokens[index]}
+        return {"id": index, "source": source, "target": None if target is None else target[index]}
 
     def _draws(self, index: int) -> Iterator[float]:
         """Yield the random numbers that determine the sampled pieces of a sentence.
@@ -243,17 +229,16 @@ class TransitionDataset(FairseqDataset):
 
     def num_tokens(self, index: int) -> int:
         """Return the greater of source and target length, for batching by `--max-tokens`."""
-        return int(max(self.size(index)))
+        return max(self.size(index))
 
     def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
         """Return `num_tokens` of many sentences."""
-        sizes, target = self.sentences.source.sizes[indices], self.sentences.target
-        return sizes if target is None else np.maximum(sizes, target.sizes[indices])
+        return self._lengths[indices].max(1)
 
     def size(self, index: int) -> tuple[int, int]:
         """Return the numbers of pieces and actions, each including `</s>`; 0 actions without derivations."""
-        source, target = self.sentences.source, self.sentences.target
-        return int(source.sizes[index]), 0 if target is None else int(target.sizes[index])
+        source, target = self._lengths[index].tolist()
+        return source, target
 
     def ordered_indices(self) -> np.ndarray:
         """Return the indices ordered by length, in random order within one length.
@@ -284,8 +269,7 @@ class TransitionDataset(FairseqDataset):
     @property
     def sizes(self) -> np.ndarray:
         """The lengths of the N sentences: (N, 2) integers, source and target; (N,) if there are no targets."""
-        source, target = self.sentences.source, self.sentences.target
-        return source.sizes if target is None else np.stack([source.sizes, target.sizes], 1)
+        return self._lengths[:, 0] if self.sentences.target is None else self._lengths
 
     def filter_indices_by_size(self, indices, max_sizes):
         """Return all indices, and an empty list: fairseq would leave out sentences longer than `--max-tokens`."""

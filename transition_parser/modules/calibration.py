@@ -65,7 +65,7 @@ def log_odds(confidence: float) -> float:
     return math.log(confidence / (1.0 - confidence))
 
 
-def _scaling(name: str, value: object) -> Scaling:
+def _scaling(name: str, value: Any) -> Scaling:
     known = isinstance(value, Mapping) and value.keys() == set(Scaling._fields)
     if not known or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in value.values()):
         raise InputError(f"the calibration of {shown(name)} must be a temperature and an offset, not {shown(value)}")

@@ -21,7 +21,7 @@ from transition_parser import criterions, schedulers  # noqa: F401  (registers t
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.machine import has_fast_bf16, let_idle_threads_sleep_soon
 from transition_parser.base.process import keep_freed_memory, limit_instructions
-from transition_parser.data.dataset import ReadWords, Sentences, Side, TransitionDataset, WordData
+from transition_parser.data.dataset import ReadWords, Sentences, TransitionDataset, WordData
 from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
 from transition_parser.modules.pretrained import keep_vectors
@@ -231,7 +231,7 @@ class TransitionParsingTask(FairseqTask):
         )
         self.datasets[split] = TransitionDataset(
             self.resources,
-            Sentences(words, Side(source, source.sizes), Side(target, target.sizes)),
+            Sentences(words, source, target),
             word_data,
             needs=self.needs,
             trees=training and self._explorer is not None,
@@ -252,8 +252,8 @@ class TransitionParsingTask(FairseqTask):
     def build_dataset_for_inference(self, src_tokens, src_lengths, **kwargs) -> TransitionDataset:
         """Return sentences without derivations as a dataset, for `fairseq-interactive`."""
         words = [self.resources.words(tokens.tolist()) for tokens in src_tokens]
-        sentences = Sentences(words, Side(src_tokens, src_lengths.numpy()))
-        return TransitionDataset(self.resources, sentences, WordData(read=self._read_words()), shuffle=False)
+        sentences, data = Sentences(words, src_tokens), WordData(read=self._read_words())
+        return TransitionDataset(self.resources, sentences, data, shuffle=False)
 
     def _read_words(self, sentences: Sequence[Sequence[str]] = (), split: str = "") -> ReadWords | None:
         """Return a function that reads the model's word inputs other than pieces; None if it has no such input."""
