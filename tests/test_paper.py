@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 import tomllib
-from dataclasses import replace
 from unittest import mock
 
 import pytest
@@ -182,12 +181,6 @@ def test_an_ensemble_is_of_seeds_of_another_row(corpus, results, of_two, tmp_pat
     shutil.rmtree(models[1].parent)
     assert paper.run_all(of_two(corpus, "twice", "c")) == 0
     assert (out / results.name).read_bytes() == before and not capfd.readouterr().err
-    shown = paper_table.rows(paper_table.read([out / results.name]))
-    assert [row[2:4] for row in shown if row[0] == "twice"] == [["95.0", "1"]]
-    # another flag of the members' row is another ensemble, too
-    monkeypatch.setattr(paper, "flags_of", lambda table, row: "--arch stack_transformer_small\n")
-    *_, run = paper.runs_of(of_two(corpus, "c", "twice"))
-    assert run.members and not paper.Results(out / results.name).has(run)
 
 
 def test_an_ensemble_without_its_members_fails(corpus, of_two, monkeypatch, capsys):
@@ -252,31 +245,6 @@ def test_a_row_may_be_searched_greedily_alone(results):
     assert head[0] == "LAS on test by tag, beam 1" and [row[0] for row in body] == ["d"]
 
 
-@pytest.mark.slow
-def test_a_row_with_other_beams_is_another_run(corpus, results, tmp_path, monkeypatch):
-    text = (paper.PAPERS / "stack-transformer.toml").read_text(encoding="utf-8")
-    (tmp_path / "stack-transformer.toml").write_text(text.replace('{name = "c",', '{name = "c", beams = [1],'))
-    arguments = ["stack-transformer", str(corpus), str(tmp_path), "--seeds", "1", "--epochs", "1", "--rows", "c"]
-    (usual,) = paper.runs_of(paper.options().parse_args(arguments))
-    monkeypatch.setattr(paper, "PAPERS", tmp_path)
-    (greedy,) = paper.runs_of(paper.options().parse_args(arguments))
-    assert greedy.settings == {**usual.settings, "beams": [1]} and greedy.folder != usual.folder
-    assert paper.Results(results).has(usual) and not paper.Results(results).has(greedy)
-
-
-def test_a_treebank_with_other_tags_has_no_scores_without_punctuation(corpus, results, tmp_path):
-    plain = tmp_path / "plain.conllu"
-    lines = (line.split("\t") for line in (corpus / "test.conllu").read_text(encoding="utf-8").splitlines())
-    rows = ([*columns[:4], "_", *columns[5:]] if len(columns) == 10 else columns for columns in lines)
-    plain.write_text("".join("\t".join(columns) + "\n" for columns in rows), encoding="utf-8")
-    arguments = ["stack-transformer", str(corpus), str(results.parent), "--seeds", "1", "--epochs", "1", "--rows", "c"]
-    (usual,) = paper.runs_of(paper.options().parse_args(arguments))
-    folder = results.parent / usual.folder
-    assert usual.scores_of_trees(folder).keys() == {"without punctuation", "las on test"}
-    other = replace(usual, files=dict.fromkeys(paper.SPLITS, plain))
-    assert other.scores_of_trees(folder).keys() == {"las on test"}
-
-
 def test_scores_by_parts_and_without_punctuation_are_tables_too(results, tmp_path):
     (found,) = paper_table.read([results])
     head, *body = paper_table.rows_by([found], "tag")
@@ -310,7 +278,6 @@ def test_every_nth_sentence_of_a_corpus(file, tmp_path):
         (["1", "DATA", "OUT", "--rows", "c", "x"], "table 1 has no row 'x': give some of a, a legal"),
         (["OUT", "OUT"], "has no files train, dev and test, all .conllu or all .amr"),
         (["DATA", "OUT", "--seeds", "0"], "--seeds, --epochs and --every must be 1 or more"),
-        (["DATA", "OUT", "--epochs", "0"], "--seeds, --epochs and --every must be 1 or more"),
         (["DATA", "OUT", "--vectors", "no-such.vec"], "no-such.vec: no such file"),
         (["DATA", "OUT", "--device", "nowhere"], "the device 'nowhere' can't be used here"),
     ],
@@ -320,24 +287,6 @@ def test_bad_input_is_one_line(arguments, problem, corpus, tmp_path):
     done = run(ROOT / "run" / "paper.py", "stack-transformer", *(names.get(one, one) for one in arguments), status=2)
     assert problem in done.stderr and done.stderr.startswith("paper.py: error: ") and done.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.slow
-def test_rows_with_vectors_are_run_where_there_are_some(corpus, tmp_path):
-    def runs(*more: object) -> dict[str, paper.Run]:
-        arguments = paper.options().parse_args(["stack-attention", "3", str(corpus), str(tmp_path), *map(str, more)])
-        return {run.row["name"]: run for run in paper.runs_of(arguments)}
-
-    vectors = tmp_path / "glove.txt"
-    vectors.write_text("the 1\n")
-    without, found = runs(), runs("--vectors", vectors)
-    assert [*without] == ["whole", "no POS", "no s", "no r", "words"]
-    assert [*found] == [*without, "words, pretraining"]
-    settings = [run.settings for run in found.values()]
-    assert settings[:-1] == [run.settings for run in without.values()] and len(settings[-1]["vectors"]) == 64
-    with pytest.raises(InputError, match="row 'words, pretraining' needs --vectors FILE"):
-        runs("--rows", "words, pretraining")
-    assert [*runs("--rows", "words", "--vectors", vectors)] == ["words"]
 
 
 def test_a_run_that_fails_is_named(tmp_path):

@@ -101,27 +101,24 @@ def test_punctuation_is_left_out_of_an_evaluation_on_request(evaluated, checkpoi
     assert len(counted) == len(skipped) == 4 and "tokens_f1" not in skipped[0]
 
 
-def test_evaluation_of_a_missing_model_says_so_in_one_line(tmp_path):
-    done = bash("evaluate.sh", "no such model", SAMPLE, cwd=tmp_path, status=2)
-    assert "no such model" in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
+@pytest.mark.parametrize(
+    ("gold", "more", "problem"),
+    [
+        (SAMPLE, (), "no such model"),
+        (SAMPLE_AMR, ("--consensus",), "--consensus is tried in any case"),
+        (SAMPLE_AMR, ("--punct", "skip"), "--punct is for trees"),
+    ],
+)
+def test_what_an_evaluation_cannot_do_is_said_in_one_line(gold, more, problem, tmp_path):
+    """Before anything is parsed."""
+    done = bash("evaluate.sh", "no such model", gold, *more, cwd=tmp_path, status=2)
+    assert problem in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
 
 
-def test_evaluation_of_amrs_tries_a_consensus_anyway(tmp_path):
-    done = bash("evaluate.sh", "no such model", SAMPLE_AMR, "--consensus", cwd=tmp_path, status=2)
-    assert "--consensus is tried in any case" in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
-
-
-@pytest.mark.parametrize("last", [("--punct", "all"), ("--punct=",), ("--punct",)])
-def test_punctuation_counts_or_is_skipped(last, tmp_path):
-    done = bash("evaluate.sh", "model", SAMPLE, *last, cwd=tmp_path, status=2)
+def test_punctuation_counts_or_is_skipped(tmp_path):
+    done = bash("evaluate.sh", "model", SAMPLE, "--punct=", cwd=tmp_path, status=2)
     assert done.stderr.startswith("usage: bash run/evaluate.sh") and "[--punct count|skip]" in done.stderr
     assert done.stderr.count("\n") == 1 and not done.stdout and not list(tmp_path.iterdir())
-
-
-def test_of_amrs_no_punctuation_is_left_out(tmp_path):
-    """That is said before anything is parsed."""
-    done = bash("evaluate.sh", "no such model", SAMPLE_AMR, "--punct", "skip", cwd=tmp_path, status=2)
-    assert "--punct is for trees" in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
 
 
 def test_training_reads_a_config_and_lets_idle_threads_sleep(tmp_path, data_folder):

@@ -25,13 +25,8 @@ def some(*shape: int) -> torch.Tensor:
 
 MIXED = {
     "sum": lambda x, y: x + y,
-    "in place": lambda x, y: x.add_(y),
     "product": lambda x, y: x @ y,
     "cat": lambda x, y: torch.cat([x, y]),
-    "where": lambda x, y: torch.where(x > 0, x, y),
-    "gather": lambda x, y: x.gather(0, (y > 0).long()),
-    "cat with a number": lambda x, y: torch.stack([x[0, 0], y[0, 0]]),
-    "layer": lambda x, y: F.linear(x, y),
     "rows of the other": lambda x, y: y[x[0].long() * 0],
 }
 
@@ -61,60 +56,34 @@ def test_the_host_reads_nothing_without_a_copy(device):
 
 COUNTED = {
     "item": (lambda x: x[0, 0].item(), {"item": 1}),
-    "int": (lambda x: int(x[0, 0]), {"item": 1}),
-    "float": (lambda x: float(x.sum()), {"item": 1}),
     "bool": (lambda x: bool((x > 0).any()), {"item": 1}),
-    "if": (lambda x: 1 if x.sum() > 0 else 0, {"item": 1}),
     "tolist": (lambda x: x.tolist(), {"tolist": 1}),
     "equal": (lambda x: torch.equal(x, x), {"equal": 1}),
-    "allclose": (lambda x: torch.allclose(x, x), {"allclose": 1}),
     "cpu": (lambda x: x.cpu(), {"cpu": 1}),
-    "to": (lambda x: x.to("cpu", torch.float64), {"cpu": 1}),
     "copy": (lambda x: torch.zeros(4, 3).copy_(x), {"cpu": 1}),
     "upload": (lambda x: x.copy_(torch.zeros(4, 3)), {"upload": 1}),
-    "moved": (lambda x: torch.zeros(3).to(x.device), {"upload": 1}),
     "from Python": (lambda x: torch.tensor([1, 2], device=x.device), {"upload": 1}),
     "new": (lambda x: x.new_tensor([1.0, 2.0]), {"upload": 1}),
     "list": (lambda x: x[[0, 2]], {"upload": 1}),
-    "list in a tuple": (lambda x: x[:, [0, 2]], {"upload": 1}),
-    "list set": (lambda x: x.__setitem__([0, 2], 5.0), {"upload": 1}),
     "index of the host": (lambda x: x[torch.tensor([0, 2])], {"upload": 1}),
     "nonzero": (lambda x: (x > 0).nonzero(), {"nonzero": 1}),
-    "where": (lambda x: torch.where(x > 0), {"nonzero": 1}),
     "unique": (lambda x: x.unique(return_inverse=True), {"_unique2": 1}),
     "mask": (lambda x: x[x > 0], {"mask": 1}),
     "mask set": (lambda x: x.__setitem__(x > 0, x[:, 0].sum()[None]), {"mask": 1}),
-    "masked select": (lambda x: x.masked_select(x > 0), {"masked_select": 1}),
     "repeat": (lambda x: x.repeat_interleave(torch.arange(4, device=DEVICE), 0), {"repeat_interleave": 1}),
-    "bincount": (lambda x: torch.arange(4, device=DEVICE).bincount(), {"bincount": 1}),
     "shapes": (lambda x: [len(x), x.numel(), x.size(1), x.is_contiguous()], {}),
     "sums": (lambda x: (x + 1).sum(0) @ x.t(), {}),
     "repeated as often as known": (
         lambda x: x.repeat_interleave(torch.arange(4, device=DEVICE), 0, output_size=6),
         {},
     ),
-    "repeated alike": (lambda x: x.repeat_interleave(2, 0), {}),
-    "rows": (lambda x: x[torch.arange(2, device=DEVICE)], {}),
     "mask filled": (lambda x: x.masked_fill(x > 0, 0.0), {}),
     "mask set to a number": (lambda x: x.__setitem__(x > 0, 0.0), {}),
-    "topk": (lambda x: x.topk(2), {}),
     "scatter": (lambda x: x.scatter(1, torch.zeros(4, 1, dtype=torch.long, device=DEVICE), 1.0), {}),
 }
 
 
-COMPARED = (
-    "item",
-    "int",
-    "tolist",
-    "list",
-    "nonzero",
-    "unique",
-    "mask",
-    "masked select",
-    "sums",
-    "topk",
-    "repeated alike",
-)
+COMPARED = ("item", "tolist", "list", "nonzero", "unique", "mask", "sums")
 
 
 @pytest.mark.parametrize("name", COUNTED)
@@ -126,7 +95,6 @@ def test_what_makes_the_host_wait_is_counted(device, name, inference):
     with torch.inference_mode(inference):
         found = function(x)
     assert device.waits.kinds == Counter(counts)
-    assert device.waits.total() == sum(counts.values())
     if name in COMPARED:
         assert_equal(found, function(some(4, 3)))
 
@@ -145,7 +113,7 @@ def assert_equal(found, wanted) -> None:
 
 def test_nothing_on_the_cpu_is_counted(device):
     x = some(4, 3)
-    for read in (x.sum().item, x.tolist, x.nonzero, x.unique, x.cpu, x.numpy, lambda: x[x > 0], lambda: bool(x[0, 0])):
+    for read in (x.sum().item, x.tolist, x.nonzero, x.cpu, x.numpy, lambda: x[x > 0], lambda: bool(x[0, 0])):
         read()
     assert device.waits.total() == 0
 

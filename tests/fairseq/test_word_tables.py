@@ -13,7 +13,6 @@ from tests.crosses import mostly_slow
 from tests.fairseq import test_models
 from tests.small_models import MODELS, SIZES, make_batch, make_criterion, make_folder, make_task, with_words
 from tests.tiny_encoder import make_encoder
-from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.models.registry import architecture_of
@@ -111,20 +110,6 @@ def test_averaged_and_exported_it_parses_alike(checkpoint, tmp_path):
     assert first.keys() == again.keys() and all(torch.equal(first[name], again[name]) for name in first)
 
 
-def test_a_damaged_list_of_words_is_refused(checkpoint, tmp_path):
-    run_here("export", checkpoint, "-o", tmp_path / "exported")
-    path = tmp_path / "exported" / "words.txt"
-    path.write_text("".join(sorted(path.read_text(encoding="utf-8").splitlines(keepends=True))), encoding="utf-8")
-    with pytest.raises(InputError, match="its SHA-256 is not the one in"):
-        load_model(tmp_path / "exported")
-
-
-@pytest.mark.parametrize("precision", ["fp32", "bf16", "int8"])
-def test_unknown_words_are_parsed_in_every_precision(checkpoint, precision):
-    parser = Parser.load(checkpoint, precision=precision, beam=2, threads=1)
-    assert [len(parse.tree) for parse in parser.parse(UNKNOWN)] == [4, 1]
-
-
 def test_batches_make_no_difference(checkpoint):
     test_models.check_batches(checkpoint)
 
@@ -141,9 +126,3 @@ def test_a_table_is_carried_over_word_by_word(checkpoint, data):
     assert torch.equal(found[0], wanted[0])
     for row, word in enumerate(ours.frequent_words[:30], 1):
         assert torch.equal(found[row], wanted[theirs.frequent_words.index(word) + 1]), word
-
-
-def test_training_needs_the_vectors_that_a_table_starts_from(data, tmp_path):
-    flags = ("--word-table", "9", "--word-table-vectors", "--word-table-width", "5")
-    done = test_models.train(data, tmp_path, "stack_transformer_small", *flags, status=1)
-    assert "the vectors of the data are 4 wide, the embeddings 5: give --word-table-width 4" in done.stderr

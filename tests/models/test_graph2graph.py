@@ -239,14 +239,6 @@ def test_rows_without_gaps_are_read_as_rows_with_gaps(monkeypatch, half):
     assert (found[0] - found[1]).abs().max() < (0.1 if half else 1e-5)
 
 
-def test_a_segment_that_the_encoder_lacks_starts_as_its_last(encoder):
-    source = PretrainedLayers(encoder, "", 1)
-    transformer = Transformer(source.sizes, 1, source.positions, 3, 0.0, False)
-    source.copy_to(transformer)
-    theirs = source.embeddings.token_type_embeddings.weight
-    assert torch.equal(transformer.segments.weight, theirs[[0, 1, 1]])
-
-
 # --- classifiers ----------------------------------------------------------------------------
 
 
@@ -619,18 +611,6 @@ def refined(of_any_shape) -> tuple:
     return model, slots, list(model.plain.decoder.readings(slots))
 
 
-def test_a_tree_that_says_nothing_is_read_as_none(of_any_shape):
-    """Where relations of attention are zero, as they start, and labels too, all readings are alike."""
-    model, slots, readings = refined(of_any_shape)
-    assert len(readings) == 3 and (readings[1] - readings[0])[slots.mask].abs().max() > CLOSE
-    with torch.no_grad():
-        for name, table in model.named_parameters():
-            if "relation_" in name or "decoder.labels" in name:
-                table.zero_()
-        for found in model.plain.decoder.readings(slots):
-            assert (found - readings[0])[slots.mask].abs().max() < CLOSE
-
-
 def test_each_reading_knows_the_best_heads_of_the_one_before(of_any_shape):
     """The graph made by plain loops."""
     model, slots, readings = refined(of_any_shape)
@@ -681,14 +661,6 @@ def test_what_reads_is_there_once(of_any_shape):
     assert copied.decoder.encoder is copied.encoder is not model.encoder
 
 
-def test_without_refining_there_are_no_relations_to_learn(of_any_shape):
-    task, _ = of_any_shape
-    architecture = architecture_of("recursive_g2g_small")
-    options = architecture.options(**{**architecture.defaults, "refine": 0})
-    model = architecture.build(options, task.resources)
-    assert model.decoder.labels is None and not any("relation_keys" in name for name, _ in model.named_parameters())
-
-
 def test_the_kernel_scores_relations_as_training_does():
     """In bf16, parsing takes a kernel and training does not."""
     torch.manual_seed(1)
@@ -733,12 +705,9 @@ def test_amrs_are_refused(tmp_path_factory):
     ("name", "options", "problem"),
     [
         ("sentence_transformer_g2g", {"tag_loss": 0.1}, "no --tag-loss here"),
-        ("state_transformer", {"read_tags": True, "tag_loss": 0.1}, "no --tag-loss here"),
         ("sentence_transformer", {"encoder_attention_heads": 5}, "does not divide --encoder-embed-dim"),
         ("sentence_transformer", {"pretrained": "x", "pretrained_layers": "1-2"}, "is for other models"),
-        ("recursive_g2g", {"refine": 21}, "refine"),
         ("sentence_transformer", {"fresh_layers": 1}, "--fresh-layers is for --pretrained"),
-        ("sentence_transformer", {"pretrained": "x", "fresh_layers": -1}, "--fresh-layers"),
     ],
 )
 def test_options_that_contradict_each_other(name, options, problem):

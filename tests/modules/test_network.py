@@ -47,14 +47,6 @@ def test_attention_with_a_mask_per_head_and_query(grad):
     assert torch.allclose(found, reference_attention(attention, x, memory, visible), atol=1e-6)
 
 
-def test_both_kernels_are_causal_alike():
-    torch.manual_seed(1)
-    attention, x = Attention(8, 2), torch.randn(2, 6, 8)
-    with torch.no_grad():
-        fused = attention(x, x, None, causal=True)
-    assert torch.allclose(attention(x, x, None, causal=True), fused, atol=1e-6)
-
-
 @pytest.mark.parametrize("sinusoidal", [False, True])
 def test_state_positions_score_q_times_p_wk(sinusoidal):
     """Against the formula of the paper with a (T, P, dim) tensor of position embeddings."""
@@ -261,14 +253,3 @@ def test_search_encodes_as_training_does(monkeypatch, layers, local, heads, dtyp
         assert torch.equal(found.mask, wanted.mask) and torch.equal(found.lengths, wanted.lengths)
         close = 1e-5 if dtype is torch.float else 0.1
         assert torch.allclose(found.words[found.mask].float(), wanted.words[wanted.mask], atol=close)
-
-
-@pytest.mark.skipif(search_kernels.library() is None, reason="set up without a compiler for the kernels")
-def test_autocast_encodes_alike():
-    encoder = make_encoder()
-    tokens = some_pieces(encoder, left=False)
-    with torch.inference_mode():
-        wanted = encoder(tokens)
-        with torch.autocast("cpu", torch.bfloat16):
-            found = encoder(tokens)
-    assert torch.allclose(found.words[found.mask].float(), wanted.words[wanted.mask], atol=0.1)

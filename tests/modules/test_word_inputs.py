@@ -1,6 +1,5 @@
 """Tags, domains and letters as inputs of words: each alone and all together, whatever else is in the batch."""
 
-from dataclasses import fields
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,9 +11,8 @@ from transition_parser.data.resources import WORD_FILES
 from transition_parser.kernels import search_kernels
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
 from transition_parser.modules.encoder import ReadingSettings, RecurrentEncoder, WordReader
-from transition_parser.modules.options import ModelOptions
 from transition_parser.modules.tagging import check_tagged, tag_heads
-from transition_parser.modules.words import INPUTS, WordInputs, WordOptions
+from transition_parser.modules.words import WordInputs
 from transition_parser.text.columns import Columns
 from transition_parser.text.word_vectors import WordVectors
 
@@ -164,15 +162,6 @@ def test_words_side_by_side_are_projected_only_where_their_width_must_be_another
         assert reader(tokens, read).words.shape == (2, 3, 8)
 
 
-def test_every_option_of_words_is_said_by_one_input_or_by_words_themselves():
-    said = [{*kind.Options.__annotations__} - {"not_in_flags"} for kind in INPUTS]
-    said.append({*WordOptions.__annotations__})
-    names = {field.name for field in fields(WordOptions)}
-    assert set.union(*said) == names and sum(map(len, said)) == len(names)
-    assert all(kind.switch in kind.Options.__annotations__ for kind in INPUTS)
-    assert not {field.name for field in fields(ModelOptions)}
-
-
 @pytest.mark.parametrize("flags", [*FLAGS, ALL], ids=str)
 def test_a_model_is_exported_with_the_files_that_its_inputs_need(flags):
     needed = {
@@ -309,10 +298,7 @@ def test_columns_that_the_data_lacks():
         ({"read_xpos": True, "tag_loss": 0.1}, "leave one of them out"),
         (CONCAT, "--join-inputs concat: words are read by their pieces alone; give some of --read-tags, "),
         ({"tag_width": 9}, "--tag-width does nothing without --read-tags: give --read-tags, too"),
-        ({"xpos_width": 9, "read_tags": True}, "--xpos-width does nothing without --read-xpos"),
-        ({"domain_width": 9}, "--domain-width does nothing without --read-domain"),
         ({"word_table_width": 9}, "--word-table-width does nothing without --word-table"),
-        ({"word_table_vectors": True}, "--word-table-vectors does nothing without --word-table"),
         ({"join_inputs": "sum"}, "--join-inputs must be one of add, concat, not 'sum'"),
     ],
 )
