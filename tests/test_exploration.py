@@ -51,16 +51,6 @@ def _policy(share=0.3):
     return ExplorationPolicy(share, torch.Generator().manual_seed(5))
 
 
-def test_trees_are_the_gold_ones(of_system):
-    task, batch = of_system
-    relations = task.table.relations
-    for row, gold in enumerate(batch["references"]):
-        heads, labels = batch["trees"]["heads"][row].tolist(), batch["trees"]["relations"][row].tolist()
-        n = len(gold)
-        assert [0 if head == n else head + 1 for head in heads[:n]] == list(gold.heads)
-        assert [relations[label] for label in labels[:n]] == list(gold.relations)
-
-
 @pytest.mark.parametrize("kind", mostly_slow(MODELS, *USUAL_KINDS))
 def test_correct_actions_build_the_gold_tree(of_system, kind):
     """Whatever an untrained model prefers among them."""

@@ -57,13 +57,9 @@ def test_other_commands_need_no_extra(command, tmp_path):
     assert (tmp_path / "output").exists()
 
 
-@pytest.mark.parametrize(
-    "command",
-    [("draw", SAMPLE), ("draw", SAMPLE_AMR)],
-    ids=["tree", "amr"],
-)
-def test_pictures_say_which_extra_they_need(command, tmp_path):
-    said = without_extras(*command, "-o", tmp_path / "picture.svg", status=2).stderr
+@pytest.mark.parametrize("file", [SAMPLE, SAMPLE_AMR], ids=["tree", "amr"])
+def test_pictures_say_which_extra_they_need(file, tmp_path):
+    said = without_extras("draw", file, "-o", tmp_path / "picture.svg", status=2).stderr
     assert said == (
         "transition-parser: error: pictures need the extra `draw` (No module named 'matplotlib'): "
         "pip install 'transition-parser[draw]'\n"

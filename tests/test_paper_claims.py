@@ -50,11 +50,9 @@ def test_claims_are_of_rows_that_their_tables_have(of):
     [
         ("better", 1.1, None, "holds"),
         ("better", 0.9, None, "can't be said"),
-        ("better", -1.1, None, "does not hold"),
         ("better", 0.9, 0.4, "holds"),
         ("better", 0.9, 0.5, "can't be said"),
         ("worse", -1.1, None, "holds"),
-        ("worse", 1.1, None, "does not hold"),
         ("as good", -0.9, None, "holds"),
         ("as good", 5.0, 0.1, "holds"),
         ("as good", -1.1, 2.0, "does not hold"),
@@ -103,13 +101,6 @@ def test_a_claim_names_its_score():
     assert claim(punct="skip").ours(runs) == "+3.5: holds"
 
 
-def test_a_run_that_two_files_have_is_one_seed(tmp_path):
-    for name in ("a.json", "b.json"):
-        runs = [trained("a", 1, 70.1), trained("b", 1, 70.0)]
-        (tmp_path / name).write_text(json.dumps({"runs": runs}))
-    assert claim().ours(paper_table.read([tmp_path / "a.json", tmp_path / "b.json"])) == "+0.1: can't be said"
-
-
 def test_the_command_prints_a_row_for_each_claim(tmp_path):
     path = tmp_path / "use.json"
     path.write_text(json.dumps({"runs": [trained("arc-hybrid", 1, 80.0), trained("arc-eager", 1, 70.0)]}))
@@ -144,24 +135,6 @@ def test_a_claim_without_punctuation_is_not_judged_where_there_is_no_such_score(
     del against["without punctuation"]
     assert claim(punct="skip").ours([row, against]) == "has no scores without punctuation"
     assert claim().ours([row, against]) == "+10.0: holds"
-
-
-def test_runs_of_other_training_data_are_no_further_seeds():
-    runs = [trained("a", 1, 80.0), trained("a", 1, 70.0)]
-    runs[1]["settings"]["data"]["train"] = "another"
-    assert [len(own) for own in paper_table.groups(runs).values()] == [1, 1]
-
-
-def test_a_failing_command_is_one_line(monkeypatch, capsys):
-    def fail(command):
-        raise InputError(f"{command}: prints 0 tables, not one.")
-
-    monkeypatch.setattr(update_docs, "printed", fail)
-    monkeypatch.setattr(sys, "argv", ["update_docs.py", "--check"])
-    with pytest.raises(SystemExit) as ended:
-        update_docs.main()
-    said = capsys.readouterr().err
-    assert ended.value.code == 2 and said.startswith("update_docs.py: error: ") and said.count("\n") == 1
 
 
 def test_a_command_that_prints_no_table_is_an_error():

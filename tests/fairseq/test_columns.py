@@ -9,7 +9,6 @@ import pytest
 from tests.conftest import SAMPLE, SAMPLE_AMR, fairseq_preprocess, run, run_here, train, train_command
 from tests.crosses import mostly_slow
 from tests.fairseq import test_models
-from tests.scripts import bash
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu
@@ -93,15 +92,6 @@ def test_a_model_that_reads_given_tags_needs_them(data, tmp_path, arch, column, 
     assert parser.given_columns == [column]
     with pytest.raises(InputError, match=f"sentence 1: word 1 has no {column.upper()}"):
         parser.parse([["The", "dog"]])
-
-
-@pytest.mark.slow
-def test_an_evaluation_keeps_the_columns_that_any_member_of_an_ensemble_must_be_given(data, tmp_path):
-    for name, options in (("plain", ()), ("reader", ("--read-tags",))):
-        train(data, tmp_path / name, *options, updates=2)
-    plain, reader = (tmp_path / name / "checkpoint_last.pt" for name in ("plain", "reader"))
-    done = bash("evaluate.sh", plain, SAMPLE, "--ensemble", reader, cwd=tmp_path)
-    assert done.stdout.count('"las"') == 4
 
 
 @pytest.fixture(scope="module")

@@ -66,11 +66,6 @@ def test_amrs_have_no_costs(amr_data_folder, tmp_path):
     assert "--action-loss hinge is for dependency trees, not for amr" in failed(amr_data_folder, tmp_path, *HINGE)
 
 
-def test_exploration_in_bf16_and_over_several_batches(data_folder, tmp_path):
-    done = train(data_folder, tmp_path, *DYNAMIC, *HINGE, "--train-precision", "bf16", "--update-freq", "2", updates=4)
-    assert '"valid_las"' in done.stdout + done.stderr
-
-
 def failed(data, folder, *options):
     """The last line that training prints before it stops."""
     done = run(

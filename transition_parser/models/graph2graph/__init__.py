@@ -67,9 +67,7 @@ class _Parts:
                 f"the Graph2Graph Transformer reads and writes dependency trees, not {resources.table.system.name}"
             )
         self.options, source = options, None
-        self.sizes = Sizes(
-            options.encoder_embed_dim, options.encoder_ffn_embed_dim, options.encoder_attention_heads
-        )  # fmt: skip
+        self.sizes = Sizes(options.encoder_embed_dim, options.encoder_ffn_embed_dim, options.encoder_attention_heads)
         positions = options.longest
         if options.pretrained:
             source = PretrainedLayers(options.pretrained, options.pretrained_sha256, options.encoder_layers)

@@ -302,9 +302,8 @@ class SentenceG2gDecoder(FeedbackDecoder):
         return _at_places(read[changed.flatten().cumsum(0) - 1], some)
 
     def first_memory(self, slots: Slots) -> FeedbackMemory:
-        return FeedbackMemory(
-            encoded=torch.zeros_like(slots.words), stale=torch.ones_like(slots.lengths, dtype=torch.bool)
-        )  # fmt: skip
+        stale = torch.ones_like(slots.lengths, dtype=torch.bool)
+        return FeedbackMemory(encoded=torch.zeros_like(slots.words), stale=stale)
 
     def follow(self, tokens: Tensor, search: FeedbackSearch, states: States) -> None:
         memory = search.memory
