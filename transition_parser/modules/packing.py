@@ -48,9 +48,9 @@ def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module
     """Replace the linear layers of a model, except layers marked by `keep_weight`.
 
     A module asks for an activation within the product by the attribute `activation`: `relu` or `gelu`, applied to the
-    output of its layer `inner`; it must leave it to `inner` once `activation_in_product` is True. The modules of BERT
-    in transformers are recognised by their attributes. First the method `unfold` of each module moves its computation
-    into linear layers, if it has one.
+    output of its layer `inner`; it must leave it to `inner` once `activation_in_product` is True. The modules of BERT,
+    ours and those of transformers, are recognised by their attributes. First the method `unfold` of each module moves
+    its computation into linear layers, if it has one.
 
     make: makes a layer from a linear layer and the activation that follows it: `none`, `relu` or `gelu`
     narrowest: layers with fewer inputs or outputs stay as they are
@@ -74,15 +74,6 @@ def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module
         for name, layer in parent.named_children():
             if replaces(layer):
                 setattr(parent, name, make(layer, "none"))
-
-
-def merge_adapters(model: nn.Module) -> None:
-    """Merge the low-rank adapters of peft into the weights that they adapt, so that parsing needs no adapters."""
-    for parent in list(model.modules()):
-        for name, layer in list(parent.named_children()):
-            if hasattr(layer, "get_base_layer"):
-                layer.merge()
-                setattr(parent, name, layer.get_base_layer())
 
 
 def _keeps_weight(layer: nn.Linear) -> bool:

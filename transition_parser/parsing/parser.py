@@ -28,10 +28,10 @@ from transition_parser.base.process import give_back_freed_memory
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence
+from transition_parser.modules.bert import merge_adapters
 from transition_parser.modules.contract import Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.ensemble import Ensemble
-from transition_parser.modules.packing import merge_adapters
 from transition_parser.modules.tree_decoder import ArcBeliefs, TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import NbestRank, ranked

@@ -212,9 +212,9 @@ def _front_matter(path: Path) -> dict[str, Any]:
 
 
 def _is_here(encoder: str) -> bool:
-    """Return True if `transformers` is installed, and the pretrained encoder, a folder or a package, exists."""
+    """Return True if `tokenizers` is installed, and the pretrained encoder, a folder or a package, exists."""
     package = encoder.replace("-", "_")
-    if importlib.util.find_spec("transformers") is None:
+    if importlib.util.find_spec("tokenizers") is None:
         return False
     return Path(encoder).is_dir() or (package.isidentifier() and importlib.util.find_spec(package) is not None)
 

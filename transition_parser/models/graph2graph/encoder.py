@@ -89,7 +89,7 @@ class PretrainedLayers:
 
     def special_tokens(self) -> Tensor:
         """Return (3, width), the vectors of CLS, SEP and once more SEP."""
-        ids = [self.tokenizer.cls_token_id, self.tokenizer.sep_token_id, self.tokenizer.sep_token_id]
+        ids = [self.tokenizer.first, self.tokenizer.last, self.tokenizer.last]
         return self.embeddings.word_embeddings.weight.data[ids]
 
 

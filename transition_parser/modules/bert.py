@@ -1,0 +1,199 @@
+"""BERT (Devlin et al. 2019) with low-rank adapters (Hu et al. 2022), under the names of weights that its files have.
+
+Our own layers start in a tenth of the time that `transformers` takes to be imported. On CPUs they read sentences one
+after another without padding, with attention by `search_kernels`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from transition_parser.kernels import search_kernels
+from transition_parser.modules.layers import Dropout, HeadMask, scaled_dot_product_attention
+
+Attend = Callable[[Tensor, Tensor, Tensor], Tensor]  # queries, keys, values → what is read, all (…, width)
+
+
+class BertConfig(NamedTuple):
+    """What `config.json` says of a BERT. The names are those of the file."""
+
+    vocab_size: int
+    hidden_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    intermediate_size: int
+    max_position_embeddings: int
+    type_vocab_size: int = 2
+    hidden_dropout_prob: float = 0.1
+    attention_probs_dropout_prob: float = 0.1
+    layer_norm_eps: float = 1e-12
+    pad_token_id: int | None = 0
+    hidden_act: str = "gelu"
+    model_type: str = "bert"
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> BertConfig | None:
+        """Return the configuration; None for another kind of encoder. Raises `ValueError` where a number is missing."""
+        if (
+            values.get("model_type") != "bert"
+            or values.get("hidden_act") != "gelu"
+            or values.get("position_embedding_type", "absolute") != "absolute"
+            or values.get("is_decoder")
+        ):
+            return None
+        config = {name: values[name] for name in cls._fields if name in values}
+        missing = [name for name in cls._fields if name not in cls._field_defaults and name not in config]
+        numbers = {name: value for name, value in config.items() if name not in ("hidden_act", "model_type")}
+        wrong = [name for name, n in numbers.items() if type(n) not in (int, float) and name != "pad_token_id"]
+        if missing or wrong or config["hidden_size"] % config["num_attention_heads"]:
+            raise ValueError(f"config.json has no valid {(missing + wrong or ['num_attention_heads'])[0]}")
+        return cls(**config)
+
+
+class Bert(nn.Module):
+    """The layers of a BERT. Its weights are random until they are loaded."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.config, width = config, config.hidden_size
+        self.embeddings = nn.ModuleDict(
+            {
+                "word_embeddings": nn.Embedding(config.vocab_size, width, config.pad_token_id),
+                "position_embeddings": nn.Embedding(config.max_position_embeddings, width),
+                "token_type_embeddings": nn.Embedding(config.type_vocab_size, width),
+                "LayerNorm": nn.LayerNorm(width, config.layer_norm_eps),
+                "dropout": Dropout(config.hidden_dropout_prob),
+            }
+        )
+        layers = nn.ModuleList(BertLayer(config) for _ in range(config.num_hidden_layers))
+        self.encoder = nn.ModuleDict({"layer": layers})
+
+    def get_input_embeddings(self) -> nn.Module:
+        """Return the table of pieces."""
+        return self.embeddings["word_embeddings"]
+
+    def forward(self, ids: Tensor, mask: Tensor) -> list[Tensor]:
+        """Return the embeddings and the hidden states of each layer, (W, L, width).
+
+        ids: (W, L); the pieces of W windows.
+        mask: (W, L) bool; False at padding.
+        """
+        bias, config = HeadMask.from_visible(mask[:, None, None]).bias, self.config
+        dropout = config.attention_probs_dropout_prob if self.training else 0.0
+
+        def attend(*states: Tensor) -> Tensor:
+            heads = (x.unflatten(2, (config.num_attention_heads, -1)).transpose(1, 2) for x in states)
+            return scaled_dot_product_attention(*heads, bias, dropout).transpose(1, 2).flatten(2)
+
+        return self._states(ids, torch.arange(ids.size(1), device=ids.device), attend)
+
+    def reads_rows(self) -> bool:
+        """Return True if `read_row` can be called: not in training, because kernels have no dropout."""
+        if torch.is_grad_enabled() or self.training:
+            return False
+        if torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu") is not torch.bfloat16:
+            return False
+        like = self.embeddings["word_embeddings"].weight
+        return search_kernels.supports(like, self.config.hidden_size // self.config.num_attention_heads)
+
+    def read_row(self, ids: Tensor, positions: Tensor, ends: Tensor, longest: int) -> list[Tensor]:
+        """Return the embeddings and the hidden states of each layer, (N, width), of windows one after another.
+
+        ids, positions: (N,); the pieces, and the position of each in its window.
+        ends: (S + 1,) int32; 0 and the end of each window. Pieces behind the last end are padding.
+        longest: the number of pieces of the longest window.
+        """
+        where = (self.config.num_attention_heads, ends[:-1], ends.diff(), longest)
+        return self._states(ids, positions, lambda *states: search_kernels.self_attention(*states, *where))
+
+    def _states(self, ids: Tensor, positions: Tensor, attend: Attend) -> list[Tensor]:
+        tables = self.embeddings
+        x = tables["word_embeddings"](ids) + tables["token_type_embeddings"](torch.zeros_like(ids))
+        x = tables["dropout"](tables["LayerNorm"](x + tables["position_embeddings"](positions)))
+        states = [x]
+        for layer in self.encoder["layer"]:
+            states.append(layer(states[-1], attend))
+        return states
+
+
+class BertLayer(nn.Module):
+    """A layer of self-attention and feed-forward, each followed by a norm."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        width, inner = config.hidden_size, config.intermediate_size
+
+        def added(size: int) -> nn.ModuleDict:  # what adds a result to its input
+            norm = nn.LayerNorm(width, config.layer_norm_eps)
+            return nn.ModuleDict({"dense": nn.Linear(size, width), "LayerNorm": norm})
+
+        of_words = nn.ModuleDict({name: nn.Linear(width, width) for name in ("query", "key", "value")})
+        self.attention = nn.ModuleDict({"self": of_words, "output": added(width)})
+        self.intermediate, self.output = Intermediate(width, inner), added(inner)
+        self.dropout = Dropout(config.hidden_dropout_prob)
+
+    def forward(self, x: Tensor, attend: Attend) -> Tensor:
+        """Return the output of the layer for x, (…, width)."""
+        of_words = self.attention["self"]
+        read = attend(of_words["query"](x), of_words["key"](x), of_words["value"](x))
+        x = self._added(self.attention["output"], read, x)
+        return self._added(self.output, self.intermediate(x), x)
+
+    def _added(self, parts: Any, x: Tensor, before: Tensor) -> Tensor:
+        return parts["LayerNorm"](self.dropout(parts["dense"](x)) + before)
+
+
+class Intermediate(nn.Module):
+    """The inner part of a feed-forward; `packing` computes its product and GELU in one."""
+
+    def __init__(self, width: int, inner: int) -> None:
+        super().__init__()
+        self.dense, self.intermediate_act_fn = nn.Linear(width, inner), nn.GELU()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return (…, inner)."""
+        return self.intermediate_act_fn(self.dense(x))
+
+
+class Adapted(nn.Module):
+    """A linear layer with a low-rank adapter, which at first changes nothing. The names of weights are those of peft.
+
+    Source: Hu et al. 2022, sec. 4.1, with α = r
+    """
+
+    def __init__(self, layer: nn.Linear, rank: int) -> None:
+        super().__init__()
+        self.base_layer = layer
+        self.lora_A = nn.ModuleDict({"default": nn.Linear(layer.in_features, rank, bias=False)})
+        self.lora_B = nn.ModuleDict({"default": nn.Linear(rank, layer.out_features, bias=False)})
+        nn.init.zeros_(self.lora_B["default"].weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the output of the layer and its adapter."""
+        return self.base_layer(x) + self.lora_B["default"](self.lora_A["default"](x))
+
+    def merged(self) -> nn.Linear:
+        """Return the layer with the adapter added to its weights."""
+        with torch.no_grad():
+            self.base_layer.weight += self.lora_B["default"].weight @ self.lora_A["default"].weight
+        return self.base_layer
+
+
+def add_adapters(network: nn.Module, rank: int) -> None:
+    """Replace all linear layers by adapted ones."""
+    for parent in list(network.modules()):
+        for name, layer in list(parent.named_children()):
+            if type(layer) is nn.Linear:
+                parent.add_module(name, Adapted(layer, rank))
+
+
+def merge_adapters(model: nn.Module) -> None:
+    """Merge adapters into the weights that they adapt, so that parsing needs none."""
+    for parent in list(model.modules()):
+        for name, layer in list(parent.named_children()):
+            if isinstance(layer, Adapted):
+                parent.add_module(name, layer.merged())
