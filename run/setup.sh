@@ -55,8 +55,7 @@ if [ "$(cat "$venv/.complete" 2>/dev/null)" != "$wanted $root" ]; then
         echo "setup: fairseq can't be imported" >&2
         exit 1
     }
-    imported "import peft, smatch, spacy.lang.en, torch._dynamo
-from transformers.models.bert import modeling_bert, tokenization_bert" ||
+    imported "import smatch, spacy.lang.en, tokenizers, torch._dynamo" ||
         echo "setup: some packages can't be imported: what needs them will say so, the rest works" >&2
     echo "$wanted $root" >"$venv/.complete"
 fi

@@ -151,13 +151,13 @@ def make_model(kind: str, resources: Resources, dropout: float = 0.0) -> Trainin
     if kind == "bot":  # not in `MODELS`: trainings would need data with columns
         options = {**options, "tags_read_words": True, "tag_loss": 0.1}
     if kind.startswith("pretrained"):
-        options = {**options, "pretrained": _encoder()}
+        options = {**options, "pretrained": tiny_encoder()}
     args = Namespace(**{**SIZES, **options}, dropout=dropout)
     return TrainingModel(architecture.build(architecture.options.of_namespace(args, architecture.defaults), resources))
 
 
 @cache
-def _encoder() -> str:
+def tiny_encoder() -> str:
     """The folder of an encoder, without dropout, for as long as the tests run."""
     parent = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, parent)

@@ -13,7 +13,7 @@ from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
 from transition_parser.cli.main import COMMANDS
 
 PROGRAM = ("-m", "transition_parser")
-HEAVY = ("torch", "fairseq", "numpy", "spacy", "matplotlib", "sentencepiece", "tqdm")
+HEAVY = ("torch", "fairseq", "numpy", "spacy", "matplotlib", "sentencepiece", "tqdm", "transformers")
 
 ROOMS = (
     *("transition_parser", "transition_parser.transitions", "transition_parser.oracles"),
@@ -88,10 +88,10 @@ def test_help_loads_no_network_and_that_of_parse_nothing_heavy():
     assert imported(HELP.format(commands=["parse"])) == set()
 
 
-@pytest.mark.parametrize("model", ["en-ewt", "amr"])
-def test_parsing_loads_neither_fairseq_nor_spacy(model):
+@pytest.mark.parametrize("model", ["en-ewt", "en", "amr"])
+def test_parsing_loads_no_heavy_package_but_torch(model):
     used = f"from transition_parser import Parser\nParser.load('{model}').parse('She sleeps.')"
-    assert imported(used) & {"torch", "fairseq", "matplotlib", "spacy"} == {"torch"}
+    assert imported(used) & {"torch", "fairseq", "matplotlib", "spacy", "transformers"} == {"torch"}
 
 
 @pytest.mark.parametrize("use", ["", "Parser.load('en-ewt').parse('She sleeps.')"])

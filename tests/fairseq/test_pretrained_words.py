@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import pytest
 from safetensors import safe_open
@@ -103,7 +104,7 @@ def test_batches_and_copies_parse_alike(trained):
     assert len(long.tree) == 600
 
 
-def test_without_transformers(trained, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name, *_: None)
+def test_without_tokenizers(trained, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(InputError, match=r"pip install 'transition-parser\[pretrained\]'"):
         Parser.load(trained[2])

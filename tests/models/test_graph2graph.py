@@ -10,9 +10,19 @@ from argparse import Namespace
 import pytest
 import torch
 from torch import nn
+from transformers import AutoModel
 
 from tests.crosses import mostly_slow
-from tests.small_models import MODELS, make_batch, make_criterion, make_folder, make_model, make_task, with_words
+from tests.small_models import (
+    MODELS,
+    make_batch,
+    make_criterion,
+    make_folder,
+    make_model,
+    make_task,
+    tiny_encoder,
+    with_words,
+)
 from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.base.errors import InputError
 from transition_parser.kernels import search_kernels
@@ -80,7 +90,8 @@ def test_copied_layers_compute_what_transformers_does(encoder):
     ids = torch.tensor([[2, 7, 9, 30, 3], [2, 8, 3, 0, 0]])
     there = ids > 0
     with torch.no_grad():
-        wanted = source.network(input_ids=ids, attention_mask=there.long(), output_hidden_states=True).hidden_states
+        network = AutoModel.from_pretrained(encoder)
+        wanted = network(input_ids=ids, attention_mask=there.long(), output_hidden_states=True).hidden_states
         words = source.embeddings.word_embeddings(ids)
         position = torch.arange(5).expand(2, -1)
         for layers in range(1, LAYERS + 1):
@@ -103,9 +114,8 @@ def test_a_sentence_is_read_as_transformers_reads_it(task, batch):
         every = torch.arange(slots.slots.size(1)).expand(len(slots.position), -1)
         found = decoder.vectors(slots, states, None, every)
         options = architecture_of(MODELS["pretrained graph"][0]).defaults
-        encoder = model.plain.inputs["pieces"]
         assert torch.equal(slots.slots[:, : slots.words.size(1)], slots.words)
-        network = PretrainedLayers(_folder_of(encoder), "", options["encoder_layers"]).network
+        network = AutoModel.from_pretrained(tiny_encoder())
         compared = 0
         for row, there in enumerate(slots.there):
             order = slots.position[row].masked_fill(~there, 10**6).argsort()[: int(there.sum())]
@@ -118,10 +128,6 @@ def test_a_sentence_is_read_as_transformers_reads_it(task, batch):
             hidden = network(inputs_embeds=slots.slots[row : row + 1, order], output_hidden_states=True).hidden_states
             assert (hidden[options["encoder_layers"]][0] - found[row, order]).abs().max() < CLOSE
     assert compared > 1
-
-
-def _folder_of(pieces) -> str:
-    return pieces.pieces.tokenizer.name_or_path
 
 
 def test_what_is_pretrained_learns_at_its_own_rate(task, encoder):

@@ -92,7 +92,9 @@ class EncoderFiles:
                 return self._of_other_family()
             network = Bert(config)
             network.load_state_dict({name: self._weights()[name].float() for name in network.state_dict()})
-            return network, Tokenizer.of_file(OfFile.from_file(str(self.folder / "tokenizer.json")), self._names())
+            return network.eval(), Tokenizer.of_file(
+                OfFile.from_file(str(self.folder / "tokenizer.json")), self._names()
+            )
         except (InputError, ImportError):
             raise
         except Exception as error:  # damaged files and files of other models raise many types of exceptions
