@@ -27,16 +27,11 @@ FLAT = DependencyTree((0, 1, 1), ("root", "obj", "nmod"))
 OTHER = DependencyTree((2, 0, 2), ("nsubj", "root", "obj"))
 
 
-class Interruption(BaseException):
-    """Stands for Ctrl-C."""
-
-
 class FakeParser:
     """Gives each sentence the same trees."""
 
-    def __init__(self, *trees: DependencyTree, stop_at: str | None = None) -> None:
-        self.trees, self.stop_at, self.nbest = trees, stop_at, len(trees)
-        self.parsed: list[str | None] = []
+    def __init__(self, *trees: DependencyTree) -> None:
+        self.trees, self.nbest = trees, len(trees)
 
     device, precision = torch.device("cpu"), "fp32"
 
@@ -45,9 +40,6 @@ class FakeParser:
 
     def parse_stream(self, sentences):
         for sentence in sentences:
-            if sentence.id == self.stop_at:
-                raise Interruption
-            self.parsed.append(sentence.id)
             parses = [Parse(sentence, tree, (1.0,) * 3, (), 0.0, probability=0.1) for tree in self.trees]
             yield ranked(parses, len(parses)) if len(parses) > 1 else parses[0]
 

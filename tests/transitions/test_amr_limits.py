@@ -227,13 +227,6 @@ def test_concepts_that_get_a_role_several_times():
         replace(limits, several={"c": frozenset({"ARG1"})})
 
 
-def test_as_json_and_back():
-    limits = replace(learned([TWO]), once=frozenset({"ARG0", "op1"}))
-    assert SearchLimits.from_json(limits.to_json()) == limits
-    assert limits.to_json()["once"] == ["ARG0", "op1"]
-    assert limits.to_json()["repeats"]["PRED(figure)"] == 3
-
-
 def test_what_is_learned():
     limits = learned([TWO, actions("SHIFT SHIFT COPY_WORD VALUE(-) DEPENDENT(polarity,-) SHIFT CLOSE")])
     assert (limits.nodes, limits.swaps, limits.span) == (3, 0, 4)

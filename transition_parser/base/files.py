@@ -194,11 +194,9 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
     dest = Path(os.path.realpath(dest))
     if dest.exists() and not dest.is_dir():
         raise input_error("is a file, not a folder to write into", dest)
-    missing = [folder for folder in dest.parents if not folder.exists()]
     temporary = (dest if dest.exists() else dest.parent) / f".{dest.name}-{secrets.token_hex(6)}"
-    with said_of(dest, temporary):
+    with said_of(dest, temporary), folder(dest.parent):
         try:
-            dest.parent.mkdir(parents=True, exist_ok=True)
             temporary.mkdir()
             yield temporary
             for file in temporary.iterdir():
@@ -207,11 +205,8 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
                 _move_into(dest, temporary, stale)
             else:
                 temporary.rename(dest)
-        except BaseException:
+        finally:
             shutil.rmtree(temporary, ignore_errors=True)
-            _remove_empty(missing)
-            raise
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 @contextmanager
@@ -221,11 +216,13 @@ def folder(path: str | os.PathLike) -> Iterator[Path]:
     if path.exists() and not path.is_dir():
         raise input_error("is a file, not a folder to write into", path)
     missing = [one for one in (path, *path.parents) if not one.exists()]
-    path.mkdir(parents=True, exist_ok=True)
     try:
+        path.mkdir(parents=True, exist_ok=True)
         yield path
     except BaseException:
-        _remove_empty(missing)
+        for one in missing:
+            with suppress(OSError):  # it is missing or not empty
+                one.rmdir()
         raise
 
 
@@ -261,12 +258,6 @@ def _move_into(dest: Path, temporary: Path, stale: Iterable[str]) -> None:
             if not os.path.lexists(source):
                 target.rename(source)
         raise
-
-
-def _remove_empty(folders: Iterable[Path]) -> None:
-    for folder in folders:
-        with suppress(OSError):  # it is missing or not empty
-            folder.rmdir()
 
 
 def _make_readable(path: str | os.PathLike) -> None:

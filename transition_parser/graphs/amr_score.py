@@ -146,11 +146,10 @@ def _count(gold: Triples, system: Triples, restarts: int, seed: int) -> Counts:
 
 
 def _read_both(gold: str, system: str) -> tuple[Triples, Triples]:
-    return read_triples(gold, partial(_error, "gold")), read_triples(system, partial(_error, "system"))
-
-
-def _error(which: str, problem: str) -> InputError:
-    return InputError(f"{which} graph: {problem}")
+    return (
+        read_triples(gold, lambda problem: InputError(f"gold graph: {problem}")),
+        read_triples(system, lambda problem: InputError(f"system graph: {problem}")),
+    )
 
 
 def triple_diff(gold: str, system: str, restarts: int = RESTARTS, seed: int = 0) -> list[str]:
