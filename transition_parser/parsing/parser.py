@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast, overload
+from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, overload
 
 import torch
 
@@ -484,9 +484,7 @@ class Parser(Generic[P_co]):
 
     def _replay(self, one: _ToParse, hypothesis: Hypothesis, tags: Mapping[str, Sequence[str]]) -> Any:
         """Return the parse that a derivation of a sentence builds."""
-        if one.facts is not None:
-            return AMR.replay_given(self.resources, cast(AmrEntry, one.sentence), one.facts, hypothesis)
-        return self.formalism.replay(self.resources, one.sentence, one.words, hypothesis, tags)
+        return self.formalism.replay(self.resources, one.sentence, one.words, hypothesis, tags, one.facts)
 
     def _replayed(self, one: _ToParse, hypotheses: list[Hypothesis], tags: Mapping[str, Sequence[str]]) -> P_co:
         """Return the parse that the derivations of a sentence give. Confidences are calibrated, see `_calibrated`."""

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from transition_parser.modules.contract import Hypothesis
     from transition_parser.states.table import ActionTable
     from transition_parser.transitions.amr import AmrSystem
-    from transition_parser.transitions.amr_state import Word
 
 # Which `:wiki` named nodes get. True: the one that their name has in the training data, `-` for other names;
 # "name": the same, but other names get the name itself (`"New_York"`); False: none
@@ -438,73 +437,43 @@ def replay_amr(
     words: Sequence[str],
     hypothesis: Hypothesis,
     wiki: Mapping[str, str] | None = None,
+    facts: SentenceFacts | None = None,
 ) -> AmrParse:
-    """Return the parse with the AMR that a derivation builds, replayed once through the pure-Python machine."""
-    system, actions = cast("AmrSystem", table.system), [*map(table.action, hypothesis.tokens)]
-    return _amr_of(system, sentence, system.read(words), actions, hypothesis, wiki)
+    """Return the parse with the AMR that a derivation builds, replayed once through the pure-Python machine.
 
-
-def replay_given(
-    table: ActionTable,
-    sentence: AmrEntry,
-    facts: SentenceFacts,
-    hypothesis: Hypothesis,
-    wiki: Mapping[str, str] | None = None,
-) -> AmrParse:
-    """Return the parse with the AMR that a guided derivation builds, completed by the facts."""
-    system = cast("AmrSystem", table.system)
-    actions = [*map(table.action, hypothesis.tokens)]
-    parse = _amr_of(system, sentence, facts.words, actions, hypothesis, wiki, gaps=True)
-    done = complete(parse.graph, parse.alignments, facts)
-    if not done.added:
-        return parse
-    edges = dict(zip(parse.graph.edges, parse.edge_scores, strict=True))
-    values, new_names = _wiki(done.graph, wiki or {})
-    old = [-1 if node is None else node for node in done.origins]
-    return replace(
-        parse,
-        graph=done.graph,
-        alignments=done.alignments,
-        wiki=values,
-        new_names=new_names,
-        node_scores=tuple(1.0 if node is None else parse.node_scores[node] for node in done.origins),
-        edge_scores=tuple(edges.get(Edge(old[s], role, old[t]), 1.0) for s, role, t in done.graph.edges),
-        completed=done.added,
-    )
-
-
-def _amr_of(
-    system: AmrSystem,
-    sentence: AmrEntry,
-    words: Sequence[Word],
-    actions: Sequence[Action],
-    hypothesis: Hypothesis,
-    wiki: Mapping[str, str] | None,
-    gaps: bool = False,
-) -> AmrParse:
-    state = system.initial(words)
-    nodes: list[float] = []
+    facts: completes the AMR of a guided derivation; without facts, nodes and edges without meaning are removed
+    """
+    system, actions = cast("AmrSystem", table.system), tuple(map(table.action, hypothesis.tokens))
+    state = system.initial(system.read(words) if facts is None else facts.words)
+    made: list[float] = []
     edges: list[float] = []
     span = 0.0  # log-probability of the actions that merged words into the current span
     for action, log_prob in zip(actions, hypothesis.step_scores, strict=True):
         span = 0.0 if action.kind is Kind.SHIFT else span + log_prob if action.kind is Kind.MERGE else span
         state = system.apply(state, action)
         from_span = 0.0 if action.kind is Kind.DEPENDENT else span
-        nodes += [log_prob + from_span] * (len(state.nodes) - len(nodes))
-        edges += [log_prob] * (len(state.edges) - len(edges))
-    graph, alignments = system.result(state), system.alignments(state)
-    made = [nodes[node] for node in kept(state)]
-    removed = frozenset[int]() if gaps else without_meaning(graph, system.limits)
-    if removed:
-        graph, kept_nodes, kept_edges = without(graph, removed)
-        alignments, made = [alignments[node] for node in kept_nodes], [made[node] for node in kept_nodes]
-        edges = [edges[edge] for edge in kept_edges]
-    if not gaps:  # given facts may ask for them
+        made += [math.exp(log_prob + from_span)] * (len(state.nodes) - len(made))
+        edges += [math.exp(log_prob)] * (len(state.edges) - len(edges))
+    graph, alignments, completed = system.result(state), system.alignments(state), 0
+    nodes = [made[node] for node in kept(state)]
+    if facts is not None:
+        done = complete(graph, alignments, facts)
+        if completed := done.added:
+            known = dict(zip(graph.edges, edges, strict=True))
+            old = [-1 if node is None else node for node in done.origins]
+            nodes = [1.0 if node is None else nodes[node] for node in done.origins]
+            edges = [known.get(Edge(old[s], role, old[t]), 1.0) for s, role, t in done.graph.edges]
+            graph, alignments = done.graph, [*done.alignments]
+    else:  # facts may ask for gaps in the numbers of roles
+        if removed := without_meaning(graph, system.limits):
+            graph, kept_nodes, kept_edges = without(graph, removed)
+            alignments, nodes = ([column[node] for node in kept_nodes] for column in (alignments, nodes))
+            edges = [edges[edge] for edge in kept_edges]
         graph = without_gaps(graph)
     values, new_names = _wiki(graph, wiki or {})
     return AmrParse(
-        sentence, graph, tuple(alignments), values, tuple(actions), hypothesis.score,
-        tuple(map(math.exp, made)), tuple(map(math.exp, edges)), new_names, probability=_probability(hypothesis),
+        sentence, graph, tuple(alignments), values, actions, hypothesis.score,
+        tuple(nodes), tuple(edges), new_names, completed, probability=_probability(hypothesis),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from transition_parser.base.errors import InputError, input_error, needs_extra
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
-from transition_parser.parsing.parses import AmrParse, replay_amr, replay_given
+from transition_parser.parsing.parses import AmrParse, replay_amr
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import AmrState
 
@@ -52,16 +52,10 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         words: Sequence[str],
         hypothesis: Hypothesis,
         tags: Mapping[str, Sequence[str]],
+        facts: SentenceFacts | None = None,
     ) -> AmrParse:
         lexicon = resources.parser.lexicon
-        return replay_amr(resources.table, sentence, words, hypothesis, lexicon.wiki if lexicon else None)
-
-    def replay_given(
-        self, resources: Resources, sentence: AmrEntry, facts: SentenceFacts, hypothesis: Hypothesis
-    ) -> AmrParse:
-        """Return the parse of a sentence with the graph that a guided derivation builds, completed by the facts."""
-        lexicon = resources.parser.lexicon
-        return replay_given(resources.table, sentence, facts, hypothesis, lexicon.wiki if lexicon else None)
+        return replay_amr(resources.table, sentence, words, hypothesis, lexicon.wiki if lexicon else None, facts)
 
     def agreements(self, parses: Sequence[AmrParse], weights: Sequence[float]) -> list[float]:
         """Return for each parse of a sentence its mean Smatch F1 with all parses, itself included."""

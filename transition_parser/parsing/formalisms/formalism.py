@@ -14,6 +14,7 @@ from transition_parser.text.columns import KNOWN
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
     from transition_parser.modules.contract import Hypothesis
+    from transition_parser.parsing.completion import SentenceFacts
     from transition_parser.transitions import Action, TransitionSystem
 
 E = TypeVar("E")  # the class of sentences that are read and written
@@ -63,8 +64,9 @@ class Formalism(ABC, Generic[E, P, G]):
         words: Sequence[str],
         hypothesis: Hypothesis,
         tags: Mapping[str, Sequence[str]],
+        facts: SentenceFacts | None = None,
     ) -> P:
-        """Return the parse of a sentence with the graph that a derivation builds."""
+        """Return the parse of a sentence with the graph that a derivation builds, completed by facts."""
 
     @abstractmethod
     def right_parts(self, gold: E, parse: P) -> Mapping[str, Sequence[bool | None]]:

@@ -18,6 +18,7 @@ from transition_parser.transitions.tree_system import NO_HEAD, State, TreeSystem
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
     from transition_parser.modules.contract import Hypothesis
+    from transition_parser.parsing.completion import SentenceFacts
 
 
 # method of `Comparison` that breaks the LAS down → the words that describe this breakdown in help texts
@@ -55,6 +56,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         words: Sequence[str],
         hypothesis: Hypothesis,
         tags: Mapping[str, Sequence[str]],
+        facts: SentenceFacts | None = None,
     ) -> Parse:
         return replay_tree(resources.table, sentence, words, hypothesis, tags, resources.columns)
 
