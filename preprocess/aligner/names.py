@@ -11,11 +11,7 @@ from transition_parser.preprocess.aligner.words import Span, Words, span
 
 
 def unquoted(label: str) -> str:
-    """Return the text of a string constant.
-
-    >>> unquoted('"New"')
-    'New'
-    """
+    """Return the text of a string constant, without its quotation marks."""
     return label[1:-1] if len(label) > 1 and label[0] == label[-1] == '"' else label
 
 

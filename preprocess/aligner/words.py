@@ -86,11 +86,7 @@ def similarity(concept: str, form: str, lemma: str) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def stems(word: str) -> frozenset[str]:
-    """Return the stems of a word: the parts that remain without up to two suffixes of derivation.
-
-    >>> sorted(stems("gestation") & stems("gestate"))
-    ['gest', 'gestat']
-    """
+    """Return the stems of a word: what remains without up to two suffixes of derivation, `gest` for `gestation`."""
     bare = {_bare(word)}
     layer = {word}
     for _ in range(2):
@@ -180,9 +176,5 @@ _SENSE = re.compile(r"-\d+$")
 
 
 def without_sense(label: str) -> str:
-    """Return the concept without the number of its sense, in lower case.
-
-    >>> without_sense("back-up-06")
-    'back-up'
-    """
+    """Return the concept without the number of its sense, in lower case."""
     return _SENSE.sub("", label).lower()

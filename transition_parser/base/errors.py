@@ -80,9 +80,5 @@ def missing_extra(extra: str, what: str, problem: str) -> InputError:
 
 
 def shortened(text: str, most: int = 60) -> str:
-    """Return `text`, cut to `most` characters ending in `...` if it is longer.
-
-    >>> shortened("9" * 5000, 8)
-    '99999...'
-    """
+    """Return `text`, cut to `most` characters ending in `...` if it is longer."""
     return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -35,11 +35,7 @@ _PACKED: dict[str, Callable[[BinaryIO, Any], Any]] = {
 
 
 def unpacked_name(path: str | os.PathLike) -> str:
-    """Return the name of a file without the suffix `.gz`, `.bz2` or `.xz`.
-
-    >>> unpacked_name("train.conllu.gz"), unpacked_name("train.conllu")
-    ('train.conllu', 'train.conllu')
-    """
+    """Return the name of a file without the suffix `.gz`, `.bz2` or `.xz`."""
     stem, suffix = os.path.splitext(path)
     return stem if suffix.lower() in _PACKED else str(path)
 

@@ -317,11 +317,7 @@ class PenmanLayout:
 
 
 def edge_of(source: int, role: str, target: int) -> Edge:
-    """Return the edge that a role between two concepts stands for; an inverse role gives the reverse edge.
-
-    >>> edge_of(0, "ARG0-of", 1), edge_of(0, "domain", 1)
-    (Edge(source=1, role='ARG0', target=0), Edge(source=1, role='mod', target=0))
-    """
+    """Return the edge that a role between two concepts stands for; `ARG0-of` gives the reverse edge of `ARG0`."""
     while is_inverse(role):
         source, role, target = target, role[:-3], source
     return Edge(target, "mod", source) if role == "domain" else Edge(source, role, target)
@@ -343,22 +339,12 @@ def _is_role(text: str) -> bool:
 
 
 def inverse(role: str) -> str:
-    """Return the inverse of a role that is not an inverse role itself.
-
-    As in Smatch, `:domain` is the inverse of `:mod`, and `:mod-of` is not.
-
-    >>> inverse("ARG0"), inverse("mod")
-    ('ARG0-of', 'domain')
-    """
+    """Return the inverse of a role that is no inverse role itself: `ARG0-of`, and as in Smatch `domain` for `mod`."""
     return _OPPOSITE.get(role, f"{role}-of")
 
 
 def is_inverse(role: str) -> bool:
-    """Return True for an inverse role, written without its colon.
-
-    >>> is_inverse("ARG0-of"), is_inverse("consist-of"), is_inverse("consist-of-of")
-    (True, False, True)
-    """
+    """Return True for an inverse role, written without its colon: `ARG0-of`, but not `consist-of`."""
     return role.endswith("-of") and role not in NOT_INVERSE
 
 
@@ -368,11 +354,7 @@ def is_number(text: str) -> bool:
 
 
 def quoted(text: str) -> str:
-    """Return `text` as a string constant.
-
-    >>> quoted('5" disk')
-    '"5\\\\" disk"'
-    """
+    """Return `text` as a string constant, in quotation marks and with escapes."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
@@ -408,10 +390,6 @@ def without_gaps(graph: AmrGraph) -> AmrGraph:
     Members with the same number get consecutive numbers, so repeating a number gives lists longer than in training. A
     conjunction whose only conjunct is `:op2` keeps this role, because gold graphs use it for a sentence that begins
     with "And". Gaps are removed from complete graphs only, because search adds the members of a list in any order.
-
-    >>> graph = AmrGraph(("and", "dog", "cat"), frozenset(), (Edge(0, "op3", 1), Edge(0, "op1", 2)))
-    >>> [edge.role for edge in without_gaps(graph).edges]
-    ['op2', 'op1']
     """
     renamed: dict[Edge, Edge] = {}
     outgoing: dict[int, list[Edge]] = {}
@@ -440,12 +418,6 @@ def canonical(graph: AmrGraph) -> AmrGraph:
     graphs, with one exception. Nodes that refinement can't tell apart are numbered in any order. This makes no
     difference if these nodes are interchangeable, as in AMRs. In very regular graphs, such as two rings of equal nodes
     and roles, these nodes may not be interchangeable. Renumbering such a graph may then change its canonical graph.
-
-    >>> from transition_parser.graphs.amr import Edge
-    >>> one = AmrGraph(("want-01", "boy", "girl"), frozenset(), (Edge(0, "ARG0", 1), Edge(0, "ARG1", 2)))
-    >>> other = AmrGraph(("girl", "want-01", "boy"), frozenset(), (Edge(1, "ARG1", 0), Edge(1, "ARG0", 2)), 1)
-    >>> canonical(one) == canonical(other)
-    True
     """
     kinds = [(label, node in graph.constants, node == graph.top) for node, label in enumerate(graph.labels)]
     colours = _refined(graph, _numbered(kinds))

@@ -330,9 +330,6 @@ def read_alignments(text: str, paths: Sequence[str], words: int) -> Alignments:
 
     ISI's style may also name roles, `:wiki` and further mentions of a node. Such items are left out. Raises
     `ValueError` for a value that can't be read.
-
-    >>> read_alignments("0-2|0 3-4|0.0", ["1", "1.1"], 4)
-    ((0, 1), (3,))
     """
     tokens: list[set[int]] = [set() for _ in paths]
     pairs = 0
@@ -373,13 +370,7 @@ def _size(words: int) -> str:
 
 
 def jamr_paths(paths: Sequence[str]) -> list[str]:
-    """Return JAMR's name of each node.
-
-    JAMR counts the branches of a node from 0. Only branches that lead to the first mention of a node count.
-
-    >>> jamr_paths(["1", "1.2", "1.2.1", "1.4"])
-    ['0', '0.0', '0.0.0', '0.1']
-    """
+    """Return JAMR's name of each node, `0.1` for `1.4`. It counts from 0 the branches that lead to first mentions."""
     children: dict[str, int] = {}
     names = {"1": "0"}
     for path in paths[1:]:

@@ -35,11 +35,7 @@ def _is_number(text: str) -> bool:
 
 
 def unspaced(form: str) -> str:
-    """Return a form without white space, as AMR banks and PropBank's annotation have it.
-
-    >>> unspaced("10 000")
-    '10000'
-    """
+    """Return a form without white space, as AMR banks and PropBank's annotation have it: `10000` for `10 000`."""
     return "".join(form.split())
 
 

@@ -14,10 +14,6 @@ class DependencyTree:
 
     heads: for each word the number of its head, 0 for the root
     relations: for each word the label of the arc that enters it
-
-    >>> tree = DependencyTree((2, 0, 2), ("nsubj", "root", "obj"))
-    >>> tree.root
-    2
     """
 
     heads: tuple[int, ...]

@@ -76,11 +76,7 @@ class PenmanText(NamedTuple):
 
 
 def read_penman(lines: Sequence[str]) -> PenmanText:
-    """Return the content of one graph. Raises `PenmanError` for lines that hold anything else.
-
-    >>> read_penman(["(s / sleep-01~e.1 :ARG0 (c / cat))"]).graph.labels
-    ('sleep-01', 'cat')
-    """
+    """Return the content of one graph. Raises `PenmanError` for lines that hold anything else."""
     return _Reader(lines).read()
 
 

@@ -76,11 +76,7 @@ _SYMBOL = "\u263a"  # stands for a cluster that is a picture
 
 
 def without_hidden(text: str) -> str:
-    """Return the text without the characters that do not show.
-
-    >>> without_hidden("exam\\u00adple")
-    'example'
-    """
+    """Return the text without the characters that do not show, such as soft hyphens."""
     return text if text.isascii() else _HIDDEN.sub("", text)
 
 

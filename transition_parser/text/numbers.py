@@ -47,11 +47,7 @@ def totals(parts: Iterable[Part]) -> Iterator[Decimal | int]:
 
 
 def number_of(forms: Sequence[str]) -> str | None:
-    """Return the number that the words denote, in digits; None if they do not denote a number.
-
-    >>> number_of(["Thirteen"]), number_of(["eighty-six"]), number_of(["40", "million"]), number_of(["two", "dogs"])
-    ('13', '86', '40000000', None)
-    """
+    """Return the number that the words denote, in digits (`40000000` for 40 million); None if they denote none."""
     if not forms or forms[0] in HYPHENS or forms[-1] in HYPHENS:
         return None
     parts = [part for form in forms if form not in HYPHENS for part in _parts(form.lower())]

@@ -99,12 +99,7 @@ class KeptWords(Generic[Value]):
         return {"_known": {}}
 
     def values(self, words: Collection[str], compute: Callable[[list[str]], Iterable[Value]]) -> dict[str, Value]:
-        """Return the value of each word.
-
-        >>> kept = KeptWords()
-        >>> kept.values(["a", "bc"], lambda words: map(len, words)), kept.values(["bc"], lambda words: words[:0])
-        ({'a': 1, 'bc': 2}, {'bc': 2})
-        """
+        """Return the value of each word."""
         known = self._known
         new = [word for word in words if word not in known]
         found = dict(zip(new, compute(new), strict=True)) if new else {}
@@ -250,8 +245,6 @@ def windows(sizes: Sequence[int], longest: int) -> list[Window]:
     Neighbouring windows share about half of their pieces, so that each kept word has context on both sides. Raises
     `ValueError` for a word of more than `longest` pieces.
 
-    >>> windows([1] * 5, 8)
-    [Window(first=0, stop=5, kept_from=0, kept_stop=5)]
     >>> windows([1] * 10, 4)[1]
     Window(first=2, stop=6, kept_from=3, kept_stop=5)
     """

@@ -55,11 +55,7 @@ _WRITTEN = {"-": Sort.MINUS, "+": Sort.PLUS, **{mode: Sort(mode) for mode in MOD
 
 
 def sort_of(label: str, constant: bool) -> Sort:
-    """Return the sort of a node.
-
-    >>> sort_of("want-01", False), sort_of("boy", False), sort_of('"New"', True), sort_of("-", True)
-    (<Sort.FRAME: 'frame'>, <Sort.CONCEPT: 'concept'>, <Sort.STRING: 'string'>, <Sort.MINUS: '-'>)
-    """
+    """Return the sort of a node."""
     if not constant:
         return _ALONE.get(label, Sort.FRAME if _FRAME.fullmatch(label) else Sort.CONCEPT)
     if label.startswith('"'):
@@ -68,11 +64,7 @@ def sort_of(label: str, constant: bool) -> Sort:
 
 
 def made_sort(action: Action) -> Sort | None:
-    """Return the sort of the node that an action puts on the stack; None for COPY_WORD and where there is no such node.
-
-    >>> made_sort(Action(Kind.COPY_SENSE01)), made_sort(Action(Kind.ENTITY, "city"))
-    (<Sort.FRAME: 'frame'>, <Sort.CONCEPT: 'concept'>)
-    """
+    """Return the sort of the node that an action puts on the stack; None for COPY_WORD and where there is none."""
     if action.kind in (Kind.PRED, Kind.VALUE):
         return sort_of(str(action.label), action.kind is Kind.VALUE)
     if action.kind is Kind.ENTITY:
@@ -117,11 +109,7 @@ class Ends(NamedTuple):
 
 
 def ends_of(action: Action) -> Ends | None:
-    """Return the ends of the edge that an action makes, or None if it makes no edge to a node of the stack.
-
-    >>> ends_of(Action(Kind.LA, "ARG0-of"))
-    Ends(role='ARG0', source='second', target='top', written='ARG0-of', dependent='second')
-    """
+    """Return the ends of the edge that an action makes, or None if it makes no edge to a node of the stack."""
     places = {Kind.LA: ("top", "second"), Kind.RA: ("second", "top"), Kind.DEPENDENT: ("top", "new")}.get(action.kind)
     if places is None or action.label is None:
         return None
@@ -131,11 +119,7 @@ def ends_of(action: Action) -> Ends | None:
 
 
 def role_given(action: Action) -> tuple[int, str] | None:
-    """Return the node of the stack that gets a role (`TOP` or `SECOND`) from an action, and the role; None for none.
-
-    >>> role_given(Action(Kind.LA, "ARG0")), role_given(Action(Kind.DEPENDENT, "ARG0-of,dog"))
-    ((-1, 'ARG0'), None)
-    """
+    """Return the node of the stack that gets a role from an action (`TOP` or `SECOND`), and the role; None for none."""
     ends = ends_of(action)
     if ends is None or ends.source == "new":
         return None
@@ -212,12 +196,7 @@ class SearchLimits:
         return frozenset[str]().union(*(self.several.get(lemma, ()) for lemma in lemmas))
 
     def barred(self, action: Action) -> tuple[frozenset[Sort], frozenset[Sort]]:
-        """Return the sorts of the node on top, and the sorts of the second node, that forbid LA, RA or DEPENDENT.
-
-        >>> limits = SearchLimits(0, 0, 1, targets={"quant": frozenset({Sort.CONCEPT, Sort.NUMBER})})
-        >>> [len(sorts) for sorts in limits.barred(Action(Kind.RA, "manner"))]  # all constants
-        [8, 0]
-        """
+        """Return the sorts of the node on top, and the sorts of the second node, that forbid LA, RA or DEPENDENT."""
         ends = ends_of(action)
         if ends is None:
             return frozenset(), frozenset()

@@ -57,11 +57,7 @@ class Word(NamedTuple):
 
 
 def lemma_of(concept: str) -> str:
-    """Return a concept without its sense number.
-
-    >>> lemma_of("give-up-07"), lemma_of("amino-acid")
-    ('give-up', 'amino-acid')
-    """
+    """Return a concept without its sense number: `give-up` for `give-up-07`."""
     return _SENSE.sub("", concept)
 
 

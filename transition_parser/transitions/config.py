@@ -151,11 +151,7 @@ def _action(span: str, token: str, names: Callable[[Action], bool], path: Path) 
 
 
 def wiki_keys(concept: str, strings: tuple[str, ...]) -> tuple[str, str]:
-    """Return the two keys of a name in `Lexicon.wiki`: the specific key with the concept, and the key without it.
-
-    >>> wiki_keys("city", ('"New"', '"York"'))
-    ('city "New" "York"', '"New" "York"')
-    """
+    """Return the two keys of a name in `Lexicon.wiki`: `city "New" "York"` with its concept, and `"New" "York"`."""
     name = " ".join(strings)
     return f"{concept} {name}", name
 

@@ -224,12 +224,7 @@ class RootRelations:
 
     @classmethod
     def from_trees(cls, trees: Iterable[DependencyTree]) -> RootRelations:
-        """Return the relations of the arcs from the root in these trees.
-
-        >>> roots = RootRelations.from_trees([DependencyTree((2, 0), ("ExD", "Pred")), DependencyTree((0,), ("ExD",))])
-        >>> sorted(roots.labels), sorted(roots.shared)
-        (['ExD', 'Pred'], ['ExD'])
-        """
+        """Return the relations of the arcs from the root in these trees."""
         labels: set[str] = set()
         others: set[str] = set()
         for tree in trees:
