@@ -173,11 +173,7 @@ class MultiWords(NamedTuple):
 
     @classmethod
     def of_examples(cls, examples: Iterable[tuple[str, Words]]) -> MultiWords:
-        """Learn the expansions from pairs of a token and its words. Of several expansions, the most frequent is kept.
-
-        >>> MultiWords.of_examples([("dirgli", ("dir", "gli"))]).suffixes
-        {'gli': ('', 'gli')}
-        """
+        """Learn from pairs of a token and its words. Of several expansions, the most frequent is kept."""
         tables: tuple[_Counts, ...] = (defaultdict(Counter), defaultdict(Counter), defaultdict(Counter))
         forms, suffixes, prefixes = tables
         for form, words in examples:

@@ -32,11 +32,7 @@ _KINDS = ("noun", "verb", "adj", "adv")
 
 
 def lemmatise(words: Sequence[str]) -> list[str]:
-    """Return the lemma of each word, in lower case. A word without an entry or a rule is its own lemma.
-
-    >>> lemmatise(["She", "did", "n't", "see", "42", "Roses"])
-    ['she', 'do', 'not', 'see', '42', 'rose']
-    """
+    """Return the lemma of each word, in lower case. A word without an entry or a rule is its own lemma."""
     return [_lemma(word) for word in words]
 
 

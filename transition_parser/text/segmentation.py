@@ -189,16 +189,7 @@ class EnglishRules:
     """The segmenter for English, by the rules of this module and of `text.tokens`."""
 
     def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
-        """Yield the sentences of a text. All characters between sentences are white space.
-
-        A paragraph is divided when the blank line behind it has been read. A long paragraph is divided earlier, in
-        stretches.
-
-        >>> [sentence.text for sentence in ENGLISH.sentences(["Mr. Hale slept. (He was ill.) Was he?"])]
-        ['Mr. Hale slept.', '(He was ill.)', 'Was he?']
-        >>> [sentence.text for sentence in ENGLISH.sentences(["1 2 3 4 5"], longest=2)]
-        ['1 2', '3 4', '5']
-        """
+        """Yield the sentences of a text. All characters between sentences are white space."""
         shown = ShownLines(lines)
         return map(shown.written, _segmented_shown(shown, longest))
 

@@ -184,11 +184,7 @@ _CLITIC = re.compile(r"(?i:n['’]t|['’`](?:s|re|ve|ll|d|m)|(?<=s)['’])$")
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """Yield the tokens of a text in order. Characters outside the tokens are white space or do not show.
-
-    >>> [token.words for token in tokens("Don't follow-up...")]
-    [('Do', "n't"), ('follow',), ('-',), ('up',), ('...',)]
-    """
+    """Yield the tokens of a text in order. Characters outside the tokens are white space or do not show."""
     clusters = Clusters.of(text)
     return (token.in_text(clusters) for token in tokens_of_shown(clusters.shown))
 

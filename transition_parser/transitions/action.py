@@ -77,9 +77,5 @@ class Action:
 
 
 def joined(*parts: str) -> str:
-    """Return one label made of several parts, which may hold any text.
-
-    >>> Action(Kind.DEPENDENT, joined("op1", '"1,000"')).parts
-    ('op1', '"1,000"')
-    """
+    """Return one label made of several parts, which may hold any text."""
     return ",".join(part.replace("%", "%25").replace(",", "%2C") for part in parts)
