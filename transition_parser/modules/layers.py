@@ -330,8 +330,11 @@ class LocalLayer(nn.Module):
         """Move the convolution into a linear layer, which `packing` can replace. A second call does nothing."""
         if self.inner is not None:
             return
-        self.inner = nn.utils.skip_init(nn.Linear, 3 * self.mix.in_channels, self.mix.out_channels)
-        self.inner.weight, self.inner.bias = nn.Parameter(self._weight(), False), self.mix.bias
+        inner = nn.Linear.__new__(nn.Linear)  # draws no weights, and `skip_init` would import sympy
+        nn.Module.__init__(inner)
+        inner.in_features, inner.out_features = 3 * self.mix.in_channels, self.mix.out_channels
+        inner.weight, inner.bias = nn.Parameter(self._weight(), False), self.mix.bias
+        self.inner = inner
 
     def _weight(self) -> Tensor:
         """Return the convolution's weight as that of a linear layer over three words, (dim, 3 dim)."""

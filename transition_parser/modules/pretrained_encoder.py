@@ -90,11 +90,10 @@ class EncoderFiles:
             config = BertConfig.read(self.config())
             if config is None or not (self.folder / "tokenizer.json").is_file():
                 return self._of_other_family()
-            network = Bert(config)
-            network.load_state_dict({name: self._weights()[name].float() for name in network.state_dict()})
-            return network.eval(), Tokenizer.of_file(
-                OfFile.from_file(str(self.folder / "tokenizer.json")), self._names()
-            )
+            network, weights = Bert(config), self._weights()
+            network.load_state_dict({name: weights[name].float() for name in network.state_dict()})
+            tokenizer = OfFile.from_file(str(self.folder / "tokenizer.json"))
+            return network.eval(), Tokenizer.of_file(tokenizer, self._names())
         except (InputError, ImportError):
             raise
         except Exception as error:  # damaged files and files of other models raise many types of exceptions
