@@ -32,7 +32,6 @@ __all__ = [
     "TransitionSystem",
     "TreeSystem",
     "make_system",
-    "make_tree_system",
 ]
 
 
@@ -52,14 +51,4 @@ def make_system(
         return AmrSystem(shift_words, lexicon, limits or DEFAULT_LIMITS, frames)
     if name not in TREE_SYSTEMS:
         raise InputError(f"unknown transition system {name!r}: choose from {', '.join(SYSTEMS)}")
-    return make_tree_system(name, shift_words, roots)
-
-
-def make_tree_system(name: str, shift_words: Sequence[str] = (), roots: RootRelations | None = None) -> TreeSystem:
-    """Return the transition system for dependency trees called `name`; `TreeSystem` describes the other arguments.
-
-    Raises `InputError` for a name that is not in `TREE_SYSTEMS`.
-    """
-    if name not in TREE_SYSTEMS:
-        raise InputError(f"unknown system of dependency trees {name!r}: choose from {', '.join(TREE_SYSTEMS)}")
     return TREE_SYSTEMS[name](shift_words, roots)

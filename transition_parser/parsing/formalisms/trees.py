@@ -12,7 +12,7 @@ from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
 from transition_parser.parsing.parses import Parse, graph_of, replay_tree
-from transition_parser.transitions import TREE_SYSTEMS, RootRelations, make_tree_system
+from transition_parser.transitions import TREE_SYSTEMS, RootRelations
 from transition_parser.transitions.tree_system import NO_HEAD, State, TreeSystem
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _gold(sentence: Sentence, system: str, path: str | os.PathLike) -> Gold:
     from transition_parser.oracles.static import oracle
 
     tree = sentence.tree()
-    machine = make_tree_system(system, roots=RootRelations.from_trees([tree]))
+    machine = TREE_SYSTEMS[system](roots=RootRelations.from_trees([tree]))
     try:
         return Gold(sentence, machine, list(oracle(machine, sentence.forms, tree)))
     except ValueError as error:
