@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,8 +81,7 @@ def preprocess_amr(
         derived[split] = list(derived_alone(derive(entries, system, options.processes), left_out[split]))
         if not derived[split]:
             raise nothing_left(splits[split], problems[split])
-    limits = limits_of(derived["train"], system.frames)
-    derived["train"] = list(within_limits(derived["train"], limits, system.frames, problems["train"]))
+    derived["train"], limits = _limited(derived["train"], system.frames, problems["train"])
     with data_folder(dest, (path for paths in splits.values() for path in paths)) as folder:
         pieces = make_pieces(forms, folder, options.pieces, options.pieces_from)
         save_words(words, folder)
@@ -105,31 +104,32 @@ def _config(train: list[Derived], shift_words: Sequence[str], limits: SearchLimi
     roles = by_frequency(str(a.label) for a in actions if a.kind in (Kind.LA, Kind.RA))
     counts = _counts([item for item in train if not item.entry.is_example])
     often = {span: of_span for span, of_span in counts.items() if sum(of_span.values()) >= _COUNTED}
-    lexicon = Lexicon(_spans(train), _wiki(train), limits, often)
+    listed = {span: tuple(sorted(filter(is_listed, of_span), key=str)) for span, of_span in _counts(train).items()}
+    spans = {span: of_span for span, of_span in listed.items() if of_span}
+    lexicon = Lexicon(spans, _wiki(train), limits, often)
     return ParserConfig(AmrSystem.name, roles, tuple(shift_words), frames=frames, lexicon=lexicon)
 
 
-def within_limits(
-    train: Sequence[Derived], limits: SearchLimits, frames: FrameActions | None, problems: list[InputError]
-) -> Iterator[Derived]:
-    """Yield the gold AMRs, and the silver AMRs that search can make within its limits. Without gold AMRs, yield all."""
-    has_gold = not all(item.entry.is_silver for item in train)
+def _limited(
+    train: list[Derived], frames: FrameActions | None, problems: list[InputError]
+) -> tuple[list[Derived], SearchLimits]:
+    """Return the AMRs to train on, and the limits of search, learned from the gold AMRs, or from all if none is gold.
+
+    Silver AMRs hold errors of the parser that made them, which must not become legal. So beside gold AMRs, those that
+    search can't make within the limits are left out.
+    """
+    gold = [item for item in train if not item.entry.is_silver]
+    teachers = gold or train
+    graphs = (item.entry.graph for item in teachers)
+    limits = learned((item.derivation.actions for item in teachers), graphs, frames)
+    kept = []
     for item in train:
-        found = breach(limits, item.entry.graph, frames) if has_gold and item.entry.is_silver else None
+        found = breach(limits, item.entry.graph, frames) if gold and item.entry.is_silver else None
         if found is None:
-            yield item
+            kept.append(item)
         else:
             problems.append(item.entry.error(f"a silver AMR with {found}, which gold AMRs never have, is left out"))
-
-
-def limits_of(train: Sequence[Derived], frames: FrameActions | None) -> SearchLimits:
-    """Return the limits of search, learned from the gold AMRs, or from all AMRs if none is gold.
-
-    Silver AMRs hold errors of the parser that made them, and these errors must not become legal.
-    """
-    gold = [item for item in train if not item.entry.is_silver] or train
-    graphs = (item.entry.graph for item in gold)
-    return learned((item.derivation.actions for item in gold), graphs, frames)
+    return kept, limits
 
 
 def _counts(train: Sequence[Derived]) -> dict[str, dict[Action, int]]:
@@ -140,13 +140,6 @@ def _counts(train: Sequence[Derived]) -> dict[str, dict[Action, int]]:
             if action.kind in MAKE_NODES:
                 seen.setdefault(key(item.words[first : last + 1]), Counter())[action] += 1
     return {span: dict(sorted(of_span.items(), key=str)) for span, of_span in sorted(seen.items())}
-
-
-def _spans(train: list[Derived]) -> dict[str, tuple[Action, ...]]:
-    """Return span → the actions that made a node of the span and need an entry in the lexicon (`is_listed`)."""
-    made = _counts(train).items()
-    listed = {span: tuple(sorted(filter(is_listed, of_span), key=str)) for span, of_span in made}
-    return {span: actions for span, actions in listed.items() if actions}
 
 
 def _wiki(train: list[Derived]) -> dict[str, str]:
