@@ -133,9 +133,10 @@ def test_a_table_says_the_same_as_the_tree(tab, served, parsers):
     tab.keyboard.press("Enter")
     assert table.is_visible()
     rows, tree, forms = one.annotated().words, one.tree, ["", *one.sentence.forms]
+    columns = [(row.lemma, row.upos, row.xpos, row.feats.replace("_", "").replace("|", " ")) for row in rows]
     expected = [
-        [f"{i} {row.form}", row.lemma, row.upos, tree.relations[i - 1], f"{head} {forms[head]}" if head else "–"]
-        for i, (row, head) in enumerate(zip(rows, tree.heads, strict=True), 1)
+        [f"{i} {row.form}", *of_row, tree.relations[i - 1], f"{head} {forms[head]}" if head else "–"]
+        for i, (row, of_row, head) in enumerate(zip(rows, columns, tree.heads, strict=True), 1)
     ]
     found = [row.locator("th, td").all_text_contents() for row in table.locator("tbody tr").all()]
     assert [row[:-1] for row in found] == expected

@@ -16,8 +16,8 @@ from transition_parser.base.files import output, replacing, unpacked_name
 from transition_parser.base.process import progress
 from transition_parser.parsing.given import GivenFacts
 from transition_parser.parsing.parser import CHUNK, AnyParse, Parser
-from transition_parser.parsing.sentences.files import EmptyLine, Reading
-from transition_parser.parsing.sentences.parts import Part, read_part
+from transition_parser.parsing.sentences.files import EmptyLine, Part, Reading
+from transition_parser.parsing.sentences.parts import read_part
 from transition_parser.parsing.sentences.streams import as_they_come, in_weighed_chunks, may_pause
 from transition_parser.parsing.sentences.tables import Item, TableFormat, arrow, schema_of, table_of
 

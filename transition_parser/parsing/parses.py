@@ -467,7 +467,7 @@ def replay_amr(
     else:  # facts may ask for gaps in the numbers of roles
         if removed := without_meaning(graph, system.limits):
             graph, kept_nodes, kept_edges = without(graph, removed)
-            alignments, nodes = ([column[node] for node in kept_nodes] for column in (alignments, nodes))
+            alignments, nodes = [alignments[node] for node in kept_nodes], [nodes[node] for node in kept_nodes]
             edges = [edges[edge] for edge in kept_edges]
         graph = without_gaps(graph)
     values, new_names = _wiki(graph, wiki or {})

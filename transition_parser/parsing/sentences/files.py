@@ -242,9 +242,7 @@ def _of_lines(
 ) -> Iterator[Any]:
     """Yield a sentence for each line, an `EmptyLine` for a line without tokens."""
     count, place, longest, segmenter = start.sentences, start.characters, reading.longest, reading.segmenter
-    divide = segmenter.tokens if kind is Sentence else tokens_of_spacy
-    if reading.tokenised:
-        divide = lambda line: (Token(match.start(), (match[0],)) for match in _NO_BLANKS.finditer(line))  # noqa: E731
+    divide = _words_of if reading.tokenised else segmenter.tokens if kind is Sentence else tokens_of_spacy
     for number, raw in enumerate(lines, start.line):
         written = _text_line(raw, name, number, warned)
         line = written.rstrip("\r\n")
@@ -257,6 +255,10 @@ def _of_lines(
         count += sentence is not None
         yield sentence_of_line(sentence, kind, count, name, number, place) if sentence else EmptyLine(number)
         place += len(written)
+
+
+def _words_of(line: str) -> Iterator[Token]:
+    return (Token(match.start(), (match[0],)) for match in _NO_BLANKS.finditer(line))
 
 
 def _text_line(raw: bytes, name: str, number: int, warned: TextWarnings) -> str:

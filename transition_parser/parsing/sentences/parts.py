@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, count, pairwise
 from pathlib import PurePath
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import unpacked_name
 from transition_parser.graphs.bank import AmrEntry, is_header, metadata_of
-from transition_parser.graphs.conllu import decode_line
+from transition_parser.graphs.conllu import Sentence, decode_line
 from transition_parser.parsing.sentences.files import (
     BEGIN,
     Document,
@@ -77,7 +77,8 @@ def _own_ids(path: str, kind: Kind, reading: Reading) -> set[str] | None:
     with opened(path) as (file, name):
         if head_and_layout(file, name, kind, reading)[1] is not FileLayout.BLOCKS:
             return None
-    return {sentence.id for sentence in read_sentences(path, kind) if sentence.id is not None}
+    sentences = read_sentences(path, cast("type[Sentence]", kind))  # of either kind
+    return {sentence.id for sentence in sentences if sentence.id is not None}
 
 
 def places(path: str, kind: Kind, reading: Reading) -> Iterator[FilePlace]:
