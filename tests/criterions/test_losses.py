@@ -80,17 +80,6 @@ def test_all_actions_compete_where_legality_is_left_to_search():
         loss_of(make_decoder(alike=True), scores, {"legal": legal}, batch)
 
 
-def test_correct_actions_are_targets_together():
-    scores, legal = make_scores()
-    correct = torch.zeros(2, 3, 6, dtype=torch.bool)
-    correct[..., 2:4] = True
-    loss, _ = ActionLoss(0.0, PADDING)(
-        make_decoder(), scores, {"legal": legal}, {"target": TARGET, "id": IDS, "correct": correct}
-    )
-    probability = scores[0, 0, 2:].softmax(0)[:2].sum()
-    assert torch.isclose(loss[0], -probability.log(), atol=1e-5) and loss[5] == 0.0
-
-
 def test_the_hinge_does_not_train_the_words_of_shift():
     scores, legal = make_scores()
     with pytest.raises(InputError, match="leave out --predict-shift-words"):

@@ -380,8 +380,6 @@ def test_the_graph_parser_needs_a_system_that_builds_every_tree(system, folder_o
     ("name", "change", "problem"),
     [
         ("spa_dp", {"spa": "sideways"}, "--spa must be one of bot, tob, vanilla, none, not 'sideways'"),
-        ("spa_dp", {"scan_layers": 0}, "--scan-layers must be 1 or more, not 0"),
-        ("spa_dp", {"dropout": 1.0}, "--dropout must be less than 1.0"),
         ("spa_dp_graph", {"head_score": "x"}, "--head-score must be one of bilinear, concat, not 'x'"),
     ],
 )

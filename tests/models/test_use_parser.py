@@ -29,7 +29,6 @@ from transition_parser.modules.contract import only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.search import search
 from transition_parser.states.batched import unroll
-from transition_parser.states.states import RANKS, TREE
 
 EXACT = 1e-10
 WORDS_OF_FIGURE_2 = "He has good control".split()
@@ -342,26 +341,6 @@ def test_greedy_search_takes_the_best_kind_and_then_its_best_label(case_of, syst
     assert differs > 0  # or this says nothing
 
 
-def test_what_each_system_needs(case_of):
-    assert set(case_of("arc-eager", "structures")[2].decoder.needs) == {
-        *RANKS,
-        "steps_since_stack",
-        "steps_since_buffer",
-        *TREE,
-    }
-    assert set(case_of("amr", "structures")[2].decoder.needs) == {*RANKS, "steps_since_stack", "steps_since_buffer"}
-    assert set(case_of("arc-eager", "few structures")[2].decoder.needs) == {
-        *RANKS,
-        "steps_since_stack",
-        "steps_since_buffer",
-        "head",
-    }
-    decoder = case_of("amr", "structures")[2].decoder
-    assert decoder.structures.of_head == [ACTIONS] * 2 + [STACK] * 2 + [BUFFER] * 2
-    decoder = case_of("arc-standard", "structures")[2].decoder
-    assert decoder.structures.of_head == [ACTIONS] * 2 + [STACK] * 2 + [BUFFER] * 2 + [ARCS, RELATIONS]
-
-
 # --- options --------------------------------------------------------------------------------
 
 
@@ -381,8 +360,6 @@ def test_sizes_are_those_of_the_paper():
         ({"stack_heads": 3}, "the 9 heads of structures do not divide --use-width 256"),
         ({"stack_heads": 0, "buffer_heads": 0, "action_heads": 0}, "are all 0"),
         ({"encoder_attention_heads": 7}, "--encoder-attention-heads 7 does not divide --encoder-embed-dim 200"),
-        ({"indicator_bound": 0}, "--indicator-bound must be 1 or more, not 0"),
-        ({"dropout": 1.0}, "--dropout must be less than 1.0"),
     ],
 )
 def test_bad_options_are_said(change, problem):

@@ -91,8 +91,3 @@ def test_what_is_at_places_and_its_gradient_are_as_by_gather():
 def test_places_of_another_sentence_are_an_error(wrong):
     with pytest.raises(IndexError, match=f"{wrong}"):
         gather_rows(torch.randn(3, 5, 6), torch.tensor([[0], [wrong], [1]]))
-
-
-def test_places_of_nothing():
-    assert gather_rows(torch.randn(3, 5, 6), torch.empty(3, 0, dtype=torch.long)).shape == (3, 0, 6)
-    assert gather_rows(torch.randn(0, 5, 6), torch.empty(0, 4, dtype=torch.long)).shape == (0, 4, 6)

@@ -38,18 +38,14 @@ def test_a_whole_number_may_stand_for_a_real_one():
     ("change", "problem"),
     [
         ({"encoder_layers": "x"}, "--encoder-layers must be of type int, not 'x'"),
-        ({"encoder_layers": True}, "must be of type int, not True"),
         ({"encoder_layers": 2.0}, "must be of type int, not 2.0"),
-        ({"stack_heads": None}, "must be of type int, not None"),
         ({"state_window": "top3"}, "must be one of all, top2, not 'top3'"),
         ({"dropout": 1.0}, "must be less than 1.0, not 1.0"),
-        ({"dropout": -0.1}, "must be 0.0 or more, not -0.1"),
         ({"dropout": float("nan")}, "must be a finite number, not nan"),
         ({"decoder_layers": 0}, "must be 1 or more, not 0"),
         ({"encoder_ffn_embed_dim": 10**7}, "must be 65536 or less"),
         ({"new": 1}, "unknown option 'new'"),
         ({"stack_heads": 5}, "ask for 6 of 4 heads"),
-        ({"encoder_attention_heads": 3}, "--encoder-attention-heads 3 does not divide"),
         ({"state_positions": True, "stack_heads": 0, "buffer_heads": 0}, "needs stack or buffer heads"),
     ],
 )

@@ -134,20 +134,6 @@ def test_a_row_that_is_not_finite_stays_so(int8, fast):
         assert layer(x).isnan().any(1).tolist() == [False, True, False]
 
 
-def test_an_unknown_activation_is_left_to_its_module():
-    model = nn.Sequential(FeedForward(32, 64, 0.0))
-    model[0].activation = "tanh"
-    quantise(model)
-    assert type(model[0].inner) is packing._Int8Linear and not model[0].activation_in_product
-
-
-def test_an_int8_layer_of_zeros():
-    layer = nn.Linear(32, 32)
-    nn.init.zeros_(layer.weight)
-    with torch.inference_mode():
-        assert torch.equal(packing._Int8Linear(layer)(torch.zeros(3, 32)), layer.bias.expand(3, 32))
-
-
 def test_any_model_is_quantised():
     """But for layers that other modules read, and narrow ones."""
     torch.manual_seed(1)

@@ -34,19 +34,6 @@ def test_a_part_learns_at_its_own_rate():
         assert moved[1] == pytest.approx(0.1 * moved[0]) and moved[0] == pytest.approx(-rate, rel=1e-3)
 
 
-def test_what_it_remembers_is_read_again():
-    first, second = parameters()
-    optimizer = AdamByPart(Namespace(**OPTIONS), [first, second])
-    for parameter in (first, second):
-        parameter.grad = torch.ones(3)
-    optimizer.step()
-    again = AdamByPart(Namespace(**OPTIONS), parameters())
-    again.load_state_dict(optimizer.state_dict(), {"lr": 0.3})
-    again.set_lr(0.3)
-    assert again.get_lr() == pytest.approx(0.3)
-    assert [group["lr"] for group in again.param_groups] == pytest.approx([0.3, 0.03])
-
-
 def test_vectors_do_not_decay_where_matrices_alone_do():
     options = Namespace(**OPTIONS | {"weight_decay": 0.1, "decay_matrices_only": True})
     matrix, vector = torch.nn.Parameter(torch.ones(2, 2)), torch.nn.Parameter(torch.ones(2))
