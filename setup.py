@@ -1,4 +1,4 @@
-"""The libraries in C, and editable installation. All else about the package is in pyproject.toml."""
+"""The library in C, and editable installation. All else about the package is in pyproject.toml."""
 
 import tempfile
 import zipfile
@@ -75,19 +75,13 @@ class AnyPythonWheel(bdist_wheel):
 
 
 setup(
-    # Not Python modules but libraries that transition_parser/kernels/loader.py loads. Without them search finds the
+    # Not a Python module but a library that transition_parser/kernels/loader.py loads. Without it search finds the
     # same more slowly.
     ext_modules=[
         Extension(
-            "transition_parser.kernels._search_kernels",
-            ["transition_parser/kernels/search_kernels.c"],
-            depends=[
-                f"transition_parser/kernels/{name}.h"
-                for name in (
-                    *("common", "steps", "threads", "variant", "vectors", "attention", "continuations", "gates"),
-                    *("letters", "tree_machine", "tree_beam", "tree_search", "decoder_layers", "codes", "pairs"),
-                )
-            ],
+            "transition_parser.kernels._kernels",
+            [f"transition_parser/kernels/{name}.c" for name in ("kernels", "costs", "tree_replay")],
+            depends=[str(path.relative_to(PACKAGE.parent)) for path in (PACKAGE / "kernels").glob("*.h")],
             # These let sums be computed in any order, and know that numbers are finite; -ffast-math would change how
             # all of Python computes.
             extra_compile_args=[
@@ -96,25 +90,7 @@ setup(
             ],
             extra_link_args=["-pthread"],
             optional=True,
-        ),
-        *(
-            Extension(
-                f"transition_parser.kernels._{name}_kernels",
-                [f"transition_parser/kernels/{name}_kernels.c"],
-                depends=[
-                    f"transition_parser/kernels/{header}.h"
-                    for header in (
-                        *("common", "tree_machine", "tree_oracle", "amr_machine", "legality", "steps"),
-                        "threads",
-                    )
-                ],
-                # no fused multiply-add, because torch rounds after each operation
-                extra_compile_args=["-O3", "-ffp-contract=off", "-pthread"],
-                extra_link_args=["-pthread"],
-                optional=True,
-            )
-            for name in ("machine", "amr_machine", "legality", "costs", "amr_search")
-        ),
+        )
     ],
     cmdclass={
         "bdist_wheel": AnyPythonWheel,

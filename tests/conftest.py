@@ -59,19 +59,9 @@ def corpora() -> Path:
 @contextlib.contextmanager
 def without_kernels():
     """As where the package was set up without a compiler."""
-    from transition_parser.kernels import (
-        amr_machine_kernels,
-        amr_search_kernels,
-        costs_kernels,
-        legality_kernels,
-        machine_kernels,
-        search_kernels,
-    )
+    from transition_parser.kernels import loader
 
-    with contextlib.ExitStack() as stack:
-        of_amrs = amr_machine_kernels, amr_search_kernels
-        for kernels in (search_kernels, machine_kernels, *of_amrs, legality_kernels, costs_kernels):
-            stack.enter_context(mock.patch.object(kernels, "library", lambda: None))
+    with mock.patch.object(loader, "library", lambda: None):
         yield
 
 
@@ -88,17 +78,15 @@ def threads(count: int):
         torch.set_num_threads(before)
 
 
-def both_ways(kernels):
-    """A fixture: tests that use it run with the library of a module of kernels, and without it."""
+@pytest.fixture(params=["compiled", "torch"])
+def both_ways(request, monkeypatch):
+    """Tests that use it run with kernels, and without them."""
+    from transition_parser.kernels import loader
 
-    @pytest.fixture(params=["compiled", "torch"])
-    def way(request, monkeypatch):
-        if request.param == "torch":
-            monkeypatch.setattr(kernels, "library", lambda: None)
-        elif kernels.library() is None:
-            pytest.skip("set up without a compiler for the kernels")
-
-    return way
+    if request.param == "torch":
+        monkeypatch.setattr(loader, "library", lambda: None)
+    elif loader.library() is None:
+        pytest.skip("set up without a compiler for the kernels")
 
 
 def run(*command: str | Path, status: int = 0, stdin: str | None = None, cwd: Path | None = None):

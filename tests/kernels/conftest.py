@@ -6,13 +6,13 @@ import ctypes
 
 import pytest
 
-from transition_parser.kernels import search_kernels
+from transition_parser.kernels import loader
 
 
 @pytest.fixture(params=[16, 8, 4])
 def lanes(request):
     """How many numbers the vectors of one variant have; it is the one that runs."""
-    library = search_kernels.library()
+    library = loader.library()
     if library is None:
         pytest.skip("there are no search kernels here")
     if request.param > library.lanes():

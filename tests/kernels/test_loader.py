@@ -1,73 +1,54 @@
-"""Kernels are switched off by a variable, and what is missing is said once, in words."""
+"""Kernels are switched off by a variable, what is missing is said once, in words, and each variant is compiled for what
+the processor is asked for."""
 
 from __future__ import annotations
 
+import ctypes
+import re
+import shutil
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import pytest
 import torch
 
 from tests.conftest import ENVIRONMENT, ROOT, SAMPLE, run_here
 from transition_parser.base.errors import InputError, ParserWarning
-from transition_parser.kernels import (
-    amr_machine_kernels,
-    amr_search_kernels,
-    costs_kernels,
-    legality_kernels,
-    loader,
-    machine_kernels,
-    search_kernels,
-)
-from transition_parser.kernels.code_kernels import has_codes
+from transition_parser.base.process import avx2_alone
+from transition_parser.kernels import loader
+from transition_parser.kernels.codes import has_codes
 
-KERNELS = (
-    search_kernels,
-    machine_kernels,
-    amr_machine_kernels,
-    legality_kernels,
-    costs_kernels,
-    amr_search_kernels,
-)
-_CACHED = (*(kernels.library for kernels in KERNELS), loader._warn_of_missing, loader._warn_of_broken)
+SOURCE = loader.PATH.with_name("kernels.c")
+OTHER_NAMES = {"bmi": "bmi1"}  # in /proc/cpuinfo
+needs_kernels = pytest.mark.skipif(loader.library() is None, reason="there are no kernels here")
 
 
 @pytest.fixture
 def fresh():
-    """As in a process that has not loaded the libraries."""
-    for function in _CACHED:
-        function.cache_clear()
+    """As in a process that has not loaded the library."""
+    loader.library.cache_clear()
     yield
-    for function in _CACHED:
-        function.cache_clear()
+    loader.library.cache_clear()
 
 
 @pytest.fixture
 def missing(fresh, monkeypatch, tmp_path):
     """As where there was no compiler."""
-    monkeypatch.setattr(loader, "FOLDER", tmp_path / "empty")
+    monkeypatch.setattr(loader, "PATH", tmp_path / "none.so")
 
 
-def loaded() -> list[bool]:
-    return [kernels.library() is not None for kernels in KERNELS]
+@pytest.mark.parametrize("value", ["0", pytest.param("1", marks=needs_kernels)])
+def test_a_variable_switches_kernels_off_and_on(fresh, monkeypatch, recwarn, value):
+    monkeypatch.setenv("TRANSITION_PARSER_KERNELS", value)
+    assert (loader.library() is not None) == (value == "1") and not recwarn
 
 
-def test_the_variable_switches_kernels_off(fresh, monkeypatch, recwarn):
-    monkeypatch.setenv("TRANSITION_PARSER_KERNELS", "0")
-    assert loaded() == [False] * len(KERNELS) and not recwarn
-
-
-@pytest.mark.skipif(not all(kernels.library() for kernels in KERNELS), reason="there are no kernels here")
-def test_the_variable_switches_kernels_on(fresh, monkeypatch, recwarn):
-    monkeypatch.setenv("TRANSITION_PARSER_KERNELS", "1")
-    assert loaded() == [True] * len(KERNELS) and not recwarn
-
-
-@pytest.mark.skipif(search_kernels.library() is None, reason="there are no kernels here")
+@needs_kernels
 def test_a_variable_leaves_newer_instructions_unused(fresh, monkeypatch):
     monkeypatch.setenv("TRANSITION_PARSER_CPU", "avx2")
-    assert search_kernels.library().lanes() <= 8 and not has_codes()
+    assert loader.library().lanes() <= 8 and not has_codes()
 
 
 def test_the_command_line_leaves_newer_instructions_unused():
@@ -87,39 +68,33 @@ assert os.environ["MKL_ENABLE_INSTRUCTIONS"] == "SSE4_2"
 @pytest.mark.parametrize("value", ["", "off", "2", "true"])
 def test_other_values_are_refused(fresh, monkeypatch, value):
     monkeypatch.setenv("TRANSITION_PARSER_KERNELS", value)
-    for kernels in KERNELS:
-        with pytest.raises(InputError, match=f"TRANSITION_PARSER_KERNELS is '{value}': set it to 0"):
-            kernels.library()
+    with pytest.raises(InputError, match=f"TRANSITION_PARSER_KERNELS is '{value}': set it to 0"):
+        loader.library()
 
 
 def test_what_is_missing_is_said_once(missing, monkeypatch):
     monkeypatch.delenv("TRANSITION_PARSER_KERNELS", raising=False)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        for _ in range(3):
-            assert loaded() == [False] * len(KERNELS)
-            for kernels in KERNELS:
-                kernels.library.cache_clear()
+        assert loader.library() is None and loader.library() is None
     (warning,) = said
     assert warning.category is ParserWarning
-    assert str(warning.message).startswith(
-        "search, machine, amr machine, legality, costs and amr search kernels are not compiled (gcc 12 or clang was not"
-    )
+    assert str(warning.message).startswith("kernels are not compiled (gcc 12 or clang was not found at installation)")
 
 
 def test_what_cannot_be_loaded_is_said(fresh, monkeypatch, tmp_path):
     monkeypatch.delenv("TRANSITION_PARSER_KERNELS", raising=False)
-    (tmp_path / "_search_kernels.so").write_bytes(b"no library")
-    monkeypatch.setattr(loader, "FOLDER", tmp_path)
-    with pytest.warns(ParserWarning, match=r"search kernels cannot be loaded .*_search_kernels.so"):
-        assert not search_kernels.supports(torch.zeros(1, 32))
+    (tmp_path / "kernels.so").write_bytes(b"no library")
+    monkeypatch.setattr(loader, "PATH", tmp_path / "kernels.so")
+    with pytest.warns(ParserWarning, match=r"kernels cannot be loaded .*kernels.so"):
+        assert not loader.supports(torch.zeros(1, 32))
 
 
 def test_a_library_of_other_sources_is_not_used(fresh, monkeypatch):
     monkeypatch.delenv("TRANSITION_PARSER_KERNELS", raising=False)
-    monkeypatch.setitem(search_kernels._FUNCTIONS, "of_another_version", (None, ()))
-    with pytest.warns(ParserWarning, match="search kernels"):
-        assert search_kernels.library() is None
+    monkeypatch.setitem(loader._FUNCTIONS, "of_another_version", (None, ()))
+    with pytest.warns(ParserWarning, match="kernels cannot be loaded"):
+        assert loader.library() is None
 
 
 def test_the_command_line_says_it_in_one_line(missing, monkeypatch, tmp_path):
@@ -128,10 +103,9 @@ def test_the_command_line_says_it_in_one_line(missing, monkeypatch, tmp_path):
     text.write_text("Dogs bark .\n")
     said = run_here("parse", "en-ewt", text, "--precision", "fp32").stderr
     assert [line for line in said.splitlines() if "kernels" in line] == [
-        "transition-parser: warning: search, machine, amr machine, legality, costs and amr search kernels are "
-        "not compiled (gcc 12 or clang was not found at installation): parsing is slower. Install gcc 12 or newer, or "
-        "clang, and then this package again (pip install --force-reinstall --no-deps .); TRANSITION_PARSER_KERNELS=0 "
-        "does without"
+        "transition-parser: warning: kernels are not compiled (gcc 12 or clang was not found at installation): parsing "
+        "is slower. Install gcc 12 or newer, or clang, and then this package again (pip install --force-reinstall "
+        "--no-deps .); TRANSITION_PARSER_KERNELS=0 does without"
     ]
 
 
@@ -145,5 +119,41 @@ def test_the_command_line_refuses_other_values(monkeypatch, tmp_path, variable):
 
 
 def test_importing_loads_no_library():
-    code = "import transition_parser.kernels.search_kernels as k; assert k.library.cache_info().currsize == 0"
+    code = "import transition_parser.kernels.loader as k; assert k.library.cache_info().currsize == 0"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+@pytest.mark.skipif(not loader.switched_on(), reason="kernels are switched off")
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there may be no compiler")
+def test_the_kernels_are_there():
+    """Else every other test would pass without them."""
+    assert loader.library() is not None
+
+
+@pytest.mark.skipif(not Path("/proc/cpuinfo").exists(), reason="the system does not say what its processor has")
+@needs_kernels
+def test_the_widest_variant_runs_whose_features_the_processor_has():
+    library, has = loader.library(), set(Path("/proc/cpuinfo").read_text().split())
+    wanted = 4
+    for lanes in (8,) if avx2_alone() else (8, 16):
+        features = ctypes.c_char_p.in_dll(library, f"features_of_{lanes}").value.decode().split()
+        assert len(features) >= 4 and "fma" in features
+        if {OTHER_NAMES.get(feature, feature) for feature in features} <= has:
+            wanted = lanes
+    assert library.lanes() == wanted
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
+def test_what_is_compiled_for_is_what_is_checked():
+    """As the compiler reads it: the targets of the variants, and the features that the choice asks for."""
+    done = subprocess.run(["gcc", "-E", "-P", str(SOURCE)], capture_output=True, text=True, check=True)
+    if "GCC target" not in done.stdout:
+        pytest.skip("on this kind of processor there is one variant")
+    targets = [re.findall(r'"(\w+)"', line) for line in re.findall(r"#pragma GCC target(.*)", done.stdout)]
+    ours = [target for target in targets if len(target) > 1]  # headers of the compiler have one string, or other names
+    variant, codes = (
+        re.search(rf"int {name}\(void\) {{(.*?)}}", done.stdout, re.DOTALL)[1] for name in ("lanes", "has_codes")
+    )
+    choices = [*variant.split("?")[:-1], codes]
+    checked = [re.findall(r'__builtin_cpu_supports\("(\w+)"\)', choice) for choice in choices]
+    assert len(ours) == 3 and sorted(ours) == sorted(checked)

@@ -25,7 +25,7 @@ from tests.small_models import (
 )
 from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.base.errors import InputError
-from transition_parser.kernels import search_kernels
+from transition_parser.kernels import loader
 from transition_parser.models.graph2graph.composition import Classifiers, Composition
 from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK, FeedbackSearch, with_root_at_bottom
 from transition_parser.models.graph2graph.encoder import (
@@ -53,7 +53,6 @@ from transition_parser.models.registry import architecture_of
 from transition_parser.modules.action_scores import Kinds
 from transition_parser.modules.biaffine import BiaffineHeads, RelationsOfHeads
 from transition_parser.modules.pretrained import LR_SCALE
-from transition_parser.states.batched import unroll
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, Action
 
@@ -220,7 +219,7 @@ def test_slots_left_out_and_rows_in_parts_change_nothing(monkeypatch, graph, few
         assert (ours - theirs).abs().max() < CLOSE * theirs.abs().max().clamp_min(1.0)
 
 
-@pytest.mark.skipif(not search_kernels.supports(torch.empty(0)), reason="needs the C library")
+@pytest.mark.skipif(not loader.supports(torch.empty(0)), reason="needs the C library")
 @pytest.mark.parametrize("half", [False, True])
 def test_rows_without_gaps_are_read_as_rows_with_gaps(monkeypatch, half):
     """By the kernel, which reads in parsing, where there is no graph."""
@@ -238,7 +237,7 @@ def test_rows_without_gaps_are_read_as_rows_with_gaps(monkeypatch, half):
     monkeypatch.setattr(CellLayout, "in_windows", lambda *args: used.append(args) or in_windows(*args))
     for kernels in (True, False):
         if not kernels:
-            monkeypatch.setattr(search_kernels, "supports", lambda *_: False)
+            monkeypatch.setattr(loader, "supports", lambda *_: False)
         with torch.no_grad():
             found.append(transformer(words, position, torch.zeros_like(position), Visible(there, wanted))[there[:, :7]])
     assert len(used) == 1 and len(found[0]) > 50
@@ -280,7 +279,7 @@ def walked(task, kind: str, batch: dict, actions: list[str]) -> tuple:
     decoder = model.plain.decoder
     tokens = [decoder.table.actions.index(Action.parse(action)) for action in actions]
     machine = decoder.machine(slots)
-    steps = unroll(machine, torch.tensor([[*tokens, decoder.table.end]]))
+    steps = machine.unroll(torch.tensor([[*tokens, decoder.table.end]]))
     return decoder, slots, steps
 
 
@@ -535,7 +534,7 @@ def test_search_reads_again_where_an_arc_was_made(task, batch):
             if always:
                 search.memory = search.memory._replace(stale=torch.ones_like(search.memory.stale))
             stale = search.memory.stale.clone() | (decoder.device_table.relation[tokens] > 0)
-            found.append(decoder.step(tokens, search).log_probabilities(len(decoder.table.tokens)))
+            found.append(decoder.step(tokens, search).log_probabilities())
             read += int((stale & ~search.memory.stale).sum())
             tokens = targets[:, step]
             search.machine.apply(tokens)

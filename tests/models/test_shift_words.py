@@ -6,11 +6,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from tests.conftest import both_ways
 from tests.toy_plugin import TopTwoDecoder
 from transition_parser.criterions.losses import ActionLoss
-from transition_parser.kernels import legality_kernels
-from transition_parser.modules.contract import ActionScores
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.search import search
 from transition_parser.states.states import States
@@ -19,8 +16,6 @@ from transition_parser.transitions import make_system
 
 TOKENS = ["<s>", "<pad>", "</s>", "<unk>", "SHIFT", "SHIFT(a)", "SHIFT(b)", "LEFT-ARC(x)", "LEFT-ARC(root)"]
 TOKENS += ["RIGHT-ARC(x)"]
-
-kernels = both_ways(legality_kernels)
 
 
 class Fixed(TopTwoDecoder):
@@ -64,15 +59,6 @@ def test_where_the_machine_gives_the_word_away_its_own_mass_counts():
     assert token == "LEFT-ARC(x)" and probability == pytest.approx(0.4 / 0.6, abs=1e-4)
 
 
-def test_of_some_actions_alone_those_are_pooled():
-    decoder = decoder_of(True)
-    tokens = torch.tensor([2, 4, 5, 7])
-    scores = torch.tensor([[1.0, 2.0, 2.0, 3.0]])
-    pooled = ActionScores(decoder.pooled_shifts(scores, tokens), None, torch.ones(1, 4), tokens).scores
-    assert pooled[0].tolist() == pytest.approx([1.0, 2.0 + math.log(2), 2.0 + math.log(2), 3.0])
-
-
-@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("system", ["arc-standard", "arc-standard-swap"])
 @pytest.mark.parametrize("compete", [False, True])
 def test_the_root_is_no_word(system, compete):

@@ -17,7 +17,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from tests.small_models import make_batch, make_folder, make_model, make_task
 from transition_parser.base.errors import InputError, NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.kernels import search_kernels
+from transition_parser.kernels import encoders, loader
 from transition_parser.models.registry import architecture_of
 from transition_parser.models.spa_dp import BilinearHeads, RelationScores, encoder, sum_of_means, sum_of_words
 from transition_parser.models.spa_dp.encoder import (
@@ -88,10 +88,10 @@ def test_passes_of_parsing_are_those_of_training(from_target, dtype, atol):
     attention = SequencePreservedAttention(40, 64, from_target).to(dtype)
     words, mask = torch.randn(3, 9, 40).to(dtype), torch.arange(9) < torch.tensor([9, 1, 5])[:, None]
     trained = attention(words, mask)
-    step = mock.Mock(wraps=search_kernels.gated_step)
-    with torch.inference_mode(), mock.patch.object(search_kernels, "gated_step", step):
+    step = mock.Mock(wraps=encoders.gated_step)
+    with torch.inference_mode(), mock.patch.object(encoders, "gated_step", step):
         parsed = attention(words, mask)
-    assert step.called == (search_kernels.library() is not None)
+    assert step.called == (loader.library() is not None)
     assert torch.allclose(parsed.float()[mask], trained.float()[mask], rtol=0, atol=atol)
 
 

@@ -28,7 +28,6 @@ from transition_parser.modules.action_scores import FactoredScores
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.search import search
-from transition_parser.states.batched import unroll
 
 EXACT = 1e-10
 WORDS_OF_FIGURE_2 = "He has good control".split()
@@ -97,7 +96,7 @@ def test_figure_7(in_search, needs):
                 rows.append(indicators(name, states)[0].tolist())
             machine.apply(token[None])
     else:
-        states = unroll(machine, tokens)
+        states = machine.unroll(tokens)
         found = {name: indicators(name, states)[0].tolist() for name in FIGURE_7}
     found[RELATIONS] = [[table.relations[i] for i in row] for row in found[RELATIONS]]
     for name, rows in FIGURE_7.items():

@@ -15,7 +15,7 @@ from transformers import AutoModel, AutoTokenizer
 from tests.modules.test_pretrained import SENTENCES, vectors, words_of
 from tests.tiny_encoder import make_encoder
 from transition_parser.base.errors import InputError
-from transition_parser.kernels import search_kernels
+from transition_parser.kernels import encoders, loader
 from transition_parser.modules.bert import Bert, add_adapters, merge_adapters
 from transition_parser.modules.pretrained import PieceIds
 from transition_parser.modules.pretrained_encoder import EncoderFiles, Tokenizer, WordPieces
@@ -37,9 +37,9 @@ def encoder(folder):
 @pytest.fixture
 def calls():
     """How often the kernel was called."""
-    if search_kernels.library() is None:
+    if loader.library() is None:
         pytest.skip("there are no search kernels here")
-    with mock.patch.object(search_kernels, "self_attention", wraps=search_kernels.self_attention) as called:
+    with mock.patch.object(encoders, "self_attention", wraps=encoders.self_attention) as called:
         yield called
 
 
@@ -107,7 +107,7 @@ def test_words_are_read_alike_by_kernels_and_without_them(encoder, calls):
     found = vectors(encoder, SENTENCES)
     assert calls.called
     calls.reset_mock()
-    with mock.patch.object(search_kernels, "supports", return_value=False):
+    with mock.patch.object(loader, "supports", return_value=False):
         wanted = vectors(encoder, SENTENCES)
     assert not calls.called
     for words, one, other in zip(SENTENCES, found, wanted, strict=True):

@@ -10,7 +10,7 @@ from tests.conftest import SAMPLE
 from tests.small_models import pairs_of
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.kernels import search_kernels
+from transition_parser.kernels import encoders, loader
 from transition_parser.models.stack_transformer.state_masks import StateHeads, StatePositions
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.encoder import ReadingSettings, WordEncoder
@@ -234,15 +234,15 @@ def test_a_word_is_the_mean_of_its_pieces(left):
             assert torch.allclose(found[sentence, word], wanted, atol=1e-5)
 
 
-@pytest.mark.skipif(search_kernels.library() is None, reason="set up without a compiler for the kernels")
+@pytest.mark.skipif(loader.library() is None, reason="set up without a compiler for the kernels")
 @pytest.mark.parametrize(("layers", "local", "heads"), [(2, 1, 2), (1, 2, 1), (0, 1, 2), (0, 0, 2), (2, 1, 4)])
 @pytest.mark.parametrize("dtype", [torch.float, torch.bfloat16])
 def test_search_encodes_as_training_does(monkeypatch, layers, local, heads, dtype):
     """The kernels and the masks find the same words; heads of 16 numbers are not for kernels."""
     encoder = make_encoder(layers, local, heads)
     called = []
-    look = search_kernels.self_attention
-    monkeypatch.setattr(search_kernels, "self_attention", lambda *a: called.append(1) or look(*a))
+    look = encoders.self_attention
+    monkeypatch.setattr(encoders, "self_attention", lambda *a: called.append(1) or look(*a))
     for tokens in (some_pieces(encoder, left=False), some_pieces(encoder, left=False)[1:2], torch.tensor([[2]])):
         wanted = encoder.float()(tokens)  # with gradients
         assert not called

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.strategies import RELATIONS, random_heads, trees
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.kernels import machine_kernels
+from transition_parser.kernels import loader
+from transition_parser.kernels import trees as tree_kernels
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.tree_decoder import (
     Derivations,
@@ -26,7 +27,7 @@ from transition_parser.modules.tree_decoder import (
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import RootRelations, make_system
 
-needs_kernels = pytest.mark.skipif(machine_kernels.library() is None, reason="there are no kernels here")
+needs_kernels = pytest.mark.skipif(loader.library() is None, reason="there are no kernels here")
 
 
 @cache
@@ -53,8 +54,8 @@ def test_without_kernels_the_oracle_is_asked(monkeypatch):
     derive = derivations(False)
     tree = ScoredTree([3, 0, 2], [1, 4, 1], [-1.0, -2.0, -3.0])
     expected = derive.from_tree(tree)
-    monkeypatch.setattr(machine_kernels, "library", lambda: None)
-    monkeypatch.setattr(machine_kernels, "derive_tree", None)
+    monkeypatch.setattr(loader, "library", lambda: None)
+    monkeypatch.setattr(tree_kernels, "derive_tree", None)
     assert derive.from_tree(tree) == expected
 
 

@@ -8,7 +8,7 @@ import torch
 
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import WORD_FILES
-from transition_parser.kernels import search_kernels
+from transition_parser.kernels import encoders
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
 from transition_parser.modules.encoder import ReadingSettings, RecurrentEncoder, WordReader
 from transition_parser.modules.tagging import check_tagged, tag_heads
@@ -220,7 +220,7 @@ def test_windows_of_letters_are_those_that_are_asked_for():
 def test_letters_are_looked_up_where_the_kernels_are(dtype):
     """Parsing adds up products of letters; they follow the weights, and only numbers that are finite are looked up."""
     letters = inputs_of(character_width=64, character_windows="1,4")["characters"].to(dtype)
-    if not search_kernels.supports_letters(letters.embed.weight, 64):
+    if not encoders.supports_letters(letters.embed.weight, 64):
         pytest.skip("there are no search kernels here")
     read = letters.read(SENTENCES, ANNOTATIONS)["bytes"]
     with torch.no_grad():

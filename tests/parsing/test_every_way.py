@@ -37,7 +37,7 @@ from tests.small_models import (
 )
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.kernels import search_kernels
+from transition_parser.kernels import loader
 from transition_parser.modules.contract import only_legal
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.search import search
@@ -58,7 +58,7 @@ def move(request) -> Callable:
     elif request.param == "device":
         with SimulatedDevice():
             yield to_device
-    elif search_kernels.library() is None:
+    elif loader.library() is None:
         pytest.skip("set up without a compiler for the kernels")
     else:
         yield lambda x: x

@@ -1,28 +1,22 @@
-"""How search ranks the continuations of its hypotheses, with kernels and without, and what an observer is told."""
+"""How search ranks the continuations of its hypotheses, and what an observer is told."""
 
 import pytest
 import torch
 
-from tests.conftest import both_ways
 from tests.small_models import encode, make_folder, make_model, make_task
 from transition_parser import Parser
-from transition_parser.kernels import search_kernels
 from transition_parser.modules.contract import ActionScores
 from transition_parser.parsing.search import Observed, _best_continuations, search
 
 DEAD = float("-inf")
 
 
-kernels = both_ways(search_kernels)
-
-
-@pytest.mark.usefixtures("kernels")
 def test_a_dead_hypothesis_never_wins():
     """The second hypothesis of the first sentence and all of the second are dead, and have no legal action."""
     legal = torch.tensor([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     totals = torch.tensor([[-1.0, DEAD], [DEAD, DEAD]])
     found = torch.tensor([[0.0, 0.0, 9.0], [1.0, 1.0, 1.0], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])
-    best, added, index = _best_continuations(ActionScores(found, None, legal, None), totals, 3)
+    best, added, index = _best_continuations(ActionScores(found, None, legal), totals, 3)
     half = float(torch.tensor(0.5).log())
     assert best[0, :2].tolist() == pytest.approx([-1.0 + half] * 2)
     assert best[0, 2] == DEAD and (best[1] == DEAD).all()
@@ -33,9 +27,9 @@ def test_a_dead_hypothesis_never_wins():
 class Prefixes:
     """An observer that keeps the scores of the next action by the sentence and the actions so far."""
 
-    def __init__(self, sentences: int, actions: int) -> None:
+    def __init__(self, sentences: int) -> None:
         self.rows: list[tuple[int, ...]] = [(sentence,) for sentence in range(sentences)]
-        self.actions, self.first, self.fewest = actions, True, sentences
+        self.first, self.fewest = True, sentences
         self.scores: dict[tuple[int, ...], torch.Tensor] = {}
 
     def __call__(self, step: Observed) -> None:
@@ -44,7 +38,7 @@ class Prefixes:
             origin = range(len(tokens)) if step.origin is None else step.origin.tolist()
             self.rows = [(*self.rows[row], token) for row, token in zip(origin, tokens, strict=True)]
         self.first, self.fewest = False, min(self.fewest, len({row[0] for row in self.rows}))
-        found = step.scores.log_probabilities(self.actions)
+        found = step.scores.log_probabilities()
         alive = step.alive.tolist()
         self.scores |= {row: scores for row, scores, there in zip(self.rows, found, alive, strict=True) if there}
 
@@ -55,7 +49,7 @@ def test_an_observer_can_follow_each_hypothesis(tmp_path_factory, beam):
     resources = make_task(make_folder("arc-hybrid-swap", tmp_path_factory)).resources
     parser = Parser(make_model("state", resources).plain, resources, precision="fp32")
     sentences = [["word"] * length for length in (1, 12, 2, 7, 1)]
-    observer = Prefixes(len(sentences), len(resources.table.tokens))
+    observer = Prefixes(len(sentences))
     found = search(parser.model, encode(parser, sentences), beam, beam, observer=observer)
     assert observer.fewest < len(sentences)
     for sentence, hypotheses in enumerate(found):

@@ -1,9 +1,7 @@
 """The batched AMR machine equals the pure-Python one at every step."""
 
 import random
-import sys
 from collections import Counter
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,18 +16,16 @@ from tests.search_limits import doubles, is_unfit, last_arc, new_lacked, new_sev
 from tests.states.test_machine import SPECIAL
 from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.graphs.bank import parse_entry
-from transition_parser.kernels import amr_machine_kernels, legality_kernels
 from transition_parser.models.stack_transformer.state_masks import StateHeads
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import machine_class, make_machine, max_search_actions
+from transition_parser.states.states import RANKS
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_limits import BEARERS, CONCEPT_SORTS, DEFAULT_LIMITS, SearchLimits, Sort
 from transition_parser.transitions.amr_state import MAKE_NODES, AmrState, is_free
 
-WAYS = {"kernels": nullcontext, "torch": without_kernels}
-ways = pytest.mark.parametrize("way", WAYS)
 ONCE = frozenset({"ARG0", "name", "op1", "polarity"})
 LIMITS = SearchLimits(
     1, -2, 3, {Action.parse("PRED"): 2, Action.parse("PRED(x)"): 3, Action.parse("COPY_LEMMA"): 2}, ONCE
@@ -60,10 +56,10 @@ def make_table(shift_words=(), lexicon=None, limits=None, more=(), frames=None) 
     return ActionTable(system, [*SPECIAL, *map(str, actions), *more, *shifts, "madeupword0000"])
 
 
-def machine_of(table: ActionTable, sentences, in_search=False):
+def machine_of(table: ActionTable, sentences, in_search=False, needs=()):
     features = torch.nn.utils.rnn.pad_sequence([torch.tensor(table.features(words)) for words in sentences], True)
     lengths = torch.tensor([len(words) for words in sentences])
-    return make_machine(DeviceTable.from_table(table), lengths, features, in_search=in_search)
+    return make_machine(DeviceTable.from_table(table), lengths, features, needs, in_search)
 
 
 def stack_places(state: AmrState, width: int) -> list[int]:
@@ -131,9 +127,7 @@ def assert_equal(machine, table: ActionTable, states, made=None) -> list[list[bo
     """The legal actions of each state."""
     expected = [expected_legal(table, state, made and made[row]) for row, state in enumerate(states)]
     stack, buffer, legal = machine.stack_ranks(), machine.buffer_ranks(), machine.legal()
-    tokens, legality = machine.legal_anywhere(), machine.legality()
-    assert torch.equal(machine.legality(tokens), legality[:, tokens])
-    assert set(legal.any(0).nonzero()[:, 0].tolist()) <= set(tokens.tolist())
+    legality = machine.legality()
     for row, state in enumerate(states):
         assert legal[row].tolist() == expected[row], state
         counted = {table.actions[token] for token in (legality[row] < 0).nonzero()[:, 0].tolist()}
@@ -141,21 +135,10 @@ def assert_equal(machine, table: ActionTable, states, made=None) -> list[list[bo
         if not state.closed:
             assert stack[row].tolist() == stack_places(state, machine.width), state
             assert buffer[row].tolist() == buffer_places(state, machine.width), state
-        final = table.system.is_final(state)
-        assert bool(machine.is_final()[row]) == final
-        allowed = [a for a, ok in zip(table.actions, legal[row].tolist(), strict=True) if ok and a is not None]
-        ends = any(table.system.is_final(table.system.apply(state, action)) for action in allowed)
-        assert bool(machine.may_finish()[row]) == (final or ends)
+        assert bool(machine.is_final()[row]) == table.system.is_final(state)
     return expected
 
 
-def test_the_kernels_are_there_on_linux():
-    """Else all that follows would be tested without them."""
-    if sys.platform == "linux":
-        assert amr_machine_kernels.library() is not None and legality_kernels.library() is not None
-
-
-@ways
 @pytest.mark.parametrize("shift_words", [(), ("a", "New")])
 @pytest.mark.parametrize("lexicon", [None, LEXICON])
 @given(
@@ -163,21 +146,18 @@ def test_the_kernels_are_there_on_linux():
     seed=st.integers(0, 2**32),
 )
 @settings(max_examples=25)
-def test_random_walks_with_beam_reordering(shift_words, lexicon, way, sentences, seed):
-    with WAYS[way]():
-        walk(shift_words, lexicon, sentences, random.Random(seed))
+def test_random_walks_with_beam_reordering(shift_words, lexicon, sentences, seed):
+    walk(shift_words, lexicon, sentences, random.Random(seed))
 
 
-@ways
 @pytest.mark.parametrize("shift_words", [(), ("a", "New")])
 @given(
     sentences=st.lists(st.lists(st.sampled_from(EVOKING), min_size=1, max_size=6), min_size=1, max_size=4),
     seed=st.integers(0, 2**32),
 )
 @settings(max_examples=25)
-def test_random_walks_with_frames(shift_words, way, sentences, seed):
-    with WAYS[way]():
-        walk(shift_words, LEXICON, sentences, random.Random(seed), FRAMES)
+def test_random_walks_with_frames(shift_words, sentences, seed):
+    walk(shift_words, LEXICON, sentences, random.Random(seed), FRAMES)
 
 
 def walk(shift_words, lexicon, sentences, rng, frames=None) -> None:
@@ -202,7 +182,6 @@ def walk(shift_words, lexicon, sentences, rng, frames=None) -> None:
             states = [states[i] for i in order]
 
 
-@ways
 @pytest.mark.parametrize("lexicon", [None, LEXICON])
 @pytest.mark.parametrize("limits", [LIMITS, OF_SORTS, SEVERAL, DEFAULT_LIMITS])
 @given(
@@ -210,9 +189,8 @@ def walk(shift_words, lexicon, sentences, rng, frames=None) -> None:
     seed=st.integers(0, 2**32),
 )
 @settings(max_examples=25)
-def test_random_walks_within_the_limits_of_search(lexicon, limits, way, sentences, seed):
-    with WAYS[way]():
-        walk_within_limits(lexicon, limits, sentences, random.Random(seed))
+def test_random_walks_within_the_limits_of_search(lexicon, limits, sentences, seed):
+    walk_within_limits(lexicon, limits, sentences, random.Random(seed))
 
 
 def walk_within_limits(lexicon, limits, sentences, rng, frames=None) -> None:
@@ -265,49 +243,44 @@ def legal_tokens(machine, table: ActionTable) -> set[str]:
     return {token for token, ok in zip(table.tokens, machine.legal()[0].tolist(), strict=True) if ok}
 
 
-@ways
 @pytest.mark.parametrize("in_search", [False, True])
-def test_in_search_a_node_gets_a_role_once(way, in_search):
+def test_in_search_a_node_gets_a_role_once(in_search):
     """Whichever action gives it, of whichever neighbour; in training nothing is forbidden."""
     table = make_table((), None, replace(LIMITS, nodes=9), INVERSE)
     of_top = {"LA(ARG0)", "RA(ARG0-of)", "DEPENDENT(ARG0,x)"}
     of_second = {"RA(ARG0)", "LA(ARG0-of)"}
     others = {"LA(mod)", "LA(domain)", "RA(mod)", "DEPENDENT(ARG0-of,x)", "DEPENDENT(mod,x)"}
-    with WAYS[way]():
-        machine = machine_of(table, [["a", "b"]], in_search)
+    machine = machine_of(table, [["a", "b"]], in_search)
 
-        def legal_after(*tokens: str) -> set[str]:
-            for token in tokens:
-                machine.apply(torch.tensor([table.tokens.index(token)]))
-            return legal_tokens(machine, table) & (of_top | of_second | others)
+    def legal_after(*tokens: str) -> set[str]:
+        for token in tokens:
+            machine.apply(torch.tensor([table.tokens.index(token)]))
+        return legal_tokens(machine, table) & (of_top | of_second | others)
 
-        def everything_but(gone: set[str]) -> set[str]:
-            return (of_top | of_second | others) - (gone if in_search else set())
+    def everything_but(gone: set[str]) -> set[str]:
+        return (of_top | of_second | others) - (gone if in_search else set())
 
-        assert legal_after("SHIFT", "PRED(x)", "PRED(dog)") == everything_but(set())
-        assert legal_after("LA(ARG0)") == everything_but(of_top)
-        assert legal_after("LA(ARG0-of)") == everything_but(of_top | of_second)
-        assert legal_after("SWAP", "SHIFT", "PRED(x)") == everything_but(of_second)  # which was the top
-        assert legal_after("SWAP") == everything_but(of_second)  # which was aside
-        assert legal_after("LA(ARG0)") == everything_but(of_top | of_second)
+    assert legal_after("SHIFT", "PRED(x)", "PRED(dog)") == everything_but(set())
+    assert legal_after("LA(ARG0)") == everything_but(of_top)
+    assert legal_after("LA(ARG0-of)") == everything_but(of_top | of_second)
+    assert legal_after("SWAP", "SHIFT", "PRED(x)") == everything_but(of_second)  # which was the top
+    assert legal_after("SWAP") == everything_but(of_second)  # which was aside
+    assert legal_after("LA(ARG0)") == everything_but(of_top | of_second)
 
 
-@ways
-def test_some_concepts_get_a_role_several_times(way):
+def test_some_concepts_get_a_role_several_times():
     """Whatever names them: a PRED of their lemma, or a rule by a word alone that evokes this lemma."""
     table = make_table((), None, replace(SEVERAL, repeats={Action.parse("PRED"): 9}), ("PRED(x-02)", "PRED(y)"))
-    with WAYS[way]():
-        for make, again in (("PRED(x-02)", True), ("PRED(y)", False), ("COPY_SENSE01", True)):
-            machine = machine_of(table, [["x", "b"]], in_search=True)
-            for token in ("SHIFT", make, "PRED(y)", "RA(ARG0)"):
-                machine.apply(torch.tensor([table.tokens.index(token)]))
-            assert ("RA(ARG0)" in legal_tokens(machine, table)) == again, make
-            machine.apply(torch.tensor([table.tokens.index("LA(ARG0)")]))
-            assert "LA(ARG0)" not in legal_tokens(machine, table)  # the new node is another concept
+    for make, again in (("PRED(x-02)", True), ("PRED(y)", False), ("COPY_SENSE01", True)):
+        machine = machine_of(table, [["x", "b"]], in_search=True)
+        for token in ("SHIFT", make, "PRED(y)", "RA(ARG0)"):
+            machine.apply(torch.tensor([table.tokens.index(token)]))
+        assert ("RA(ARG0)" in legal_tokens(machine, table)) == again, make
+        machine.apply(torch.tensor([table.tokens.index("LA(ARG0)")]))
+        assert "LA(ARG0)" not in legal_tokens(machine, table)  # the new node is another concept
 
 
-@ways
-def test_frames_bear_the_roles_of_their_table_alone(way):
+def test_frames_bear_the_roles_of_their_table_alone():
     """FRAME by the lemma and the sense, PRED by its label; a concept that the table lacks may have all roles."""
     limits = replace(LIMITS, repeats={Action.parse("PRED"): 9, Action.parse("FRAME"): 9}, roles_of_frames=True)
     more = ("PRED(new-york-01)", "PRED(want-01)")
@@ -316,23 +289,20 @@ def test_frames_bear_the_roles_of_their_table_alone(way):
     table = make_table(
         (), {key: set(map(Action.parse, more)) | {Action.parse("PRED(x)")} for key in ("up", "b")}, limits, more, FRAMES
     )
-    with WAYS[way]():
-        for word, make, may in cases:
-            machine = machine_of(table, [[word, "b"]], in_search=True)
-            for token in ("SHIFT", make, "SHIFT", "PRED(x)"):
-                machine.apply(torch.tensor([table.tokens.index(token)]))
-            assert ("RA(ARG0)" in legal_tokens(machine, table)) == may, (word, make)
+    for word, make, may in cases:
+        machine = machine_of(table, [[word, "b"]], in_search=True)
+        for token in ("SHIFT", make, "SHIFT", "PRED(x)"):
+            machine.apply(torch.tensor([table.tokens.index(token)]))
+        assert ("RA(ARG0)" in legal_tokens(machine, table)) == may, (word, make)
 
 
-@ways
-def test_an_entity_has_its_name(way):
+def test_an_entity_has_its_name():
     table = make_table((), None, LIMITS, ("RA(name)", "LA(name)"))
-    with WAYS[way]():
-        for make, names in (("ENTITY(city)", set()), ("PRED(x)", {"LA(name)"})):
-            machine = machine_of(table, [["a", "b"]], in_search=True)
-            for token in ("SHIFT", "PRED(x)", "SHIFT", make):
-                machine.apply(torch.tensor([table.tokens.index(token)]))
-            assert legal_tokens(machine, table) & {"LA(name)"} == names and "RA(name)" in legal_tokens(machine, table)
+    for make, names in (("ENTITY(city)", set()), ("PRED(x)", {"LA(name)"})):
+        machine = machine_of(table, [["a", "b"]], in_search=True)
+        for token in ("SHIFT", "PRED(x)", "SHIFT", make):
+            machine.apply(torch.tensor([table.tokens.index(token)]))
+        assert legal_tokens(machine, table) & {"LA(name)"} == names and "RA(name)" in legal_tokens(machine, table)
 
 
 def test_where_all_roles_come_once_none_does():
@@ -350,53 +320,46 @@ def limited(system, state: AmrState) -> AmrState:
     return state._replace(swaps_left=min(state.swaps_left, swaps), nodes_left=min(state.nodes_left, nodes))
 
 
-@ways
-def test_an_illegal_token_leaves_its_row_as_it_is(way):
+def test_an_illegal_token_leaves_its_row_as_it_is():
     table = make_table()
-    with WAYS[way]():
-        machine = machine_of(table, [["a", "b"]])
-        before = machine.legal().clone()
-        machine.apply(torch.tensor([table.tokens.index("CLOSE")]))
-        assert torch.equal(machine.legal(), before) and machine.stack_ranks().sum() == 0
+    machine = machine_of(table, [["a", "b"]])
+    before = machine.legal().clone()
+    machine.apply(torch.tensor([table.tokens.index("CLOSE")]))
+    assert torch.equal(machine.legal(), before) and machine.stack_ranks().sum() == 0
 
 
-def test_long_walks_are_the_same_in_both_ways():
-    """Hundreds of nodes on the stack, and everything that a machine shows."""
+@pytest.mark.parametrize("lexicon", [None, LEXICON])
+def test_the_kernel_unrolls_long_walks_as_the_machine_does(lexicon):
+    """Hundreds of nodes on the stack, and some actions that are not legal."""
     rng = random.Random(1)
-    table = make_table(("a",), LEXICON, DEFAULT_LIMITS, (*INVERSE, *MORE))
+    table = make_table(("a",), lexicon, DEFAULT_LIMITS, (*INVERSE, *MORE))
     sentences = [[rng.choice(FORMS) for _ in range(rng.randrange(1, 60))] for _ in range(12)]
-    compiled = machine_of(table, sentences, in_search=True)
-    with without_kernels():
-        plain = machine_of(table, sentences, in_search=True)
-    wide = 0
-    for _ in range(max_search_actions(table.system, 60)):
-        assert torch.equal(compiled.legal(), plain.legal())
-        for name in ("stack_ranks", "buffer_ranks", "legal_columns", "context", "is_final", "may_finish"):
-            assert torch.equal(getattr(compiled, name)(), getattr(plain, name)()), name
-        if compiled.is_final().all():
-            break
-        wide = max(wide, compiled.nodes.size(1))
-        legal = [row.nonzero()[:, 0].tolist() for row in compiled.legal()]
-        tokens = torch.tensor([prefer_nodes(rng, table, some) for some in legal])
-        rows = torch.tensor([rng.randrange(12) if rng.random() < 0.02 else row for row in range(12)])
-        for machine in (compiled, plain):
-            machine.apply(tokens)
-            machine.reorder(rows)
-    assert compiled.is_final().all() and wide > 40
+    machine, taken = machine_of(table, sentences), []
+    while not machine.is_final().all() and len(taken) < 700:
+        legal = [row.nonzero()[:, 0].tolist() for row in machine.legal()]
+        some = [range(len(table.tokens)) if rng.random() < 0.02 else row for row in legal]
+        taken.append(torch.tensor([prefer_nodes(rng, table, list(one)) for one in some]))
+        machine.apply(taken[-1])
+    assert machine.nodes.size(1) > 40
+    actions = torch.stack(taken, 1)
+    for needs in ((), RANKS):
+        found = machine_of(table, sentences, needs=needs).unroll(actions).tensors()
+        with without_kernels():
+            wanted = machine_of(table, sentences, needs=needs).unroll(actions).tensors()
+        assert found.keys() == wanted.keys()
+        assert all(torch.equal(found[name], wanted[name]) for name in wanted)
 
 
-@ways
 @given(
     sentences=st.lists(st.lists(st.sampled_from(EVOKING), min_size=1, max_size=6), min_size=1, max_size=4),
     seed=st.integers(0, 2**32),
 )
 @example(sentences=[["dogs"], ["follow-up"], ["dogs"], ["dogs"]], seed=398)  # a frame by a route that evokes nothing
 @settings(max_examples=25)
-def test_random_walks_with_frames_within_the_limits_of_search(way, sentences, seed):
+def test_random_walks_with_frames_within_the_limits_of_search(sentences, seed):
     repeats = {**LIMITS.repeats, Action.parse("FRAME"): 2, Action.parse("FRAME(01)"): 1}
     limits = replace(SEVERAL, repeats=repeats, roles_of_frames=True)
-    with WAYS[way]():
-        walk_within_limits(LEXICON, limits, sentences, random.Random(seed), FRAMES)
+    walk_within_limits(LEXICON, limits, sentences, random.Random(seed), FRAMES)
 
 
 def prefer_nodes(rng: random.Random, table: ActionTable, legal: list[int]) -> int:

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import SAMPLE, both_ways
+from tests.conftest import SAMPLE
 from tests.simulated_device import DEVICE, SimulatedDevice
 from tests.states.test_amr_machine import machine_of
 from tests.states.test_amr_machine import make_table as make_amr_table
@@ -16,7 +16,6 @@ from tests.strategies import trees
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.kernels import costs_kernels
 from transition_parser.oracles import costs, oracle
 from transition_parser.states.costs import ILLEGAL, Costs
 from transition_parser.states.device_table import DeviceTable
@@ -86,10 +85,7 @@ def random_walk(walk: Walk, rng: random.Random, explored: float) -> None:
         walk.step(actions)
 
 
-kernels = both_ways(costs_kernels)
-
-
-@pytest.mark.usefixtures("kernels")
+@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
 @given(data=st.data(), seed=st.integers(0, 2**32), explored=st.sampled_from([0, 0.2, 1]))
 @settings(max_examples=25)

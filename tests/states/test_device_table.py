@@ -2,19 +2,16 @@
 
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.amr_walks import LEXICON
-from tests.conftest import without_kernels
 from tests.search_limits import last_arc
-from tests.states.test_amr_machine import INVERSE, MORE, OF_SORTS, ONCE, WAYS, make_table
-from tests.states.test_machine import make_table as make_tree_table
+from tests.states.test_amr_machine import INVERSE, MORE, OF_SORTS, ONCE, make_table
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.table import (
     FIRST_ROW,
     LAST_CHANCE,
-    NO_WORD,
     SORT_BITS,
     TOPPED,
     UNBOUND,
@@ -91,52 +88,14 @@ def situations(draw) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.tensor([[column in legal for column in ActionClass] for legal in some]), torch.tensor(context)
 
 
-@pytest.mark.parametrize("way", WAYS)
 @given(situations())
 @settings(max_examples=100)
-def test_legality_is_the_definition_and_the_same_for_some_tokens(way, situation):
-    with WAYS[way]():
-        assert_legality(*situation)
-
-
-def assert_legality(columns: torch.Tensor, context: torch.Tensor) -> None:
+def test_legality_is_the_definition(situation):
+    columns, context = situation
     legal = DEVICE_TABLE.legality(columns, context)
     for row, ok in enumerate(legal.tolist()):
         known = (columns[row].tolist(), *context[row].tolist())
         assert ok == [legality(TABLE, token, *known) for token in range(len(TABLE.tokens))]
-    assume((legal > 0).any())
-    tokens = DEVICE_TABLE.legal_anywhere(columns, context)
-    assert tokens.tolist() == sorted(set(tokens.tolist()))
-    assert set((legal > 0).any(0).nonzero()[:, 0].tolist()) <= set(tokens.tolist())
-    assert torch.equal(DEVICE_TABLE.legality(columns, context, tokens=tokens), legal[:, tokens])
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_row_without_lexicon_entry_takes_nothing_from_the_others(way):
-    """Where every column is open to a row that the lexicon does not bind, the tokens are not all that rows list."""
-    columns = torch.zeros(2, len(ActionClass), dtype=torch.bool)
-    columns[:, ActionClass.SHIFT] = True
-    dog = sorted(LEXICON).index("dog") + FIRST_ROW
-    context = torch.tensor([[0, dog], [0, UNBOUND]])
-    shift = TABLE.tokens.index("SHIFT")
-    with WAYS[way]():
-        tokens = DEVICE_TABLE.legal_anywhere(columns, context)
-        some, every = DEVICE_TABLE.legality(columns, context, tokens=tokens), DEVICE_TABLE.legality(columns, context)
-    assert some[:, tokens == shift].tolist() == every[:, [shift]].tolist() == [[1.0], [1.0]]
-
-
-@pytest.mark.parametrize("system", ["arc-hybrid-swap", "arc-eager", "arc-standard"])
-@pytest.mark.parametrize("shift_words", [(), ("a", "b")])
-def test_trees_have_no_lexicon(system, shift_words):
-    table = DeviceTable.from_table(make_tree_table(system, shift_words))
-    columns = torch.rand(3, 4, len(ActionClass)) < 0.5
-    context = torch.randint(NO_WORD, 3, (3, 4, 1)) if shift_words else None
-    with without_kernels():
-        wanted = [table.legality(columns, context, any_shift) for any_shift in (False, True)]
-        tokens = table.legal_anywhere(columns[0], None if context is None else context[0])
-    found = [table.legality(columns, context, any_shift) for any_shift in (False, True)]
-    assert all(torch.equal(a, b) for a, b in zip(found, wanted, strict=True))
-    assert torch.equal(table.legal_anywhere(columns[0], None if context is None else context[0]), tokens)
 
 
 @pytest.mark.parametrize("any_shift", [False, True])

@@ -14,7 +14,6 @@ from tests.strategies import RELATIONS
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.oracles import oracle
-from transition_parser.states.batched import unroll
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import DependencyMachine, max_search_actions
 from transition_parser.states.machine import make_machine as make_search_machine
@@ -67,11 +66,6 @@ def assert_equal(machine: DependencyMachine, table: ActionTable, states) -> None
         labels = [table.relations[i] or None for i in machine.relations[row, : state.root]]
         assert labels == list(state.relations)
         assert bool(machine.is_final()[row]) == table.system.is_final(state)
-        legal = [
-            action for action in table.actions if action is not None and not table.system.why_illegal(state, action)
-        ]
-        last = all(table.system.is_final(table.system.apply(state, action)) for action in legal)
-        assert bool(machine.may_finish()[row]) == (table.system.is_final(state) or last)
 
 
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
@@ -112,7 +106,7 @@ def check_derivations(table: ActionTable, sentences) -> None:
     gold = [list(oracle(system, w, s.tree())) for w, s in zip(words, sentences, strict=True)]
     ids = [torch.tensor([*(index[str(a)] for a in actions), table.end]) for actions in gold]
     actions = torch.nn.utils.rnn.pad_sequence(ids, True, SPECIAL.index("<pad>"))
-    unrolled = unroll(make_machine(table, words), actions)
+    unrolled = make_machine(table, words).unroll(actions)
     for row, (w, derivation) in enumerate(zip(words, gold, strict=True)):
         single = indicators(system, w, derivation, table.relations)
         n, steps = len(w) + 1, len(derivation) + 1
@@ -199,7 +193,7 @@ def test_states_by_hand():
     """SHIFT, LEFT-ARC, SHIFT, LEFT-ARC(root) over two words; the root is the third column."""
     table = make_table("arc-hybrid", (), ["root", "x"])
     tokens = [table.tokens.index(token) for token in ("SHIFT", "LEFT-ARC(x)", "SHIFT", "LEFT-ARC(root)", "</s>")]
-    states = unroll(make_machine(table, ["ab"]), torch.tensor([tokens]))
+    states = make_machine(table, ["ab"]).unroll(torch.tensor([tokens]))
     assert states.stack[0].tolist() == [[0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 1, 0], [0, 0, 0]]
     assert states.steps_since_stack[0].tolist() == [[0, 0, 0], [0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 1, 0]]
     assert states.buffer[0].tolist() == [[1, 2, 3], [0, 1, 2], [0, 1, 2], [0, 0, 1], [0, 0, 1]]

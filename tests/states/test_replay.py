@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from tests.states.test_machine import SEVERAL, make_table
 from tests.strategies import legal_actions
-from transition_parser.kernels import machine_kernels
+from transition_parser.kernels import loader, trees
 from transition_parser.states.replay import replay, replay_by_states
 from transition_parser.transitions import TREE_SYSTEMS
 
-needs_kernels = pytest.mark.skipif(machine_kernels.library() is None, reason="there are no kernels here")
+needs_kernels = pytest.mark.skipif(loader.library() is None, reason="there are no kernels here")
 
 
 def walk(table, words, rng) -> list[int]:
@@ -42,8 +42,8 @@ def test_any_derivation_builds_the_same_and_is_as_sure(name, rng, n, labelled, s
 def test_the_kernel_replays_the_systems_of_the_models(monkeypatch):
     """All but arc-eager, whose legality depends on arcs."""
     taken = []
-    kernel = machine_kernels.replay_derivation
-    monkeypatch.setattr(machine_kernels, "replay_derivation", lambda *given: taken.append(1) or kernel(*given))
+    kernel = trees.replay_derivation
+    monkeypatch.setattr(trees, "replay_derivation", lambda *given: taken.append(1) or kernel(*given))
     for name in TREE_SYSTEMS:
         table = make_table(name)
         shift, arc = (table.tokens.index(token) for token in ("SHIFT", "LEFT-ARC(root)"))
@@ -54,7 +54,7 @@ def test_the_kernel_replays_the_systems_of_the_models(monkeypatch):
 
 
 def test_without_kernels_states_are_replayed(monkeypatch):
-    monkeypatch.setattr(machine_kernels, "library", lambda: None)
+    monkeypatch.setattr(loader, "library", lambda: None)
     table = make_table("arc-hybrid")
     tokens = [table.tokens.index("SHIFT"), table.tokens.index("LEFT-ARC(root)")]
     tree, sums = replay(table, ["a"], tokens, [-0.5, -0.25])
@@ -62,7 +62,7 @@ def test_without_kernels_states_are_replayed(monkeypatch):
 
 
 def test_what_is_no_action_is_an_error(monkeypatch):
-    monkeypatch.setattr(machine_kernels, "library", lambda: None)
+    monkeypatch.setattr(loader, "library", lambda: None)
     table = make_table("arc-hybrid")
     with pytest.raises(ValueError, match="madeupword0000 is not an action"):
         replay(table, ["a"], [len(table.tokens) - 1], [0.0])

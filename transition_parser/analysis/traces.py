@@ -209,7 +209,7 @@ def _choices(
     parser: Parser, encoder_out: EncoderOut, tokens: Sequence[int], pause: Callable[[], None]
 ) -> Iterator[_Choice]:
     """Yield the choices at each step of a derivation of one sentence, as search has them."""
-    decoder, actions = parser.model.decoder, len(parser.resources.table.tokens)
+    decoder = parser.model.decoder
     search, device = decoder.start(encoder_out), encoder_out.words.device
     search.greedy = parser.beam == 1
     last, alive = torch.full((1,), decoder.table.end, device=device), torch.ones(1, dtype=torch.bool, device=device)
@@ -218,8 +218,8 @@ def _choices(
         scores = decoder.step(last, search, alive)
         words = decoder.visible_words(search.machine.observe())
         seen = {name: values[0].cpu().numpy() for name, values in words.items()}
-        log_probs = scores.log_probabilities(actions)[0].cpu().numpy()
-        legal = scores.may_be_taken(actions)[0].cpu().numpy()
+        log_probs = scores.log_probabilities()[0].cpu().numpy()
+        legal = (scores.legal > 0)[0].cpu().numpy()
         competing = (log_probs > float("-inf")).nonzero()[0]
         yield _Choice(token, competing, log_probs[competing], legal[competing], seen)
         last = torch.full((1,), token, device=device)

@@ -13,7 +13,6 @@ from torch import Tensor
 
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
-from transition_parser.states.batched import unroll
 from transition_parser.states.correct import GoldTrees
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
@@ -204,7 +203,7 @@ class TransitionDataset(FairseqDataset):
         if target is not None:
             needs = TREE if self.trees else self.needs
             machine = make_machine(self.device_table, self.opens[source].sum(1), features, needs)
-            unrolled = unroll(machine, target)
+            unrolled = machine.unroll(target)
             if self.trees:
                 finished = unrolled.columns[:, -1, ActionClass.END]
                 if not bool(finished.all()):

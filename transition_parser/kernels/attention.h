@@ -1,4 +1,4 @@
-/* Attention kernels, compiled once for each kind of processor; see search_kernels.c. */
+/* Attention kernels, compiled once for each kind of processor; see kernels.c. */
 
 /* Compute the products of a query with `count` keys of one head.
 
@@ -185,60 +185,75 @@ INLINE const char *NAME(attend)(const Block *block, const Keys *keys, const Keys
     return NULL;
 }
 
-/* Compute one share of cached self-attention. Return NULL, or a message about wrong arguments. */
-INLINE const char *NAME(past)(const Past *past, const Share *share, const Room *room, const int64_t d, const int half) {
-    const int64_t all = past->heads * d * (half ? 2 : 4), heads = share->step > 1 ? 1 : past->heads;
-    for (int64_t query = share->first; query < share->end; query++) {
-        Keys keys = {room->every, 0};
-        const char *problem = keys_of_descent(past, past->rows ? past->rows[query] : query, 2 * all, &keys);
-        for (int64_t head = share->head; head < past->heads && !problem; head += heads * share->step) {
-            const Block block = {past->query + query * all, past->output + query * all, 1, head, heads, all};
-            problem = NAME(attend)(&block, &keys, NULL, room, d, half);
-        }
+/* A function that computes the attention of a block, for some size of heads and type of numbers. */
+typedef const char *NAME(Attend)(const Block *block, const Keys *keys, const Keys *added, const Room *room, int64_t d);
+
+#define ATTEND(name, size, half)                                                                                \
+    static const char *NAME(name)(const Block *block, const Keys *keys, const Keys *added, const Room *room, int64_t d) { \
+        (void)d;                                                                                                \
+        return NAME(attend)(block, keys, added, room, size, half);                                              \
+    }
+ATTEND(attend_64, 64, 0) ATTEND(attend_half_64, 64, 1) ATTEND(attend_any, d, 0) ATTEND(attend_half_any, d, 1)
+#undef ATTEND
+
+static NAME(Attend) *NAME(attend_for)(const Network *by) {
+    if (by->d == 64) return by->half ? NAME(attend_half_64) : NAME(attend_64);
+    return by->half ? NAME(attend_half_any) : NAME(attend_any);
+}
+
+/* Let the hypotheses of a search attend to their actions so far. Return NULL, or a message about scores that are not
+   finite.
+
+   newest: (rows, 2 dim); the keys and values of the last actions, which are stored
+   query, output: (rows, dim) */
+static const char *NAME(past)(const AmrSearch *search, int64_t layer, const char *newest, const char *query,
+                              char *output, const Room *room) {
+    const Network *by = search->network;
+    const int64_t all = by->heads * by->d * (by->half ? 2 : 4);
+    for (int64_t row = 0; row < search->rows; row++) {
+        const Action *action = search->now[row].last;
+        Keys keys = {room->every, search->step + 1};
+        memcpy(action->keys + layer * action->stride, newest + row * 2 * all, 2 * all);
+        for (int64_t step = search->step; step >= 0; step--, action = action->before)
+            keys.at[step] = action->keys + layer * action->stride;
+        end_keys(&keys);
+        const Block block = {query + row * all, output + row * all, 1, 0, by->heads, all};
+        const char *problem = NAME(attend_for)(by)(&block, &keys, NULL, room, by->d);
         if (problem) return problem;
     }
     return NULL;
 }
 
-/* Compute the cross-attention of a block of queries of one sentence, in heads of one role. Return NULL, or a message
-   about wrong arguments.
+/* Let the hypotheses of a search attend to the words of their sentence. Return NULL, or a message about scores that are
+   not finite. The output is 0 for a head that sees no word.
 
-   query: the number of the first query of the block
-   every: the keys of all words of the sentence */
-INLINE const char *NAME(role)(const Words *words, const Block *block, int64_t query, const Keys *every,
-                              const Room *room, const int64_t d, const int half) {
-    const int32_t role = words->roles[block->head];
-    if (role < 0) return NAME(attend)(block, every, NULL, room, d, half);
-    for (int64_t i = 0; i < block->queries; i++) {
-        Keys keys = {room->ranked, 0}, added = {room->added, 0};
-        const char *problem = keys_of_role(words, query + i, role, every, &keys, words->positions ? &added : NULL);
-        if (problem) return problem;
-        const int64_t offset = i * block->all;
-        const Block one = {block->query + offset, block->output + offset, 1, block->head, block->heads, block->all};
-        problem = NAME(attend)(&one, &keys, words->positions ? &added : NULL, room, d, half);
-        if (problem) return problem;
-    }
-    return NULL;
-}
-
-/* Compute one share of cross-attention. Return NULL, or a message about wrong arguments. */
-INLINE const char *NAME(words)(const Words *words, const Share *share, const Room *room, const int64_t d,
-                               const int half) {
-    const int64_t all = words->heads * d * (half ? 2 : 4);
-    for (int64_t query = share->first, count; query < share->end; query += count) {
-        Keys every = {room->every, 0};
-        const char *problem = keys_of_sentence(words, query, 2 * all, &every);
-        if (problem) return problem;
-        for (count = 1; count < BLOCK && query + count < share->end && same_sentence(words, query, count); count++) {
+   query, output: (rows, dim) */
+static const char *NAME(words)(const AmrSearch *search, int64_t layer, const char *query, char *output,
+                               const Room *room) {
+    const Network *by = search->network;
+    NAME(Attend) *attend = NAME(attend_for)(by);
+    const int64_t all = by->heads * by->d * (by->half ? 2 : 4), ranks = search->words + 1;
+    const char *memory = by->memories[layer] + search->sentence * by->words * 2 * all, *positions = by->positions[layer];
+    Keys every = {room->every, by->lengths[search->sentence]};
+    for (int64_t word = 0; word < every.count; word++) every.at[word] = memory + word * 2 * all;
+    end_keys(&every);
+    for (int64_t row = 0, count; row < search->rows; row += count) {
+        count = search->rows - row < BLOCK ? search->rows - row : BLOCK;
+        for (int64_t head = 0, heads; head < by->heads; head += heads) {
+            for (heads = 1; head + heads < by->heads && by->roles[head + heads] == by->roles[head]; heads++) {
+            }
+            Block block = {query + row * all, output + row * all, count, head, heads, all};
+            const int32_t role = by->roles[head];
+            const char *problem = role < 0 ? attend(&block, &every, NULL, room, by->d) : NULL;
+            block.queries = 1;
+            for (int64_t i = 0; role >= 0 && i < count && !problem; i++, block.query += all, block.output += all) {
+                Keys keys = {room->ranked, 0}, added = {room->added, 0};
+                keys_of_role(search, search->ranks[role] + (row + i) * ranks, role, &every, positions, all, &keys,
+                             &added);
+                problem = attend(&block, &keys, positions ? &added : NULL, room, by->d);
+            }
+            if (problem) return problem;
         }
-        for (int64_t head = share->head, heads; head < words->heads && !problem; head += heads * share->step) {
-            for (heads = 1; share->step == 1 && head + heads < words->heads; heads++)
-                if (words->roles[head + heads] != words->roles[head]) break;
-            const int64_t offset = query * all;
-            const Block block = {words->query + offset, words->output + offset, count, head, heads, all};
-            problem = NAME(role)(words, &block, query, &every, room, d, half);
-        }
-        if (problem) return problem;
     }
     return NULL;
 }
@@ -351,16 +366,6 @@ INLINE const char *NAME(sentences)(const Sentences *in, const Share *share, cons
     }
     free(room);
     return problem;
-}
-
-static const char *NAME(cached_self_attention)(const void *job, const Share *share, const Room *room) {
-    const Past *past = job;
-    return SPECIALISE(past->half, past->d, NAME(past), past, share, room);
-}
-
-static const char *NAME(cross_attention)(const void *job, const Share *share, const Room *room) {
-    const Words *words = job;
-    return SPECIALISE(words->half, words->d, NAME(words), words, share, room);
 }
 
 static const char *NAME(indicated_attention)(const void *job, const Share *share, const Room *room) {

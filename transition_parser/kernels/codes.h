@@ -1,5 +1,5 @@
 /* Products of 8-bit codes, and layers with such products, compiled for processors that multiply codes; see
-   search_kernels.c.
+   kernels.c.
 
    The products of codes are exact, so that no row depends on the rows that are computed with it. */
 
@@ -148,7 +148,7 @@ INLINE void NAME(coded_product)(const uint8_t *codes, const float *largest, int6
     for (int64_t column = first * PANEL; column < by->outputs; column += step * PANEL)
         for (int64_t row = 0, count; row < rows; row += count) {
             count = rows - row < BLOCK_ROWS ? rows - row : BLOCK_ROWS;
-            panel_sums[count - 1](codes + row * by->inputs, by->inputs, by->weight + column * by->inputs,
+            panel_sums[count - 1](codes + row * by->inputs, by->inputs, (const int8_t *)by->weight + column * by->inputs,
                                   by->start + column, sums);
             for (int64_t i = 0; i < count; i++)
                 for (int64_t at = column; at < column + PANEL; at += LANES) {
@@ -156,7 +156,7 @@ INLINE void NAME(coded_product)(const uint8_t *codes, const float *largest, int6
                     const __mmask16 mask = left >= LANES ? 0xffff : left <= 0 ? 0 : (1u << left) - 1u;
                     const __m512i sum = _mm512_load_si512(sums + i * PANEL + at - column);
                     const NAME(Floats) scale = *(const NAME(Floats) *)(by->scale + at);
-                    const NAME(Floats) bias = *(const NAME(Floats) *)(by->bias + at);
+                    const NAME(Floats) bias = *(const NAME(Floats) *)((const float *)by->bias + at);
                     NAME(Floats) x = (NAME(Floats))_mm512_cvtepi32_ps(sum) * scale * largest[row + i] + bias;
                     if (activation == RELU) x = NAME(relu)(x);
                     if (activation == GELU) x = NAME(gelu)(x);
@@ -166,7 +166,7 @@ INLINE void NAME(coded_product)(const uint8_t *codes, const float *largest, int6
 }
 
 static void NAME(plain_product)(const uint8_t *codes, const float *largest, int64_t rows, const Coded *by, float *to) {
-    NAME(coded_product)(codes, largest, rows, by, (char *)to, PLAIN, 0, 0, 1);
+    NAME(coded_product)(codes, largest, rows, by, (char *)to, LINEAR, 0, 0, 1);
 }
 
 static void NAME(gelu_product)(const uint8_t *codes, const float *largest, int64_t rows, const Coded *by, float *to) {
@@ -199,7 +199,7 @@ static const char *NAME(activated_linear)(const CodedLinear *in, const Share *sh
 #define OF_TYPE(activation)                                             \
     (in->half ? NAME(linear_of)(in, share, finite, activation, 1)       \
               : NAME(linear_of)(in, share, finite, activation, 0))
-    return in->activation == GELU ? OF_TYPE(GELU) : in->activation == RELU ? OF_TYPE(RELU) : OF_TYPE(PLAIN);
+    return in->activation == GELU ? OF_TYPE(GELU) : in->activation == RELU ? OF_TYPE(RELU) : OF_TYPE(LINEAR);
 #undef OF_TYPE
 }
 
@@ -209,24 +209,18 @@ static const char *NAME(coded_linear)(const void *job, const Share *share, const
     return NAME(activated_linear)(job, share, &finite);
 }
 
-/* Compute what `product` in decoder_layers.h computes, with a `Coded` as the weight, which holds the bias, too. */
-static const char *NAME(product_of_codes)(const char *x, int64_t rows, int64_t inputs, const char *weight,
-                                          const char *bias, int64_t outputs, int relu, char *y, int half) {
-    Coded by;
-    memcpy(&by, weight, sizeof by);
-    if (by.outputs != outputs || by.inputs < inputs) return "weights: codes of other sizes";
-    const CodedLinear linear = {half, relu ? RELU : PLAIN, inputs, by, x, y};
+/* Compute what `product` in decoder_layers.h computes, with codes as weights. */
+static const char *NAME(product_of_codes)(const char *x, int64_t rows, const Coded *by, int relu, char *y, int half) {
+    const CodedLinear linear = {half, relu ? RELU : LINEAR, by->inputs, *by, x, y};
     const Share all = {0, rows, 0, 1};
     int finite = 1;
-    (void)bias;
     const char *problem = NAME(activated_linear)(&linear, &all, &finite);
     return problem || finite ? problem : NOT_FINITE;
 }
 
-static const char *NAME(coded_decoder_layers)(const void *job, const Share *share, const Room *room) {
-    const Layers *in = job;
-    (void)share;
-    return NAME(layers_of)(in, room, NAME(product_of_codes));
+static const char *NAME(coded_layers_of)(const AmrSearch *searches, int64_t count, int64_t rows, char *x, char *normed,
+                                         char *memory, const Room *room) {
+    return NAME(layers_with)(searches, count, rows, x, normed, memory, room, NAME(product_of_codes));
 }
 
 /* Compute the self-attention of one head of a sentence. Return NULL, or a message about wrong arguments. */

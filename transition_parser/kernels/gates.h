@@ -1,4 +1,4 @@
-/* One step of gated passes over sentences, compiled once for each kind of processor; see search_kernels.c. */
+/* One step of gated passes over sentences, compiled once for each kind of processor; see kernels.c. */
 
 /* Return the sigmoid of x. It is computed from exp(−|x|), which does not overflow. */
 INLINE float NAME(sigmoid_of)(float x) {

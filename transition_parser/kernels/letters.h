@@ -1,5 +1,5 @@
 /* The maxima of convolutions over the letters of words, compiled once for each kind of processor; see
-   search_kernels.c. */
+   kernels.c. */
 
 #define LETTERS_TOGETHER 4 /* the number of vectors of filters whose sums are in registers */
 

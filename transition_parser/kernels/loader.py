@@ -1,26 +1,52 @@
-"""The loader of the libraries that the set-up compiled, with warnings about missing libraries."""
+"""The library that the set-up compiled from C, its functions, and checks of tensors before C reads them.
+
+The functions are called through ctypes, which releases the GIL. The Python functions of this package check types,
+shapes and devices of tensors (`require`), because C cannot see them, and C checks the numbers. A tensor that does not
+fit raises `ValueError`.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from ctypes import c_char_p, c_float, c_int, c_int64, c_void_p
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from transition_parser.base.errors import InputError, ParserWarning
+import torch
+from torch import Tensor
+
+from transition_parser.base.errors import InputError, NotFiniteError, ParserWarning
 from transition_parser.base.process import avx2_alone
 
 VARIABLE = "TRANSITION_PARSER_KERNELS"
-LIBRARIES = ("search", "machine", "amr_machine", "legality", "costs", "amr_search")
+PATH = Path(__file__).with_name("_kernels.so")  # where the set-up puts the library
 _LANES_OF_AVX2 = 8  # how many floats a vector of AVX2 has
-FOLDER = Path(__file__).parent  # the folder into which the set-up puts the libraries
+BLOCK = 32  # how many numbers C reads at once; the size of a head must be a multiple of it
+HALF = {torch.float: 0, torch.bfloat16: 1}  # the value of the argument `half` in C
 
-# ctypes types of arguments and results; PROBLEM is a result: NULL, or a message about wrong arguments
-INT, SIZE, FLOAT, POINTER, PROBLEM = ctypes.c_int, ctypes.c_int64, ctypes.c_float, ctypes.c_void_p, ctypes.c_char_p
-Signature = tuple[Any, Sequence[Any]]  # the ctypes types of a C function's result and of its arguments
+# ctypes types of results and arguments; PROBLEM is a result: NULL, or a message about wrong arguments
+INT, SIZE, FLOAT, POINTER, PROBLEM = c_int, c_int64, c_float, c_void_p, c_char_p
+_FUNCTIONS: dict[str, tuple[Any, tuple]] = {
+    "lanes": (INT, ()),
+    "has_codes": (INT, ()),
+    "self_attention": (PROBLEM, (INT, INT, *(SIZE,) * 8, *(POINTER,) * 6)),
+    "indicated_attention": (PROBLEM, (INT, *(SIZE,) * 7, POINTER, SIZE, *(POINTER,) * 9)),
+    "gated_step": (PROBLEM, (INT, INT, *(SIZE,) * 6, *(POINTER,) * 4)),
+    "letter_maxima": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 5)),
+    "products_of_pairs": (None, (*(SIZE,) * 3, *(POINTER,) * 3)),
+    "add_and_normalise": (None, (INT, SIZE, SIZE, *(POINTER,) * 4, FLOAT, POINTER)),
+    "coded_linear": (PROBLEM, (INT, INT, INT, SIZE, SIZE, *(POINTER,) * 3)),
+    "coded_layers": (PROBLEM, (INT, *(SIZE,) * 8, *(POINTER,) * 8)),
+    "search_trees": (PROBLEM, (INT, INT, *(SIZE,) * 9, *(POINTER,) * 13)),
+    "search_amrs": (PROBLEM, (POINTER, POINTER, INT, *(SIZE,) * 3, *(POINTER,) * 5)),
+    "unroll_amrs": (PROBLEM, (POINTER, SIZE, *(POINTER,) * 7)),
+    "replay_derivation": (PROBLEM, (*(SIZE,) * 4, *(POINTER,) * 9)),
+    "derive_tree": (PROBLEM, (SIZE, POINTER, POINTER, SIZE, *(POINTER,) * 3)),
+    "lost_arcs": (PROBLEM, (*(SIZE,) * 4, *(POINTER,) * 11)),
+}
 
 
 def switched_on() -> bool:
@@ -34,66 +60,66 @@ def switched_on() -> bool:
     return value == "1"
 
 
-def lazy_library(name: str, functions: Mapping[str, Signature]) -> Callable[[], ctypes.CDLL | None]:
-    """Return a function that calls `load_library` once, when it is first called, and then returns the same result.
-
-    The parameters are those of `load_library`.
-    """
-
-    @lru_cache(maxsize=1)
-    def library() -> ctypes.CDLL | None:
-        return load_library(name, functions)
-
-    return library
-
-
-def load_library(name: str, functions: Mapping[str, Signature]) -> ctypes.CDLL | None:
-    """Return a compiled library, or None if kernels are switched off or the library is missing or cannot be loaded.
-
-    A process warns once about all missing libraries, and once about each library that cannot be loaded.
-
-    name: the library, such as `search` for `_search_kernels.so`
-    functions: name → ctypes types of its result and arguments, for each function of the library that Python calls
-    """
+@lru_cache(maxsize=1)
+def library() -> Any:
+    """Return the library, or None, with a warning, if it is missing or cannot be loaded; also None if switched off."""
     if not switched_on():
         return None
-    path = _path(name)
-    if not path.is_file():
-        _warn_of_missing()
-        return None
+    if not PATH.is_file():
+        return _warn("are not compiled (gcc 12 or clang was not found at installation)")
     try:
-        library = ctypes.CDLL(str(path))
-        for function, (result, arguments) in functions.items():
-            getattr(library, function).restype = result
-            getattr(library, function).argtypes = arguments
-        if name == "search":  # the only library that is compiled for several kinds of processors
-            ctypes.c_int.in_dll(library, "most_lanes").value = _LANES_OF_AVX2 if avx2_alone() else 0
+        found = ctypes.CDLL(str(PATH))
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(found, name)
+            function.restype, function.argtypes = result, arguments
+        c_int.in_dll(found, "most_lanes").value = _LANES_OF_AVX2 if avx2_alone() else 0
     except (OSError, AttributeError) as error:  # the library was compiled for another machine or from other sources
-        _warn_of_broken(name, str(error))
-        return None
-    return library
-
-
-def _path(name: str) -> Path:
-    return FOLDER / f"_{name}_kernels.so"
-
-
-@lru_cache(maxsize=1)
-def _warn_of_missing() -> None:
-    *names, last = [name.replace("_", " ") for name in LIBRARIES if not _path(name).is_file()]
-    listed = f"{', '.join(names)} and {last}" if names else last
-    _warn(f"{listed} kernels are not compiled (gcc 12 or clang was not found at installation)")
-
-
-@lru_cache
-def _warn_of_broken(name: str, error: str) -> None:
-    _warn(f"{name} kernels cannot be loaded ({error})")
+        return _warn(f"cannot be loaded ({error})")
+    return found
 
 
 def _warn(problem: str) -> None:
     warnings.warn(
-        f"{problem}: parsing is slower. Install gcc 12 or newer, or clang, and then this package again "
+        f"kernels {problem}: parsing is slower. Install gcc 12 or newer, or clang, and then this package again "
         f"(pip install --force-reinstall --no-deps .); {VARIABLE}=0 does without",
         ParserWarning,
-        stacklevel=2,
+        stacklevel=3,
     )
+
+
+def supports(like: Tensor, width: int = BLOCK) -> bool:
+    """Return True if the library is available, `like` is float or bfloat16 on the CPU, and `width` fits.
+
+    width: the size of an attention head or of a row; only multiples of 32 fit
+    """
+    return like.is_cpu and like.dtype in HALF and width % BLOCK == 0 and library() is not None
+
+
+def require(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
+    """Return the address of a contiguous tensor on the CPU that has the given dtype and shape.
+
+    Raises `ValueError` for any other tensor.
+    """
+    if tensor.dtype is dtype and tensor.shape == shape and tensor.is_cpu and tensor.is_contiguous():
+        return tensor.data_ptr()
+    raise ValueError(
+        f"{name} must be {dtype}, {shape}, contiguous, on cpu; it is {tensor.dtype}, {tuple(tensor.shape)}, "
+        f"{'' if tensor.is_contiguous() else 'not '}contiguous, on {tensor.device}"
+    )
+
+
+def optional(name: str, tensor: Tensor | None, dtype: torch.dtype, *shape: int) -> int | None:
+    """Return the address of a tensor as `require` does, or None, which is NULL in C, for the tensor None."""
+    return None if tensor is None else require(name, tensor, dtype, *shape)
+
+
+def raise_problem(problem: bytes | None) -> None:
+    """Raise the exception for the message that a C function returned; do nothing for None.
+
+    Raises `MemoryError` if memory ran out, `NotFiniteError` for numbers that are not finite, and `ValueError` for any
+    other wrong argument.
+    """
+    if problem is not None:
+        said = problem.decode()
+        kinds = {"no memory": MemoryError, "not finite": NotFiniteError}
+        raise next((kind for words, kind in kinds.items() if words in said), ValueError)(said)

@@ -1,5 +1,5 @@
 /* The dot products of many vectors of a row with one other vector of the row, compiled once for each kind of processor;
-   see search_kernels.c. */
+   see kernels.c. */
 
 static void NAME(products_of_pairs)(int64_t rows, int64_t count, int64_t dim, const uint16_t *many, const float *one,
                                     float *products) {

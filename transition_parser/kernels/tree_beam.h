@@ -1,4 +1,4 @@
-/* The hypotheses of a whole beam search over dependency trees; see `search_trees` in search_kernels.c. */
+/* The hypotheses of a whole beam search over dependency trees; see `search_trees` in kernels.c. */
 
 #include "tree_machine.h"
 
@@ -20,20 +20,14 @@ typedef struct {
     int64_t *stack, *buffer, depth, buffer_size, swaps_left, situation, node;
     Named named;
     float total;
-} Row;
-
-/* A continuation of hypothesis `row` by an action. */
-typedef struct {
-    float total, added;
-    int64_t row, token;
-} Continued;
+} TreeRow;
 
 /* An action of a derivation. `before` is the action before it, -1 for the first one. */
 typedef struct {
     int64_t before;
     int32_t token;
     float added;
-} Node;
+} TreeNode;
 
 /* The hypotheses of one sentence.
 
@@ -42,9 +36,9 @@ typedef struct {
    best: the `count` best continuations, best first */
 typedef struct {
     void *memory;
-    Row *rows[2];
+    TreeRow *rows[2];
     Continued *best;
-    Node *nodes;
+    TreeNode *nodes;
     int64_t now, alive, count, known;
 } TreeBeam;
 
@@ -60,18 +54,18 @@ enum { END_COLUMN = 1 }; /* `ActionClass.END` */
 /* Allocate the memory of a beam. Return 1, or 0 without memory. */
 static int new_beam(const Trees *in, TreeBeam *beam) {
     const int64_t positions = in->positions + 1, rows = 2 * in->beam;
-    const size_t size = in->beam * in->most * sizeof(Node) + rows * sizeof(Row) + in->beam * sizeof(Continued) +
+    const size_t size = in->beam * in->most * sizeof(TreeNode) + rows * sizeof(TreeRow) + in->beam * sizeof(Continued) +
                         rows * 2 * positions * sizeof(int64_t);
     char *memory = malloc(size);
     *beam = (TreeBeam){.memory = memory};
     if (!memory) return 0;
     int64_t *lists = (int64_t *)memory;
-    beam->nodes = (Node *)(lists + rows * 2 * positions);
-    beam->rows[0] = (Row *)(beam->nodes + in->beam * in->most);
+    beam->nodes = (TreeNode *)(lists + rows * 2 * positions);
+    beam->rows[0] = (TreeRow *)(beam->nodes + in->beam * in->most);
     beam->rows[1] = beam->rows[0] + in->beam;
     beam->best = (Continued *)(beam->rows[0] + rows);
     for (int64_t i = 0; i < rows; i++, lists += 2 * positions)
-        beam->rows[0][i] = (Row){.stack = lists, .buffer = lists + positions};
+        beam->rows[0][i] = (TreeRow){.stack = lists, .buffer = lists + positions};
     return 1;
 }
 
@@ -79,7 +73,7 @@ static int new_beam(const Trees *in, TreeBeam *beam) {
 static const char *first_row(const Trees *in, int64_t sentence, TreeBeam *beam) {
     const int64_t words = in->lengths[sentence];
     if (OUTSIDE(words, in->positions)) return "lengths: beyond the words that there are";
-    Row *row = beam->rows[0];
+    TreeRow *row = beam->rows[0];
     beam->now = beam->known = 0;
     beam->alive = 1;
     in->counts[sentence] = 0;
@@ -108,19 +102,19 @@ static void record(const Trees *in, int64_t sentence, int64_t step, const TreeBe
    all hypotheses leave the beam. Return NULL, or a message about wrong arguments. */
 static const char *next_rows(const Trees *in, int64_t sentence, int64_t step, TreeBeam *beam) {
     const int64_t width = in->positions + 1, words = in->lengths[sentence];
-    const Row *old = beam->rows[beam->now];
-    Row *new = beam->rows[1 - beam->now];
+    const TreeRow *old = beam->rows[beam->now];
+    TreeRow *new = beam->rows[1 - beam->now];
     for (int64_t i = 0; i < beam->count; i++) {
         const Continued *best = beam->best + i;
-        const Row *from = old + best->row;
+        const TreeRow *from = old + best->row;
         memcpy(new->stack, from->stack, from->depth * sizeof *new->stack);
         memcpy(new->buffer, from->buffer, from->buffer_size * sizeof *new->buffer);
         new->stack[0] = from->stack[0]; /* the entry that is read where there is no word */
         new->buffer[0] = from->buffer[0];
-        const Row copy = {new->stack,       new->buffer, from->depth, from->buffer_size, from->swaps_left, 0,
+        const TreeRow copy = {new->stack,       new->buffer, from->depth, from->buffer_size, from->swaps_left, 0,
                           beam->known,      from->named, best->total};
         *new = copy;
-        beam->nodes[beam->known++] = (Node){from->node, (int32_t)best->token, best->added};
+        beam->nodes[beam->known++] = (TreeNode){from->node, (int32_t)best->token, best->added};
         const Stack stack = {new->stack, &new->depth, width}, buffer = {new->buffer, &new->buffer_size, width};
         const char *problem = take_action(in->effects + in->column[best->token], stack, buffer, &new->named,
                                           &new->swaps_left, (Arcs){NULL, NULL}, 0);

@@ -1,4 +1,4 @@
-/* The machine of dependency systems for one row; see machine_kernels.c. All numbers are int64. */
+/* The machine of dependency systems for one row; see tree_replay.c. All numbers are int64. */
 
 /* The words of the stack or of the buffer of one row. The last word is the top of the stack or the front of the
    buffer. */

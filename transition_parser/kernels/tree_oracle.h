@@ -1,9 +1,9 @@
-/* The static oracle of arc-hybrid with SWAP for one tree; see machine_kernels.c. All numbers are int64.
+/* The static oracle of arc-hybrid with SWAP for one tree; see tree_replay.c. All numbers are int64.
 
    Words are numbered from 0, and the root is behind the last one. `ArcHybridSwap.oracle` computes the same, and
    `DependencyTree` describes the projective order and the components. */
 
-typedef enum { SHIFT_WORD, LEFT_ARC, RIGHT_ARC, SWAP_WORDS } StepKind;
+typedef enum { SHIFT_STEP, LEFT_STEP, RIGHT_STEP, SWAP_STEP } StepKind;
 
 enum { TREE_ROOMS = 6 };  /* rows of memory that the oracle needs, of words + 1 numbers each */
 
@@ -101,20 +101,20 @@ static int64_t write_steps(OracleTree tree, int64_t *stack, int64_t *buffer, int
         const int64_t front = buffer[size - 1];
         const int64_t top = depth ? stack[depth - 1] : -1, second = depth > 1 ? stack[depth - 2] : -1;
         const int waits = front < root && tree.head[front] > front && tree.top[tree.head[front]] == tree.top[front];
-        StepKind step = SHIFT_WORD;
-        if (depth && !tree.missing[top] && tree.head[top] == front) step = LEFT_ARC;
-        else if (depth > 1 && !tree.missing[top] && tree.head[top] == second) step = RIGHT_ARC;
-        else if (depth && tree.rank[top] > tree.rank[front] && !waits) step = SWAP_WORDS;
-        if (step == SHIFT_WORD && front == root) return -1;
+        StepKind step = SHIFT_STEP;
+        if (depth && !tree.missing[top] && tree.head[top] == front) step = LEFT_STEP;
+        else if (depth > 1 && !tree.missing[top] && tree.head[top] == second) step = RIGHT_STEP;
+        else if (depth && tree.rank[top] > tree.rank[front] && !waits) step = SWAP_STEP;
+        if (step == SHIFT_STEP && front == root) return -1;
         kind[count] = step;
-        word[count++] = step == SHIFT_WORD ? front : top;
-        if (step == SHIFT_WORD) {
+        word[count++] = step == SHIFT_STEP ? front : top;
+        if (step == SHIFT_STEP) {
             stack[depth++] = front;
             size--;
             continue;
         }
         depth--;
-        if (step == SWAP_WORDS) {
+        if (step == SWAP_STEP) {
             buffer[size - 1] = top;
             buffer[size++] = front;
         } else {

@@ -1,11 +1,11 @@
 /* Whole beam search over dependency trees with a decoder that adds up vectors of words, compiled once for each kind of
-   processor; see `search_trees` in search_kernels.c. */
+   processor; see `search_trees` in kernels.c. */
 
 /* Compute the log-probabilities of a hypothesis's legal actions. Return NULL, or a message about wrong arguments.
 
    legal: (columns); 1 for legal columns
    room->tokens, room->logits: the results, `count` of them */
-INLINE const char *NAME(tree_actions)(const Trees *in, int64_t sentence, const Row *row, const uint8_t *legal,
+INLINE const char *NAME(tree_actions)(const Trees *in, int64_t sentence, const TreeRow *row, const uint8_t *legal,
                                       const TreeRoom *room, int64_t *count, const int half) {
     const int64_t width = in->width, bytes = width * (half ? 2 : 4);
     float *sum = room->hidden;
@@ -49,14 +49,6 @@ INLINE const char *NAME(tree_actions)(const Trees *in, int64_t sentence, const R
     return NULL;
 }
 
-/* Keep a continuation if it is among the best. Of continuations with equal totals the first one wins. */
-INLINE void NAME(keep_best)(const Trees *in, TreeBeam *beam, const Continued new) {
-    if (beam->count == in->beam && new.total <= beam->best[in->beam - 1].total) return;
-    int64_t at = beam->count < in->beam ? beam->count++ : in->beam - 1;
-    for (; at > 0 && beam->best[at - 1].total < new.total; at--) beam->best[at] = beam->best[at - 1];
-    beam->best[at] = new;
-}
-
 INLINE const char *NAME(tree_of_sentence)(const Trees *in, int64_t sentence, TreeBeam *beam, const TreeRoom *room,
                                           const int half) {
     const char *problem = first_row(in, sentence, beam);
@@ -64,12 +56,12 @@ INLINE const char *NAME(tree_of_sentence)(const Trees *in, int64_t sentence, Tre
         if (step == in->most) return "search does not end";
         beam->count = 0;
         for (int64_t i = 0; i < beam->alive && !problem; i++) {
-            const Row *row = beam->rows[beam->now] + i;
+            const TreeRow *row = beam->rows[beam->now] + i;
             int64_t count;
             const uint8_t *legal = in->legal + row->situation * in->columns;
             problem = NAME(tree_actions)(in, sentence, row, legal, room, &count, half);
             for (int64_t k = 0; !problem && k < count; k++)
-                NAME(keep_best)(in, beam,
+                NAME(keep_best)(beam->best, in->beam, &beam->count,
                                 (Continued){row->total + room->logits[k], room->logits[k], i, room->tokens[k]});
         }
         if (!problem) problem = next_rows(in, sentence, step, beam);

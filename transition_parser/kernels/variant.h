@@ -1,4 +1,4 @@
-/* The part of search_kernels.c that is compiled once for each kind of processor.
+/* The part of kernels.c that is compiled once for each kind of processor.
 
    NAME(x): the name of x for this kind of processor
    LANES: how many numbers a vector has */

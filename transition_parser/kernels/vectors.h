@@ -33,6 +33,11 @@ INLINE void NAME(store)(char *to, NAME(Pair) x, const int half) {
     }
 }
 
+/* Replace negative numbers by 0. */
+INLINE NAME(Floats) NAME(positive)(NAME(Floats) x) {
+    return (NAME(Floats))((NAME(Bits))x & (NAME(Bits))(x > 0.0f));
+}
+
 /* Compute the sum of the numbers of each of four vectors. */
 INLINE void NAME(sums)(NAME(Floats) w, NAME(Floats) x, NAME(Floats) y, NAME(Floats) z, float *sums) {
 #if LANES == 16

@@ -1,7 +1,7 @@
 """BERT (Devlin et al. 2019) with low-rank adapters (Hu et al. 2022), under the names of weights that its files have.
 
 Our own layers start in a tenth of the time that `transformers` takes to be imported. On CPUs they read sentences one
-after another without padding, with attention by `search_kernels`.
+after another without padding, with attention by kernels.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from transition_parser.kernels import search_kernels
+from transition_parser.kernels import encoders, loader
 from transition_parser.modules.layers import Dropout, HeadMask, scaled_dot_product_attention
 
 Attend = Callable[[Tensor, Tensor, Tensor], Tensor]  # queries, keys, values → what is read, all (…, width)
@@ -98,7 +98,7 @@ class Bert(nn.Module):
         if torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu") is not torch.bfloat16:
             return False
         like = self.embeddings["word_embeddings"].weight
-        return search_kernels.supports(like, self.config.hidden_size // self.config.num_attention_heads)
+        return loader.supports(like, self.config.hidden_size // self.config.num_attention_heads)
 
     def read_row(self, ids: Tensor, positions: Tensor, ends: Tensor, longest: int) -> list[Tensor]:
         """Return the embeddings and the hidden states of each layer, (N, width), of windows one after another.
@@ -108,7 +108,7 @@ class Bert(nn.Module):
         longest: the number of pieces of the longest window.
         """
         where = (self.config.num_attention_heads, ends[:-1], ends.diff(), longest)
-        return self._states(ids, positions, lambda *states: search_kernels.self_attention(*states, *where))
+        return self._states(ids, positions, lambda *states: encoders.self_attention(*states, *where))
 
     def _states(self, ids: Tensor, positions: Tensor, attend: Attend) -> list[Tensor]:
         tables = self.embeddings

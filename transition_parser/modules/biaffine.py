@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels import search_kernels
+from transition_parser.kernels import encoders, loader
 from transition_parser.modules.layers import Dropout, gather_rows, linear
 
 
@@ -56,8 +56,8 @@ class BiaffineRelations(nn.Module):
         formed = dependents.unflatten(-1, (-1, heads.size(-1)))
         precise = torch.promote_types(formed.dtype, torch.float)
         # the kernel reads bfloat16 directly, while torch would copy it to fp32; the kernel computes no gradients
-        if formed.dtype is torch.bfloat16 and search_kernels.supports(formed) and not torch.is_grad_enabled():
-            return search_kernels.products_of_pairs(formed.contiguous(), heads.float().contiguous())
+        if formed.dtype is torch.bfloat16 and loader.supports(formed) and not torch.is_grad_enabled():
+            return encoders.products_of_pairs(formed.contiguous(), heads.float().contiguous())
         with torch.autocast(formed.device.type, enabled=False):
             return (formed.to(precise) @ heads.to(precise)[..., None])[..., 0]
 

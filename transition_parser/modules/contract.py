@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from transition_parser.kernels.search_kernels import FoundDerivations
+from transition_parser.kernels.trees import FoundDerivations
 from transition_parser.modules.calibration import Calibration
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tagging import TagHeads
 from transition_parser.modules.words import TAGS, InputReader, WordTensors
-from transition_parser.states.batched import unroll
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import Machine, make_machine
 from transition_parser.states.states import FIELDS, States
@@ -65,39 +64,27 @@ class Decision(NamedTuple):
 class ActionScores(NamedTuple):
     """Scores of the next action of R hypotheses.
 
-    scores: (N, U) for N rows and U actions; before the softmax. Illegal actions may have any finite scores.
+    scores: (N, V) for N rows; before the softmax. Illegal actions may have any finite scores.
     rows: (N,); the hypothesis of each row, perhaps twice. A hypothesis without a row has a single legal action, or its
         scores are not needed. None: one row for each hypothesis, in order.
-    legal: (R, U); 1 for legal and 0 for illegal actions, −1 for actions that may not be taken although their
+    legal: (R, V); 1 for legal and 0 for illegal actions, −1 for actions that may not be taken although their
         probability counts, see `DeviceTable.legality`.
-    tokens: (U,); the tokens of the columns, among them all tokens that any row may take. None for all tokens.
     """
 
     scores: Tensor
     rows: Tensor | None
     legal: Tensor
-    tokens: Tensor | None = None
 
     def masked(self) -> Tensor:
-        """Return the scores (R, U) in fp32, −inf where `legal` is 0."""
+        """Return the scores (R, V) in fp32, −inf where `legal` is 0."""
         scores = self.scores
         if self.rows is not None:
             scores = scores.new_zeros(self.legal.shape).index_copy_(0, self.rows, scores)
         return only_legal(scores, self.legal)
 
-    def log_probabilities(self, count: int) -> Tensor:
-        """Return the log-probabilities (R, count) of all `count` actions, −inf where `legal` is 0."""
-        some = self.masked().log_softmax(-1)
-        return some if self.tokens is None else _of_all(some, self.tokens, count, float("-inf"))
-
-    def may_be_taken(self, count: int) -> Tensor:
-        """Return (R, count) bool: True for the actions, of `count`, that search may take."""
-        some = self.legal > 0
-        return some if self.tokens is None else _of_all(some, self.tokens, count, False)
-
-
-def _of_all(some: Tensor, tokens: Tensor, count: int, others: float) -> Tensor:
-    return some.new_full((len(some), count), others).index_copy_(1, tokens, some)
+    def log_probabilities(self) -> Tensor:
+        """Return the log-probabilities (R, V) of all actions, −inf where `legal` is 0."""
+        return self.masked().log_softmax(-1)
 
 
 def only_legal(scores: Tensor, legal: Tensor) -> Tensor:
@@ -197,7 +184,7 @@ class Decoder(nn.Module):
         """Return the states (B, T, …) before each step of derivations, with `actions` as in `StateDecoder.scores`."""
         # the machine's action at step t is the token that the decoder reads at t + 1
         following = torch.cat([actions[:, 1:], actions[:, :1]], 1)
-        return unroll(self.machine(encoder_out), following)
+        return self.machine(encoder_out).unroll(following)
 
     def visible_words(self, states: States) -> dict[str, Tensor]:
         """Return what the decoder sees of the words, for display: name → (…, P) over P positions, 0 for unseen words.
@@ -260,15 +247,11 @@ class StateDecoder(Decoder, ABC):
         """Return (…, V) float: 1 for actions that compete in training, 0 for the others."""
         return self.device_table.legality(states.columns, states.context, self.shifts_compete)
 
-    def pooled_shifts(self, scores: Tensor, tokens: Tensor | None = None) -> Tensor:
-        """Return the scores, with the log-sum-exp of all SHIFTs as the score of each SHIFT if `shifts_compete`.
-
-        scores: (N, V), or (N, U) for the actions `tokens`, (U,).
-        """
+    def pooled_shifts(self, scores: Tensor) -> Tensor:
+        """Return the scores (N, V), with the log-sum-exp of all SHIFTs as the score of each one if `shifts_compete`."""
         if not self.shifts_compete:
             return scores
         is_shift = self.device_table.shift_word >= 0
-        is_shift = is_shift if tokens is None else is_shift[tokens]
         together = scores.float().masked_fill(~is_shift, float("-inf")).logsumexp(-1, keepdim=True)
         return torch.where(is_shift, together.to(scores.dtype), scores)
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from transition_parser.base.machine import has_fast_bf16
 from transition_parser.data.resources import Resources
-from transition_parser.kernels import search_kernels
+from transition_parser.kernels import loader
 from transition_parser.modules.layers import (
     Dropout,
     EncoderLayer,
@@ -175,7 +175,7 @@ class WordEncoder(WordReader):
         x = self.dropout(self.word_dropout(x) + sinusoids(1, x.size(1), x.size(2), x.device).to(x.dtype))
         lengths = mask.sum(1)
         training = self.training or torch.is_grad_enabled()
-        if not training and search_kernels.supports(x, self.head_width):
+        if not training and loader.supports(x, self.head_width):
             return EncoderOut(self._infer(x, mask, lengths), mask, lengths - 1)
         for layer in self.local:
             x = layer(x, mask)
@@ -185,7 +185,7 @@ class WordEncoder(WordReader):
         return EncoderOut(self.norm(x), mask, lengths - 1)
 
     def _infer(self, x: Tensor, mask: Tensor, lengths: Tensor) -> Tensor:
-        """Return the output of all layers and of the last norm by `search_kernels`; x may be changed in place."""
+        """Return the output of all layers and of the last norm by kernels; x may be changed in place."""
         batch, width, _ = x.shape
         for layer in self.local:
             x = layer.infer(x, mask)

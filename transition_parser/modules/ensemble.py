@@ -110,7 +110,7 @@ class EnsembleDecoder(StateDecoder):
         for member, state in zip(self.members, search.members, strict=True):
             if search.steps and state.machine is not search.machine:
                 state.machine.apply(tokens)
-            found.append(member.step(tokens, state, alive).log_probabilities(len(self.table.tokens)))
+            found.append(member.step(tokens, state, alive).log_probabilities())
         scores = reduce(Tensor.add, found) / len(self.members)
         return ActionScores(scores.masked_fill(scores == float("-inf"), 0.0), None, search.machine.legality())
 

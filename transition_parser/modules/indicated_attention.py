@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from transition_parser.kernels import search_kernels
+from transition_parser.kernels import encoders, loader
 from transition_parser.modules.layers import summed_exactly
 
 
@@ -80,10 +80,10 @@ def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None
     dtype = query.dtype
     if not torch.is_grad_enabled():  # search rounds each sum once
         query, content = _precise(query), content.precise()
-        if steps == 1 and query.dtype is torch.float and search_kernels.supports(query, query.size(3)):
+        if steps == 1 and query.dtype is torch.float and loader.supports(query, query.size(3)):
             index, unseen = index.expand(heads, batch, 1, -1), None if unseen is None else unseen.expand(batch, 1, -1)
             rows = query[:, :, 0], *content, index[:, :, 0], None if unseen is None else unseen[:, 0]
-            return search_kernels.indicated_attention(*rows)[:, :, None].to(dtype)
+            return encoders.indicated_attention(*rows)[:, :, None].to(dtype)
     content = content.laid_out()
     query = query * query.size(-1) ** -0.5
     by_indicator = (query.flatten(1, 2) @ content.key_indicators.transpose(1, 2)).unflatten(1, (batch, steps))
@@ -99,6 +99,6 @@ def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None
 
 def _precise(x: Tensor) -> Tensor:
     """Convert x to the dtype of sums in search: fp32 or more if kernels support x, else as in `summed_exactly`."""
-    if search_kernels.supports(x, x.size(-1)):
+    if loader.supports(x, x.size(-1)):
         return x.to(torch.promote_types(x.dtype, torch.float))
     return summed_exactly(x)

@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels import search_kernels
+from transition_parser.kernels import encoders, loader
 
 
 def linear(inputs: int, outputs: int) -> nn.Linear:
@@ -207,7 +207,7 @@ def scaled_dot_product_attention(
     if query.device.type != "cpu":
         bias = None if bias is None else bias.to(dtype)
         return F.scaled_dot_product_attention(query, keys, values, bias, dropout, causal)
-    if not torch.is_grad_enabled():  # search rounds each sum once, as `search_kernels` does
+    if not torch.is_grad_enabled():  # search rounds each sum once, as kernels does
         at_once = max(_AT_ONCE // (keys.size(-2) * query[..., 0, 0].numel()), 1)
         if query.size(-2) > at_once and not causal:
             biases = [bias] if bias is None or bias.size(-2) == 1 else bias.split(at_once, -2)
@@ -361,7 +361,7 @@ class EncoderLayer(nn.Module):
     def infer(self, x: Tensor, inner: Tensor, first: Tensor, lengths: Tensor, longest: int) -> Tensor:
         """Add the output of attention to x in place, and return the output of feed-forward, which the caller adds.
 
-        `search_kernels` compute the attention; they read all positions of a batch as rows.
+        kernels compute the attention; they read all positions of a batch as rows.
 
         x: (N, dim) for N rows.
         inner: (N, dim); `norms[0]` of x.
@@ -370,7 +370,7 @@ class EncoderLayer(nn.Module):
         """
         attention = self.attention
         keys, values = attention.key_value(inner).chunk(2, 1)
-        heads_read = search_kernels.self_attention(
+        heads_read = encoders.self_attention(
             attention.query(inner), keys, values, attention.heads, first, lengths, longest
         )
         return self.feed_forward(add_and_normalise(x, attention.out(heads_read), self.norms[1]))
@@ -378,6 +378,6 @@ class EncoderLayer(nn.Module):
 
 def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
     """Add `added` to x in place, both (N, dim) for N rows, and return `norm` of the sum."""
-    if search_kernels.supports(x, x.size(1)):
-        return search_kernels.add_and_normalise(x, added, norm)
+    if loader.supports(x, x.size(1)):
+        return encoders.add_and_normalise(x, added, norm)
     return norm(x.add_(added))

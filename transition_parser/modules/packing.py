@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels.code_kernels import (
+from transition_parser.kernels.codes import (
     LARGEST,
     ZERO,
     CodedProduct,
@@ -101,7 +101,7 @@ class _PackedLinear(nn.Module):
 class _Int8Linear(nn.Module):
     """A linear layer with int8 weights (one scale for each output) and 8-bit inputs (one scale for each row).
 
-    The products of integers are exact, so that rows do not depend on each other: by `code_kernels`, or slowly in fp64.
+    The products of integers are exact, so that rows do not depend on each other: by `kernels.codes`, or slowly in fp64.
     """
 
     def __init__(self, layer: nn.Linear, activation: str = "none") -> None:

@@ -14,8 +14,9 @@ from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError, NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.kernels import machine_kernels
-from transition_parser.kernels.machine_kernels import LEFT_ARC, RIGHT_ARC, SHIFT, SWAP
+from transition_parser.kernels import loader
+from transition_parser.kernels import trees as tree_kernels
+from transition_parser.kernels.trees import LEFT_ARC, RIGHT_ARC, SHIFT, SWAP
 from transition_parser.modules.contract import Decision, GraphDecoder, Hypothesis, only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.oracles.static import oracle
@@ -98,14 +99,14 @@ class Derivations:
 
         shift_ids: the shift id of each word, see `ActionTable.features`, where SHIFT is labelled.
         """
-        if self.system.name == ArcHybridSwap.name and len(tree.heads) and machine_kernels.library() is not None:
+        if self.system.name == ArcHybridSwap.name and len(tree.heads) and loader.library() is not None:
             return self._by_kernel(tree, shift_ids)
         return self.by_oracle(tree, shift_ids)
 
     def _by_kernel(self, tree: ScoredTree, shift_ids: Sequence[int] | None) -> Hypothesis:
         """Return the result of `from_tree` for arc-hybrid with SWAP."""
         n, heads = len(tree.heads), np.array(tree.heads, np.int64)
-        kind, word = (x.numpy() for x in machine_kernels.derive_tree(torch.from_numpy(np.where(heads, heads - 1, n))))
+        kind, word = (x.numpy() for x in tree_kernels.derive_tree(torch.from_numpy(np.where(heads, heads - 1, n))))
         token_of = np.empty((4, n), np.int64)  # a row for each kind of step
         token_of[SHIFT] = self._shifts[0 if shift_ids is None else np.array(shift_ids[:n])]
         token_of[[LEFT_ARC, RIGHT_ARC]] = self._arcs[:, np.array(tree.relations)]

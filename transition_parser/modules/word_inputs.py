@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
-from transition_parser.kernels import search_kernels
+from transition_parser.kernels import encoders
 from transition_parser.modules.layers import linear
 from transition_parser.modules.options import WIDEST, ModelOptions, flag_of, option
 from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, XPOS, Annotations
@@ -311,7 +311,7 @@ class CharacterInput(OptionalInput):
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
         letters, found = inputs["bytes"], None
         filters = self._convolutions[0].out_channels
-        if not torch.is_grad_enabled() and search_kernels.supports_letters(self.embed.weight, filters):
+        if not torch.is_grad_enabled() and encoders.supports_letters(self.embed.weight, filters):
             found = self._looked_up(letters)
         return F.embedding(inputs["word"], self.project(self._convolved(letters) if found is None else found))
 
@@ -336,7 +336,7 @@ class CharacterInput(OptionalInput):
         tables = self._tables
         if not tables.finite:
             return None
-        found = search_kernels.letter_maxima(letters, tables.sizes, tables.products, tables.biases)
+        found = encoders.letter_maxima(letters, tables.sizes, tables.products, tables.biases)
         return found.to(self.embed.weight.dtype)
 
     @property
@@ -345,7 +345,7 @@ class CharacterInput(OptionalInput):
 
 
 class _LetterTables(NamedTuple):
-    """The products of each letter with the weights of convolutions, which `search_kernels.letter_maxima` adds up.
+    """The products of each letter with the weights of convolutions, which `encoders.letter_maxima` adds up.
 
     made_of: the addresses and versions of the weights; other values mean that the tables are out of date
     finite: False where a product is infinite or not a number

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor
 
 from transition_parser.modules.contract import ActionScores
 from transition_parser.parsing.completion import SentenceFacts
@@ -51,8 +50,7 @@ class Guide:
         rows = Rows(*machine.numbers.unbind(1))
         last = self._bare.size(1) - 1  # sentences without facts may be longer
         sentence, first, position = rows.sentence, rows.first.clamp(max=last), rows.position.clamp(max=last)
-        tokens: Tensor | slice = slice(None) if scores.tokens is None else scores.tokens
-        merge, makes = self._merge[tokens], self._makes[tokens]
+        merge, makes = self._merge, self._makes
         is_bare = self._bare[sentence, position] > self._bare[sentence, first]
         join, cut = self._joins[sentence, position], self._cuts[sentence, position]
         allowed = legal = scores.legal > 0

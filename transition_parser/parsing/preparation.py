@@ -13,7 +13,7 @@ import torch
 from transition_parser.base.errors import InputError
 from transition_parser.base.machine import has_amx, has_fast_bf16
 from transition_parser.base.process import Shared
-from transition_parser.kernels.code_kernels import has_codes
+from transition_parser.kernels.codes import has_codes
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.packing import pack, quantise
 
@@ -70,6 +70,9 @@ def prepared(model: ParserModel, device: torch.device, precision: str) -> Parser
     _check_weights(model)
     if packs and precision != "fp32":
         pack(model)
+    for module in model.modules():
+        if use_kernels := getattr(module, "use_kernels", None):
+            use_kernels()
     return model
 
 

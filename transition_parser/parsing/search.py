@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from transition_parser.base.errors import NotFiniteError
-from transition_parser.kernels import search_kernels
-from transition_parser.kernels.search_kernels import FoundDerivations
+from transition_parser.kernels.trees import FoundDerivations
 from transition_parser.modules.contract import ActionScores, Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.guide import Guide
@@ -183,8 +182,7 @@ class _Search:
         # greedy search ranks nothing, so no row moves
         rows = self.state.reorder_beam(index.div(actions, rounding_mode="floor")) if self.beam > 1 else None
         self.continued = rows
-        tokens = (index % actions).flatten()
-        self.tokens = tokens if scores.tokens is None else scores.tokens[tokens]
+        self.tokens = (index % actions).flatten()
         if self.moved is not None:
             rows = self.moved if rows is None else self.moved[rows]
             self.moved = None
@@ -264,9 +262,7 @@ def _best_continuations(scores: ActionScores, totals: Tensor, beam: int) -> tupl
     Returns three tensors (B, beam): the totals of the continuations, the log-probabilities that their last actions add,
     and their indices: hypothesis · U + action, for U actions. Raises `NotFiniteError` on a CPU where a total is NaN.
     """
-    if search_kernels.supports(scores.scores):
-        return search_kernels.best_continuations(scores.scores, scores.rows, scores.legal, totals, beam)
-    added = torch.log_softmax(scores.masked(), -1).view(*totals.shape, -1)
+    added = scores.log_probabilities().view(*totals.shape, -1)
     # the softmax of a row without legal actions (its total is −inf) is NaN, which `topk` would prefer
     added = added.masked_fill((scores.legal < 0).view_as(added), float("-inf"))
     added = added.masked_fill((totals == float("-inf"))[..., None], float("-inf"))

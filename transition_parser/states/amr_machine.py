@@ -12,12 +12,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from transition_parser.kernels import amr_machine_kernels
-from transition_parser.kernels.amr_search_kernels import InitialRows
+from transition_parser.kernels import loader
+from transition_parser.kernels.amrs import unroll_amrs
 from transition_parser.states import amr_rules
 from transition_parser.states.amr_rules import GivenRoles, Nodes, Rows, SpanActions
 from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.device_table import DeviceTable
+from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import (
     EVOKED,
     FIRST_SPAN,
@@ -71,41 +72,27 @@ class AmrMachine(BatchedMachine):
         self.width = int(lengths.max()) + 1
         self.positions = torch.arange(self.width, device=lengths.device)
         self.limits = table.limits if in_search else None
-        rows = Rows.initial(lengths, self.limits)
-        self.most_in_span = int(rows.nodes_left.max())
+        self.numbers, self.most_in_span = amr_rules.initial(lengths, self.limits)
         self.named: Tensor | None = None
         if self.limits is not None:
-            self.most_in_span = min(self.most_in_span, self.limits.span)
             self.named = lengths.new_full((len(lengths), len(SpanActions._fields), self.most_in_span), -1)
-        self.numbers = torch.stack(rows, 1)
         self.nodes = self.numbers.new_zeros(len(lengths), _FEW, len(Nodes._fields))
         self._most_nodes = 0  # an upper bound of `Rows.depth` over all rows
-        self._setting = self._kernel_setting()
-        if self._setting is None:
-            lemma, plain = features[:, :, LEMMA], features[:, :, PLAIN]
-            unfit = torch.stack([lemma == 0, plain == NOT_PLAIN, plain == TEXT], 2)
-            self._unfit_before = F.pad(unfit.long().cumsum(1), (0, 0, 1, 0))  # unfit words before each position
-            self._read(*self._unbound())
-        else:
-            state = (self.numbers, self.nodes, self.named)
-            self._columns, self._context = amr_machine_kernels.take_actions(self._setting, None, *state)
+        lemma, plain = features[:, :, LEMMA], features[:, :, PLAIN]
+        unfit = torch.stack([lemma == 0, plain == NOT_PLAIN, plain == TEXT], 2)
+        self._unfit_before = F.pad(unfit.long().cumsum(1), (0, 0, 1, 0))  # unfit words before each position
+        self._read(*self._unbound())
         self.follow()
 
-    def _kernel_setting(self) -> amr_machine_kernels.Setting | None:
-        table = self.table
-        if not amr_machine_kernels.supports(self.features):
-            return None
-        vocabulary = (table.column, table.shift_word, table.most_in_span, table.top_roles, table.second_roles)
-        new = (table.new_roles, table.new_several, table.route, table.sense, table.new_sort)
-        return amr_machine_kernels.Setting(
-            self.features, self.width, self.most_in_span, *vocabulary, *new, table.lacked, table.labelled_shift
+    def unroll(self, actions: Tensor) -> States:
+        """Return the states of derivations; on CPUs by the kernel, where a network needs no other fields than ranks."""
+        fresh = self.steps == 0 and self.limits is None and self.needs in (frozenset(), frozenset(RANKS))
+        if not (fresh and self.features.is_cpu and loader.library() is not None):
+            return super().unroll(actions)
+        columns, context, stack, buffer = unroll_amrs(
+            self.table, self.features, self.numbers, actions.contiguous(), bool(self.needs)
         )
-
-    def rows_for_kernel(self) -> InitialRows | None:
-        """Return the rows for a kernel that searches whole derivations; None where the kernel cannot follow them."""
-        if self._setting is None or self.limits is None:
-            return None
-        return InitialRows(self._setting, self.numbers, self.nodes, self.named, self._columns, self._context)
+        return States(columns, context, stack, buffer)
 
     # --- what a network sees ----------------------------------------------------------------
 
@@ -115,8 +102,6 @@ class AmrMachine(BatchedMachine):
         The words of the current span have rank 1. The word of the k-th node from the top of the stack has rank k + 1;
         a word with several nodes has the smallest rank. Other words have 0. Nodes that were set aside do not count.
         """
-        if self._setting is not None:
-            return amr_machine_kernels.stack_ranks(self._setting, self.numbers, self.nodes)
         rows, nodes = self._unbound()
         slots = torch.arange(nodes.word.size(1), device=nodes.word.device)
         below, depth = rows.below[:, None], rows.depth[:, None]
@@ -134,8 +119,6 @@ class AmrMachine(BatchedMachine):
         The k-th word of the buffer has rank k; the last word of the buffer is `</s>`. The words of nodes that were set
         aside have the rank after `</s>`. Other words have 0.
         """
-        if self._setting is not None:
-            return amr_machine_kernels.buffer_ranks(self._setting, self.numbers, self.nodes)
         rows, nodes = self._unbound()
         slots = torch.arange(nodes.word.size(1), device=nodes.word.device)
         ahead = self.positions - rows.position[:, None] + 1
@@ -161,18 +144,10 @@ class AmrMachine(BatchedMachine):
         """Return (R,) bool, True for final rows."""
         return self._columns[:, ActionClass.END].clone()
 
-    def may_finish(self) -> Tensor:
-        """Return (R,) bool, True for rows that are final or that some legal action makes final."""
-        return self._columns[:, ActionClass.END] | self._columns[:, ActionClass.CLOSE]
-
     # --- taking actions ---------------------------------------------------------------------
 
     def _apply(self, tokens: Tensor) -> None:
         self._make_room()
-        if self._setting is not None:
-            state = (self.numbers, self.nodes, self.named, self._columns, self._context)
-            self._columns, self._context = amr_machine_kernels.take_actions(self._setting, tokens.contiguous(), *state)
-            return
         table = self.table
         legal = table.token_legal(tokens, self._columns, self._context)
         column = torch.where(legal, table.column[tokens], ActionClass.NEVER)

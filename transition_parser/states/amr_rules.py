@@ -67,30 +67,36 @@ class Rows(NamedTuple):
     nodes_left: Tensor
     in_span: Tensor
 
-    @classmethod
-    def initial(cls, lengths: Tensor, limits: SearchLimits | None) -> Rows:
-        """Return the rows before the first action.
-
-        lengths: (R,); the number of words of each row's sentence
-        limits: the limits of search; None outside search
-        """
-        zero = torch.zeros_like(lengths)
-        values = dict.fromkeys(cls._fields, zero) | {
-            "sentence": torch.arange(len(lengths), device=lengths.device),
-            "length": lengths,
-            "named": zero + 1,
-        }
-        arcs, swaps, nodes = limits_of(lengths)
-        if limits is not None:
-            swaps, nodes = map(torch.minimum, (swaps, nodes), limits.of_sentence(lengths))
-        return cls(**values | {"arcs_left": arcs, "swaps_left": swaps, "nodes_left": nodes})
-
     def is_free(self) -> Tensor:
         """Return (R,) bool, True for rows without a concept and without words in the buffer.
 
         Neither the lexicon nor the limits on the nodes of one span apply to these rows.
         """
         return (self.position == self.length) & (self.has_concept == 0)
+
+
+def initial(lengths: Tensor, limits: SearchLimits | None) -> tuple[Tensor, int]:
+    """Return the fields of `Rows` before the first action, (R, 16) int64, and the largest number of nodes of a span.
+
+    lengths: (R,); the number of words of each row's sentence
+    limits: the limits of search; None outside search
+    """
+    zero = torch.zeros_like(lengths)
+    arcs, swaps, nodes = limits_of(lengths)
+    if limits is not None:
+        swaps, nodes = map(torch.minimum, (swaps, nodes), limits.of_sentence(lengths))
+    known = {
+        "sentence": torch.arange(len(lengths), device=lengths.device),
+        "length": lengths,
+        "named": zero + 1,
+        "arcs_left": arcs,
+        "swaps_left": swaps,
+        "nodes_left": nodes,
+    }
+    most = int(nodes.max())
+    return torch.stack([known.get(name, zero) for name in Rows._fields], 1), most if limits is None else min(
+        most, limits.span
+    )
 
 
 class Nodes(NamedTuple):

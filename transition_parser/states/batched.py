@@ -76,24 +76,13 @@ class BatchedMachine(ABC):
     def is_final(self) -> Tensor:
         """Return (R,) bool, True for final rows."""
 
-    @abstractmethod
-    def may_finish(self) -> Tensor:
-        """Return (R,) bool, True for rows that are final or that some legal action makes final."""
-
     def legal(self) -> Tensor:
         """Return (R, V) bool, True for legal tokens. `</s>` is legal exactly in final states."""
         return self.legality() > 0
 
-    def legality(self, tokens: Tensor | None = None) -> Tensor:
-        """Return the legality of tokens, (R, V) float: 1, 0 or −1, see `DeviceTable.legality`.
-
-        tokens: (U,); tokens that `legal_anywhere` returned: the result is (R, U), for these tokens only; None for all
-        """
-        return self.table.legality(self.legal_columns(), self.context(), tokens=tokens)
-
-    def legal_anywhere(self) -> Tensor:
-        """Return (U,) tokens: all tokens that are legal in any row, and perhaps others."""
-        return self.table.legal_anywhere(self.legal_columns(), self.context())
+    def legality(self) -> Tensor:
+        """Return the legality of tokens, (R, V) float: 1, 0 or −1, see `DeviceTable.legality`."""
+        return self.table.legality(self.legal_columns(), self.context())
 
     # --- taking actions and choosing rows ---------------------------------------------------
 
@@ -126,12 +115,11 @@ class BatchedMachine(ABC):
                 before = self._last.get(there, torch.full_like(rank, -1))
                 self._last[there] = torch.where(rank > 0, self.steps, before)
 
-
-def unroll(machine: BatchedMachine, actions: Tensor) -> States:
-    """Return the states (B, T, …) before each token of `actions` (B, T). The last action is not taken."""
-    steps = []
-    for step in range(actions.size(1)):
-        if step:
-            machine.apply(actions[:, step - 1])
-        steps.append(machine.observe())
-    return States.of_steps(steps)
+    def unroll(self, actions: Tensor) -> States:
+        """Return the states (B, T, …) before each token of `actions` (B, T). The last action is not taken."""
+        steps = []
+        for step in range(actions.size(1)):
+            if step:
+                self.apply(actions[:, step - 1])
+            steps.append(self.observe())
+        return States.of_steps(steps)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.kernels import costs_kernels
+from transition_parser.kernels import loader, trees
 from transition_parser.states.machine import DependencyMachine
 from transition_parser.states.specs import effects_table
 from transition_parser.states.standard_arcs import arcs_given_up
@@ -116,7 +116,7 @@ class Costs:
     def _lost_arcs(self) -> Tensor:
         """Return how many gold arcs each action loses, (K, R). Illegal actions get numbers too."""
         machine = self.machine
-        if costs_kernels.supports(self.heads):
+        if self.heads.is_cpu and loader.library() is not None:
             arcs = machine.heads if machine.spec.reads_arcs else None
             state = (
                 machine.root,
@@ -127,7 +127,7 @@ class Costs:
                 arcs,
                 machine.words(),
             )
-            return costs_kernels.lost_arcs(self.loss.kernel, self.effects, *state, self.heads, self.rank)
+            return trees.lost_arcs(self.loss.kernel, self.effects, *state, self.heads, self.rank)
         configurations, wrong = self._configurations()
         if self.swaps:
             configurations = _swapped(configurations, self._gold, machine.spec.closes_on_stack)
@@ -275,7 +275,7 @@ class _Loss(NamedTuple):
     """The batched form of `TreeSystem.lost_arcs`.
 
     function: maps N configurations and their gold trees to the numbers of lost arcs, (N,)
-    kernel: the name of the loss in `costs_kernels.py`
+    kernel: the name of the loss in `kernels/trees.py`
     """
 
     function: Callable[[_Configurations, _Gold], Tensor]

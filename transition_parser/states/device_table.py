@@ -9,8 +9,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from transition_parser.kernels import legality_kernels
-from transition_parser.kernels.legality_kernels import VocabularyTensors
 from transition_parser.states.table import KIND_OF_CLASS, NO_WORD, UNBOUND, ActionClass, ActionTable
 from transition_parser.transitions.amr_limits import SearchLimits
 
@@ -68,43 +66,19 @@ class LexiconTable:
             limited,
         )
 
-    def legality(self, columns: Tensor, rows: Tensor, column: Tensor, tokens: Tensor | None) -> Tensor:
-        """Return the legality of tokens, (N, V) float, or (N, U) for U given tokens: 1 for legal tokens, else 0.
+    def legality(self, columns: Tensor, rows: Tensor, column: Tensor) -> Tensor:
+        """Return the legality of tokens, (N, V) float: 1 for legal tokens, else 0.
 
         columns: (N, C) float; 1 for the legal columns of each of N configurations
         rows: (N,); the lexicon row of each configuration's current span
         column: (V,); the column of each token
-        tokens: (U,); None for all tokens
         """
-        legal = self._columns(columns, rows) @ _some(self.members, tokens)
-        token, inside = self._spans(rows)
-        if tokens is not None:
-            index_of = _index_of(tokens, column)
-            inside &= index_of[token] >= 0
-        inside &= columns.gather(1, column[token]) > 0
-        index = token if tokens is None else index_of[token].clamp_min(0)
-        return legal.scatter_add_(1, index, inside.float())
-
-    def anywhere(self, columns: Tensor, rows: Tensor, column: Tensor) -> Tensor:
-        """Return (V,) float, above 0 for tokens that are legal in any row. The parameters are those of `legality`."""
-        legal = self._columns(columns, rows).amax(0) @ self.members
-        token, inside = self._spans(rows)
-        inside &= columns.gather(1, column[token]) > 0
-        return legal.scatter_add_(0, token.flatten(), inside.flatten().float())
-
-    def _columns(self, columns: Tensor, rows: Tensor) -> Tensor:
-        """Return (N, C + 4) float, 1 for legal columns, in the order of the rows of `members`.
-
-        The last four columns may be legal only where the lexicon row is `UNBOUND`.
-        """
-        unbound = (rows == UNBOUND)[:, None]
-        return torch.cat([columns, columns.index_select(1, self.listed) * unbound], 1)
-
-    def _spans(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the tokens of N lexicon rows, (N, K), and (N, K) bool, True for tokens and False for padding."""
+        unbound = (rows == UNBOUND)[:, None]  # only there the tokens of the last columns are legal
+        legal = torch.cat([columns, columns.index_select(1, self.listed) * unbound], 1) @ self.members
         index = self.offsets[rows][:, None] + self.numbers
-        inside = index < self.offsets[rows + 1][:, None]
-        return self.tokens[index.clamp_max(len(self.tokens) - 1)], inside
+        token = self.tokens[index.clamp_max(len(self.tokens) - 1)]
+        inside = (index < self.offsets[rows + 1][:, None]) & (columns.gather(1, column[token]) > 0)
+        return legal.scatter_add_(1, token, inside.float())
 
 
 @dataclass
@@ -161,9 +135,7 @@ class DeviceTable:
             *(*of_nodes, bearing),
         )
 
-    def legality(
-        self, columns: Tensor, context: Tensor | None, any_shift: bool = False, tokens: Tensor | None = None
-    ) -> Tensor:
+    def legality(self, columns: Tensor, context: Tensor | None, any_shift: bool = False) -> Tensor:
         """Return the legality of tokens, (..., V) float: 1 for legal tokens, 0 for illegal tokens, or −1.
 
         −1 stands for an action that would give a node a role that the node already has, or that the sorts of the two
@@ -180,77 +152,24 @@ class DeviceTable:
             on top and of the second node, and the sorts of both (`table.SORT_BITS`). The rest are tokens that are no
             longer legal (−1 for none).
         any_shift: True to make labelled SHIFTs legal whatever their word is, but not where the root is in front
-        tokens: (U,), at least one; the result is (..., U), for these tokens only; None for all tokens
         """
-        compare = self.labelled_shift and not any_shift
-        if legality_kernels.supports(columns):
-            rows = columns.flatten(0, -2), None if context is None else context.flatten(0, -2)
-            legal = legality_kernels.legality(self.vocabulary(), *rows, tokens, compare)
-            return legal.view(*columns.shape[:-1], -1)
         flat = columns.flatten(0, -2).float()
+        rows = None if context is None else context.flatten(0, -2)
         with torch.autocast(flat.device.type, enabled=False):
-            if context is None or self.lexicon is None:
-                legal = flat @ _some(self.members, tokens)
+            if rows is None or self.lexicon is None:
+                legal = flat @ self.members
             else:
-                legal = self.lexicon.legality(flat, context[..., 1].flatten(), self.column, tokens)
-        if context is not None and self.labelled_shift:
-            front = context[..., :1].flatten(0, -2)
-            if tokens is None:
-                legal[:, self.shifts] *= _names_front(self.shift_word[self.shifts], front, any_shift)
-            else:
-                legal *= _names_front(self.shift_word[tokens], front, any_shift)
-        if context is not None and context.size(-1) > _CONTEXT:
-            rows = context.flatten(0, -2)
-            self._forbid(legal, rows[:, _GONE:], tokens)
-            self._forbid_roles(legal, rows[:, _CONTEXT:_GONE], tokens)
-        return legal.view(*columns.shape[:-1], -1)
-
-    def _forbid_roles(self, legal: Tensor, borne: Tensor, tokens: Tensor | None) -> None:
-        """Change 1 to −1 for tokens that would give a node a role again, and for tokens that sorts forbid.
-
-        borne: (N, 4); the roles of the node on top and of the second node, and then their sorts, as bits
-        """
-        some = self.bearing if tokens is None else tokens
-        top, second, top_sort, second_sort = borne.split(1, 1)
-        forbidden = (top & self.top_roles[some]) | (second & self.second_roles[some])
-        forbidden = forbidden | (top_sort & self.top_sorts[some]) | (second_sort & self.second_sorts[some])
-        if tokens is None:
+                legal = self.lexicon.legality(flat, rows[:, 1], self.column)
+        if rows is not None and self.labelled_shift:
+            legal[:, self.shifts] *= _names_front(self.shift_word[self.shifts], rows[:, :1], any_shift)
+        if rows is not None and rows.size(1) > _CONTEXT:
+            spent = rows[:, _GONE:]  # tokens; −1 for none
+            legal.scatter_reduce_(1, spent.clamp_min(0), (spent < 0).float(), "amin")
+            some, (top, second, top_sort, second_sort) = self.bearing, rows[:, _CONTEXT:_GONE].split(1, 1)
+            forbidden = (top & self.top_roles[some]) | (second & self.second_roles[some])
+            forbidden = forbidden | (top_sort & self.top_sorts[some]) | (second_sort & self.second_sorts[some])
             legal[:, some] -= 2 * legal[:, some] * (forbidden != 0)
-        else:
-            legal -= 2 * legal * (forbidden != 0)
-
-    def _forbid(self, legal: Tensor, forbidden: Tensor, tokens: Tensor | None) -> None:
-        """Make the tokens in the rows of `forbidden` (N, K) illegal; −1 stands for no token."""
-        there = forbidden >= 0
-        index = forbidden.clamp_min(0)
-        if tokens is not None:
-            index = _index_of(tokens, self.column)[index]
-            there, index = there & (index >= 0), index.clamp_min(0)
-        legal.scatter_reduce_(1, index, (~there).float(), "amin")
-
-    def legal_anywhere(self, columns: Tensor, context: Tensor | None) -> Tensor:
-        """Return (U,) tokens in ascending order: all tokens that are legal in any row, and perhaps others.
-
-        The result may contain illegal tokens, because this function checks neither the words of labelled SHIFTs nor
-        the tokens in the context that are no longer legal.
-
-        columns: (R, C) bool; the legal columns
-        context: (R, K); see `legality`
-        """
-        if legality_kernels.supports(columns):
-            return legality_kernels.legal_anywhere(self.vocabulary(), columns, context)
-        if context is None or self.lexicon is None:
-            legal = columns.any(0).float() @ self.members
-        else:
-            legal = self.lexicon.anywhere(columns.float(), context[:, 1], self.column)
-        return legal.nonzero()[:, 0]
-
-    def vocabulary(self) -> VocabularyTensors:
-        """Return the tensors that kernels of legality read."""
-        tokens = (self.column, self.shift_word, self.top_roles, self.second_roles, self.top_sorts, self.second_sorts)
-        if self.lexicon is None:
-            return VocabularyTensors(*tokens)
-        return VocabularyTensors(*tokens, self.lexicon.limited, self.lexicon.offsets, self.lexicon.tokens)
+        return legal.view(*columns.shape[:-1], -1)
 
     def token_legal(self, tokens: Tensor, columns: Tensor, context: Tensor | None) -> Tensor:
         """Return (R,) bool, True where a row may take its token (R,).
@@ -272,15 +191,3 @@ def _names_front(shift_word: Tensor, front: Tensor, any_shift: bool) -> Tensor:
     """
     fits = (front != NO_WORD) | (shift_word == 0) if any_shift else shift_word == front.clamp_min(0)
     return (shift_word < 0) | fits
-
-
-def _index_of(tokens: Tensor, column: Tensor) -> Tensor:
-    """Return (V,), the index of each token of the vocabulary in `tokens` (U,); −1 for tokens that it lacks.
-
-    column: (V,); used for its shape only
-    """
-    return torch.full_like(column, -1).scatter_(0, tokens, torch.arange(len(tokens), device=tokens.device))
-
-
-def _some(members: Tensor, tokens: Tensor | None) -> Tensor:
-    return members if tokens is None else members.index_select(1, tokens)

@@ -11,7 +11,7 @@ from collections.abc import Collection
 import torch
 from torch import Tensor
 
-from transition_parser.kernels.search_kernels import TreeMachine
+from transition_parser.kernels.trees import TreeMachine
 from transition_parser.states.amr_machine import AmrMachine
 from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.device_table import DeviceTable
@@ -124,14 +124,6 @@ class DependencyMachine(BatchedMachine):
 
     def is_final(self) -> Tensor:
         return self._columns[:, ActionClass.END].clone()
-
-    def may_finish(self) -> Tensor:
-        """Return (R,) bool, True for rows that are final or that some legal action makes final."""
-        if self.spec.closes_on_stack:
-            last = (self._top == self.root) & (self.depth == 2)
-        else:
-            last = (self._front == self.root) & (self.depth == 1)
-        return self._columns[:, ActionClass.END] | last
 
     # --- taking actions ---------------------------------------------------------------------
 

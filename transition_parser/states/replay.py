@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.kernels import machine_kernels
+from transition_parser.kernels import loader, trees
 from transition_parser.states.specs import attached_in_situations, effects_table
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions.tree_system import TreeSystem
@@ -33,11 +33,11 @@ def replay(table: ActionTable, words: Sequence[str], tokens: Sequence[int], log_
     tokens: the actions of a whole derivation, each legal
     log_probs: the log-probability of each action
     """
-    if cast(TreeSystem, table.system).spec.reads_arcs or machine_kernels.library() is None:
+    if cast(TreeSystem, table.system).spec.reads_arcs or loader.library() is None:
         return replay_by_states(table, words, tokens, log_probs)
     # arrays, because `torch.tensor` takes several times as long for a list of numbers
     token, log_prob = torch.from_numpy(np.array(tokens, np.int64)), torch.from_numpy(np.array(log_probs, np.double))
-    heads, relations, sums = machine_kernels.replay_derivation(token, log_prob, len(words), *_tensors(table))
+    heads, relations, sums = trees.replay_derivation(token, log_prob, len(words), *_tensors(table))
     labels = [table.relations[relation] for relation in relations]
     return DependencyTree(tuple(0 if head == len(words) else head + 1 for head in heads), tuple(labels)), sums
 

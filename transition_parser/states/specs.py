@@ -24,7 +24,7 @@ def spec_of(system: str) -> Spec:
 
 @lru_cache(maxsize=32)
 def effects_table(system: str, device: torch.device) -> Tensor:
-    """Return the effect of each column, (C, 8) int64: the fields of `Effect` in order, for `machine_kernels.c` too."""
+    """Return the effect of each column, (C, 8) int64: the fields of `Effect` in order, for `C` too."""
     known = {ActionClass[kind.name]: rule.effect for kind, rule in spec_of(system).rules.items()}
     effects = [known.get(KIND_OF_CLASS.get(column, column), Effect()) for column in ActionClass]
     return torch.tensor([[*effect[:-1], *effect.buffer_pushes] for effect in effects], device=device)

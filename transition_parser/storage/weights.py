@@ -15,7 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.model_files import shown
-from transition_parser.kernels.code_kernels import LARGEST, quantise_weights
+from transition_parser.kernels.codes import LARGEST, quantise_weights
 
 M = TypeVar("M", bound=nn.Module)
 FLOATS = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}

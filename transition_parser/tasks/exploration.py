@@ -116,7 +116,7 @@ def _actions_to_take(
 ) -> Tensor:
     """Return the next action of each of R derivations, (R,) int64; `</s>` for derivations in a final state."""
     column, kind = machine.table.column, machine.table.kind
-    values = scores.log_probabilities(len(column))  # −inf for illegal actions
+    values = scores.log_probabilities()  # −inf for illegal actions
     if policy is None:
         return values.masked_fill(~correct.actions, float("-inf")).argmax(1)
     right, wrong = (

@@ -15,8 +15,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels import code_kernels, search_kernels
-from transition_parser.kernels.code_kernels import CodedLayer, CodedProduct, CodedStack, CodedWeights
+from transition_parser.kernels import codes, encoders, loader
+from transition_parser.kernels.codes import CodedLayer, CodedProduct, CodedStack, CodedWeights
 from transition_parser.modules.indicated_attention import Content, attend
 from transition_parser.modules.layers import (
     Dropout,
@@ -210,13 +210,13 @@ class Layer(nn.Module):
         return self.norms[1](x + self.dropout(self.outer(inner)))
 
     def coded(self) -> CodedLayer:
-        """Return the layer for `code_kernels`, after `packing.quantise`."""
+        """Return the layer for `kernels.codes`, after `packing.quantise`."""
         attention = CodedProduct(CodedWeights.together([self.query.coded, self.key_value.coded]))
         return CodedLayer(attention, self.out.product, self.inner.product, self.outer.product, self.norms)
 
     def _read_windows(self, x: Tensor, windows: Windows) -> Tensor:
         keys, values = self.key_value(x).chunk(2, 1)
-        return search_kernels.self_attention(self.query(x), keys, values, self.heads, *windows)
+        return encoders.self_attention(self.query(x), keys, values, self.heads, *windows)
 
     def _read_blocks(self, asks: Tensor, x: Tensor, parts: Sequence[RowBlock]) -> Tensor:
         """Return (A, width), what the heads read for the slots that are queries, `asks`."""
@@ -265,7 +265,7 @@ class Transformer(nn.Module):
 
     def use_codes(self) -> None:
         """Let one kernel compute all layers, if it can. `packing.quantise` calls this method."""
-        if code_kernels.supports(self.width, self._sizes.inner, self._sizes.heads):
+        if codes.supports(self.width, self._sizes.inner, self._sizes.heads):
             self._coded = CodedStack([layer.coded() for layer in self.layers], self._sizes.heads)
 
     def forward(self, words: Tensor, position: Tensor, segment: Tensor, visible: Visible) -> Tensor:
@@ -275,7 +275,7 @@ class Transformer(nn.Module):
         place = self.positions(position.clamp(0, self.positions.num_embeddings - 1))
         x = self.dropout(self.norm(x + place + self.segments(segment)))
         if self._coded is not None and isinstance(layout.parts, Windows):
-            x = code_kernels.coded_layers(x.float(), self._coded, *layout.parts, layout.asking).to(x.dtype)
+            x = codes.coded_layers(x.float(), self._coded, *layout.parts, layout.asking).to(x.dtype)
         else:
             for layer in self.layers[:-1]:
                 x = layer(x, layout.parts)
@@ -288,7 +288,7 @@ class Transformer(nn.Module):
         if visible.wanted is None or words.device.type != "cpu":  # elsewhere counting slots makes the host wait
             return CellLayout.of_all(visible)
         casts = torch.is_autocast_enabled("cpu")
-        kernels = search_kernels.supports(words, self.width // self.layers[0].heads)
+        kernels = loader.supports(words, self.width // self.layers[0].heads)
         if kernels and not (casts or torch.is_grad_enabled() or self.training) and visible.relations is None:
             return CellLayout.in_windows(visible, words.dtype is torch.bfloat16 and self._coded is None)
         return CellLayout.without_gaps(visible, casts)

@@ -17,8 +17,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.data.resources import Resources
-from transition_parser.kernels import search_kernels
-from transition_parser.kernels.search_kernels import FoundDerivations
+from transition_parser.kernels import loader, trees
+from transition_parser.kernels.trees import FoundDerivations
 from transition_parser.models.registry import register
 from transition_parser.models.spa_dp.encoder import BILINEAR, PairScores, SpaDpGraphOptions, SpaDpOptions, SpaEncoder
 from transition_parser.modules.contract import MemorylessDecoder, ParserModel
@@ -60,14 +60,14 @@ class SpaDecoder(MemorylessDecoder):
 
     def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundDerivations | None:
         machine = whole_machine(self.device_table)
-        fits = search_kernels.supports(self.output.weight, self.output.in_features)
+        fits = loader.supports(self.output.weight, self.output.in_features)
         if machine is None or not fits:
             return None
         words, lengths = self.prepared(encoder_out).words, encoder_out.lengths
         most = max_search_actions(self.table.system, int(lengths.max()))
         ranks = [rank if field == "stack" else -rank for field, rank in PLACES]
         words = words.unflatten(-1, (len(PLACES), -1)).contiguous()
-        return search_kernels.search_trees(words, self.bias, self.output, ranks, lengths, machine, beam, most)
+        return trees.search_trees(words, self.bias, self.output, ranks, lengths, machine, beam, most)
 
     def prepared(self, encoder_out: EncoderOut) -> EncoderOut:
         """Return `encoder_out` with `words` multiplied by the part of W_1 for each place, (B, P, places · width)."""

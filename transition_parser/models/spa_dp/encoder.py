@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.data.resources import Resources
-from transition_parser.kernels import search_kernels
+from transition_parser.kernels import encoders, loader
 from transition_parser.modules.encoder import EncoderOut, ReadingSettings, RecurrentEncoder
 from transition_parser.modules.layers import gather_rows, linear
 from transition_parser.modules.options import dropout_option, layers_option, option, size_option
@@ -171,8 +171,8 @@ class SequencePreservedAttention(nn.Module):
         """Return (2, N, B, width), the memory after one more word."""
         width, rows = found.size(-1), found.flatten(1, 2)
         recurrent = torch.bmm(rows, self.recurrent)
-        if not torch.is_grad_enabled() and search_kernels.supports(rows, width):
-            return search_kernels.gated_step(rows, recurrent, words.flatten(1, 2)).view_as(found)
+        if not torch.is_grad_enabled() and loader.supports(rows, width):
+            return encoders.gated_step(rows, recurrent, words.flatten(1, 2)).view_as(found)
         recurrent = recurrent.view(*found.shape[:-1], -1)
         gates = (words[..., : 2 * width] + recurrent[..., : 2 * width]).sigmoid()
         attention, reset = gates.chunk(2, -1)

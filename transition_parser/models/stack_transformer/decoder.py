@@ -8,56 +8,35 @@ from __future__ import annotations
 import math
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels import amr_search_kernels, search_kernels
-from transition_parser.kernels.amr_search_kernels import Actions, Prior
-from transition_parser.kernels.search_kernels import FoundDerivations, LayerStack, SpanPrior
+from transition_parser.kernels import loader
+from transition_parser.kernels.amrs import Actions, Attended, LayerStack, Prior, search_amrs
+from transition_parser.kernels.trees import FoundDerivations
 from transition_parser.models.stack_transformer.layer import DecoderLayer
 from transition_parser.models.stack_transformer.options import StackTransformerOptions
-from transition_parser.models.stack_transformer.rows import FEW_ROWS, StepRows
-from transition_parser.models.stack_transformer.search_attention import (
-    KernelAttention,
-    SearchAttention,
-    search_attention,
-)
+from transition_parser.models.stack_transformer.search_attention import SearchAttention
 from transition_parser.models.stack_transformer.state_masks import StateHeads, StatePositions
 from transition_parser.modules.action_scores import LexicalPrior
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.layers import Dropout, add_and_normalise, keep_weight, padded, sinusoids
+from transition_parser.modules.layers import Dropout, keep_weight, padded, sinusoids
+from transition_parser.states import amr_rules
 from transition_parser.states.amr_machine import AmrMachine
 from transition_parser.states.machine import Machine, machine_class, max_search_actions
 from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import ActionTable
 
-# With at least this many actions, search on CPUs scores only the actions that are legal in some row.
-LARGE_VOCABULARY = 512
-_ACTIONS_STEP = 128  # the number of scored actions is padded to a multiple of this, so that products have few shapes
-
 
 class StackTransformerSearch(SearchState):
-    """The state of a search with a Stack-Transformer.
+    """The state of a search with a Stack-Transformer: the key/value caches of the layers."""
 
-    attention: the key/value caches of the layers
-    stack: the weights of all layers for kernels that compute all layers at once; None where these kernels do not fit
-    prior: (K,); the numbers that the lexical prior adds to the scores of its K tokens; None for a model without prior
-    """
-
-    def __init__(
-        self,
-        machine: Machine,
-        encoder_out: EncoderOut,
-        attention: SearchAttention,
-        stack: LayerStack | None,
-        prior: Tensor | None,
-    ) -> None:
+    def __init__(self, machine: Machine, encoder_out: EncoderOut, attention: SearchAttention) -> None:
         super().__init__(machine, encoder_out)
-        self.attention, self.stack, self.prior = attention, stack, prior
+        self.attention = attention
 
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
-        self.attention.move_rows(rows, origin, sentences)
+        self.attention.move_rows(origin, sentences)
 
 
 class StackTransformerDecoder(StateDecoder):
@@ -104,6 +83,7 @@ class StackTransformerDecoder(StateDecoder):
             sinusoidal = options.state_position_kind == "sinusoidal"
             self.positions = StatePositions(dim, self.state_heads, options.state_position_ranks, sinusoidal)
         self.prior = LexicalPrior(table) if options.lexical_prior else None
+        self._stack: LayerStack | None = None  # the weights of all layers for a kernel, see `use_kernels`
 
     def scores(
         self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
@@ -136,97 +116,82 @@ class StackTransformerDecoder(StateDecoder):
 
     def start(self, encoder_out: EncoderOut) -> StackTransformerSearch:
         attentions = [layer.cross_attention for layer in self.layers]
-        attention = search_attention(attentions, encoder_out, self.state_heads, self.positions)
-        stack = self._layer_stack() if self._fits_kernel(encoder_out.words) else None
-        prior = None if self.prior is None else self.prior.values_of_tokens()
-        return StackTransformerSearch(self.machine(encoder_out, in_search=True), encoder_out, attention, stack, prior)
-
-    def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundDerivations | None:
-        if len(self.table.tokens) < LARGE_VOCABULARY:
-            return None
-        # without int8 codes, beams of several sentences take 0.8 of the time step by step, where oneDNN multiplies the
-        # rows of all sentences, and rows without a choice are left out
-        if not self._has_codes() and beam > (FEW_ROWS if len(encoder_out.lengths) == 1 else 1):
-            return None
-        if self.shifts_compete or machine_class(self.table.system.name) is not AmrMachine:
-            return None
-        if not amr_search_kernels.supports(encoder_out.words) or not self._fits_kernel(encoder_out.words):
-            return None
-        search = self.start(encoder_out)
-        assert isinstance(search.machine, AmrMachine) and isinstance(search.attention, KernelAttention)
-        rows = search.machine.rows_for_kernel()
-        if rows is None or search.stack is None:
-            return None
-        dtype = search.stack.dtype
-        prior = None
-        if self.prior is not None and search.prior is not None:
-            prior = Prior(self.prior.offsets, self.prior.tokens, search.prior.to(dtype))
-        actions = Actions(self.embed.weight, self.scale, self.output.weight, self.table.end, prior)
-        most = max_search_actions(self.table.system, int(encoder_out.lengths.max()))
-        steps = sinusoids(1, most, search.stack.dim, encoder_out.words.device).to(dtype)
-        vocabulary, attended = self.device_table.vocabulary(), search.attention.attended()
-        return amr_search_kernels.search_amrs(rows, vocabulary, actions, steps, search.stack, attended, beam)
+        attention = SearchAttention(attentions, encoder_out, self.state_heads, self.positions)
+        return StackTransformerSearch(self.machine(encoder_out, in_search=True), encoder_out, attention)
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
-        """Return the scores of the next action, see `StateDecoder.step`.
-
-        In a row with a single legal action, this action has probability 1 whatever its score, so the last layer need
-        not compute the row. `SearchAttention.open` decides which rows each layer computes.
-        """
         assert isinstance(search, StackTransformerSearch)
-        machine, attention = search.machine, search.attention
-        on_cpu = tokens.device.type == "cpu"  # elsewhere counting the legal actions would make the host wait
-        some = machine.legal_anywhere() if on_cpu and len(self.table.tokens) >= LARGE_VOCABULARY else None
-        legal = machine.legality(some)
-        states = machine.observe()
-        step = attention.open(tokens, states, legal, machine.may_finish(), alive)
-        x = self._embed(step.tokens[:, None], search.steps)[:, 0]
-        if len(tokens) <= FEW_ROWS and search.stack is not None:
-            assert isinstance(attention, KernelAttention)
-            normed = attention.all_layers(x.contiguous(), search.stack)
-        else:
-            normed = self._layers(x, search, step)
-        queries = step.layers[-1].queries
-        scores = self._output(normed, some, legal, queries, states, search.prior)
-        return ActionScores(scores, queries, legal, some)
+        states = search.machine.observe()
+        search.attention.open(states)
+        x = self._embed(tokens[:, None], search.steps)[:, 0]
+        for number, layer in enumerate(self.layers):
+            x = layer.step(x, number, search.attention)
+        scores = self.pooled_shifts(self.output(self.norm(x)))
+        if self.prior is not None:
+            assert states.context is not None
+            scores = self.prior(scores, states.context[:, 1])
+        return ActionScores(scores, None, search.machine.legality())
 
-    def _layers(self, x: Tensor, search: StackTransformerSearch, step: StepRows) -> Tensor:
-        """Return the normalised output of the last layer, (N, dim), for the N rows that it computes.
+    def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundDerivations | None:
+        words, table = encoder_out.words, self.device_table
+        if self.shifts_compete or machine_class(self.table.system.name) is not AmrMachine or table.limits is None:
+            return None
+        if not self._fits_kernel(words):
+            return None
+        assert encoder_out.features is not None
+        stack = self._stack or self._layer_stack()
+        prior = None
+        if self.prior is not None:
+            prior = Prior(self.prior.offsets, self.prior.tokens, self.prior.values_of_tokens().to(stack.dtype))
+        actions = Actions(self.embed.weight, self.scale, self.output.weight, self.table.end, prior)
+        rows, span = amr_rules.initial(encoder_out.lengths, table.limits)
+        most = max_search_actions(self.table.system, int(encoder_out.lengths.max()))
+        steps = sinusoids(1, most, stack.dim, words.device).to(stack.dtype)
+        return search_amrs(
+            table,
+            encoder_out.features.contiguous(),
+            rows,
+            span,
+            actions,
+            steps,
+            stack,
+            self._attended(encoder_out),
+            beam,
+        )
 
-        x: (M, dim); the embedded actions of the M rows that the first layer computes
-        """
-        first, *others = (layer.norms[0] for layer in self.layers)
-        attention, stack = search.attention, search.stack
-        if stack is not None and stack.is_coded:  # as in the kernels that compute all layers
-            normed = search_kernels.add_and_normalise(x, torch.zeros_like(x), first)
-        else:
-            normed = first(x)
-        for number, (layer, norm) in enumerate(zip(self.layers, [*others, self.norm], strict=True)):
-            x, added = layer.step(x, normed, number, attention, step.layers[number])
-            normed = add_and_normalise(x, added, norm)
-        return normed
+    def use_kernels(self) -> None:
+        """Keep the weights in the form that the kernel reads. They must not change any more."""
+        self._stack = self._layer_stack() if self._fits_kernel(self.norm.weight) else None
 
-    def _fits_kernel(self, words: Tensor) -> bool:
-        """Return True if the kernel that computes all layers can read the layers and the words (B, P, dim).
+    def _attended(self, encoder_out: EncoderOut) -> Attended:
+        attentions, shape = [layer.cross_attention for layer in self.layers], encoder_out.words.shape[:2]
+        words = padded(encoder_out.words.flatten(0, 1))
+        roles = torch.full((self.heads,), -1, dtype=torch.int32)
+        roles[: self.state_heads.stack] = 0
+        roles[self.state_heads.stack : self.state_heads.count] = 1
+        return Attended(
+            [attention.key_value(words)[: shape.numel()].unflatten(0, shape) for attention in attentions],
+            (encoder_out.lengths + 1).int(),  # the root included
+            roles,
+            [None if self.positions is None else self.positions.keys(attention) for attention in attentions],
+            self.state_heads.windows,
+        )
+
+    def _fits_kernel(self, like: Tensor) -> bool:
+        """Return True if the kernel can read the layers, and words of the dtype and on the device of `like`.
 
         The kernel has no dropout and no autocast to bf16. It reads plain weights or int8 codes.
         """
         if self.training or torch.is_autocast_enabled("cpu"):
             return False
-        if not self._has_codes() and not all(isinstance(one.weight, Tensor) for one in self._linears()):
+        linears = [linear for layer in self.layers for linear in layer.linears()]
+        coded = all(getattr(one, "product", None) is not None for one in linears)
+        if not coded and not all(isinstance(one.weight, Tensor) for one in linears):
             return False
-        head, inner = words.size(2) // self.heads, self.layers[0].feed_forward.inner.out_features
-        return search_kernels.supports(words, head) and search_kernels.supports(self.norm.weight, inner)
-
-    def _has_codes(self) -> bool:
-        """Return True if the weights of all layers are int8 codes that kernels read (`packing.quantise`)."""
-        return all(getattr(one, "product", None) is not None for one in self._linears())
-
-    def _linears(self) -> list[nn.Linear]:
-        return [linear for layer in self.layers for linear in layer.linears()]
+        width, inner = self.norm.weight.numel() // self.heads, self.layers[0].feed_forward.inner.out_features
+        return loader.supports(like, width) and loader.supports(self.norm.weight, inner)
 
     def _layer_stack(self) -> LayerStack:
-        """Return the weights of all layers for the kernel that computes all layers at once."""
         linears = [layer.linears() for layer in self.layers]
         first, *others = (layer.norms[0] for layer in self.layers)
         norms = [
@@ -234,43 +199,6 @@ class StackTransformerDecoder(StateDecoder):
             for layer, after in zip(self.layers, [*others, self.norm], strict=True)
         ]
         return LayerStack(linears, norms, first, self.heads)
-
-    def _output(
-        self,
-        x: Tensor,
-        tokens: Tensor | None,
-        legal: Tensor,
-        rows: Tensor | None,
-        states: States,
-        values: Tensor | None,
-    ) -> Tensor:
-        """Return scores (N, V), or (N, U) of the actions `tokens`. Only the scores of legal actions are meaningful.
-
-        x: (N, dim); the normalised output of the last layer
-        tokens: (U,) or None; the actions to score; None: all V actions
-        legal: (R, U), or (R, V) without `tokens`; the legality of the scored actions for each of R hypotheses
-        rows: (N,) or None; the hypothesis that each row of x belongs to; None: row i belongs to hypothesis i
-        states: (R, …)
-        values: (K,) or None; the numbers that the lexical prior adds to the scores of its K tokens
-        """
-        spans = None
-        if self.prior is not None:
-            assert states.context is not None
-            spans = states.context[:, 1]
-        if tokens is not None and not self.shifts_compete and search_kernels.supports(x, x.size(1)):
-            prior = None
-            if self.prior is not None and spans is not None:
-                assert values is not None
-                prior = SpanPrior(spans.contiguous(), self.prior.offsets, self.prior.tokens, values.to(x.dtype))
-            return search_kernels.legal_scores(x, self.output.weight, tokens, legal, rows, prior)
-        if tokens is None:
-            scores = self.pooled_shifts(self.output(x))
-        else:
-            weight = self.output.weight.index_select(0, padded(tokens, _ACTIONS_STEP))
-            scores = self.pooled_shifts(F.linear(x, weight)[:, : len(tokens)], tokens)
-        if self.prior is None or spans is None:
-            return scores
-        return self.prior(scores, spans if rows is None else spans[rows], tokens)
 
     def _embed(self, tokens: Tensor, first: int) -> Tensor:
         x = self.action_dropout(self.embed(tokens) * self.scale)

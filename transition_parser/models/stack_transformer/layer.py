@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from torch import Tensor, nn
 
-from transition_parser.models.stack_transformer.rows import LayerRows
+from transition_parser.models.stack_transformer.search_attention import SearchAttention
 from transition_parser.models.stack_transformer.state_masks import PositionScores
 from transition_parser.modules.layers import (
     Attention,
     Dropout,
     FeedForward,
     HeadMask,
-    add_and_normalise,
     keep_weight_beside,
     keep_weight_beside_packed,
 )
-
-if TYPE_CHECKING:
-    from transition_parser.models.stack_transformer.search_attention import SearchAttention
 
 
 class DecoderLayer(nn.Module):
@@ -68,27 +62,14 @@ class DecoderLayer(nn.Module):
         x = x + self.dropout(self.cross_attention.attend(query, *memory, mask))
         return x + self.dropout(self.feed_forward(self.norms[2](x)))
 
-    def step(
-        self, x: Tensor, normed: Tensor, layer: int, attention: SearchAttention, rows: LayerRows
-    ) -> tuple[Tensor, Tensor]:
-        """Compute this layer for one action of each hypothesis in search.
+    def step(self, x: Tensor, number: int, attention: SearchAttention) -> Tensor:
+        """Return the layer's output for one action of each of R hypotheses in search, (R, dim).
 
-        Return two tensors (N, dim) for the N rows that `rows` selects: x with the output of attention added, and the
-        output of feed-forward. The caller adds the second tensor to the first.
-
-        x: (M, dim); may change in place
-        normed: (M, dim); `norms[0]` of x
-        layer: the index of this layer in the decoder
-        rows: the N of the M rows to compute
+        x: (R, dim)
+        number: the index of this layer in the decoder
         """
-        block, (_, cross_norm, inner_norm) = self.self_attention, self.norms
-        key_value = block.key_value(normed)
-        fewer = rows.inputs is not None and len(rows.inputs) < len(normed)
-        query = block.query(rows.select(normed)) if fewer else rows.select(block.query(normed))
-        x = rows.select(x)
-        added = block.out(attention.self_attention(layer, query, key_value, rows))
-        normed = add_and_normalise(x, added, cross_norm)
-        block = self.cross_attention
-        added = block.out(attention.cross_attention(layer, block.query(normed), rows))
-        normed = add_and_normalise(x, added, inner_norm)
-        return x, self.feed_forward(normed)
+        block, words = self.self_attention, self.cross_attention
+        inner = self.norms[0](x)
+        x = x + block.out(attention.self_attention(number, block.query(inner), block.key_value(inner)))
+        x = x + words.out(attention.cross_attention(number, words.query(self.norms[1](x))))
+        return x + self.feed_forward(self.norms[2](x))

@@ -2,174 +2,111 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from transition_parser.kernels import search_kernels
-from transition_parser.kernels.amr_search_kernels import Attended
-from transition_parser.kernels.search_kernels import LayerStack, Pointers
-from transition_parser.models.stack_transformer.cache import KeyValueCache
-from transition_parser.models.stack_transformer.rows import LayerRows, StepRows, all_rows, needed_rows
 from transition_parser.models.stack_transformer.state_masks import StateHeads, StatePositions
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.layers import Attention, HeadMask, padded
+from transition_parser.modules.layers import Attention, HeadMask
 from transition_parser.states.states import States
 
+_ROOM = 16  # least number of slots to add at a time
+_STEPS_BETWEEN_COUNTS = 8  # for accelerators, where counting the free slots makes the host wait
 
-class SearchAttention(ABC):
-    """The attention of all layers in one search, with the keys and values of a batch.
 
-    Each of B sentences has W hypotheses. The hypotheses are R = B · W rows, in the order of the sentences. W is 1 at
-    first. A layer reads M input rows and computes N output rows, see `LayerRows`.
+class KeyValueCache:
+    """The keys and values that self-attention reads in search.
+
+    The W hypotheses of each of B sentences share most of their actions. An action that several hypotheses share is
+    stored once, in a slot. A mask marks the slots of each hypothesis's actions, so that branching copies the mask but
+    no keys. Slots that no current hypothesis uses are filled again.
+
+    keys, values: for each layer (B, heads, slots, d), where d is the width of a head
+    ancestors: (B, W, slots) bool; True at the slots of the actions that each hypothesis has taken
     """
 
-    @abstractmethod
-    def open(
-        self, tokens: Tensor, states: States, legal: Tensor, may_finish: Tensor, alive: Tensor | None = None
-    ) -> StepRows:
-        """Begin a step, and return the rows that its layers compute.
+    def __init__(self, layers: int, sentences: int, heads: int, dim: int, like: Tensor) -> None:
+        shape = (sentences, heads, 0, dim)
+        self.keys = [like.new_zeros(shape) for _ in range(layers)]
+        self.values = [like.new_zeros(shape) for _ in range(layers)]
+        self.ancestors = torch.zeros(sentences, 1, 0, dtype=torch.bool, device=like.device)
+        self._newest = torch.zeros(0, dtype=torch.long, device=like.device)  # indices in the flat (B · heads · slots)
+        self._free = 0  # lower bound of the number of free slots of each sentence
+        self._steps_between_counts = 1 if like.device.type == "cpu" else _STEPS_BETWEEN_COUNTS
 
-        tokens: (R,); the actions just taken
-        states: (R, …); the configurations after these actions
-        legal: (R, U); the legality of the actions, see `Machine.legality`
-        may_finish: (R,) bool; see `Machine.may_finish`
-        alive: (R,) bool or None; the rows whose scores matter; None: all
+    @property
+    def width(self) -> int:
+        """W, the number of hypotheses of each sentence."""
+        return self.ancestors.size(1)
+
+    def open(self) -> None:
+        """Reserve a slot for the next action of each hypothesis."""
+        if self._free < self.width:
+            self._make_room()
+        self._free -= self.width
+        # free slots have 0 and taken ones 1, so the smallest values are free slots
+        newest = self._taken().topk(self.width, 1, largest=False, sorted=False).indices
+        self.ancestors.scatter_(2, newest[..., None], True)
+        sentences, heads, slots, _ = self.keys[0].shape
+        first = torch.arange(sentences * heads, device=newest.device).view(sentences, heads, 1) * slots
+        self._newest = (first + newest[:, None]).flatten()
+
+    def bias(self) -> Tensor:
+        """Return the attention mask (B, 1, W, slots): 0 for a hypothesis's own actions, −inf for other slots."""
+        seen = self.ancestors[:, None]
+        return torch.zeros(seen.shape, dtype=self.keys[0].dtype, device=seen.device).masked_fill_(~seen, float("-inf"))
+
+    def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Store keys and values of the newest actions, and return all keys and values, (B, heads, slots, d) each.
+
+        keys, values: (B, heads, W, d)
         """
+        for stored, new in ((self.keys[layer], keys), (self.values[layer], values)):
+            stored.flatten(0, 2).index_copy_(0, self._newest, new.reshape(-1, new.size(-1)))
+        return self.keys[layer], self.values[layer]
 
-    @abstractmethod
-    def self_attention(self, layer: int, query: Tensor, key_value: Tensor, rows: LayerRows) -> Tensor:
-        """Return the heads' outputs (N, dim) of cached self-attention, and store the newest actions' keys and values.
+    def reorder_beam(self, origin: Tensor) -> None:
+        """Let hypothesis w of sentence b continue the earlier hypothesis `origin[b, w]`.
 
-        query: (N, dim); queries
-        key_value: (M, 2 dim); keys and values of the newest actions
+        origin: (B, W'); the earlier hypothesis that each of the W' new hypotheses continues
         """
+        sentence = torch.arange(len(origin), device=origin.device)[:, None]
+        self.ancestors = self.ancestors[sentence, origin]
 
-    @abstractmethod
-    def cross_attention(self, layer: int, query: Tensor, rows: LayerRows) -> Tensor:
-        """Return the heads' outputs of cross-attention, (N, dim), for queries (N, dim)."""
+    def select_sentences(self, sentences: Tensor) -> None:
+        """Let sentence i become the earlier sentence `sentences[i]`, for `sentences` (B',)."""
+        self.ancestors = self.ancestors.index_select(0, sentences)
+        self.keys = [keys.index_select(0, sentences) for keys in self.keys]
+        self.values = [values.index_select(0, sentences) for values in self.values]
 
-    @abstractmethod
-    def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
-        """Move the hypotheses' rows, see `SearchState.move_rows`."""
+    def _taken(self) -> Tensor:
+        """Return (B, slots) uint8: 1 for slots that some hypothesis uses, else 0."""
+        return self.ancestors.view(torch.uint8).amax(1)  # many times faster than `any`
+
+    def _make_room(self) -> None:
+        slots = self.ancestors.size(2)
+        self._free = slots - int(self._taken().sum(1).max()) if slots else 0
+        wanted = self.width * self._steps_between_counts
+        if self._free < wanted:
+            self._add_slots(max(_ROOM, wanted, slots // 4))
+
+    def _add_slots(self, count: int) -> None:
+        self._free += count
+        self.ancestors = F.pad(self.ancestors, (0, count))
+        self.keys = [F.pad(keys, (0, 0, 0, count)) for keys in self.keys]
+        self.values = [F.pad(values, (0, 0, 0, count)) for values in self.values]
 
 
-def search_attention(
-    attentions: Sequence[Attention],
-    encoder_out: EncoderOut,
-    state_heads: StateHeads,
-    positions: StatePositions | None,
-) -> SearchAttention:
-    """Return the attention of a search before the first action.
+class SearchAttention:
+    """The attention of all layers in one search, by matrix products over the actions of all hypotheses of a sentence.
+
+    A mask hides the actions that a hypothesis has not taken itself, see `KeyValueCache`. Each of B sentences has W
+    hypotheses, at first one; the R = B · W hypotheses are rows, in the order of the sentences.
 
     attentions: the cross-attention of each layer
-    """
-    like, heads = encoder_out.words, attentions[0].heads
-    kind = KernelAttention if search_kernels.supports(like, like.size(2) // heads) else MaskedAttention
-    return kind(attentions, encoder_out, state_heads, positions)
-
-
-class KernelAttention(SearchAttention):
-    """Attention in search on CPUs, by the kernels of `search_kernels.c`.
-
-    The keys and values of a step stay in the rows where the step computed them. `_origin` holds, for each step, the row
-    of the previous step that each row continues. So a hypothesis finds the keys and values of its own actions.
-    """
-
-    def __init__(
-        self,
-        attentions: Sequence[Attention],
-        encoder_out: EncoderOut,
-        state_heads: StateHeads,
-        positions: StatePositions | None,
-    ) -> None:
-        self.heads = attentions[0].heads
-        shape = encoder_out.words.shape[:2]
-        words = padded(encoder_out.words.flatten(0, 1))
-        self.memory = [attention.key_value(words)[: shape.numel()].unflatten(0, shape) for attention in attentions]
-        self.roles = torch.full((self.heads,), -1, dtype=torch.int32)
-        self.roles[: state_heads.stack] = 0
-        self.roles[state_heads.stack : state_heads.count] = 1
-        self.state_heads = state_heads
-        self.positions = [None if positions is None else positions.keys(attention) for attention in attentions]
-        self.lengths = (encoder_out.lengths + 1).int()  # the root included
-        self._sentence_of_row = torch.arange(len(self.lengths), dtype=torch.int32)
-        self._cache = [Pointers() for _ in attentions]
-        self._cache_row = [Pointers() for _ in attentions]
-        self._origin = Pointers()
-        self._moved: Tensor | None = None  # (R,); the previous step's row that each row continues; None: the same row
-        self._ranks: tuple[Tensor, ...] = ()
-
-    def open(
-        self, tokens: Tensor, states: States, legal: Tensor, may_finish: Tensor, alive: Tensor | None = None
-    ) -> StepRows:
-        self._origin.append(_ints(self._moved))
-        self._moved = None
-        if states.stack is not None and states.buffer is not None:
-            self._ranks = self.state_heads.within_window(states.stack, states.buffer)
-        return needed_rows(tokens, len(self.memory), legal, may_finish, alive)
-
-    def self_attention(self, layer: int, query: Tensor, key_value: Tensor, rows: LayerRows) -> Tensor:
-        self._cache[layer].append(key_value.contiguous())
-        if rows.sources is not None:
-            self._cache_row[layer].append(_ints(rows.sources))
-        cache_row = None if rows.sources is None else self._cache_row[layer]
-        return search_kernels.cached_self_attention(
-            query, self.heads, self._cache[layer], self._origin, cache_row, _ints(rows.queries)
-        )
-
-    def cross_attention(self, layer: int, query: Tensor, rows: LayerRows) -> Tensor:
-        return search_kernels.cross_attention(
-            query,
-            self.heads,
-            self.memory[layer],
-            self._sentence_of_row,
-            self.lengths,
-            self.roles,
-            self._ranks,
-            self.positions[layer],
-            _ints(rows.queries),
-        )
-
-    def all_layers(self, x: Tensor, stack: LayerStack) -> Tensor:
-        """Return the normalised output of the last layer, (R, dim), and store the keys and values of all layers.
-
-        x: (R, dim); the input of the first layer; changes in place
-        """
-        every = torch.arange(len(x), dtype=torch.int32)
-        for cache, cache_row in zip(self._cache, self._cache_row, strict=True):
-            cache.append(x.new_empty(len(x), 2 * x.size(1)))
-            cache_row.append(every)
-        return search_kernels.decoder_layers(
-            x,
-            search_kernels.add_and_normalise(x, torch.zeros_like(x), stack.first_norm),  # as `search_at_once` does
-            stack,
-            self._cache,
-            self._origin,
-            self._cache_row,
-            self.memory,
-            self._sentence_of_row,
-            self.lengths,
-            self.roles,
-            self._ranks,
-            self.positions,
-        )
-
-    def attended(self) -> Attended:
-        """Return the inputs of cross-attention, for a kernel that searches whole derivations."""
-        return Attended(self.memory, self.lengths, self.roles, self.positions, self.state_heads.windows)
-
-    def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
-        self._moved = rows if self._moved is None else self._moved[rows]
-        self._sentence_of_row = self._sentence_of_row[rows]
-
-
-class MaskedAttention(SearchAttention):
-    """Attention in search on any device, by matrix products over the actions of all hypotheses of a sentence.
-
-    A mask hides the actions that a hypothesis has not taken itself, see `KeyValueCache`.
     """
 
     def __init__(
@@ -187,9 +124,8 @@ class MaskedAttention(SearchAttention):
         keys = self.memory[0][0]
         self.cache = KeyValueCache(len(attentions), keys.size(0), keys.size(1), keys.size(3), keys)
 
-    def open(
-        self, tokens: Tensor, states: States, legal: Tensor, may_finish: Tensor, alive: Tensor | None = None
-    ) -> StepRows:
+    def open(self, states: States) -> None:
+        """Begin a step, in the configurations `states` (R, …) after the actions just taken."""
         self.cache.open()
         self._past = HeadMask(self.cache.bias())
         self._mask, self._position_scores = self.state_heads.masks(
@@ -199,14 +135,19 @@ class MaskedAttention(SearchAttention):
             self.positions,
             self.cache.keys[0].dtype,
         )
-        return all_rows(tokens, len(self.attentions))
 
-    def self_attention(self, layer: int, query: Tensor, key_value: Tensor, rows: LayerRows) -> Tensor:
+    def self_attention(self, layer: int, query: Tensor, key_value: Tensor) -> Tensor:
+        """Return the heads' outputs (R, dim) of attention to the actions so far.
+
+        query: (R, dim)
+        key_value: (R, 2 dim); keys and values of the newest actions, which are stored
+        """
         query, keys, values = (self._beams(layer, x) for x in (query, *key_value.chunk(2, -1)))
         keys, values = self.cache.write(layer, keys, values)
         return self.attentions[layer].weighted_values(query, keys, values, self._past).flatten(0, 1)
 
-    def cross_attention(self, layer: int, query: Tensor, rows: LayerRows) -> Tensor:
+    def cross_attention(self, layer: int, query: Tensor) -> Tensor:
+        """Return the heads' outputs (R, dim) of attention to words, for queries (R, dim)."""
         attention, mask = self.attentions[layer], self._mask
         if self._position_scores is not None:
             mask = self._position_scores(attention.split(query[:, None]), mask, attention)
@@ -214,7 +155,8 @@ class MaskedAttention(SearchAttention):
         mask = HeadMask(self._as_steps(mask.bias), alive)
         return attention.weighted_values(self._beams(layer, query), *self.memory[layer], mask).flatten(0, 1)
 
-    def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
+    def move_rows(self, origin: Tensor | None, sentences: Tensor | None) -> None:
+        """Move the rows, see `SearchState.move_rows`."""
         if origin is not None:
             self.cache.reorder_beam(origin)
         if sentences is not None:
@@ -229,7 +171,3 @@ class MaskedAttention(SearchAttention):
     def _as_steps(self, x: Tensor) -> Tensor:
         """Reshape a mask (R, H, 1, S) over S words to (B, H, W, S)."""
         return x.unflatten(0, (-1, self.cache.width)).squeeze(3).transpose(1, 2)
-
-
-def _ints(rows: Tensor | None) -> Tensor | None:
-    return None if rows is None else rows.int()

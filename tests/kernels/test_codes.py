@@ -6,8 +6,8 @@ from torch import nn
 
 from tests.conftest import threads
 from transition_parser.base.errors import NotFiniteError
-from transition_parser.kernels import code_kernels
-from transition_parser.kernels.code_kernels import CodedProduct, CodedStack, CodedWeights, coded_layers, quantise_rows
+from transition_parser.kernels import codes
+from transition_parser.kernels.codes import CodedProduct, CodedStack, CodedWeights, coded_layers, quantise_rows
 from transition_parser.models.graph2graph.layers import Layer, Sizes, Transformer, Visible, Windows
 from transition_parser.modules import packing
 from transition_parser.modules.packing import quantise
@@ -18,7 +18,7 @@ LENGTHS = [0, 1, 7, 60, 5, 6, 0, 30, 2, 400, 19, 17, 0]  # some are longer than 
 
 
 needs_codes = pytest.mark.skipif(
-    not code_kernels.has_codes(), reason="this processor has no AVX-512 VNNI, or there are no kernels"
+    not codes.has_codes(), reason="this processor has no AVX-512 VNNI, or there are no kernels"
 )
 
 
@@ -41,7 +41,7 @@ def test_tiny_numbers_count_as_zeros():
 
 @needs_codes
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("activation", code_kernels.ACTIVATIONS)
+@pytest.mark.parametrize("activation", codes.ACTIVATIONS)
 @pytest.mark.parametrize(("inputs", "outputs"), [(64, 64), (4, 1), (129, 55), (31, 65), (1536, 384), (320, 1000)])
 def test_products_are_exact_but_for_rounding(inputs, outputs, activation, dtype):
     torch.manual_seed(inputs)
@@ -96,7 +96,7 @@ def test_threads_share_the_columns_of_a_few_rows():
 @needs_codes
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
-@pytest.mark.parametrize("activation", code_kernels.ACTIVATIONS)
+@pytest.mark.parametrize("activation", codes.ACTIVATIONS)
 def test_rows_that_are_not_finite_stay_so(dtype, bad, activation):
     x = torch.ones(4, 64, dtype=dtype)
     x[1, 5] = bad
@@ -233,14 +233,14 @@ def test_wrong_tensors():
 
 @pytest.mark.parametrize(("dim", "inner", "heads"), [(96, 192, 3), (64, 100, 2), (64, 192, 4), (64, 192, 3)])
 def test_sizes_that_do_not_fit(dim, inner, heads):
-    assert not code_kernels.supports(dim, inner, heads)
+    assert not codes.supports(dim, inner, heads)
     if dim % heads == 0:
         with pytest.raises(ValueError, match="not supported"):
             stack_of(layers_of(1, dim, inner, heads), heads)
 
 
 def test_a_processor_without_products_of_codes(monkeypatch):
-    for module in (code_kernels, packing):
+    for module in (codes, packing):
         monkeypatch.setattr(module, "has_codes", lambda: False)
     with pytest.raises(ValueError, match="not supported by this processor"):
         stack_of(layers_of(1))

@@ -1,7 +1,7 @@
 /* Whole derivations of dependency trees on CPUs: from derivation to tree, and from tree to derivation. All numbers are
    int64.
 
-   Functions return NULL, or a message about wrong arguments. machine_kernels.py checks types and sizes. The functions
+   Functions return NULL, or a message about wrong arguments. Python checks types and sizes. The functions
    here check each index before they use it. */
 
 #include <string.h>

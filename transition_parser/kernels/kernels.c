@@ -1,24 +1,19 @@
-/* Attention in search and in encoders, the gates of the encoder of SPA-DP, the letters of words, and the steps of
-   search, on CPUs.
+/* The kernels that several kinds of processors need in several variants: whole searches, attention in encoders, the gates
+   of the encoder of SPA-DP, the letters of words, and layers whose weights are 8-bit codes.
 
-   Each hypothesis (in encoders, each word) reads the keys and values that it may see from the place where they are
-   stored. No mask is made, and nothing is computed for keys and values that it may not see.
+   Numbers are float, or bfloat16 where `half` is 1. Sums are computed in float. H heads have d numbers each, where d is a
+   multiple of 32, and dim = H d.
 
-   Numbers are float, or bfloat16 where `half` is 1. Sums are computed in float. Dimensions: N queries, B sentences,
-   R rows (hypotheses), H heads of d numbers each, where d is a multiple of 32, and dim = H d.
-
-   Functions return NULL, or a message about wrong arguments. search_kernels.py checks types and sizes. The functions
-   here check each index before they use it. */
+   Functions return NULL, or a message about wrong arguments. Python checks types and sizes. The functions here check the
+   numbers. */
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common.h"
-#include "steps.h"
 #include "threads.h"
-
-#include "tree_beam.h"
 
 #define INLINE static inline __attribute__((always_inline))
 #if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
@@ -49,6 +44,16 @@
 static const char *const NO_MEMORY = "no memory for search";
 static const char *const NOT_FINITE = "the products of the decoder are not finite";
 
+/* Totals and scores below DEAD mark missing hypotheses and actions. −infinity is excluded by -ffinite-math-only, see
+   setup.py. */
+#define DEAD -1e30f
+
+/* A continuation of hypothesis `row` by an action. */
+typedef struct {
+    float total, added;
+    int64_t row, token;
+} Continued;
+
 #define MOST_LETTERS 64 /* the largest number of letters of a word */
 
 typedef struct {
@@ -57,26 +62,6 @@ typedef struct {
     const float *tables, *biases;
     float *output;
 } Letters;
-
-typedef struct {
-    int half;
-    int64_t queries, heads, d, steps;
-    const int32_t *rows;
-    const char *query, *const *cache;
-    const int64_t *cache_sizes;
-    const int32_t *const *origin, *const *cache_row;
-    const int64_t *origin_sizes, *cache_row_sizes;
-    char *output;
-} Past;
-
-typedef struct {
-    int half;
-    int64_t queries, heads, d, width, sentences, known, stride, largest;
-    const int32_t *rows, *sentence, *lengths, *roles;
-    const char *query, *memory, *positions;
-    const int64_t *const *ranks;
-    char *output;
-} Words;
 
 /* Strides are in numbers. */
 typedef struct {
@@ -96,31 +81,22 @@ typedef struct {
     char *output;
 } Indicated;
 
-/* See `decoder_layers`. `room` has space for 4 dim + inner numbers a row.
+/* The weights of a linear layer as floats (or bfloat16), whose `start` and `scale` are NULL, or as codes.
 
-   rows: the number of rows of all groups */
-typedef struct {
-    const Decoder *decoder;
-    int64_t groups, rows;
-    const Group *group;
-    char *x, *normed, *room;
-} Layers;
-enum { LAYER_WEIGHTS = 20, LAYER_NORMS = 3 };
-
-/* The weights of a linear layer as codes.
-
-   weight: (outputs / PANEL, inputs / 4, PANEL, 4), rounded up
+   weight: floats: (outputs / 2 LANES, inputs, 2 LANES); codes: (outputs / PANEL, inputs / 4, PANEL, 4), rounded up
    start: (outputs), rounded up to a multiple of PANEL; the start of each sum, because the code of zero is 128
-   scale, bias: (outputs), rounded up likewise
+   scale: (outputs), rounded up likewise
+   bias: (outputs), rounded up likewise; of the type of floats
    inputs: a multiple of 4 */
 typedef struct {
-    const int8_t *weight;
+    const void *weight;
     const int32_t *start;
-    const float *scale, *bias;
+    const float *scale;
+    const void *bias;
     int64_t inputs, outputs;
 } Coded;
-enum { PLAIN, RELU, GELU };
-#define PANEL 64 /* the number of columns of a product whose weights lie together */
+enum { LINEAR, RELU, GELU };
+#define PANEL 64   /* the number of columns of a product whose codes lie together */
 
 /* The arguments of `coded_linear`. `width` is the number of inputs, at most `by.inputs`. */
 typedef struct {
@@ -142,42 +118,6 @@ typedef struct {
     float *output;
 } CodedLayers;
 enum { CODED_PRODUCTS = 4, CODED_NORMS = 4 };
-
-/* The lexical prior: numbers that are added to the scores of some tokens. `spans` is NULL to add nothing. */
-typedef struct {
-    int64_t rows, entries;
-    const int64_t *spans, *offsets, *tokens;
-    const char *values;
-} Prior;
-
-/* See `legal_scores`. place: the index of each token of the vocabulary among the scored tokens, or -1 */
-typedef struct {
-    int half;
-    int64_t dim, actions, vocabulary;
-    const char *x, *weight;
-    const int64_t *tokens;
-    const float *legal;
-    Prior prior;
-    const int32_t *place;
-    char *scores;
-} Output;
-
-/* Scratch memory for the scores of legal actions of SHARING rows. */
-typedef struct {
-    const char **weights;
-    int64_t *places;
-    float *products;
-} LegalRoom;
-
-typedef struct {
-    int half;
-    int64_t sentences, width, actions, beam;
-    const char *scores;
-    const int64_t *scores_row;
-    const float *legal, *totals;
-    float *best, *added;
-    int64_t *index;
-} Continuations;
 
 /* Strides are in numbers. */
 typedef struct {
@@ -215,74 +155,9 @@ static void end_keys(const Keys *keys) {
     for (int i = 0; i < AHEAD && keys->count; i++) keys->at[keys->count + i] = keys->at[keys->count - 1];
 }
 
-/* Collect the keys of the action history of a row of the last step. Return NULL, or a message about wrong arguments.
-
-   bytes: the size of a row of the cache */
-static const char *keys_of_descent(const Past *past, int64_t row, int64_t bytes, Keys *keys) {
-    for (int64_t step = past->steps - 1; step >= 0; step--) {
-        const int32_t *cache_row = past->cache_row ? past->cache_row[step] : NULL, *origin = past->origin[step];
-        if (cache_row && OUTSIDE(row, past->cache_row_sizes[step])) return "rows or origin: beyond cache_row";
-        const int64_t stored = cache_row ? cache_row[row] : row;
-        if (OUTSIDE(stored, past->cache_sizes[step])) return "rows, origin or cache_row: beyond the cache";
-        if (origin && OUTSIDE(row, past->origin_sizes[step])) return "rows or origin: beyond the origins of a step";
-        keys->at[step] = past->cache[step] + stored * bytes;
-        if (origin) row = origin[row];
-    }
-    keys->count = past->steps;
-    end_keys(keys);
-    return NULL;
-}
-
-static int64_t row_of(const Words *words, int64_t query) { return words->rows ? words->rows[query] : query; }
-
-/* Collect the keys of all words of a query's sentence. Return NULL, or a message about wrong arguments.
-
-   bytes: the size of the keys and values of a word */
-static const char *keys_of_sentence(const Words *words, int64_t query, int64_t bytes, Keys *keys) {
-    const int64_t row = row_of(words, query);
-    if (OUTSIDE(row, words->known)) return "rows: beyond the rows that there are";
-    const int64_t sentence = words->sentence[row];
-    if (OUTSIDE(sentence, words->sentences)) return "sentence: beyond the sentences that there are";
-    keys->count = words->lengths[sentence];
-    if (OUTSIDE(keys->count, words->width + 1)) return "lengths: beyond the words that there are";
-    const char *memory = words->memory + sentence * words->width * bytes;
-    for (int64_t word = 0; word < keys->count; word++) keys->at[word] = memory + word * bytes;
-    end_keys(keys);
-    return NULL;
-}
-
-/* Return 1 if the query `count` places after this query is of the same sentence, else 0. The row of this query must
-   have been checked. */
-static int same_sentence(const Words *words, int64_t query, int64_t count) {
-    const int64_t row = row_of(words, query + count);
-    return !OUTSIDE(row, words->known) && words->sentence[row] == words->sentence[row_of(words, query)];
-}
-
-/* Select the keys that heads of a role see from a query's row. Return NULL, or a message about wrong arguments.
-
-   every: the keys of all words of the sentence
-   added: the state positions of the selected keys; NULL to collect none */
-static const char *keys_of_role(const Words *words, int64_t query, int32_t role, const Keys *every, Keys *keys,
-                                Keys *added) {
-    const int64_t *ranks = words->ranks[role] + row_of(words, query) * words->stride;
-    const int64_t bytes = words->heads * words->d * (words->half ? 2 : 4);
-    int64_t sign = 0;
-    for (int64_t word = 0; word < every->count; word++) {
-        sign |= ranks[word];
-        if (ranks[word] <= 0) continue;
-        if (added) {
-            const int64_t rank = ranks[word] < words->largest ? ranks[word] : words->largest;
-            added->at[keys->count] = words->positions + (role * (words->largest + 1) + rank) * bytes;
-        }
-        keys->at[keys->count++] = every->at[word];
-    }
-    end_keys(keys);
-    if (added) {
-        added->count = keys->count;
-        end_keys(added);
-    }
-    return sign < 0 ? "ranks: below 0" : NULL;
-}
+#include "amr_machine.h"
+#include "amr_search.h"
+#include "tree_beam.h"
 
 /* Collect the items that a head sees from a row, and the indicators of these items. Return NULL, or a message about
    wrong arguments.
@@ -418,96 +293,6 @@ static const char *in_shares(Task *task, const void *job, int threads, int64_t n
     return NULL;
 }
 
-/* Copy some rows. Return NULL, or a message about wrong arguments.
-
-   from: (size, bytes)
-   rows: (count); the rows of `from` to copy
-   to: (count, bytes); the result */
-const char *copy_rows(const char *from, int64_t size, const int32_t *rows, int64_t count, int64_t bytes, char *to) {
-    for (int64_t i = 0; i < count; i++) {
-        if (OUTSIDE(rows[i], size)) return "cache_row: beyond the cache";
-        memcpy(to + i * bytes, from + rows[i] * bytes, bytes);
-    }
-    return NULL;
-}
-
-/* Compute self-attention to the action history of each hypothesis. Return NULL, or a message about wrong arguments.
-
-   rows: (N); the row of the last step that each query belongs to; NULL for the first N rows
-   query: (N, dim)
-   cache[s]: (R_s, 2 dim); keys and values of the actions of step s; the last step is the current one
-   origin[s]: (R_s); the row of step s - 1 that each row of step s continues; NULL where each row continues the row of
-       the same number, and at the first step
-   cache_row[s]: (R_s); the row of cache[s] that belongs to each row of step s; NULL where the numbers are equal;
-       cache_row itself is NULL where this holds for all steps
-   cache_sizes, origin_sizes, cache_row_sizes: (steps); the numbers of rows of each array
-   output: (N, dim); the result */
-const char *cached_self_attention(int half, int threads, int64_t queries, int64_t heads, int64_t d, int64_t steps,
-                                  const int32_t *rows, const char *query, const char *const *cache,
-                                  const int64_t *cache_sizes, const int32_t *const *origin,
-                                  const int64_t *origin_sizes, const int32_t *const *cache_row,
-                                  const int64_t *cache_row_sizes, char *output) {
-    const Past past = {half,   queries,   heads,        d,               steps, rows, query, cache, cache_sizes,
-                       origin, cache_row, origin_sizes, cache_row_sizes, output};
-    return in_shares(VARIANT(cached_self_attention), &past, threads, queries * steps * heads * d, queries, steps, heads,
-                     d);
-}
-
-/* Compute cross-attention whose heads see all words, or the words on the stack, or the words in the buffer. The output
-   is 0 for a head that sees no word. Return NULL, or a message about wrong arguments.
-
-   known: the number R of rows
-   kinds: the number of arrays in `ranks`
-   stride: the distance between the rows of ranks, in numbers
-   rows: (N); the row that each query belongs to; NULL for the first N rows
-   query: (N, dim)
-   memory: (B, width, 2 dim); keys and values of the words
-   sentence: (R); the sentence of each row
-   lengths: (B); the number of words of each sentence
-   roles: (H); the index in `ranks` of the words that a head sees; -1 for heads that see all words
-   ranks[role]: (R, width); k for the k-th word from the top of the stack or the front of the buffer, 0 for words that
-       must not be seen
-   positions: (kinds, largest + 1, dim); the vector that is added to the keys of words of each rank; ranks above
-       `largest` share the last vector; NULL to add nothing
-   output: (N, dim); the result */
-const char *cross_attention(int half, int threads, int64_t queries, int64_t heads, int64_t d, int64_t sentences,
-                            int64_t width, int64_t known, int64_t kinds, int64_t stride, int64_t largest,
-                            const int32_t *rows, const char *query, const char *memory,
-                            const int32_t *sentence, const int32_t *lengths, const int32_t *roles,
-                            const int64_t *const *ranks, const char *positions, char *output) {
-    const Words words = {half,     queries, heads, d,     width,  sentences, known, stride, largest, rows,
-                         sentence, lengths, roles, query, memory, positions, ranks, output};
-    for (int64_t head = 0; head < heads; head++)
-        if (roles[head] < -1 || roles[head] >= kinds) return "roles: beyond the ranks that there are";
-    return in_shares(VARIANT(cross_attention), &words, threads, queries * width * heads * d, queries, width, heads, d);
-}
-
-/* Compute all layers of a decoder in a step of search. Return NULL, or a message about wrong arguments.
-
-   group: (groups); the rows of all groups follow each other
-   x: (N, dim); the input of the first layer; changes in place
-   normed: (N, dim); the norm of x; becomes the norm of the output of the last layer */
-const char *decoder_layers(const Decoder *decoder, int64_t groups, const Group *group, char *x, char *normed) {
-    int64_t rows = 0, keys = 0;
-    for (int64_t head = 0; head < decoder->heads; head++)
-        if (decoder->roles[head] < -1 || decoder->roles[head] >= decoder->kinds)
-            return "roles: beyond the ranks that there are";
-    for (int64_t i = 0; i < groups; i++) {
-        const int64_t most = group[i].steps > group[i].width ? group[i].steps : group[i].width;
-        rows += group[i].rows;
-        if (most > keys) keys = most;
-    }
-    const int coded = decoder->layers && !decoder->weights[1];
-    if (coded && !HAS_CODES) return "weights: codes, which are not for this processor";
-    char *room = malloc(rows * (4 * decoder->heads * decoder->d + decoder->inner) * (decoder->half ? 2 : 4));
-    if (!room) return NO_MEMORY;
-    const Layers in = {decoder, groups, rows, group, x, normed, room};
-    Task *task = coded ? CODED(coded_decoder_layers) : VARIANT(decoder_layers);
-    const char *problem = in_shares(task, &in, 1, 0, rows, keys, decoder->heads, decoder->d);
-    free(room);
-    return problem;
-}
-
 /* Compute the self-attention of the words of each sentence. Return NULL, or a message about wrong arguments.
 
    rows: the number N of words
@@ -568,7 +353,7 @@ int has_codes(void) { return HAS_CODES; }
    arguments.
 
    width: the number of inputs
-   activation: PLAIN, RELU or GELU
+   activation: LINEAR, RELU or GELU
    x: (rows, width)
    output: (rows, by->outputs); the result */
 const char *coded_linear(int half, int threads, int activation, int64_t rows, int64_t width, const Coded *by,
@@ -626,85 +411,6 @@ const char *coded_layers(int threads, int64_t rows, int64_t sentences, int64_t l
 void products_of_pairs(int64_t rows, int64_t count, int64_t dim, const uint16_t *many, const float *one,
                        float *products) {
     VARIANT(products_of_pairs)(rows, count, dim, many, one, products);
-}
-
-/* Compute the scores of actions. Return NULL, or a message about wrong arguments.
-
-   x: (N, dim); the outputs of the decoder
-   weight: (vocabulary, dim); the vectors of all tokens
-   tokens: (actions); the tokens to score
-   rows: (N); the hypothesis that each output belongs to; NULL for the first N hypotheses
-   legal: (hypotheses, actions); 1, 0 or -1
-   lexicon_rows, entries: the numbers of rows of the lexicon, and of `prior_tokens`
-   spans: (hypotheses); the lexicon row of each current span; NULL for no prior
-   offsets: (lexicon_rows + 1); row r has the entries from offsets[r] to before offsets[r + 1]
-   prior_tokens, values: (entries); the tokens of each lexicon row, and the numbers that are added to their scores
-   scores: (N, actions); the result; any number for an action whose legality is 0 */
-const char *legal_scores(int half, int64_t count, int64_t dim, int64_t hypotheses, int64_t actions, int64_t vocabulary,
-                         const char *x, const char *weight, const int64_t *tokens, const int64_t *rows,
-                         const float *legal, int64_t lexicon_rows, int64_t entries, const int64_t *spans,
-                         const int64_t *offsets, const int64_t *prior_tokens, const char *values, char *scores) {
-    const int64_t pointers = actions + AHEAD;
-    const char **weights = malloc(pointers * (sizeof *weights + sizeof(int64_t) + SHARING * sizeof(float)) +
-                                  vocabulary * sizeof(int32_t));
-    if (!weights) return NO_MEMORY;
-    int64_t *places = (int64_t *)(weights + pointers);
-    const LegalRoom room = {weights, places, (float *)(places + pointers)};
-    int32_t *place = (int32_t *)(room.products + SHARING * pointers);
-    const Prior prior = {lexicon_rows, entries, spans, offsets, prior_tokens, values};
-    const Output output = {half, dim, actions, vocabulary, x, weight, tokens, legal, prior, place, scores};
-    const char *problem = NULL;
-    memset(place, -1, vocabulary * sizeof *place);
-    for (int64_t i = 0; i < actions && !problem; i++) {
-        if (OUTSIDE(tokens[i], vocabulary))
-            problem = "tokens: beyond the vocabulary";
-        else
-            place[tokens[i]] = (int32_t)i;
-    }
-    for (int64_t first = 0; first < count && !problem; first += SHARING) {
-        const int64_t some = count - first < SHARING ? count - first : SHARING;
-        int64_t of_rows[SHARING];
-        for (int64_t i = 0; i < some; i++) {
-            of_rows[i] = rows ? rows[first + i] : first + i;
-            if (OUTSIDE(of_rows[i], hypotheses)) problem = "rows: beyond the hypotheses that there are";
-        }
-        if (!problem) problem = VARIANT(legal_scores)(&output, first, some, of_rows, &room);
-    }
-    free(weights);
-    return problem;
-}
-
-/* Find the best continuations of each sentence's hypotheses, by their totals, best first. Of continuations with equal
-   totals the first wins. Return NULL, or a message about wrong arguments.
-
-   scores: (N, actions); the scores before the softmax
-   rows: (N); the hypothesis, of B × width, that each row of scores belongs to (of several rows the last counts); NULL
-       for the first N hypotheses. Other hypotheses are dead, or have one legal action, which is certain.
-   legal: (B × width, actions); 1, 0 or -1
-   totals: (B × width); the totals of the hypotheses; below DEAD for dead hypotheses
-   best: (B, beam); the result; the totals of the continuations; below DEAD where there are no more
-   added: (B, beam); the result; the log-probability of the last action
-   index: (B, beam); the result; hypothesis × actions + action */
-const char *best_continuations(int half, int64_t count, int64_t sentences, int64_t width, int64_t actions,
-                               const char *scores, const int64_t *rows, const float *legal, const float *totals,
-                               int64_t beam, float *best, float *added, int64_t *index) {
-    const int64_t hypotheses = sentences * width;
-    int64_t *scores_row = malloc(hypotheses * sizeof *scores_row + actions * sizeof(float));
-    if (!scores_row) return NO_MEMORY;
-    const char *problem = NULL;
-    for (int64_t i = 0; i < hypotheses; i++) scores_row[i] = -1;
-    for (int64_t i = 0; i < count && !problem; i++) {
-        const int64_t row = rows ? rows[i] : i;
-        if (OUTSIDE(row, hypotheses))
-            problem = "rows: beyond the hypotheses that there are";
-        else
-            scores_row[row] = i;
-    }
-    const Continuations continuations = {half,       sentences, width,  actions, beam,  scores,
-                                         scores_row, legal,     totals, best,    added, index};
-    if (!problem) problem = VARIANT(best_continuations)(&continuations, (float *)(scores_row + hypotheses));
-    free(scores_row);
-    return problem;
 }
 
 /* Compute the states of gated passes after one more word: (1 − a) found + a tanh(n + r n'). Return NULL, or a message
@@ -777,4 +483,138 @@ const char *search_trees(int half, int threads, int64_t sentences, int64_t posit
                       column,         effects,   legal,     counts, steps,      actions, added};
     return in_shares(VARIANT(search_trees), &in, threads, sentences * positions * tokens * width, sentences, tokens, 1,
                      width);
+}
+
+/* The searches of one thread side by side, so that the products of a step have many rows. A sentence that is done makes
+   room for the next one.
+
+   most, count: the largest number of searches, and their number
+   x, normed: (rows, dim); the input of the decoder, and its norm, which becomes the output
+   zeros: (rows, dim); zeros
+   memory: (rows, 4 dim + inner) */
+typedef struct {
+    int64_t most, count;
+    AmrSearch *searches;
+    char *x, *normed, *zeros, *memory;
+    Room room;
+    ScoreRoom scores;
+} Together;
+
+/* Take one step in each search. Return NULL, or a message about wrong arguments. */
+static const char *take_step(const Network *network, const Together *together, int64_t most) {
+    const int64_t dim = network->heads * network->d, bytes = dim * (network->half ? 2 : 4);
+    const int coded = network->layers && network->products[0]->start;
+    int64_t rows = 0;
+    for (int64_t i = 0; i < together->count; i++) {
+        AmrSearch *search = together->searches + i;
+        if (search->step == most) return "most: a derivation has more actions";
+        const char *problem = prepare(search, together->x + rows * bytes);
+        if (problem) return problem;
+        rows += search->rows;
+    }
+    VARIANT(add_and_normalise)(rows, dim, together->x, together->zeros, network->norm, network->norm_bias,
+                               network->norm_epsilon, together->normed, (int)network->half);
+    const char *problem = (coded ? CODED(coded_layers_of) : VARIANT(layers_of))(
+        together->searches, together->count, rows, together->x, together->normed, together->memory, &together->room);
+    const char *normed = together->normed;
+    for (int64_t i = 0; i < together->count && !problem; i++) {
+        AmrSearch *search = together->searches + i;
+        const int64_t of_search = search->rows * bytes;
+        problem = VARIANT(continuations)(search, normed, &together->scores);
+        if (!problem) problem = follow(search);
+        normed += of_search;
+    }
+    return problem;
+}
+
+/* The sentences of a thread: from `next` to before `end`. */
+typedef struct {
+    const Network *network;
+    const AmrTable *table;
+    const Found *found;
+    const AmrRow *rows;
+    int64_t beam, next, end;
+    const char *problem;
+} AmrWork;
+
+/* Search all sentences. Return NULL, or a message about wrong arguments. */
+static const char *search_side_by_side(const AmrWork *work, Together *together) {
+    int64_t next = work->next;
+    while (next < work->end || together->count) {
+        const char *problem = NULL;
+        for (; together->count < together->most && next < work->end && !problem; next++)
+            problem = begin(together->searches + together->count++, work->network, work->table, work->found,
+                            work->rows + next, next, work->beam);
+        if (!problem) problem = take_step(work->network, together, work->found->most);
+        if (problem) return problem;
+        for (int64_t i = together->count - 1; i >= 0; i--) {
+            AmrSearch *search = together->searches + i;
+            if (search->rows) continue;
+            work->found->counts[search->sentence] = search->finished;
+            release(search);
+            *search = together->searches[--together->count];
+        }
+    }
+    return NULL;
+}
+
+static void *search_sentences(void *argument) {
+    AmrWork *work = argument;
+    const Network *by = work->network;
+    const int64_t rows = work->beam > ROWS_AT_ONCE ? work->beam : ROWS_AT_ONCE, size = by->half ? 2 : 4;
+    const int64_t dim = by->heads * by->d, vocabulary = work->table->vocabulary;
+    const int64_t most = work->found->most > by->words ? work->found->most : by->words, pointers = most + AHEAD;
+    const int64_t floats = 2 * BLOCK * by->heads * (most + 3 + by->d);
+    Together together = {.most = rows / work->beam};
+    together.searches = calloc(together.most, sizeof *together.searches);
+    together.x = calloc(rows, (7 * dim + by->inner) * size);
+    const char **every = malloc((3 * pointers + vocabulary + AHEAD) * sizeof *every);
+    int64_t *tokens = calloc(2 * vocabulary, sizeof *tokens);
+    float *scores = malloc((floats + SHARING * (vocabulary + AHEAD)) * sizeof *scores);
+    work->problem = NO_MEMORY;
+    if (together.searches && together.x && every && tokens && scores) {
+        together.normed = together.x + rows * dim * size;
+        together.zeros = together.normed + rows * dim * size;
+        together.memory = together.zeros + rows * dim * size;
+        together.room = (Room){every, every + pointers, every + 2 * pointers, scores + BLOCK * by->heads * by->d, scores};
+        together.scores = (ScoreRoom){every + 3 * pointers, tokens, tokens + vocabulary, scores + floats};
+        work->problem = search_side_by_side(work, &together);
+        for (int64_t i = 0; i < together.count; i++) release(together.searches + i);
+    }
+    free(together.searches);
+    free(together.x);
+    free(every);
+    free(tokens);
+    free(scores);
+    return NULL;
+}
+
+/* Find derivations of the AMR of each sentence by beam search with the Stack-Transformer, until `beam` of them are
+   complete. The result of a sentence depends neither on other sentences nor on the threads. Return NULL, or a message
+   about wrong arguments.
+
+   sentences: their number B
+   beam: the number of hypotheses that are kept; 1 is greedy search
+   most: the largest number of actions of a derivation
+   rows: (B); the rows before the first action, see `Rows.initial` in amr_rules.py
+   counts, steps, actions, added: the results, see `search_trees` */
+const char *search_amrs(const Network *network, AmrTable *table, int threads, int64_t sentences, int64_t beam,
+                        int64_t most, const AmrRow *rows, int64_t *counts, int64_t *steps, int32_t *actions,
+                        float *added) {
+    const Found found = {most, counts, steps, actions, added};
+    const char *problem = prepare_table(table);
+    if (OUTSIDE(network->end, table->vocabulary)) problem = "end: beyond the vocabulary";
+    for (int64_t head = 0; head < network->heads; head++)
+        if (network->roles[head] < -1 || network->roles[head] >= KINDS) problem = "roles: beyond the kinds of words";
+    if (network->layers && network->products[0]->start && !HAS_CODES)
+        problem = "weights: codes, which are not for this processor";
+    AmrWork works[THREADS];
+    int shares = threads < THREADS ? threads : THREADS;
+    if (shares > sentences) shares = (int)sentences;
+    if (shares < 1) shares = 1;
+    for (int i = 0; i < shares; i++)
+        works[i] = (AmrWork){network, table, &found, rows, beam, sentences * i / shares, sentences * (i + 1) / shares, NULL};
+    if (!problem) in_threads(search_sentences, works, sizeof *works, shares);
+    for (int i = 0; i < shares && !problem; i++) problem = works[i].problem;
+    return problem;
 }

@@ -1,4 +1,4 @@
-"""Linear layers, and layers of BERT, that multiply 8-bit codes instead of floats, by `search_kernels.c`.
+"""Linear layers, and layers of BERT, that multiply 8-bit codes instead of floats, by `kernels.c`.
 
 C computes a few rows at a time, so that intermediate results stay in the cache of a core. A row of a linear layer
 depends on no other row. A row of a layer of BERT depends on the rows of its own sentence only.
@@ -17,9 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels import search_kernels
-from transition_parser.kernels.guards import raise_problem, require
-from transition_parser.kernels.loader import FLOAT, POINTER, SIZE
+from transition_parser.kernels import loader
+from transition_parser.kernels.loader import BLOCK, FLOAT, HALF, POINTER, SIZE, raise_problem, require
 
 LARGEST, ZERO = 127, 128  # the largest absolute code of a weight; the code of a zero in a row
 TINY = 1e-30  # numbers as small as this count as zeros, so that no quotient is infinite
@@ -73,7 +72,7 @@ class CodedWeights(NamedTuple):
         return cls(*(torch.cat(some) for some in zip(*parts, strict=True)))
 
 
-class _Coded(ctypes.Structure):
+class CodedAsC(ctypes.Structure):
     _fields_ = (
         *((name, POINTER) for name in ("weight", "start", "scale", "bias")),
         ("inputs", SIZE),
@@ -96,7 +95,7 @@ class CodedProduct:
         start = -ZERO * codes.sum(1, dtype=torch.int32)
         scale, bias = (F.pad(part.float(), (0, more)).contiguous() for part in weights[1:])
         self._kept = panels, start, scale, bias  # so that the memory stays as long as the addresses
-        self.as_c = _Coded(*(part.data_ptr() for part in self._kept), codes.size(1), self.outputs)
+        self.as_c = CodedAsC(*(part.data_ptr() for part in self._kept), codes.size(1), self.outputs)
 
     def address(self, outputs: int, inputs: int) -> int:
         """Return the address of `as_c`. Raises `ValueError` unless the layer has the given sizes."""
@@ -112,12 +111,12 @@ class CodedProduct:
 
         Raises `ValueError` for x of another type or shape.
         """
-        if x.dtype not in search_kernels.HALF:
+        if x.dtype not in HALF:
             raise ValueError(f"x must be float or bfloat16; it is {x.dtype}")
         x = x.contiguous()
         output = x.new_empty(len(x), self.outputs)
-        problem = search_kernels.library().coded_linear(
-            search_kernels.HALF[x.dtype], torch.get_num_threads(), ACTIVATIONS.index(activation), len(x), self.inputs,
+        problem = loader.library().coded_linear(
+            HALF[x.dtype], torch.get_num_threads(), ACTIVATIONS.index(activation), len(x), self.inputs,
             ctypes.byref(self.as_c), require("x", x, x.dtype, len(x), self.inputs), output.data_ptr(),
         )  # fmt: skip
         raise_problem(problem)
@@ -143,12 +142,12 @@ class CodedLayer(NamedTuple):
 
 def has_codes() -> bool:
     """Return True if the library is available and this processor can compute layers whose weights are codes."""
-    return bool((library := search_kernels.library()) and library.has_codes())
+    return bool((library := loader.library()) and library.has_codes())
 
 
 def supports(dim: int, inner: int, heads: int) -> bool:
     """Return True if `coded_layers` can compute layers of these sizes on this machine."""
-    fits = dim % _PANEL == 0 and inner % _PANEL == 0 and dim % heads == 0 and dim // heads % search_kernels.BLOCK == 0
+    fits = dim % _PANEL == 0 and inner % _PANEL == 0 and dim % heads == 0 and dim // heads % BLOCK == 0
     return fits and has_codes()
 
 
@@ -177,7 +176,7 @@ class CodedStack:
                 products.append(part)
             norms += [part.detach() for norm in of_layer for part in (norm.weight, norm.bias)]
         self._kept = products, norms  # keeps the weights in memory: the arrays below hold only their addresses
-        self.products = (_Coded * len(products))(*(product.as_c for product in products))
+        self.products = (CodedAsC * len(products))(*(product.as_c for product in products))
         self.norms = (POINTER * len(norms))(*(require("norm", part, torch.float, dim) for part in norms))
         self.epsilons = (FLOAT * (2 * len(layers)))(*(norm.eps for layer in layers for norm in layer.norms))
 
@@ -201,7 +200,7 @@ def coded_layers(
         require("asking", asking, torch.long, len(asking)), require("x", x, torch.float, len(x), stack.dim),
         output.data_ptr(),
     )  # fmt: skip
-    problem = search_kernels.library().coded_layers(
+    problem = loader.library().coded_layers(
         torch.get_num_threads(), len(x), len(first), longest, len(asking), stack.dim, stack.heads, stack.inner,
         stack.layers, stack.products, stack.norms, stack.epsilons, *addresses,
     )  # fmt: skip

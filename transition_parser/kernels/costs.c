@@ -1,6 +1,6 @@
 /* The costs of the actions of dependency systems on CPUs; `oracles.dynamic` explains the costs.
 
-   `lost_arcs` returns NULL, or a message about wrong arguments. costs_kernels.py checks types and sizes. The functions
+   `lost_arcs` returns NULL, or a message about wrong arguments. Python checks types and sizes. The functions
    here check each index before they use it. */
 
 #include <stdbool.h>

@@ -1,0 +1,197 @@
+"""The kernels of encoders compute what PyTorch computes, in each of the variants that this processor has."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+import torch
+
+from tests.conftest import threads
+from transition_parser.kernels import encoders
+
+CLOSE = {torch.float: {"atol": 1e-5, "rtol": 1e-5}, torch.bfloat16: {"atol": 0.03, "rtol": 0.02}}
+SHAPES = [(4, 64), (2, 32), (3, 96)]  # heads, and numbers of each
+
+
+def attended(query: torch.Tensor, keys_values: torch.Tensor, added: torch.Tensor | None = None) -> torch.Tensor:
+    """One query (d,) of one head, keys and values (S, 2, d), what is added to the keys."""
+    keys, values = keys_values.unbind(1)
+    if added is not None:
+        keys = keys + added
+    return (keys @ query * len(query) ** -0.5).softmax(0) @ values if len(keys) else torch.zeros_like(query)
+
+
+def indicated_case(heads: int, d: int, with_item: bool) -> dict:
+    """Random arguments of `indicated_attention`: 5 rows, 9 items, 7 indicators of a table of 11; the index is the same
+    for all heads, one row sees nothing."""
+    stored = (1, 30) if with_item else (5, 9)
+    unseen = torch.rand(5, 9) < 0.5
+    unseen[2] = True
+    return {
+        "query": torch.randn(heads, 5, d),
+        "keys": torch.randn(heads, *stored, d),
+        "values": torch.randn(heads, *stored, d),
+        "key_indicators": torch.randn(heads, 11, d)[:, 2:9],
+        "value_indicators": torch.randn(heads, 11, d)[:, 2:9],
+        "item": torch.randint(0, 30, (5, 9)) if with_item else None,
+        "index": torch.randint(0, 7, (1, 5, 9)),
+        "unseen": unseen,
+    }
+
+
+def indicated_wanted(case: dict) -> torch.Tensor:
+    output = torch.zeros_like(case["query"])
+    index = case["index"].expand(len(output), 5, 9)
+    for head, row in product(range(len(output)), range(5)):
+        item, among = torch.arange(9), row
+        if case["item"] is not None:
+            item, among = case["item"][row], 0
+        indicator, seen = index[head, row], slice(None)
+        if case["unseen"] is not None:
+            seen = ~case["unseen"][row]
+        keys, values = (
+            (case[name][head, among, item] + case[f"{name[:-1]}_indicators"][head, indicator])[seen]
+            for name in ("keys", "values")
+        )
+        output[head, row] = attended(case["query"][head, row], torch.stack([keys, values], 1))
+    return output
+
+
+@pytest.mark.parametrize(("heads", "d"), SHAPES)
+@pytest.mark.parametrize("with_item", [False, True])
+def test_indicated_attention(lanes, heads, d, with_item):
+    torch.manual_seed(0)
+    case = indicated_case(heads, d, with_item)
+    output = encoders.indicated_attention(**case)
+    assert torch.allclose(output, indicated_wanted(case), **CLOSE[torch.float])
+    assert not output[:, 2].any()
+    broadcast = {**case, "index": torch.randint(0, 7, (9,)), "unseen": None}
+    assert torch.allclose(encoders.indicated_attention(**broadcast), indicated_wanted(broadcast), **CLOSE[torch.float])
+    strided = {**case, "key_indicators": torch.randn(heads, d, 7).transpose(1, 2)}
+    assert torch.allclose(encoders.indicated_attention(**strided), indicated_wanted(strided), **CLOSE[torch.float])
+
+
+def sentences_case(heads: int, d: int, dtype: torch.dtype, lengths: list[int], scale: float = 1.0) -> dict:
+    """Arguments of `self_attention`: sentences with a row between them, and gaps between rows."""
+    torch.manual_seed(1)
+    count, many = torch.tensor(lengths, dtype=torch.int32), sum(lengths) + len(lengths)
+    first = (count + 1).cumsum(0, dtype=torch.int32) - count
+    query, keys, values = ((torch.randn(many, part, heads * d) * scale).to(dtype)[:, 0] for part in (1, 2, 3))
+    return {
+        "query": query, "keys": keys, "values": values, "heads": heads, "first": first, "lengths": count,
+        "longest": max(lengths),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", list(CLOSE))
+@pytest.mark.parametrize(("heads", "d"), SHAPES)
+@pytest.mark.parametrize("scale", [1.0, 3.0])
+def test_self_attention_of_sentences(lanes, dtype, heads, d, scale):
+    """Of all lengths around those of vectors; alone a sentence is given the very same numbers."""
+    case = sentences_case(heads, d, dtype, [*range(20), 33, 70], scale)
+    found, belongs = encoders.self_attention(**case), torch.zeros(len(case["query"]), dtype=torch.bool)
+    for first, count in zip(case["first"].tolist(), case["lengths"].tolist(), strict=True):
+        rows = slice(first, first + count)
+        belongs[rows] = True
+        query, keys, values = (case[name][rows].float().view(count, heads, d) for name in ("query", "keys", "values"))
+        weights = (torch.einsum("qhd,khd->hqk", query, keys) * d**-0.5).softmax(-1)
+        wanted = torch.einsum("hqk,khd->qhd", weights, values).flatten(1)
+        close = {name: value * scale for name, value in CLOSE[dtype].items()}
+        assert torch.allclose(found[rows].float(), wanted, **close)
+        some = {name: case[name][rows] for name in ("query", "keys", "values")}
+        place = {"first": torch.zeros(1, dtype=torch.int32), "lengths": torch.tensor([count], dtype=torch.int32)}
+        assert torch.equal(encoders.self_attention(**some, **place, heads=heads, longest=count), found[rows])
+    assert not found[~belongs].any() and found[belongs].all()
+
+
+def test_scores_may_be_as_low_as_they_are_finite(lanes):
+    """What fills the vectors up counts for nothing."""
+    case = sentences_case(1, 32, torch.float, [3])
+    case["query"], case["keys"] = torch.full((4, 32), -1e16), torch.full((4, 32), 1e16)
+    found = encoders.self_attention(**case)[1:]
+    assert torch.allclose(found, case["values"][1:].mean(0).expand(3, 32), atol=1e-6)
+
+
+def test_no_sentences_and_no_words(lanes):
+    none, some = torch.empty(0, dtype=torch.int32), torch.zeros(3, dtype=torch.int32)
+    for first in (none, some):
+        for rows in (torch.empty(0, 64), torch.randn(5, 64)):
+            found = encoders.self_attention(rows, rows, rows, 2, first, first, 0)
+            assert found.shape == rows.shape and not found.any()
+
+
+@pytest.mark.parametrize("dtype", list(CLOSE))
+def test_threads_change_no_number(lanes, dtype):
+    """Of few sentences the heads are shared out, of many the sentences: both are more than what is worth a thread."""
+    outputs = []
+    for count in (1, 3):
+        with threads(count):
+            torch.manual_seed(2)
+            gates = (torch.randn(2, 3000, 64), torch.randn(2, 3000, 192), torch.randn(2, 300, 192))
+            outputs.append((encoders.gated_step(*(x.to(dtype) for x in gates)),))
+            for counts in ([300, 0, 200], [60, 0, 20] * 40):
+                outputs[-1] += (encoders.self_attention(**sentences_case(4, 32, dtype, counts)),)
+    assert all(torch.equal(one, three) for one, three in zip(*outputs, strict=True))
+
+
+@pytest.mark.parametrize("dtype", list(CLOSE))
+def test_the_norm_of_a_sum(lanes, dtype):
+    torch.manual_seed(1)
+    norm = torch.nn.LayerNorm(96).to(dtype)
+    torch.nn.init.normal_(norm.weight), torch.nn.init.normal_(norm.bias)
+    x, added = (torch.randn(5, 96).to(dtype) * 3 + 40 for _ in range(2))
+    total = x + added
+    normal = encoders.add_and_normalise(x, added, norm)
+    assert torch.equal(x, total)
+    assert torch.allclose(normal.float(), norm(total).float(), **CLOSE[dtype])
+
+
+@pytest.mark.parametrize("dtype", list(CLOSE))
+@pytest.mark.parametrize(("rows", "read"), [(12, 12), (12, 4), (1, 1), (0, 3)])
+def test_a_step_of_gated_passes(lanes, dtype, rows, read):
+    """Also where gates are shut or open, in parts of larger tensors."""
+    torch.manual_seed(rows)
+    width = 96
+    found = torch.randn(2, rows + 3, width).to(dtype)[:, 3:]
+    recurrent = (torch.randn(2, rows, 3 * width) * 3).to(dtype)
+    words = (torch.randn(2, read + 1, 3 * width) * torch.tensor([1.0, 9.0, 400.0]).repeat(width)).to(dtype)[:, :read]
+    ours, theirs = recurrent.float().chunk(3, -1), words.float().repeat(1, rows // read, 1).chunk(3, -1)
+    attention, reset = ((ours[i] + theirs[i]).sigmoid() for i in range(2))
+    wanted = torch.lerp(found.float(), (theirs[2] + reset * ours[2]).tanh(), attention)
+    assert torch.allclose(encoders.gated_step(found, recurrent, words).float(), wanted, **CLOSE[dtype])
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e-4, 1.0, 80.0])
+def test_a_step_of_gated_passes_is_exact(lanes, scale):
+    torch.manual_seed(1)
+    found, recurrent, words = torch.rand(1, 9, 64), torch.zeros(1, 9, 192), torch.randn(1, 9, 192) * scale
+    attention, _, new = words.double().chunk(3, -1)
+    wanted = torch.lerp(found.double(), new.tanh(), attention.sigmoid())
+    assert torch.allclose(encoders.gated_step(found, recurrent, words).double(), wanted, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("sizes", [[3], [1, 2, 3, 4, 5, 6], [24, 7]])
+@pytest.mark.parametrize("filters", [64, 192])
+def test_letter_maxima(lanes, sizes, filters):
+    """Tables of products give what convolutions give, for words of no letter up to the most."""
+    torch.manual_seed(1)
+    embed = torch.nn.Embedding(40, 8, padding_idx=0)
+    windows = [torch.nn.Conv1d(8, filters, size, padding=size // 2) for size in sizes]
+    lengths = torch.arange(40) % 13
+    letters = torch.randint(1, 40, (40, 12)) * (torch.arange(12) < lengths[:, None])
+    with torch.no_grad():
+        inside = (letters > 0)[:, None]
+        each = [(window(embed(letters).transpose(1, 2))[..., :12].relu() * inside).amax(2) for window in windows]
+        tables = torch.cat([embed.weight @ window.weight.permute(2, 1, 0) for window in windows])
+        biases = torch.stack([window.bias for window in windows])
+        found = encoders.letter_maxima(letters, sizes, tables, biases)
+    assert torch.allclose(found, torch.cat(each, 1), **CLOSE[torch.float])
+
+
+@pytest.mark.parametrize("dim", [1, 15, 32, 101])
+def test_products_of_pairs(lanes, dim):
+    torch.manual_seed(dim)
+    many, one = torch.randn(7, 5, dim).bfloat16(), torch.randn(7, dim)
+    found = encoders.products_of_pairs(many, one)
+    assert torch.allclose(found, (many.float() @ one[..., None])[..., 0], atol=1e-4, rtol=1e-5)

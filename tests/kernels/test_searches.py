@@ -1,0 +1,247 @@
+"""Kernels that find whole derivations find what search finds step by step."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.conftest import threads
+from tests.small_models import encode, make_folder, make_model, make_task
+from transition_parser import Parser
+from transition_parser.base.errors import NotFiniteError
+from transition_parser.kernels import amrs, loader
+from transition_parser.kernels.codes import has_codes
+from transition_parser.models.stack_transformer import decoder
+from transition_parser.modules import packing
+from transition_parser.parsing.search import Observed, search
+from transition_parser.states.amr_rules import Nodes, Rows
+from transition_parser.states.table import ActionClass
+
+needs_codes = pytest.mark.skipif(not has_codes(), reason="this processor multiplies no codes")
+WORDS = "The old dog saw 3 cats in Paris and slept , or so he said .".split()
+CLOSE = {"fp32": 1e-4, "int8": 0.1, "bf16": 0.1}
+PRECISIONS = ["fp32", "bf16", pytest.param("int8", marks=needs_codes)]
+
+
+def _forced_steps(_step: Observed) -> None:
+    """An observer that does nothing: with an observer, search goes step by step."""
+
+
+def assert_same(found, wanted, precision: str) -> None:
+    """In other precisions than fp32, sums that differ in their last bit are rounded to other numbers, and many scores
+    are equal, so that some beams are ordered otherwise."""
+    same = 0
+    for one, other in zip(found, wanted, strict=True):
+        assert len(one) == len(other)
+        same += [a.tokens for a in one] == [b.tokens for b in other]
+        for a, b in zip(one, other, strict=True):
+            if a.tokens == b.tokens:
+                assert a.step_scores == pytest.approx(b.step_scores, abs=CLOSE[precision])
+                assert a.score == pytest.approx(b.score, abs=CLOSE[precision])
+    assert same >= (1.0 if precision == "fp32" else 0.5) * len(found)
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@pytest.mark.parametrize("beam", [1, 2, 7])
+@pytest.mark.parametrize("system", ["arc-hybrid", "arc-hybrid-swap", "arc-standard", "arc-standard-swap"])
+def test_the_kernel_finds_what_search_finds_step_by_step(lanes, tmp_path_factory, system, beam, precision):
+    """A decoder that adds up vectors of words is searched by one call: the same derivations with the same scores."""
+    resources = make_task(make_folder(system, tmp_path_factory, 0)).resources
+    model = make_model("tob", resources).plain
+    with torch.no_grad():
+        for parameter in model.decoder.parameters():
+            parameter.mul_(3.0)  # random weights are small: derivations would have nearly equal scores
+    parser = Parser(model, resources, precision=precision)
+    words = "the old dog saw a cat and its Kittens slept , 1999".split()
+    sentences = [[words[(i * step) % len(words)] for i in range(step)] for step in (*range(1, 24), 3, 1)] * 3
+    encoded = encode(parser, sentences)
+    at_once = search(parser.model, encoded, beam, beam)
+    by_steps = search(parser.model, encoded, beam, beam, observer=_forced_steps)
+    with torch.inference_mode():
+        assert parser.model.decoder.search_at_once(encoded, beam) is not None
+    assert_same(at_once, by_steps, precision)
+
+
+@pytest.mark.parametrize("kind", ["arc-eager", "labelled shift", "amr"])
+def test_search_goes_step_by_step_where_the_kernel_cannot_follow(lanes, tmp_path_factory, kind):
+    """Legality depends on arcs, on the word of SHIFT, or on the nodes of an AMR."""
+    labelled = kind == "labelled shift"
+    folder = make_folder("arc-hybrid-swap" if labelled else kind, tmp_path_factory, 3 if labelled else 0)
+    resources = make_task(folder).resources
+    parser = Parser(make_model("tob", resources).plain, resources, precision="fp32")
+    with torch.inference_mode():
+        assert parser.model.decoder.search_at_once(encode(parser, [["The", "dog"]]), 1) is None
+
+
+@pytest.fixture
+def amr_parser(tmp_path_factory):
+    """A function from a model of `MODELS` and a precision to a parser of AMRs, whose scores differ much."""
+    resources = make_task(make_folder("amr", tmp_path_factory)).resources
+
+    def make(kind: str, precision: str = "fp32") -> Parser:
+        model = make_model(kind, resources).plain
+        with torch.no_grad():
+            model.decoder.output.weight.mul_(5.0)  # else sums in another order would change derivations
+        return Parser(model, resources, precision=precision)
+
+    return make
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize(
+    ("kind", "beam"),
+    [("no state", 1), ("state", 2), ("positions", 5), ("sinusoids", 2), ("top2", 2), ("columns", 1)],
+)
+def test_the_kernel_finds_the_amrs_that_search_finds_step_by_step(lanes, amr_parser, kind, beam, precision):
+    if precision == "int8" and lanes < 16:
+        pytest.skip("only the widest variant multiplies codes")
+    parser = amr_parser(kind, precision)
+    encoded = encode(parser, [WORDS[start : start + length] for start, length in ((0, 4), (4, 1), (9, 3))])
+    with torch.inference_mode():
+        assert parser.model.decoder.search_at_once(encoded, beam) is not None
+    at_once = search(parser.model, encoded, beam, beam)
+    by_steps = search(parser.model, encoded, beam, beam, observer=_forced_steps)
+    assert_same(at_once, by_steps, precision)
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("beam", [1, 4, 60])
+@pytest.mark.parametrize("kind", ["no state", "positions"])
+def test_the_amr_of_a_sentence_does_not_depend_on_those_beside_it(amr_parser, kind, precision, beam):
+    """One call searches many sentences, some side by side, the others after them; with a beam of 60, one by one."""
+    parser = amr_parser(kind, precision)
+    starts, lengths = range(0, 9, 4), (1, 3, 2)
+    sentences = [WORDS[start : start + length] for length in lengths for start in starts] * (5 if beam == 1 else 1)
+    encoded = encode(parser, sentences)
+    together = search(parser.model, encoded, beam, beam)
+    for found, one in zip(together, sentences, strict=True):
+        (alone,) = search(parser.model, encode(parser, [one]), beam, beam)
+        if precision == "fp32":  # where the encoder's sums depend on the shape of the batch
+            assert [best.step_scores for best in found] == [pytest.approx(best.step_scores, abs=1e-4) for best in alone]
+        else:
+            assert found == alone
+    with threads(3):
+        assert search(parser.model, encoded, beam, beam) == together
+
+
+@needs_codes
+def test_convolutions_are_computed_with_codes(amr_parser):
+    """Also where the rest is packed for bf16; with kernels and without, the convolution is the same."""
+    (layer,) = amr_parser("positions", "int8").model.encoder.local
+    assert layer.inner.product is not None
+    x, words = torch.randn(2, 5, layer.norm.weight.numel()).to(layer.norm.weight.dtype), torch.ones(2, 5, dtype=bool)
+    words[1, 3:] = False
+    with torch.inference_mode():
+        assert torch.equal(layer(x, words), layer.infer(x.clone(), words))
+
+
+@pytest.mark.parametrize("why", ["emulated int8", "training", "autocast", "SHIFTs", "no kernels"])
+def test_amrs_are_searched_step_by_step_where_the_kernel_cannot_follow(amr_parser, monkeypatch, why):
+    """Exploration searches while a model trains: in bf16 by autocast, with weights in fp32, and with dropout."""
+    if why == "emulated int8":
+        monkeypatch.setattr(packing, "has_codes", lambda: False)
+    parser = amr_parser("shift words" if why == "SHIFTs" else "state", "int8" if why == "emulated int8" else "fp32")
+    if why == "no kernels":
+        monkeypatch.setattr(loader, "library", lambda: None)
+    model = parser.model.train(why == "training")
+    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=why == "autocast"):
+        assert model.decoder.search_at_once(encode(parser, [["The", "dog"]]), 1) is None
+    parser.model.eval()
+
+
+def test_weights_that_change_are_read_again(amr_parser):
+    """Only a parser keeps them, because its weights do not change; copies of its model have them anew."""
+    parser = amr_parser("state")
+    encoded = encode(parser, [WORDS])
+    kept, model = search(parser.model, encoded), copy.deepcopy(parser.model)
+    assert parser.model.decoder._stack is not None and model.decoder._stack is None
+    assert search(model, encoded) == kept
+    with torch.no_grad():
+        model.decoder.layers[0].feed_forward.inner.weight.normal_()
+    (changed,), (wanted,) = search(model, encoded), search(model, encoded, observer=_forced_steps)
+    assert changed[0].step_scores == pytest.approx(wanted[0].step_scores, abs=1e-4)
+    assert changed[0].step_scores != kept[0][0].step_scores
+
+
+def test_what_the_kernel_knows_of_python():
+    assert len(ActionClass) == amrs._COLUMNS
+    assert len(Rows._fields) == amrs._NUMBERS and len(Nodes._fields) == amrs._NODE
+
+
+@pytest.fixture
+def amr_search(amr_parser, monkeypatch):
+    """The arguments with which the decoder calls the kernel for two sentences."""
+    if loader.library() is None:
+        pytest.skip("there are no kernels here")
+    parser, given = amr_parser("positions"), {}
+    names = ("table", "features", "rows", "span", "actions", "sinusoids", "stack", "attended", "beam")
+    monkeypatch.setattr(decoder, "search_amrs", lambda *values: given.update(zip(names, values, strict=True)))
+    with torch.inference_mode():
+        parser.model.decoder.search_at_once(encode(parser, [["The", "dog", "slept"], ["The", "dog"]]), 2)
+    monkeypatch.undo()
+    return given
+
+
+def _changed(given: dict, name: str, **changed) -> dict:
+    if isinstance(given[name], tuple):
+        return {name: given[name]._replace(**changed)}
+    return {name: replace(given[name], **changed)}
+
+
+def _at(tensor: torch.Tensor, index: tuple, value: int) -> torch.Tensor:
+    tensor = tensor.clone()
+    tensor[index] = value
+    return tensor
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda given: {"beam": 0}, "must be 1 or more"),
+        (lambda given: {"sinusoids": given["sinusoids"][:2]}, "a derivation has more actions"),
+        (lambda given: {"sinusoids": given["sinusoids"].double()}, "sinusoids must be torch.float32"),
+        (lambda given: _changed(given, "actions", end=10**6), "end: beyond the vocabulary"),
+        (lambda given: _changed(given, "actions", output=given["actions"].output[1:]), "must be 1 or more, for"),
+        (lambda given: _changed(given, "actions", embedded=given["actions"].embedded[1:]), "embedded must be"),
+        (lambda given: _changed(given, "attended", memories=given["attended"].memories[:1]), "for each of 2 layers"),
+        (lambda given: _changed(given, "attended", positions=[None]), "for each of 2 layers"),
+        (
+            lambda given: _changed(given, "attended", positions=[x[:, :0] for x in given["attended"].positions]),
+            "one vector",
+        ),
+        (lambda given: _changed(given, "attended", roles=given["attended"].roles + 5), "roles: beyond"),
+        (lambda given: _changed(given, "attended", lengths=given["attended"].lengths + 5), "lengths: beyond"),
+        (lambda given: {"rows": given["rows"][:, :4]}, "rows must be"),
+        (lambda given: {"rows": _at(given["rows"], (1, 0), 7)}, "rows: beyond"),
+        (lambda given: {"rows": _at(given["rows"], (1, 1), 7)}, "rows: beyond"),
+        (lambda given: {"rows": _at(given["rows"], (1, 14), -1)}, "rows: beyond"),
+        (lambda given: {"span": -1}, "span 0 or more"),
+        (lambda given: {"features": given["features"][:, :, :8]}, "the features more than 8"),
+        (lambda given: {"features": given["features"].int()}, "features must be"),
+        (lambda given: {"features": _at(given["features"], (1, 0, 8), 10**6)}, "features: beyond the lexicon"),
+        (lambda given: {"features": _at(given["features"], (1, 0, 4), -1)}, "features: beyond the table of frames"),
+        (lambda given: _changed(given, "table", column=given["table"].column + 21), "column: there is no such"),
+        (lambda given: _changed(given, "table", route=given["table"].route + 9), "route or sense: beyond"),
+        (lambda given: _changed(given, "table", top_roles=given["table"].top_roles[1:]), "top_roles must be"),
+        (lambda given: _changed(given, "table", lacked=given["table"].lacked.int()), "lacked must be"),
+    ],
+)
+def test_the_kernel_that_searches_amrs_checks_what_it_reads(amr_search, change, problem, count):
+    with threads(count), pytest.raises(ValueError, match=problem):
+        amrs.search_amrs(**{**amr_search, **change(amr_search)})
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_the_kernel_that_searches_amrs_needs_finite_numbers(amr_search, number):
+    for name, tensors in (("attended", "memories"), ("attended", "positions")):
+        wrong = [torch.full_like(part, number) for part in getattr(amr_search[name], tensors)]
+        with pytest.raises(NotFiniteError):
+            amrs.search_amrs(**{**amr_search, **_changed(amr_search, name, **{tensors: wrong})})
+    for name in ("embedded", "output"):
+        wrong = torch.full_like(getattr(amr_search["actions"], name), number)
+        with pytest.raises(NotFiniteError):
+            amrs.search_amrs(**{**amr_search, **_changed(amr_search, "actions", **{name: wrong})})

@@ -1,0 +1,303 @@
+"""The compiled AMR machine, and the search for AMRs with a Stack-Transformer, on CPUs: `kernels.c`.
+
+Tensors without a dtype are float or bfloat16. Common dimensions: B sentences, P positions (the words of the longest
+sentence and `</s>`), F features of a word, V tokens of the action vocabulary, C columns (`ActionClass`), T actions.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from transition_parser.kernels import loader
+from transition_parser.kernels.codes import CodedAsC
+from transition_parser.kernels.loader import (
+    BLOCK,
+    FLOAT,
+    HALF,
+    POINTER,
+    SIZE,
+    optional,
+    raise_problem,
+    require,
+    supports,
+)
+from transition_parser.kernels.trees import FoundDerivations
+
+_COLUMNS, _NUMBERS, _NODE = 21, 16, 6  # `COLUMNS`, and the numbers of fields of `AmrRow` and of `AmrNode`
+_FIRST_SPAN = 8  # the number of features of a word before the features of the spans that end with the word
+_FIRST_ROW = 2  # the number of lexicon rows before the rows of the spans of the lexicon
+_KINDS = 2  # the groups of words that an attention head may be limited to: the stack, the buffer
+_OF_TOKENS = ("column", "shift_word", "most_in_span", "top_roles", "second_roles", "new_roles", "new_several")
+_OF_TOKENS += ("route", "sense", "new_sort", "top_sorts", "second_sorts")
+
+
+class _Table(ctypes.Structure):
+    """The action vocabulary and the features of a batch, `AmrTable` in C.
+
+    table: a `DeviceTable`
+    features: (B, P, F) int64; see `ActionTable.features`
+    words: the number of words of the longest sentence plus one
+    span: the largest number of nodes of a span
+    """
+
+    _fields_ = (
+        *((name, SIZE) for name in ("vocabulary", "lexicon_rows", "entries", "lemmas", "senses", "labelled")),
+        *((name, SIZE) for name in ("sentences", "width", "fields", "words", "span")),
+        *((name, POINTER) for name in (*_OF_TOKENS, "lacked", "offsets", "listed", "limited", "features")),
+        *((name, POINTER) for name in ("groups", "group_begin")),
+    )
+
+    def __init__(self, table: Any, features: Tensor, words: int, span: int) -> None:
+        (sentences, width, fields), vocabulary = features.shape, len(table.column)
+        if not (0 < words <= width and fields > _FIRST_SPAN and span >= 0):
+            raise ValueError(
+                f"words must be from 1 to {width}, span 0 or more, and the features more than {_FIRST_SPAN}"
+            )
+        if table.lexicon is None:
+            offsets, listed = torch.zeros(_FIRST_ROW + 1, dtype=torch.long), torch.zeros(0, dtype=torch.long)
+            limited = torch.zeros(vocabulary, dtype=torch.bool)
+        else:
+            offsets, listed, limited = table.lexicon.offsets, table.lexicon.tokens, table.lexicon.limited
+        groups, begin = torch.empty(vocabulary, dtype=torch.long), torch.empty(2 * _COLUMNS + 1, dtype=torch.long)
+        self._kept = features, offsets, listed, limited, groups, begin
+        super().__init__(
+            vocabulary, len(offsets) - 1, len(listed), *table.lacked.shape, table.labelled_shift,
+            sentences, width, fields, words, span,
+            *(require(name, getattr(table, name), torch.long, vocabulary) for name in _OF_TOKENS),
+            require("lacked", table.lacked, torch.long, *table.lacked.shape),
+            require("offsets", offsets, torch.long, len(offsets)), require("lexicon", listed, torch.long, len(listed)),
+            require("limited", limited, torch.bool, vocabulary),
+            require("features", features, torch.long, *features.shape), groups.data_ptr(), begin.data_ptr(),
+        )  # fmt: skip
+
+
+def unroll_amrs(
+    table: Any, features: Tensor, rows: Tensor, actions: Tensor, ranks: bool
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+    """Return the states before each action of derivations, outside search. An illegal action changes nothing.
+
+    The results are the legal columns, (B, T, C) bool, the context, (B, T, 2) int64, and the ranks of words on the stack
+    and in the buffer, (B, T, P) int16 each; see `States`.
+
+    table: a `DeviceTable`
+    features: (B, P, F) int64; see `ActionTable.features`
+    rows: (B, 16) int64; the rows before the first action, see `Rows.initial`
+    actions: (B, T) int64; the actions; the last one is not taken
+    ranks: False to return None for the ranks
+    """
+    batch, steps = actions.shape
+    words, nodes = int(rows[:, 1].max()) + 1, int(rows[:, 14].max())
+    as_c = _Table(table, features, words, nodes)
+    memory = torch.empty(nodes + 1, _NODE, dtype=torch.long)
+    columns = torch.empty(batch, steps, _COLUMNS, dtype=torch.bool)
+    context = torch.empty(batch, steps, 2, dtype=torch.long)
+    found = [torch.empty(batch, steps, words, dtype=torch.int16) for _ in range(2)] if ranks else [None, None]
+    problem = loader.library().unroll_amrs(
+        ctypes.byref(as_c), steps, memory.data_ptr(), require("rows", rows, torch.long, len(features), _NUMBERS),
+        require("actions", actions, torch.long, len(features), steps), columns.data_ptr(), context.data_ptr(),
+        *(None if part is None else part.data_ptr() for part in found),
+    )  # fmt: skip
+    raise_problem(problem)
+    return columns, context, *found
+
+
+class Linear(Protocol):
+    """A linear layer with a plain weight, or with a `product` of codes (see `codes`)."""
+
+    weight: Tensor | None
+    bias: Tensor
+    product: Any
+
+
+class LayerStack:
+    """The weights of all layers of a decoder, as `search_amrs` reads them. Copies and pickles of it are None.
+
+    linears: seven linear layers for each decoder layer: keys and values, query, and output of self-attention; query and
+        output of cross-attention; the two layers of feed-forward
+    norms: three norms for each decoder layer: before cross-attention, before feed-forward, and after the layer
+    first_norm: the norm before the first layer
+    heads: the number of heads
+
+    Raises `ValueError` for layers that the kernel can't read.
+    """
+
+    def __init__(
+        self,
+        linears: Sequence[Sequence[Linear]],
+        norms: Sequence[Sequence[nn.LayerNorm]],
+        first_norm: nn.LayerNorm,
+        heads: int,
+    ) -> None:
+        self.first_norm = first_norm
+        like, self.dim, self.heads, self.layers = first_norm.weight, len(first_norm.weight), heads, len(linears)
+        self.dtype, self.inner = like.dtype, len(linears[0][-2].bias)
+        if not supports(like, self.dim // heads) or self.dim % heads or self.inner % BLOCK:
+            raise ValueError(f"heads and feed-forward must be of a multiple of {BLOCK} numbers")
+        dim, inner = self.dim, self.inner
+        shapes = ((2 * dim, dim), *((dim, dim),) * 4, (inner, dim), (dim, inner))
+        parts = [pair for of_layer in linears for pair in zip(of_layer, shapes, strict=True)]
+        if len({getattr(part, "product", None) is None for part, _ in parts}) > 1:
+            raise ValueError("the weights of all layers must be codes, or none of them")
+        self._products = [self._product(part, *shape) for part, shape in parts]
+        self._norms = [part.detach() for three in norms for norm in three for part in (norm.weight, norm.bias)]
+        self.products = (POINTER * len(self._products))(*(ctypes.addressof(one.as_c) for one in self._products))
+        self.norms = (POINTER * len(self._norms))(*(require("norm", one, self.dtype, dim) for one in self._norms))
+        self.epsilons = (FLOAT * (3 * self.layers))(*(norm.eps for three in norms for norm in three))
+
+    def __reduce__(self) -> tuple:
+        return type(None), ()
+
+    def _product(self, linear: Linear, outputs: int, inputs: int) -> Any:
+        product = getattr(linear, "product", None)
+        if product is not None:
+            product.address(outputs, inputs)  # raises an error for wrong sizes
+            return product
+        assert linear.weight is not None
+        require("weight", linear.weight, self.dtype, outputs, inputs)
+        require("bias", linear.bias, self.dtype, outputs)
+        return _Weights(linear.weight.detach(), linear.bias.detach())
+
+
+class _Weights:
+    """The weights of a linear layer; those of the outputs that C computes together lie together."""
+
+    def __init__(self, weight: Tensor, bias: Tensor) -> None:
+        outputs, inputs = weight.shape
+        panels = weight.view(-1, 2 * loader.library().lanes(), inputs).transpose(1, 2).contiguous()
+        self._kept = panels, bias
+        self.as_c = CodedAsC(panels.data_ptr(), None, None, bias.data_ptr(), inputs, outputs)
+
+
+class Prior(NamedTuple):
+    """The numbers that a lexicon adds to the scores of actions that may name the current span.
+
+    offsets: (rows + 1,) int64; the index in `tokens` at which the tokens of each lexicon row begin
+    tokens: (K,) int64; the tokens of the lexicon rows, row after row
+    values: (K,); the number that is added to the score of each token
+    """
+
+    offsets: Tensor
+    tokens: Tensor
+    values: Tensor
+
+
+class Actions(NamedTuple):
+    """The embeddings of actions, and what the lexicon adds to their scores.
+
+    embedded: (V, dim); the input embedding of each action
+    scale: the factor of the input embeddings
+    output: (V, dim); the output embedding of each action
+    end: the token before the first action
+    prior: the lexicon's additions to scores; None to add nothing
+    """
+
+    embedded: Tensor
+    scale: float
+    output: Tensor
+    end: int
+    prior: Prior | None
+
+
+class Attended(NamedTuple):
+    """The words that the decoder attends to.
+
+    memories: (B, P, 2 dim) for each layer; keys and values of the words
+    lengths: (B,) int32; the number of words of each sentence
+    roles: (heads,) int32; 0 for heads that see the stack, 1 for the buffer, −1 for all words
+    positions: (2, largest + 1, dim) for each layer; the vectors added to keys, by rank; all None to add nothing
+    windows: how many words heads see from the top of the stack, and from the front of the buffer; 0 for all
+    """
+
+    memories: Sequence[Tensor]
+    lengths: Tensor
+    roles: Tensor
+    positions: Sequence[Tensor | None]
+    windows: tuple[int, int]
+
+
+class _Network(ctypes.Structure):
+    """The decoder, `Network` in C."""
+
+    _fields_ = (
+        *((name, SIZE) for name in ("half", "heads", "d", "inner", "layers", "largest", "words", "stack", "buffer")),
+        *((name, SIZE) for name in ("end", "prior_rows", "entries")),
+        *((name, FLOAT) for name in ("scale", "norm_epsilon")),
+        *((name, POINTER) for name in ("products", "norms", "epsilons", "roles", "positions")),
+        *((name, POINTER) for name in ("embedded", "sinusoids", "norm", "norm_bias", "output", "memories", "lengths")),
+        *((name, POINTER) for name in ("offsets", "prior_tokens", "values")),
+    )
+
+    def __init__(
+        self, actions: Actions, sinusoids: Tensor, stack: LayerStack, attended: Attended, size: tuple[int, int]
+    ) -> None:
+        dim, dtype, norm, layers = stack.dim, stack.dtype, stack.first_norm, stack.layers
+        vocabulary = len(actions.output)
+        first = attended.positions[0]
+        largest = -1 if first is None else first.size(1) - 1
+        if first is not None and largest < 0:
+            raise ValueError(f"positions must have one vector at least, or be None; they are {tuple(first.shape)}")
+        if not len(attended.memories) == len(attended.positions) == layers:
+            raise ValueError(f"there must be a memory and positions, or None, for each of {layers} layers")
+        memories = [require("memory", memory, dtype, *size, 2 * dim) for memory in attended.memories]
+        positions = [optional("positions", one, dtype, _KINDS, largest + 1, dim) for one in attended.positions]
+        self._kept = (POINTER * layers)(*memories), (POINTER * layers)(*positions), stack
+        lexicon: tuple = (0, 0, None, None, None)
+        if actions.prior is not None:
+            (*_, values), rows, entries = actions.prior, len(actions.prior.offsets) - 1, len(actions.prior.tokens)
+            lexicon = (
+                rows, entries, require("offsets", actions.prior.offsets, torch.long, rows + 1),
+                require("prior", actions.prior.tokens, torch.long, entries), require("values", values, dtype, entries),
+            )  # fmt: skip
+        super().__init__(
+            HALF[dtype], stack.heads, dim // stack.heads, stack.inner, layers, largest, size[1], *attended.windows,
+            actions.end, *lexicon[:2], actions.scale, norm.eps, ctypes.addressof(stack.products),
+            ctypes.addressof(stack.norms), ctypes.addressof(stack.epsilons),
+            require("roles", attended.roles, torch.int32, stack.heads), ctypes.addressof(self._kept[1]),
+            require("embedded", actions.embedded, dtype, vocabulary, dim),
+            require("sinusoids", sinusoids, dtype, len(sinusoids), dim), require("norm", norm.weight, dtype, dim),
+            require("norm's bias", norm.bias, dtype, dim), require("output", actions.output, dtype, vocabulary, dim),
+            ctypes.addressof(self._kept[0]), require("lengths", attended.lengths, torch.int32, size[0]), *lexicon[2:],
+        )  # fmt: skip
+
+
+def search_amrs(
+    table: Any,
+    features: Tensor,
+    rows: Tensor,
+    span: int,
+    actions: Actions,
+    sinusoids: Tensor,
+    stack: LayerStack,
+    attended: Attended,
+    beam: int,
+) -> FoundDerivations:
+    """Return the complete derivations that beam search finds with a decoder of the Stack-Transformer.
+
+    table: a `DeviceTable`
+    features: (B, P, F) int64; see `ActionTable.features`
+    rows: (B, 16) int64; the rows before the first action, see `Rows.initial`
+    span: the largest number of nodes of a span
+    sinusoids: (most, dim); the position vector of each step; a derivation has at most `most` actions
+    stack: the layers of the decoder
+    beam: the number of hypotheses that are kept for each sentence; 1 is greedy search
+    """
+    sentences, most = len(features), len(sinusoids)
+    if beam < 1 or most < 1 or len(actions.output) != len(table.column):
+        raise ValueError(
+            f"beam and most must be 1 or more, for {len(table.column)} actions; they are {beam} and {most}"
+        )
+    words = attended.memories[0].size(1)
+    network = _Network(actions, sinusoids, stack, attended, (sentences, words))
+    as_c = _Table(table, features, words, span)
+    found = FoundDerivations.empty(sentences, beam, most)
+    problem = loader.library().search_amrs(
+        ctypes.byref(network), ctypes.byref(as_c), torch.get_num_threads(), sentences, beam, most,
+        require("rows", rows, torch.long, sentences, _NUMBERS), *(part.data_ptr() for part in found),
+    )  # fmt: skip
+    raise_problem(problem)
+    return found

@@ -1,0 +1,248 @@
+"""The compiled parts of encoders and of attention on CPUs: `kernels.c`.
+
+Tensors whose dtype is not given are float or bfloat16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from transition_parser.kernels import loader
+from transition_parser.kernels.loader import (
+    BLOCK,
+    HALF,
+    SIZE,
+    optional,
+    raise_problem,
+    require,
+    supports,
+)
+
+_FILTERS, _LETTERS = 64, 64  # `letter_maxima` takes a multiple of 64 filters, and words of 64 letters at most
+
+
+def supports_letters(like: Tensor, filters: int) -> bool:
+    """Return True if `letter_maxima` supports the device and dtype of `like`, and `filters` filters for each window."""
+    return filters % _FILTERS == 0 and supports(like)
+
+
+def self_attention(
+    query: Tensor, keys: Tensor, values: Tensor, heads: int, first: Tensor, lengths: Tensor, longest: int
+) -> Tensor:
+    """Return the output of self-attention within each of S sentences, (N, dim); 0 for rows outside all sentences.
+
+    query, keys, values: (N, dim); gaps between rows are allowed
+    heads: the number of heads
+    first: (S,) int32; the first row of each sentence
+    lengths: (S,) int32; the number of words of each sentence
+    longest: the largest number of words that a sentence may have
+    """
+    d, rest = divmod(query.size(-1), heads)
+    if rest or query.dim() != 2 or not supports(query, d):
+        raise ValueError(f"query must be (N, dim), float or bfloat16, on cpu, its heads of a multiple of {BLOCK}")
+    strides = [_row_stride(name, x, query) for name, x in (("query", query), ("keys", keys), ("values", values))]
+    output = query.new_zeros(query.shape)
+    problem = loader.library().self_attention(
+        HALF[query.dtype], torch.get_num_threads(), len(query), len(first), longest, heads, d, *strides,
+        require("first", first, torch.int32, len(first)), require("lengths", lengths, torch.int32, len(first)),
+        query.data_ptr(), keys.data_ptr(), values.data_ptr(), output.data_ptr(),
+    )  # fmt: skip
+    raise_problem(problem)
+    return output
+
+
+def indicated_attention(
+    query: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    key_indicators: Tensor,
+    value_indicators: Tensor,
+    item: Tensor | None,
+    index: Tensor,
+    unseen: Tensor | None,
+) -> Tensor:
+    """Return the output of H attention heads that add vectors, called indicators, to keys and values, (H, R, d).
+
+    R queries attend to P items each, with V indicators a head. The output is 0 for queries that see no item.
+
+    query: (H, R, d) float
+    keys: (H, R, P, d) float; with `item`, (H, 1, S, d)
+    values: float, of the same shape as `keys`
+    key_indicators, value_indicators: (H, V, d) float; the vectors that are added to keys and to values
+    item: (R, P) int64; the index of each item in the S stored keys and values; None if each query has its own P items
+    index: int64, broadcast to (H, R, P); the indicator of each item
+    unseen: bool, broadcast to (R, P); True for items that must not be seen; None to show all items
+    """
+    if query.dim() != 3 or query.dtype is not torch.float or not supports(query, query.size(2)):
+        raise ValueError(f"query must be (H, R, d), float, on cpu, d a multiple of {BLOCK}")
+    heads, rows, d = query.shape
+    query, keys, values = query.contiguous(), keys.contiguous(), values.contiguous()
+    stored, count = keys.size(2), key_indicators.size(1)
+    items = stored if item is None else item.size(1)
+    shape = (heads, rows if item is None else 1, stored, d)
+    index = _broadcast("index", index, torch.long, heads, rows, items)
+    if unseen is not None:
+        unseen = _broadcast("unseen", unseen, torch.bool, rows, items)
+    told = [_by_head(some, heads, count, d) for some in (key_indicators, value_indicators)]
+    if told[0].stride() != told[1].stride():
+        told = [some.contiguous() for some in told]
+    output = torch.empty_like(query)
+    problem = loader.library().indicated_attention(
+        torch.get_num_threads(), heads, d, rows, items, stored, count, told[0].stride(0),
+        (SIZE * 2)(*index.stride()[:2]), 0 if unseen is None else unseen.stride(0), query.data_ptr(),
+        require("keys", keys, torch.float, *shape), require("values", values, torch.float, *shape),
+        *(some.data_ptr() for some in told), optional("item", item, torch.long, rows, items),
+        index.data_ptr(), None if unseen is None else unseen.data_ptr(), output.data_ptr(),
+    )  # fmt: skip
+    raise_problem(problem)
+    return output
+
+
+def gated_step(found: Tensor, recurrent: Tensor, words: Tensor) -> Tensor:
+    """Return the N states of each of S gated passes after one more word, (S, N, width).
+
+    See `SequencePreservedAttention` for the passes.
+
+    found: (S, N, width); the states before the word; its first dimension may have any stride
+    recurrent: (S, N, 3 width); the products of the states with the recurrent weights
+    words: (S, M, 3 width); the products of M words with the input weights; N is a multiple of M, and state i reads word
+        i modulo M; its first dimension may have any stride
+    """
+    if found.dim() != 3 or not supports(found, found.size(2)):
+        raise ValueError(f"found must be (S, N, width), float or bfloat16, on cpu, width a multiple of {BLOCK}")
+    (passes, rows, width), read = found.shape, words.size(1) if words.dim() == 3 else 0
+    if read == 0 or rows % read:
+        raise ValueError(f"words must be (S, M, 3 width), {rows} a multiple of M; it is {tuple(words.shape)}")
+    output = found.new_empty(passes, rows, width)
+    problem = loader.library().gated_step(
+        HALF[found.dtype], torch.get_num_threads(), passes, rows, read, width, found.stride(0), words.stride(0),
+        _part("found", found, found.dtype, passes, rows, width),
+        require("recurrent", recurrent, found.dtype, passes, rows, 3 * width),
+        _part("words", words, found.dtype, passes, read, 3 * width), output.data_ptr(),
+    )  # fmt: skip
+    raise_problem(problem)
+    return output
+
+
+def letter_maxima(letters: Tensor, sizes: Sequence[int], tables: Tensor, biases: Tensor) -> Tensor:
+    """Return the maximum of each convolution filter over the letters of each word, at least 0, (W, windows × F).
+
+    W words of at most L letters are read with F filters for each window. Window i has sizes[i] letters, and
+    sizes[i] // 2 of them precede the current letter. Words are padded with zeros. Rows of `tables` are added up, so
+    that nothing is multiplied.
+
+    letters: (W, L) int64; the id of each letter, 0 behind the last letter of a word
+    tables: (sum(sizes), ids, F) float; for each position in each window, the products of each letter with F weights
+    biases: (windows, F) float
+    """
+    if letters.dim() != 2 or not 0 < letters.size(1) <= _LETTERS:
+        raise ValueError(f"letters must be (W, L), L from 1 to {_LETTERS}; it is {tuple(letters.shape)}")
+    (words, most), symbols, (windows, filters) = letters.shape, tables.size(1), biases.shape
+    if len(sizes) != windows or min(sizes) < 1 or filters % _FILTERS:
+        raise ValueError(f"there must be a size for each of {windows} windows, of a multiple of {_FILTERS} filters")
+    output = biases.new_empty(words, windows * filters)
+    problem = loader.library().letter_maxima(
+        torch.get_num_threads(), words, most, symbols, windows, filters, (SIZE * windows)(*sizes),
+        require("letters", letters, torch.long, words, most),
+        require("tables", tables, torch.float, sum(sizes), symbols, filters),
+        require("biases", biases, torch.float, windows, filters), output.data_ptr(),
+    )  # fmt: skip
+    raise_problem(problem)
+    return output
+
+
+def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
+    """Add `added` to `x` in place, and return the layer norm of the sum, (R, dim).
+
+    x: (R, dim); changed in place
+    added: (R, dim)
+    norm: a layer norm with a weight and a bias
+    """
+    if x.dim() != 2 or not supports(x, x.shape[1]):
+        raise ValueError(f"x must be (R, dim), float or bfloat16, on cpu, its rows of a multiple of {BLOCK} numbers")
+    dtype, (rows, dim) = x.dtype, x.shape
+    weight, bias = norm.weight, norm.bias
+    if weight is None or bias is None:
+        raise ValueError("the norm must have a weight and a bias")
+    if added.dtype is not dtype or not added.is_contiguous():
+        added = added.to(dtype).contiguous()
+    normal = torch.empty_like(x)
+    loader.library().add_and_normalise(
+        HALF[dtype], rows, dim, require("x", x, dtype, rows, dim), require("added", added, dtype, rows, dim),
+        require("the norm's weight", weight, dtype, dim), require("the norm's bias", bias, dtype, dim),
+        norm.eps, normal.data_ptr(),
+    )  # fmt: skip
+    return normal
+
+
+def products_of_pairs(many: Tensor, one: Tensor) -> Tensor:
+    """Return the dot products (N, K) of K vectors of each row with one vector of the row, in single precision.
+
+    many: (N, K, dim) bfloat16
+    one: (N, dim) float
+    """
+    rows, count, dim = many.shape
+    products = one.new_empty(rows, count)
+    loader.library().products_of_pairs(
+        rows, count, dim, require("many", many, torch.bfloat16, rows, count, dim),
+        require("one", one, torch.float, rows, dim), products.data_ptr(),
+    )  # fmt: skip
+    return products
+
+
+def _part(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
+    """Return the address of a tensor of this type and shape, on the CPU. There may be gaps between `tensor[i]`.
+
+    Raises `ValueError` for any other tensor.
+    """
+    if tensor.shape == shape and all(shape):
+        require(name, tensor[0], dtype, *shape[1:])
+        return tensor.data_ptr()
+    return require(name, tensor, dtype, *shape)
+
+
+def _row_stride(name: str, x: Tensor, like: Tensor) -> int:
+    """Return the stride of the rows of x (N, dim), in elements.
+
+    Raises `ValueError` unless x has the type and shape of `like`, is on the CPU, and has contiguous rows.
+    """
+    stride = x.stride(0) if x.dim() == 2 else 0
+    if x.dtype is like.dtype and x.is_cpu and x.shape == like.shape and stride >= x.size(1) and x.stride(1) == 1:
+        return stride
+    raise ValueError(
+        f"{name} must be {like.dtype}, {tuple(like.shape)}, on cpu, each row contiguous; it is {x.dtype}, "
+        f"{tuple(x.shape)}, of strides {x.stride()}, on {x.device}"
+    )
+
+
+def _broadcast(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> Tensor:
+    """Return the tensor broadcast to this shape, with a contiguous last dimension.
+
+    Raises `ValueError` if the tensor is of another type, cannot be broadcast, or is not on the CPU.
+    """
+    fits = tensor.dim() <= len(shape) and all(
+        own in (1, size) for own, size in zip(reversed(tensor.shape), reversed(shape), strict=False)
+    )
+    if not fits or tensor.dtype is not dtype or not tensor.is_cpu:
+        raise ValueError(
+            f"{name} must be {dtype}, broadcast to {shape}, on cpu; it is {tensor.dtype}, {tuple(tensor.shape)}, on "
+            f"{tensor.device}"
+        )
+    tensor = tensor.expand(shape)
+    return tensor if tensor.stride(-1) == 1 else tensor.contiguous()
+
+
+def _by_head(indicators: Tensor, heads: int, count: int, d: int) -> Tensor:
+    """Return indicators (heads, count, d) such that the indicators of each head are contiguous.
+
+    Raises `ValueError` for a tensor of another type or shape, or not on the CPU.
+    """
+    if indicators.dtype is not torch.float or not indicators.is_cpu or indicators.shape != (heads, count, d):
+        raise ValueError(
+            f"indicators of keys and of values must be float, ({heads}, {count}, {d}), on cpu; one is "
+            f"{indicators.dtype}, {tuple(indicators.shape)}, on {indicators.device}"
+        )
+    return indicators if indicators.stride()[1:] == (d, 1) else indicators.contiguous()
