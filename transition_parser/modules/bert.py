@@ -86,8 +86,8 @@ class Bert(nn.Module):
         dropout = config.attention_probs_dropout_prob if self.training else 0.0
 
         def attend(*states: Tensor) -> Tensor:
-            heads = (x.unflatten(2, (config.num_attention_heads, -1)).transpose(1, 2) for x in states)
-            return scaled_dot_product_attention(*heads, bias, dropout).transpose(1, 2).flatten(2)
+            query, keys, values = (x.unflatten(2, (config.num_attention_heads, -1)).transpose(1, 2) for x in states)
+            return scaled_dot_product_attention(query, keys, values, bias, dropout).transpose(1, 2).flatten(2)
 
         return self._states(ids, torch.arange(ids.size(1), device=ids.device), attend)
 
@@ -107,8 +107,12 @@ class Bert(nn.Module):
         ends: (S + 1,) int32; 0 and the end of each window. Pieces behind the last end are padding.
         longest: the number of pieces of the longest window.
         """
-        where = (self.config.num_attention_heads, ends[:-1], ends.diff(), longest)
-        return self._states(ids, positions, lambda *states: encoders.self_attention(*states, *where))
+        heads, first, lengths = self.config.num_attention_heads, ends[:-1], ends.diff()
+
+        def attend(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+            return encoders.self_attention(query, keys, values, heads, first, lengths, longest)
+
+        return self._states(ids, positions, attend)
 
     def _states(self, ids: Tensor, positions: Tensor, attend: Attend) -> list[Tensor]:
         tables = self.embeddings

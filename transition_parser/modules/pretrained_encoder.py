@@ -143,10 +143,13 @@ class Tokenizer(NamedTuple):
         """Return a tokenizer of the library `tokenizers`; `names` are those of `tokenizer_config.json`."""
         special = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
         texts = (names.get(name) or usual for name, usual in special.items())
-        ids = [backend.token_to_id(text["content"] if isinstance(text, dict) else text) for text in texts]
-        if ids[3] is None:
+        first, last, padding, unknown = (
+            backend.token_to_id(text["content"] if isinstance(text, dict) else text) for text in texts
+        )
+        if unknown is None:
             raise ValueError("tokenizer.json has no piece for what is unknown")
-        return cls(_encode(backend), *ids[:2], ids[2] or 0, ids[3], int(names.get("model_max_length", 1 << 30)))
+        longest = int(names.get("model_max_length", 1 << 30))
+        return cls(_encode(backend), first, last, padding or 0, unknown, longest)
 
     @classmethod
     def of_transformers(cls, tokenizer: Any) -> Tokenizer:

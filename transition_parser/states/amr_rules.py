@@ -93,7 +93,7 @@ def initial(lengths: Tensor, limits: SearchLimits | None) -> tuple[Tensor, int]:
         "swaps_left": swaps,
         "nodes_left": nodes,
     }
-    most = int(nodes.max())
+    most = int(torch.as_tensor(nodes).max())
     return torch.stack([known.get(name, zero) for name in Rows._fields], 1), most if limits is None else min(
         most, limits.span
     )
