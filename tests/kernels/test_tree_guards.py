@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.kernels import loader, trees
-from transition_parser.states.specs import columns_of_situations, effects_table
+from transition_parser.states.machine import columns_of_situations, effects_table
 from transition_parser.states.table import ActionClass
 
 ROWS, WIDTH = 2, 6

@@ -41,7 +41,7 @@ from transition_parser.kernels import loader
 from transition_parser.modules.contract import only_legal
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.search import search
-from transition_parser.states.batched import BatchedMachine
+from transition_parser.states.states import BatchedMachine
 from transition_parser.tasks.transition_parsing import TransitionParsingTask
 from transition_parser.tasks.wrappers import TrainingModel
 

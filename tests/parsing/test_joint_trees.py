@@ -24,7 +24,7 @@ from transition_parser.modules.tree_decoder import ArcBeliefs
 from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
 from transition_parser.parsing.parses import Parse
-from transition_parser.states.replay import replay
+from transition_parser.states.machine import replay
 from transition_parser.states.table import ActionTable
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.transitions import RootRelations, make_system

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.states.test_machine import SEVERAL, make_table
 from tests.strategies import legal_actions
 from transition_parser.kernels import loader, trees
-from transition_parser.states.replay import replay, replay_by_states
+from transition_parser.states.machine import replay, replay_by_states
 from transition_parser.transitions import TREE_SYSTEMS
 
 needs_kernels = pytest.mark.skipif(loader.library() is None, reason="there are no kernels here")

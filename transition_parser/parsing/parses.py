@@ -408,7 +408,7 @@ def replay_tree(
     columns: Columns = _NO_COLUMNS,
 ) -> Parse:
     """Return the parse with the tree that a derivation builds."""
-    from transition_parser.states.replay import replay  # imported late, because it needs torch, which takes seconds
+    from transition_parser.states.machine import replay  # imported late, because it needs torch, which takes seconds
 
     tree, log_probs = replay(table, words, hypothesis.tokens, hypothesis.step_scores)
     upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))

@@ -16,9 +16,8 @@ from transition_parser.kernels import loader
 from transition_parser.kernels.amrs import unroll_amrs
 from transition_parser.states import amr_rules
 from transition_parser.states.amr_rules import GivenRoles, Nodes, Rows, SpanActions
-from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.states import RANKS, States
+from transition_parser.states.states import RANKS, BatchedMachine, States
 from transition_parser.states.table import (
     EVOKED,
     FIRST_SPAN,

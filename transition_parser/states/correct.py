@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from transition_parser.states.costs import Costs
-from transition_parser.states.machine import DependencyMachine
-from transition_parser.states.specs import effects_table
+from transition_parser.states.machine import DependencyMachine, effects_table
 from transition_parser.states.states import States
 
 

@@ -6,26 +6,92 @@ tokens, C columns of `ActionTable`. The root of a sentence of n words is positio
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from typing import cast
+from weakref import WeakKeyDictionary
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from transition_parser.base.errors import InputError
+from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.kernels import loader, trees
 from transition_parser.kernels.trees import TreeMachine
 from transition_parser.states.amr_machine import AmrMachine
-from transition_parser.states.batched import BatchedMachine
 from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.specs import columns_of_situations, effects_table, spec_of
-from transition_parser.states.states import TREE
-from transition_parser.states.table import NO_WORD, SHIFT_ID, ActionClass
-from transition_parser.transitions import TransitionSystem
+from transition_parser.states.states import TREE, BatchedMachine
+from transition_parser.states.table import KIND_OF_CLASS, NO_WORD, SHIFT_ID, ActionClass, ActionTable
+from transition_parser.transitions import TREE_SYSTEMS, TransitionSystem
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.tree_system import NO_HEAD
+from transition_parser.transitions.tree_system import (
+    B0,
+    FACTS_WITHOUT_ARCS,
+    NO_HEAD,
+    S0,
+    S1,
+    Effect,
+    Situation,
+    Spec,
+    TreeSystem,
+)
 
 # Search takes at most this many SWAPs per word, because a model that has not learned when to SWAP would otherwise take
 # n² steps. Real trees need fewer: the largest number of SWAPs per word in the six treebanks of development is 1.97, in
 # a sentence of Basque.
 SWAPS_PER_WORD = 2
+
+
+def spec_of(system: str) -> Spec:
+    """Return the spec of a system of dependency trees. Raises `InputError` for a name not in `TREE_SYSTEMS`."""
+    if system not in TREE_SYSTEMS:
+        raise InputError(
+            f"the batched machine does not know the transition system {system!r}, only {', '.join(TREE_SYSTEMS)}"
+        )
+    return TREE_SYSTEMS[system].spec
+
+
+@lru_cache(maxsize=32)
+def effects_table(system: str, device: torch.device) -> Tensor:
+    """Return the effect of each column, (C, 8) int64: the fields of `Effect` in order, for `C` too."""
+    known = {ActionClass[kind.name]: rule.effect for kind, rule in spec_of(system).rules.items()}
+    effects = [known.get(KIND_OF_CLASS.get(column, column), Effect()) for column in ActionClass]
+    return torch.tensor([[*effect[:-1], *effect.buffer_pushes] for effect in effects], device=device)
+
+
+@lru_cache(maxsize=32)
+def columns_of_situations(system: str, device: torch.device) -> Tensor:
+    """Return the legal columns of each situation, (256, C) bool, or (4096, C) where legality depends on arcs.
+
+    Bit i of a situation's number is field i of `Situation`.
+    """
+    spec = spec_of(system)
+    facts = len(Situation._fields) if spec.reads_arcs else FACTS_WITHOUT_ARCS
+    situations = (Situation(*(bool(number >> bit & 1) for bit in range(facts))) for number in range(1 << facts))
+    return torch.tensor([_legal_columns(spec, situation) for situation in situations], device=device)
+
+
+def _legal_columns(spec: Spec, situation: Situation) -> list[bool]:
+    legal = {ActionClass[kind.name]: spec.why_illegal(kind, situation) is None for kind in spec.rules}
+    left, from_root = legal[ActionClass.LEFT_ARC], spec.left_arc_from_root(situation)
+    legal[ActionClass.LEFT_ARC] = left and not from_root
+    legal[ActionClass.LEFT_ARC_ROOT] = left and from_root
+    legal[ActionClass.LEFT_ARC_ANY] = left
+    legal[ActionClass.END] = spec.is_final(situation)
+    return [legal.get(column, False) for column in ActionClass]
+
+
+@lru_cache(maxsize=32)
+def attached_in_situations(system: str) -> Tensor:
+    """Return the words that some legal arc would attach in each situation, int64, as bits.
+
+    Bit 1 stands for S0, bit 2 for S1 and bit 3 for B0. `TreeSystem.may_attach` returns the same words.
+    """
+    device = torch.device("cpu")
+    legal, dependents = columns_of_situations(system, device), effects_table(system, device)[:, 0]
+    bits = [(legal[:, dependents == word].any(1).long() << word) for word in (S0, S1, B0)]
+    return bits[0] | bits[1] | bits[2]
 
 
 class DependencyMachine(BatchedMachine):
@@ -247,3 +313,54 @@ def max_search_actions(system: TransitionSystem, words: int) -> int:
         return system.max_search_actions(words)
     without_swap = 2 * words + 1
     return min(system.max_actions(words), without_swap + 2 * SWAPS_PER_WORD * words)
+
+
+# --- replay -------------------------------------------------------------------------------------
+
+Replayed = tuple[DependencyTree, Sequence[float]]
+
+_CPU = torch.device("cpu")
+_TENSORS: WeakKeyDictionary[ActionTable, tuple[Tensor, ...]] = WeakKeyDictionary()
+
+
+def replay(table: ActionTable, words: Sequence[str], tokens: Sequence[int], log_probs: Sequence[float]) -> Replayed:
+    """Return the tree that a derivation builds, and the log-probability of each word's arc.
+
+    The latter is the sum of the log-probabilities of all actions that decided about the word (`TreeSystem.may_attach`).
+    The kernel takes all actions in one call. Where there is no kernel, or legality depends on arcs, the pure-Python
+    machine takes the actions one by one. The results are the same.
+
+    words: the normalised forms of the sentence
+    tokens: the actions of a whole derivation, each legal
+    log_probs: the log-probability of each action
+    """
+    if cast(TreeSystem, table.system).spec.reads_arcs or loader.library() is None:
+        return replay_by_states(table, words, tokens, log_probs)
+    # arrays, because `torch.tensor` takes several times as long for a list of numbers
+    token, log_prob = torch.from_numpy(np.array(tokens, np.int64)), torch.from_numpy(np.array(log_probs, np.double))
+    heads, relations, sums = trees.replay_derivation(token, log_prob, len(words), *_tensors(table))
+    labels = [table.relations[relation] for relation in relations]
+    return DependencyTree(tuple(0 if head == len(words) else head + 1 for head in heads), tuple(labels)), sums
+
+
+def replay_by_states(
+    table: ActionTable, words: Sequence[str], tokens: Sequence[int], log_probs: Sequence[float]
+) -> Replayed:
+    """Return the result of `replay` by the pure-Python machine."""
+    system = cast(TreeSystem, table.system)
+    state = system.initial(system.read(words))
+    sums = [0.0] * len(words)
+    for token, log_prob in zip(tokens, log_probs, strict=True):
+        for word in system.may_attach(state):
+            sums[word] += log_prob
+        state = system.apply(state, table.action(token))
+    return system.result(state), sums
+
+
+def _tensors(table: ActionTable) -> tuple[Tensor, ...]:
+    """Return the tensors that the kernel reads. They are made once for each table."""
+    if table not in _TENSORS:
+        column, relation = torch.from_numpy(table.column), torch.from_numpy(table.relation)
+        name = table.system.name
+        _TENSORS[table] = column, relation, effects_table(name, _CPU), attached_in_situations(name)
+    return _TENSORS[table]

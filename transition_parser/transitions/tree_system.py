@@ -1,7 +1,7 @@
 """The base class of the systems that build dependency trees, their configuration, and the form of their rules.
 
 A system says its rules once, as a `Spec`. The pure-Python machine here interprets it, and the batched machine makes
-tables of it (`states/specs.py`). Words are numbered from 0, with the root behind the last word."""
+tables of it (`states/machine.py`). Words are numbered from 0, with the root behind the last word."""
 
 from __future__ import annotations
 
