@@ -97,8 +97,7 @@ class Resources:
     def store_table(self, folder: str | os.PathLike) -> None:
         """Write the action table into `folder`, if it takes long to compute: for AMRs with a lexicon."""
         if self.table.lexicon is not None:
-            metadata = {"version": VERSION, "fingerprint": self.fingerprint}
-            save_file(self.table.arrays(), Path(folder, TABLE), metadata)
+            save_file(self.table.arrays(), Path(folder, TABLE), _table_of(self.fingerprint))
 
     def encode(self, words: list[str]) -> Tensor:
         """Return the piece ids of a sentence, a 1-D int64 tensor that ends in `</s>`."""
@@ -157,13 +156,17 @@ class Resources:
         return torch.tensor([symbol.startswith(OPEN) for symbol in self.source_dictionary.symbols])
 
 
+def _table_of(fingerprint: str) -> dict[str, str]:
+    return {"of": f"{VERSION} {fingerprint}"}  # one key, because safetensors writes several in any order
+
+
 def _stored_table(path: Path, fingerprint: str) -> dict[str, np.ndarray] | None:
     """Return the stored arrays of an `ActionTable`; None where there are none of this version and of these files."""
     if not path.is_file():
         return None
     try:
         with safe_open(path, framework="np") as file:
-            if file.metadata() != {"version": VERSION, "fingerprint": fingerprint}:
+            if file.metadata() != _table_of(fingerprint):
                 return None
             return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
