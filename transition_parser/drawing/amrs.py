@@ -22,16 +22,37 @@ from transition_parser.graphs.bank import AmrEntry, split_tokens
 _CONCEPT, _CONSTANT, _EDGE, _REENTRANT, _WORD = "#1b6ca8", "#3a7d44", "#444444", "#a4343a", "#c4c4c4"
 _SIZES = {"concept": 10, "constant": 9, "role": 8, "word": 10}  # points
 _LAYER, _BOX, _GAP, _MARGIN = 0.95, 0.26, 0.18, 0.3  # inches: between layers, node height, between nodes, border
-_BENDS = (0.08, -0.08, 0.18, -0.18, 0.3, -0.3, 0.45, -0.45, 0.65, -0.65)  # of re-entrant edges, as a share of length
+_BENDS = (
+    0.08,
+    -0.08,
+    0.18,
+    -0.18,
+    0.3,
+    -0.3,
+    0.45,
+    -0.45,
+    0.65,
+    -0.65,
+)  # bends to try for a re-entrant edge, as a share of its length
+_LABEL_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)  # places to try for the label of a re-entrant edge
 
 
 class _Rectangle(NamedTuple):
-    """A rectangle, in inches."""
+    """A rectangle, in inches.
+
+    x, y: its centre
+    """
 
     x: float
     y: float
     width: float
     height: float
+
+    def overlap(self, other: _Rectangle) -> float:
+        """Return the area that both rectangles cover."""
+        wide = (self.width + other.width) / 2 - abs(self.x - other.x)
+        high = (self.height + other.height) / 2 - abs(self.y - other.y)
+        return wide * high if wide > 0 and high > 0 else 0.0
 
     def contains(self, points: np.ndarray) -> np.ndarray:
         """Return a mask of the points inside: (n,) bool for (n, 2) points."""
@@ -40,12 +61,16 @@ class _Rectangle(NamedTuple):
 
 @dataclass
 class _Tree:
-    """A breadth-first tree of a graph."""
+    """A breadth-first tree of a graph.
+
+    edges: node → the edge that reaches it from its parent
+    rest: the edges of the graph that are not in the tree
+    """
 
     depth: dict[int, int]
-    edges: dict[int, Edge] = field(default_factory=dict)  # node → the edge that reaches it from its parent
+    edges: dict[int, Edge] = field(default_factory=dict)
     children: dict[int, list[int]] = field(default_factory=dict)
-    rest: list[Edge] = field(default_factory=list)  # the edges of the graph that are not in the tree
+    rest: list[Edge] = field(default_factory=list)
 
 
 def draw_amr(entry: AmrEntry, file: str | os.PathLike | BinaryIO) -> None:
@@ -156,7 +181,10 @@ def _boxes(graph: AmrGraph, tree: _Tree, wanted: float) -> list[_Rectangle]:
 
 
 def _placed(node: int, tree: _Tree, slots: Sequence[float]) -> tuple[dict[int, float], list[tuple[float, float]]]:
-    """Return the x of each node of a subtree, and the ends of its layers. Source: Reingold and Tilford 1981"""
+    """Return the x of each node of a subtree, whose root is at 0, and the left and right end of each of its layers.
+
+    Neighbouring subtrees stand as close as their layers allow. Source: Reingold and Tilford 1981
+    """
     places: dict[int, float] = {}
     contour: list[tuple[float, float]] = []
     roots = []
@@ -183,7 +211,9 @@ class _Page:
         self.axes.set_xlim(left, right)
         self.axes.set_ylim(bottom, top)
         self.axes.axis("off")
+        self.inside = _Rectangle((left + right) / 2, (bottom + top) / 2, right - left, top - bottom)
         self.taken: list[_Rectangle] = []
+        self.curves: list[np.ndarray] = []
 
     def text(self, x: float, y: float, text: str, kind: str, **style) -> None:
         self.axes.text(x, y, drawable(text), parse_math=False, fontsize=_SIZES[kind], ha="center", va="center", **style)
@@ -199,6 +229,16 @@ class _Page:
         box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
         self.text(label.x, label.y, role, "role", color=color, zorder=2, bbox=box)
         self.taken.append(label)
+        self.curves.append(points)
+
+    def crowding(self, points: np.ndarray, ends: Sequence[_Rectangle]) -> float:
+        """Return how much a curve (n, 2) leaves the page, runs along edges, or crosses nodes, words or labels."""
+        within = [rectangle.contains(points) for rectangle in self.taken if rectangle not in ends]
+        crossed = sum(inside.any() + 8 * inside.mean() for inside in within)
+        drawn = np.concatenate([*self.curves, np.full((1, 2), np.inf)])
+        nearest = np.hypot(*(points[:, None] - drawn).transpose(2, 0, 1)).min(axis=1)
+        outside = ~self.inside.contains(points)
+        return float(crossed + 2 * (nearest < 0.07).mean() + 20 * outside.mean())
 
 
 def _draw_words(
@@ -259,19 +299,19 @@ def _label(points: np.ndarray, place: float, role: str) -> _Rectangle:
 
 
 def _draw_reentrancy(page: _Page, edge: Edge, boxes: Sequence[_Rectangle]) -> None:
-    """Draw an edge with the bend that crosses the fewest nodes, words and labels."""
+    """Draw an edge and its label where they collide least with the drawing so far."""
     ends = boxes[edge.source], boxes[edge.target]
-    others = [rectangle for rectangle in page.taken if rectangle not in ends]
-
-    def crossings(bend: float) -> int:
+    ways = []
+    for bend in _BENDS:
         points = _bow(*ends, bend)
-        label = _label(points, 0.5, edge.role)
-        near = [(label.x, label.y), (label.x - label.width / 2, label.y), (label.x + label.width / 2, label.y)]
-        points = np.concatenate([points, near])
-        return sum(bool(rectangle.contains(points).any()) for rectangle in others)
-
-    points = _bow(*ends, min(_BENDS, key=crossings))
-    page.edge(points, edge.role, _label(points, 0.5, edge.role), _REENTRANT, "--")
+        cost = page.crowding(points, ends) + abs(bend)
+        for place in _LABEL_PLACES:
+            label = _label(points, place, edge.role)
+            covered = sum(label.overlap(other) for other in page.taken) / (label.width * label.height)
+            hidden = sum(label.contains(curve).any() for curve in page.curves)
+            ways.append((round(cost + 4 * covered + hidden, 6), len(ways), points, label))
+    _cost, _number, points, label = min(ways, key=lambda way: way[:2])
+    page.edge(points, edge.role, label, _REENTRANT, "--")
 
 
 def _bow(source: _Rectangle, target: _Rectangle, bend: float) -> np.ndarray:
