@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Sets up, checks style, imports and types, and runs the tests. --corpora: also tests on whole corpora, in the folder that
-# TRANSITION_PARSER_DATA names. --slow: also these, long random walks and whole crosses (tests/crosses.py). Other arguments go
-# to pytest. Tests run in as many processes as there are cores, up to four (-n 0: in one); the tests of a file run in the same
-# process. Without other arguments, some tests run once more as on an older processor.
+# TRANSITION_PARSER_DATA names, and tests of computation once more as on an older processor. --slow: also these, long random
+# walks and whole crosses (tests/crosses.py). Other arguments go to pytest. Tests run in as many processes as there are
+# cores, up to four (-n 0: in one); the tests of a file run in the same process.
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$root"
-markers=(-m "not slow")
+markers=(-m "not slow") more=
 case ${1:-} in
---slow) markers=() ;;
---corpora) markers=(-m "not slow or corpora") ;;
+--slow) markers=() more=1 ;;
+--corpora) markers=(-m "not slow or corpora") more=1 ;;
 *) set -- "" "$@" ;;
 esac
 shift
@@ -23,7 +23,7 @@ unset PYTHONDONTWRITEBYTECODE                # else each of hundreds of processe
 tests() { python -m pytest -n "$processes" --dist loadfile --no-loadscope-reorder "$@"; }
 tests "${markers[@]}" "$@"
 # What depends on the processor once more, as on a processor without AVX-512, bf16 and int8
-if [ $# = 0 ] && grep -q avx512 /proc/cpuinfo 2>/dev/null; then
+if [ "$more" ] && [ $# = 0 ] && grep -q avx512 /proc/cpuinfo 2>/dev/null; then
     TRANSITION_PARSER_CPU=avx2 tests "${markers[@]}" tests/kernels/test_{codes,encoders,loader,searches}.py \
         tests/modules/test_packing.py tests/parsing/test_{parser,parser_copies}.py tests/fairseq/test_{precision,models}.py \
         tests/parsing/test_every_way.py::test_every_precision
