@@ -297,13 +297,14 @@ def test_batches_of_a_beam_become_smaller_towards_the_end(beam, last):
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
 def test_a_sentence_has_the_same_graph_alone_beside_others_and_in_any_order(model, path, precision):
-    """So docs/parsing.md says; scores and confidences may differ by 1e-6."""
+    """So docs/parsing.md says; scores and confidences may differ by 1e-6, and by 1e-4 where int8 is emulated."""
+    close = 1e-4 if precision == "int8" and not has_codes() else 1e-6
     parser = Parser.load(model, beam=4, precision=precision)
     sentences = sorted(parser.read(path), key=lambda sentence: len(sentence.forms))[::9][:6]
     together = parser.parse(sentences)
     for others in ([parser.parse([one])[0] for one in sentences], parser.parse(sentences[::-1])[::-1]):
         for parse, other in zip(together, others, strict=True):
             assert str(parse.annotated()) == str(other.annotated())
-            assert parse.score == pytest.approx(other.score, abs=1e-6)
+            assert parse.score == pytest.approx(other.score, abs=close)
             confidences = [one.arc_scores if model == "en-ewt" else one.node_scores for one in (parse, other)]
-            assert confidences[0] == pytest.approx(confidences[1], abs=1e-6)
+            assert confidences[0] == pytest.approx(confidences[1], abs=close)
