@@ -25,6 +25,7 @@ from transition_parser.training.display import Display, epochs_of
 from transition_parser.training.evaluation import Evaluation, evaluate_raw_text
 from transition_parser.training.experiment import Experiment, locked
 from transition_parser.training.flags import Flag
+from transition_parser.training.programs import heeded_signals
 from transition_parser.training.stages import Stages, mend_checkpoints
 
 TINY = (
@@ -234,6 +235,26 @@ def experiment(tmp_path) -> Experiment:
     (tmp_path / "checkpoints").mkdir()
     flags = (Flag("--best-checkpoint-metric", "las"), Flag("--maximize-best-checkpoint-metric"))
     return Experiment(tmp_path, "tiny", flags, {}, {"system": "arc-hybrid-swap"})
+
+
+class Finalised:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interruption_in_a_finaliser_is_heeded():
+    before = signal.getsignal(signal.SIGINT)
+    lines = []
+    with pytest.raises(KeyboardInterrupt), heeded_signals() as check:
+        Finalised()
+        lines.append("goes on")
+        check()
+        lines.append("not reached")
+    with pytest.raises(KeyboardInterrupt), heeded_signals():
+        Finalised()
+        lines.append("to the end")
+    assert lines == ["goes on", "to the end"] and signal.getsignal(signal.SIGINT) is before
 
 
 def test_an_interruption_says_what_is_kept(experiment):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
+import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import TextIO
+from types import FrameType
+from typing import Any, TextIO
 
 import transition_parser
 from transition_parser.base.errors import InputError, input_error
@@ -26,7 +29,7 @@ def run_fairseq(
 ) -> None:
     """Run `fairseq_cli.PROGRAM`, `preprocess` or `train`, with the task of this package."""
     user = str(Path(user_dir).resolve()) if user_dir else transition_parser.__path__[0]
-    with _logged(log, line) as file:
+    with heeded_signals() as check, _logged(log, lambda text: (line(text), check())) as file:
         try:
             {"preprocess": _preprocess, "train": _train}[program]([*arguments, "--user-dir", user, *TASK])
         except Exception as error:
@@ -61,10 +64,46 @@ def _train(arguments: Sequence[str]) -> None:
     )
 
 
+@contextmanager
+def heeded_signals() -> Iterator[Callable[[], None]]:
+    """Yield a function that raises again what a signal has raised; it is also called at the end of the block.
+
+    Python ignores exceptions in finalisers, and at the end of each epoch one waits for the processes that read data.
+    """
+    raised: list[BaseException] = []
+
+    def check() -> None:
+        if raised:
+            raise raised[0]
+
+    def noting(handler: Callable[[int, FrameType | None], Any]) -> Callable[[int, FrameType | None], None]:
+        def note(number: int, frame: FrameType | None) -> None:
+            try:
+                handler(number, frame)
+            except BaseException as error:
+                raised.append(error)
+                raise
+
+        return note
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    before = {number: handler for number, handler in before.items() if callable(handler)}
+    for number, handler in before.items():
+        signal.signal(number, noting(handler))
+    try:
+        yield check
+        check()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 class _Lines(logging.Handler):
     """Writes each message to a file as one line, and gives it to a function. Errors of writing are raised."""
 
-    def __init__(self, file: TextIO, line: Callable[[str], None]) -> None:
+    def __init__(self, file: TextIO, line: Callable[[str], Any]) -> None:
         super().__init__(logging.INFO)
         self.setFormatter(_FORMAT)
         self._file, self._line = file, line
@@ -76,7 +115,7 @@ class _Lines(logging.Handler):
 
 
 @contextmanager
-def _logged(log: Path, line: Callable[[str], None]) -> Iterator[TextIO]:
+def _logged(log: Path, line: Callable[[str], Any]) -> Iterator[TextIO]:
     """Append to a file what the block, and processes that it starts, log, print and warn of."""
     root, fairseq = logging.getLogger(), logging.getLogger("fairseq")
     handlers, levels = root.handlers, (root.level, fairseq.level)
