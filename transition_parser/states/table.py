@@ -163,6 +163,7 @@ class ActionTable:
         self.tokens = list(tokens)
         self.end = self.tokens.index(end)
         self.shift_words = sorted(system.shift_words)
+        self._taken: dict[int, Action] = {}  # the actions that `action` has returned
         lexicon = getattr(system, "lexicon", None)
         if lexicon is None and self._frames is not None:
             raise ValueError("a system with frames needs a lexicon")
@@ -271,9 +272,12 @@ class ActionTable:
 
     def action(self, token: int) -> Action:
         """Return the action of a token. Raises `ValueError` for a token that is not an action."""
-        if self.column[token] in (ActionClass.NEVER, ActionClass.END) and self.actions[token] is None:
-            raise ValueError(f"{self.tokens[token]} is not an action")
-        return Action.parse(self.tokens[token])
+        action = self._taken.get(token)
+        if action is None:
+            if self.column[token] in (ActionClass.NEVER, ActionClass.END) and self.actions[token] is None:
+                raise ValueError(f"{self.tokens[token]} is not an action")
+            action = self._taken[token] = Action.parse(self.tokens[token])
+        return action
 
     def features(self, words: Sequence[str]) -> list[list[int]]:
         """Return the features of each word, and of `</s>` behind the words.
