@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
@@ -50,7 +51,9 @@ def started(command: list, number: signal.Signals, line_begins: str) -> tuple[in
     program = Path(sys.executable).with_name("transition-parser")
     env = {**os.environ, **OF_PROGRAMS}
     errors = []
-    with subprocess.Popen([program, *map(str, command)], stderr=subprocess.PIPE, text=True, env=env) as running:
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # shells let jobs in the background ignore it
+    command = [program, *map(str, command)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env, preexec_fn=heed) as running:
         for line in running.stderr:
             errors.append(line)
             if line.startswith(line_begins):
@@ -244,8 +247,7 @@ class Finalised:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_interruption_in_a_finaliser_is_heeded():
-    before = signal.getsignal(signal.SIGINT)
-    lines = []
+    lines, was = [], signal.signal(signal.SIGINT, signal.default_int_handler)
     with pytest.raises(KeyboardInterrupt), heeded_signals() as check:
         Finalised()
         lines.append("goes on")
@@ -254,7 +256,8 @@ def test_an_interruption_in_a_finaliser_is_heeded():
     with pytest.raises(KeyboardInterrupt), heeded_signals():
         Finalised()
         lines.append("to the end")
-    assert lines == ["goes on", "to the end"] and signal.getsignal(signal.SIGINT) is before
+    assert lines == ["goes on", "to the end"]
+    assert signal.signal(signal.SIGINT, was) is signal.default_int_handler
 
 
 def test_an_interruption_says_what_is_kept(experiment):
