@@ -19,7 +19,7 @@ Attend = Callable[[Tensor, Tensor, Tensor], Tensor]  # queries, keys, values →
 
 
 class BertConfig(NamedTuple):
-    """What `config.json` says of a BERT. The names are those of the file."""
+    """The options of a BERT, under their names in its `config.json`."""
 
     vocab_size: int
     hidden_size: int

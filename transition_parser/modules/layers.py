@@ -173,18 +173,14 @@ class Attention(nn.Module):
         return self.attend(self.split(self.query(x)), *self.keys_values(memory), mask, causal)
 
 
-def rounds_sums(x: Tensor) -> bool:
-    """Return True if x is in bf16 on a CPU, where torch's sums over x depend on the shape of the batch."""
-    return x.dtype is torch.bfloat16 and x.device.type == "cpu"
-
-
 def summed_exactly(x: Tensor) -> Tensor:
     """Convert x to the dtype in which search sums products with x: bf16 on a CPU to fp64, others to fp32 at least.
 
     torch orders a sum by the shape of the batch. In fp32 this order would change some sums even after rounding to bf16,
     so that a sentence could have different parses in different batches.
     """
-    return x.double() if rounds_sums(x) else x.to(torch.promote_types(x.dtype, torch.float))
+    half = x.dtype is torch.bfloat16 and x.device.type == "cpu"
+    return x.double() if half else x.to(torch.promote_types(x.dtype, torch.float))
 
 
 def scaled_dot_product_attention(

@@ -124,7 +124,7 @@ class EncoderFiles:
 
 
 class Tokenizer(NamedTuple):
-    """What divides words into pieces, and the ids of special pieces.
+    """A function that divides words into pieces, and the ids of special pieces.
 
     encode: words → the ids of the pieces of each, without special pieces.
     first, last: the pieces before and behind a sentence, if there are any.
