@@ -20,30 +20,17 @@ END, NEVER = "</s>", "never"
 
 
 class FactoredScores(NamedTuple):
-    """Scores of kinds and of labels before any softmax: an action is chosen by its kind, then its label given the kind.
+    """Scores before any softmax, where an action is its kind, then its label (Ji et al. 2021, sec. 5)."""
 
-    Source: Ji et al. 2021, sec. 5
-
-    kinds: (…, K) for K kinds; in the order of `Kinds.names`.
-    labels: (…, V) for V action tokens; the score of each token's label among the labels of its kind. If the kind has a
-        single token, the score may be any number.
-    """
-
-    kinds: Tensor
-    labels: Tensor
+    kinds: Tensor  # (…, K); in the order of `Kinds.names`
+    labels: Tensor  # (…, V); each token's label among the labels of its kind; any number for an only label
 
 
 class Kinds(nn.Module):
-    """The kind of each of the V tokens of the action vocabulary.
+    """The kind of each of V tokens: the kind of an action, `END`, or `NEVER` for tokens that are never legal."""
 
-    names: the names of the K kinds: the kinds of actions, `</s>`, and a kind for tokens that are never legal.
-    kind: (V,); the index in `names` of each token's kind.
-    order: (V,); the tokens sorted by kind.
-    sizes: the number of tokens of each kind.
-    """
-
-    kind: Tensor
-    order: Tensor
+    kind: Tensor  # (V,); the index of each token's kind in `names`
+    order: Tensor  # (V,); the tokens sorted by kind
 
     def __init__(self, table: ActionTable) -> None:
         super().__init__()
@@ -62,11 +49,9 @@ class Kinds(nn.Module):
         self.register_buffer("order", kind.argsort(stable=True), persistent=False)
 
     def log_probabilities(self, factored: FactoredScores, legal: Tensor) -> Tensor:
-        """Return log p(kind) + log p(label | kind), (…, V), in fp32 at least.
+        """Return log p(kind) + log p(label | kind), (…, V), in fp32 at least, over tokens with `legal` ≠ 0.
 
-        A label competes with the others of its kind where `legal` (…, V) is not 0. A kind competes if one of its labels
-        does. Illegal tokens get finite values too, normalised over the tokens that compete, because training may
-        let all actions compete.
+        Illegal tokens get finite values too, because training may let all actions compete.
         """
         labels = _precise(factored.labels)
         legal = legal != 0
@@ -108,14 +93,9 @@ S0, S1, B0 = range(3)  # places that an arc connects: top of the stack, the word
 
 
 class ArcActions(nn.Module):
-    """The LEFT-ARC and RIGHT-ARC actions (`ARC_KINDS`) of a transition system, each with every relation.
+    """The actions LEFT-ARC and RIGHT-ARC with every relation, and the places (S0, S1, B0) that they connect."""
 
-    heads, dependents: the place (S0, S1 or B0) of the head and of the dependent, for each of `ARC_KINDS`.
-    slot: (V,) int64 for V action tokens; the index of each token in the flattened scores of `ARC_KINDS` × relations. A
-        token that makes no arc has the index after the last score, where `of_tokens` appends a 0.
-    """
-
-    slot: Tensor
+    slot: Tensor  # (V,); the index of each token in the flattened scores of arcs, or the index after them
 
     def __init__(self, table: ActionTable) -> None:
         super().__init__()
@@ -154,12 +134,9 @@ _WEIGHT = 1.0  # the initial weight of the prior, for each kind of action
 
 
 class LexicalPrior(nn.Module):
-    """A layer that adds a prior, given the current span, to the scores of the actions that make nodes (AMR).
+    """A prior of actions that make nodes, given the span: log (p · n) of one of n actions, times a learned weight.
 
     The training sentences are too few for a network to learn the most frequent frame sense of a word; counts show it.
-    The prior is log (p · n) of one of n actions for the span (`states.table.lexical_prior`), times a weight learned for
-    each kind of action. Scores of other actions, and of spans outside the lexicon, do not change.
-
     Raises `InputError` if the data has no counts of these actions.
     """
 

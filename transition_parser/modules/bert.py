@@ -1,7 +1,6 @@
 """BERT (Devlin et al. 2019) with low-rank adapters (Hu et al. 2022), under the names of weights that its files have.
 
-Our own layers start in a tenth of the time that `transformers` takes to be imported. On CPUs they read sentences one
-after another without padding, with attention by kernels.
+On CPUs it reads sentences one after another without padding, with attention by kernels.
 """
 
 from __future__ import annotations
@@ -77,11 +76,7 @@ class Bert(nn.Module):
         return self.embeddings["word_embeddings"]
 
     def forward(self, ids: Tensor, mask: Tensor) -> list[Tensor]:
-        """Return the embeddings and the hidden states of each layer, (W, L, width).
-
-        ids: (W, L); the pieces of W windows.
-        mask: (W, L) bool; False at padding.
-        """
+        """Return the embeddings and the hidden states of each layer, (W, L, width), of W padded windows of pieces."""
         bias, config = HeadMask.from_visible(mask[:, None, None]).bias, self.config
         dropout = config.attention_probs_dropout_prob if self.training else 0.0
 
@@ -101,11 +96,9 @@ class Bert(nn.Module):
         return loader.supports(like, self.config.hidden_size // self.config.num_attention_heads)
 
     def read_row(self, ids: Tensor, positions: Tensor, ends: Tensor, longest: int) -> list[Tensor]:
-        """Return the embeddings and the hidden states of each layer, (N, width), of windows one after another.
+        """Return the embeddings and the hidden states of each layer, (N, width), of N pieces of windows.
 
-        ids, positions: (N,); the pieces, and the position of each in its window.
         ends: (S + 1,) int32; 0 and the end of each window. Pieces behind the last end are padding.
-        longest: the number of pieces of the longest window.
         """
         heads, first, lengths = self.config.num_attention_heads, ends[:-1], ends.diff()
 
@@ -164,10 +157,7 @@ class Intermediate(nn.Module):
 
 
 class Adapted(nn.Module):
-    """A linear layer with a low-rank adapter, which at first changes nothing. The names of weights are those of peft.
-
-    Source: Hu et al. 2022, sec. 4.1, with α = r
-    """
+    """A linear layer with a low-rank adapter, at first 0 (Hu et al. 2022, sec. 4.1, α = r; names as in peft)."""
 
     def __init__(self, layer: nn.Linear, rank: int) -> None:
         super().__init__()

@@ -1,7 +1,4 @@
-"""Biaffine scores of a head and its dependent, and of the relation between them.
-
-Source: Dozat and Manning 2017; Ji et al. 2021, eq. 5
-"""
+"""Biaffine scores of heads and of relations (Dozat and Manning 2017; Ji et al. 2021, eq. 5)."""
 
 from __future__ import annotations
 
@@ -16,22 +13,16 @@ from transition_parser.modules.layers import Dropout, gather_rows, linear
 
 
 class HeadsAndDependents(NamedTuple):
-    """The words of B sentences, P each with padding, as heads and as dependents, computed once per sentence.
+    """The words of B sentences, P each with padding, as heads and as dependents, computed once per sentence."""
 
-    heads: (B, P, w + 1); each word reduced to width w, with a 1 appended.
-    dependents: (B, P, R (w + 1)); for each of R relations, the vector whose dot product with a head is the score.
-    """
-
-    heads: Tensor
-    dependents: Tensor
+    heads: Tensor  # (B, P, w + 1); each word reduced to width w, with a 1 appended
+    dependents: Tensor  # (B, P, R (w + 1)); for each relation, the vector whose dot product with a head is the score
 
 
 class BiaffineRelations(nn.Module):
-    """The scores of R relations between two words, with vectors x_i and x_j: x_i W_1 x_j + (x_i + x_j) W_2 + b.
+    """The scores x_i W_1 x_j + (x_i ⊕ x_j) W_2 + b of R relations, as one form of (x_i, 1) and (x_j, 1).
 
-    The + in brackets stands for concatenation. The sum is computed as one biaffine form of (x_i, 1) and (x_j, 1).
-    Linear maps reduce x_i and x_j first, as Ji et al. do where words come from BERT (their footnote 4). In their paper
-    W_2 also reads the parser configuration; this part of W_2 is not in this class.
+    Linear maps reduce x_i and x_j first (Ji et al. 2021, footnote 4). Unlike theirs, W_2 reads no configuration.
     """
 
     def __init__(self, dim: int, width: int, count: int) -> None:
@@ -63,10 +54,7 @@ class BiaffineRelations(nn.Module):
 
 
 class BiaffineHeads(nn.Module):
-    """The scores of heads: x_i U x_j + x_j u, with x_i and x_j the hidden layers, `width` wide, of dependent and head.
-
-    Source: Dozat and Manning 2017, eqs 4 to 6
-    """
+    """The scores x_i U x_j + x_j u of hidden layers of dependents and heads (Dozat and Manning 2017, eqs 4 to 6)."""
 
     def __init__(self, dim: int, width: int, dropout: float) -> None:
         super().__init__()

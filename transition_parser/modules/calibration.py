@@ -18,10 +18,7 @@ _TINY = -700.0  # for smaller log-odds the probability is exp(log-odds), as exp(
 
 
 class Scaling(NamedTuple):
-    """A map of confidences: calibrated log-odds = log-odds of the confidence / temperature + offset.
-
-    The map keeps the order of confidences.
-    """
+    """A monotone map of confidences: calibrated log-odds = log-odds of the confidence / temperature + offset."""
 
     temperature: float = 1.0
     offset: float = 0.0
@@ -33,14 +30,10 @@ class Scaling(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """The scaling of each kind of confidence: of a field of a parse that holds confidences, such as `arc_scores`.
+    """The scaling of each field of a parse that holds confidences, such as `arc_scores`."""
 
-    derivation: scalings of confidences that come from one derivation.
-    beam: scalings of confidences that come from all derivations found by a beam.
-    """
-
-    derivation: Mapping[str, Scaling]
-    beam: Mapping[str, Scaling]
+    derivation: Mapping[str, Scaling]  # of confidences that come from one derivation
+    beam: Mapping[str, Scaling]  # of confidences that come from all derivations of a beam
 
     @classmethod
     def of_json(cls, values: Mapping[str, Any]) -> Calibration:

@@ -30,50 +30,29 @@ from transition_parser.states.table import ActionTable
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A finished derivation.
+    """A finished derivation."""
 
-    tokens: the action ids, without `</s>`.
-    step_scores: the log-probability of each action.
-    score: the sum of `step_scores`, divided by the number of actions + 1.
-    """
-
-    tokens: list[int]
-    step_scores: list[float]
-    score: float
+    tokens: list[int]  # action ids, without `</s>`
+    step_scores: list[float]  # log-probability of each action
+    score: float  # sum of `step_scores`, divided by the number of actions + 1
 
 
 class Decision(NamedTuple):
-    """Choices of a `GraphDecoder` at N places of each of B sentences, each among K candidates.
+    """Choices of a `GraphDecoder`, such as heads: at N places of B sentences, among K candidates each."""
 
-    For example, each word chooses its head.
-
-    scores: (B, N, K), finite everywhere; before the softmax.
-    competing: (B, N, K) float; 1 for candidates that may be chosen, 0 for the others.
-    target: (B, N); the index of the gold candidate. Where no gold candidate is known, an index that does not compete.
-    counted: (B, N) bool; True at places that are decided, False at padding.
-    share: weight in the loss; less than 1 if the model makes the same decision several times.
-    """
-
-    scores: Tensor
-    competing: Tensor
-    target: Tensor
-    counted: Tensor
-    share: float = 1.0
+    scores: Tensor  # (B, N, K); before the softmax, finite
+    competing: Tensor  # (B, N, K) float; 1 for candidates that may be chosen, else 0
+    target: Tensor  # (B, N); the gold candidate; where it is unknown, one that does not compete
+    counted: Tensor  # (B, N) bool; False at padding
+    share: float = 1.0  # weight in the loss; below 1 if a decision is made several times
 
 
 class ActionScores(NamedTuple):
-    """Scores of the next action of R hypotheses.
+    """Scores of the next action of R hypotheses, in N rows."""
 
-    scores: (N, V) for N rows; before the softmax. Illegal actions may have any finite scores.
-    rows: (N,); the hypothesis of each row, perhaps twice. A hypothesis without a row has a single legal action, or its
-        scores are not needed. None: one row for each hypothesis, in order.
-    legal: (R, V); 1 for legal and 0 for illegal actions, −1 for actions that may not be taken although their
-        probability counts, see `DeviceTable.legality`.
-    """
-
-    scores: Tensor
-    rows: Tensor | None
-    legal: Tensor
+    scores: Tensor  # (N, V); before the softmax; any finite scores for illegal actions
+    rows: Tensor | None  # (N,); the hypothesis of each row; hypotheses without choice may lack one; None: a row each
+    legal: Tensor  # (R, V); 1 legal, 0 illegal, −1 not to be taken although it has probability
 
     def masked(self) -> Tensor:
         """Return the scores (R, V) in fp32, −inf where `legal` is 0."""
@@ -95,12 +74,9 @@ def only_legal(scores: Tensor, legal: Tensor) -> Tensor:
 class SearchState:
     """The state that search carries from step to step: the batched machine and the decoder's memory.
 
-    Each of B sentences has W hypotheses, at first one. The R = B · W rows are in the order of the sentences.
-
-    sentences: (B,); the index of each sentence in `encoder_out`.
-    width: W.
-    greedy: True if search takes the best action of each hypothesis and ignores all others. A decoder that chooses the
-        kind of an action and then its label may fix the best kind first.
+    Each of B sentences has `width` hypotheses, at first one; R = B · `width` rows are in the order of the sentences.
+    `sentences` (B,) are their indices in `encoder_out`. With `greedy`, search takes only the best action of each
+    hypothesis, so that a decoder may fix the best kind first.
     """
 
     def __init__(self, machine: Machine, encoder_out: EncoderOut) -> None:
@@ -139,21 +115,15 @@ class SearchState:
     def move_rows(self, rows: Tensor, origin: Tensor | None, sentences: Tensor | None) -> None:
         """Move a decoder's own tensors, so that row i continues the former row `rows[i]`; a hook for subclasses.
 
-        Either `origin`, the argument of `reorder_beam`, or `sentences`, that of `select_sentences`, is given. `width`
-        still has its former value.
+        Either `origin` (see `reorder_beam`) or `sentences` (see `select_sentences`) is given. `width` is still the old.
         """
 
 
 class Decoder(nn.Module):
-    """The base class of decoders, which holds the action vocabulary and makes the parser states of derivations.
+    """The base class of decoders, which holds the action vocabulary and makes the parser states of derivations."""
 
-    needs: the fields of `States` that the decoder reads; other fields are never computed.
-    words_at_once: usual number of words of a batch on a CPU. The tensors of more words do not fit into the caches; with
-        fewer, the overhead of each step outweighs its arithmetic.
-    """
-
-    needs: Collection[str] = ()
-    words_at_once: int = 2000
+    needs: Collection[str] = ()  # the fields of `States` that the decoder reads; others are never computed
+    words_at_once: int = 2000  # usual words of a batch on a CPU: more do not fit into the caches, fewer waste overhead
     _here: Tensor
 
     def __init__(self, table: ActionTable) -> None:
@@ -172,11 +142,7 @@ class Decoder(nn.Module):
     def machine(
         self, encoder_out: EncoderOut, needs: Collection[str] | None = None, in_search: bool = False
     ) -> Machine:
-        """Return the batched machine before the first action.
-
-        needs: the fields of `States` that will be read; by default the needs of this decoder.
-        in_search: True to add the limits that make search end after linearly many steps.
-        """
+        """Return the batched machine before the first action; `in_search` limits it to linearly many steps."""
         needs = self.needs if needs is None else needs
         return make_machine(self.device_table, encoder_out.lengths, encoder_out.features, needs, in_search)
 
@@ -187,10 +153,7 @@ class Decoder(nn.Module):
         return self.machine(encoder_out).unroll(following)
 
     def visible_words(self, states: States) -> dict[str, Tensor]:
-        """Return what the decoder sees of the words, for display: name → (…, P) over P positions, 0 for unseen words.
-
-        By default these are the fields of `States` that are present. The dimensions … are those of `states`.
-        """
+        """Return what the decoder sees of words, for display: name → (…, P), 0 for unseen; by default `States`."""
         return {name: value for name, value in states.tensors().items() if name in FIELDS}
 
 
@@ -319,10 +282,7 @@ class GraphDecoder(Decoder, ABC):
 class ParserModel(nn.Module):
     """An encoder and a decoder, as plain modules; `state_dict` names their parameters `encoder.…` and `decoder.…`.
 
-    encoder: called as `encoder(src_tokens, words=…)`, returns `EncoderOut`. Its optional attribute `inputs`
-        is the `WordInputs` by which it reads words.
-    tags: the heads that predict tags, lemmas and features; None for a model that predicts none.
-    calibration: the calibration of the confidences; None if none was fitted.
+    The encoder maps `(src_tokens, words=…)` to `EncoderOut`. Its optional attribute `inputs` are its `WordInputs`.
     """
 
     calibration: Calibration | None = None
@@ -369,16 +329,10 @@ class ParserModel(nn.Module):
         words: WordTensors | None = None,
         sampled_steps: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, EncoderOut]:
-        """Return the scores, a float mask of the actions that compete, and the encoder output.
+        """Return scores before the softmax and a 0/1 mask of competing actions, (B, T, V), and the encoder output.
 
-        Scores and mask are (B, T, V). The scores are before the softmax; the mask is 1 and 0. The decoder must be a
-        `StateDecoder`.
-
-        src_tokens: (B, S); piece ids.
-        prev_output_tokens: (B, T); actions, `</s>` first.
-        states: the states before each action; computed here if None or if a field is missing that the decoder needs.
-        features, words: as in `encode`.
-        sampled_steps: (B, T) bool; the result of `StateDecoder.sampled_steps`.
+        src_tokens: (B, S) piece ids; prev_output_tokens: (B, T) actions, `</s>` first; features, words: see `encode`.
+        states: the states before each action; computed here where the decoder needs fields that are missing.
         """
         decoder = self.decoder
         assert isinstance(decoder, StateDecoder)

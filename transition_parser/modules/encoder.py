@@ -29,21 +29,13 @@ from transition_parser.modules.words import WordInputs, WordOptions, WordTensors
 
 @dataclass(frozen=True, eq=False)
 class EncoderOut:
-    """The encoded words of B sentences. An encoder with further outputs returns a subclass with further fields.
+    """The encoded words of B sentences. An encoder with further outputs returns a subclass with further fields."""
 
-    words: (B, P, dim); the words of each sentence, its root behind the last word, and padding up to P positions.
-    mask: (B, P) bool; True at words and at the root.
-    lengths: (B,); the number of words, without the root.
-    features: (B, P, F); F features of each word, see `ActionTable.features`; or None. The machine reads them.
-        `ParserModel.encode` adds them to the result of the encoder.
-    read: (B, P, E); the encoder's own input vectors, E wide, if `TagHeads` read them beside `words`; else None.
-    """
-
-    words: Tensor
-    mask: Tensor
-    lengths: Tensor
-    features: Tensor | None = None
-    read: Tensor | None = None
+    words: Tensor  # (B, P, dim); the words of each sentence, its root behind the last word, and padding
+    mask: Tensor  # (B, P) bool; True at words and at the root
+    lengths: Tensor  # (B,); the number of words, without the root
+    features: Tensor | None = None  # (B, P, F) of `ActionTable.features`, for the machine; set by `ParserModel.encode`
+    read: Tensor | None = None  # (B, P, E); the encoder's input vectors, if `TagHeads` read them beside `words`
 
     @property
     def tagged(self) -> Tensor:
@@ -57,18 +49,12 @@ class EncoderOut:
 
 
 class ReadingSettings(NamedTuple):
-    """The settings by which an encoder reads words.
+    """The settings by which an encoder reads words."""
 
-    opens: (V,) bool for V pieces; True for the pieces that open a word, and for `</s>`.
-    padding: the id of `<pad>`.
-    inputs: the inputs of words besides their pieces; None for no others.
-    pieces: False for an encoder that does not read pieces.
-    """
-
-    opens: Tensor
-    padding: int
-    inputs: WordInputs | None = None
-    pieces: bool = True
+    opens: Tensor  # (V,) bool; True for the pieces that open a word, and for `</s>`
+    padding: int  # the id of `<pad>`
+    inputs: WordInputs | None = None  # inputs of words besides their pieces
+    pieces: bool = True  # False for an encoder that does not read pieces
 
     @classmethod
     def from_resources(cls, resources: Resources, options: WordOptions | None = None, dim: int = 0) -> ReadingSettings:
@@ -81,15 +67,9 @@ class ReadingSettings(NamedTuple):
 
 
 class WordReader(nn.Module):
-    """A module that embeds pieces, takes the mean over the pieces of each word, and joins the other inputs of words.
+    """A module that reads a word as the mean of its pieces' embeddings, and joins the other inputs; `</s>` is the root.
 
-    The `</s>` that fairseq appends is the last position: the artificial root.
-
-    Concatenated inputs (`--join-inputs concat`) are projected to `dim`, unless their total width is `dim` or the
-    encoder reads words of any width.
-
-    dim: width of the words.
-    any_width: True for an encoder that reads words of any width; `read_width` is then the total width of the inputs.
+    Concatenated inputs (`--join-inputs concat`) are projected to `dim`, unless the encoder reads words of `any_width`.
     """
 
     def __init__(self, reading: ReadingSettings, *, dim: int, any_width: bool = False) -> None:
@@ -109,11 +89,7 @@ class WordReader(nn.Module):
             self.root = nn.Parameter(torch.randn(self.read_width))
 
     def read(self, src_tokens: Tensor, words: WordTensors | None) -> tuple[Tensor, Tensor]:
-        """Return the words and the root of each sentence, (B, P, read_width), and a mask that is True at them, (B, P).
-
-        src_tokens: (B, S); piece ids, padded on either side.
-        words: the result of `WordInputs.read`; None for an encoder without other inputs.
-        """
+        """Return words and roots (B, P, read_width), and their mask (B, P), of piece ids (B, S), padded anywhere."""
         x, mask = self._pool(src_tokens)
         if self.inputs is None:
             return x, mask
@@ -200,10 +176,7 @@ class WordEncoder(WordReader):
 
 
 class LSTM(nn.LSTM):
-    """PyTorch's LSTM, computed in fp32 if autocast asks for bf16 on a CPU without native bf16.
-
-    PyTorch has no LSTM for autocast to bf16 on such a CPU.
-    """
+    """PyTorch's LSTM, computed in fp32 under autocast to bf16 on a CPU without native bf16, where PyTorch has none."""
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Return the outputs, and the memory after the last step; see `torch.nn.LSTM`."""
@@ -217,10 +190,7 @@ CELLS = {"gru": nn.GRU, "lstm": LSTM}
 
 
 class RecurrentEncoder(WordReader):
-    """An encoder of words, and of the artificial root behind the last word, by a bidirectional GRU or LSTM.
-
-    The first layer reads words of any width (`WordReader.read_width`).
-    """
+    """An encoder of words (of any width) and roots by a bidirectional GRU or LSTM."""
 
     def __init__(
         self,

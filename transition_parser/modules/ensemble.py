@@ -1,6 +1,6 @@
 """Several models that parse together by the mean of their log-probabilities of each action.
 
-By contrast, Zhang et al. 2017, sec. 4.2, take the mean of the probabilities.
+Zhang et al. 2017, sec. 4.2, take the mean of the probabilities instead.
 """
 
 from __future__ import annotations
@@ -65,12 +65,7 @@ class EnsembleInputs:
 
 
 class EnsembleSearch(SearchState):
-    """The state of search of an ensemble. Its machine is the machine of the first member.
-
-    Other members that have machines of their own take the same actions.
-
-    members: the state of search of each member.
-    """
+    """The search state of an ensemble, with the machine of the first member; other machines take the same actions."""
 
     def __init__(self, members: Sequence[SearchState], encoder_out: EncoderOut) -> None:
         super().__init__(members[0].machine, encoder_out)

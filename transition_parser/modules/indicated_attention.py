@@ -1,11 +1,9 @@
-"""Attention to items with indicators: at each step a learned vector is added to the key and the value of each item.
+"""Attention to items with indicators: each step adds a learned vector to an item's key and value (Shaw et al. 2018).
 
-For example, indicators tell where each word is on the stack. To save memory, no tensor has a vector for each pair of a
-step and an item. Let item i have key k_i, value x_i, attention weight a_i, and indicator v with vector s_v. Let w_v be
-the sum of the weights of the items with indicator v. Then q · (k_i + s_v) = q · k_i + q · s_v for a query q, and
+No tensor has a vector for each step and item: with key k_i, value x_i, weight a_i, vector s_v of indicator v, and
+w_v the sum of the weights of items with indicator v, q · (k_i + s_v) = q · k_i + q · s_v, and
 Σ_i a_i (x_i + s_v) = Σ_i a_i x_i + Σ_v w_v s_v. Shapes: H heads of size d, B sentences, T steps, P items, V indicators.
-
-Source: Shaw et al. 2018, sec. 3.3; Mohammadshahi and Henderson 2020, eqs 3 and 4; Ji et al. 2021, eqs 1 and 2
+Used by Mohammadshahi and Henderson 2020, eqs 3 and 4; Ji et al. 2021, eqs 1 and 2.
 """
 
 from __future__ import annotations
@@ -21,18 +19,13 @@ from transition_parser.modules.layers import summed_exactly
 
 
 class Content(NamedTuple):
-    """The keys and values of the items and indicators that H heads attend to in B sentences.
+    """The keys and values of the items and indicators that H heads attend to in B sentences."""
 
-    keys, values: (H, B, P, d), a vector for each item; with `item`, (H, 1, S, d), for S entries that items share.
-    key_indicators, value_indicators: (H, V, d) of the indicators.
-    item: (B, P); the index of each item's entry. None if items share no keys and values.
-    """
-
-    keys: Tensor
-    values: Tensor
-    key_indicators: Tensor
-    value_indicators: Tensor
-    item: Tensor | None = None
+    keys: Tensor  # (H, B, P, d); with `item` (H, 1, S, d), for S entries that items share
+    values: Tensor  # as `keys`
+    key_indicators: Tensor  # (H, V, d)
+    value_indicators: Tensor  # (H, V, d)
+    item: Tensor | None = None  # (B, P); the index of each item's entry
 
     @property
     def sentences(self) -> int:
@@ -70,11 +63,10 @@ class Content(NamedTuple):
 
 
 def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None) -> Tensor:
-    """Return the weighted mean of the values that each head reads, (H, B, T, d).
+    """Return the weighted mean of the values that each head reads, (H, B, T, d), for queries of the same shape.
 
-    query: (H, B, T, d).
     index: (H or 1, B or 1, T, P); the indicator of each item at each step.
-    unseen: True at absent items, broadcast to (B, T, P); each query must see an item. None if all items are present.
+    unseen: True at absent items, broadcast to (B, T, P); each query must see an item.
     """
     heads, batch, steps, _ = query.shape
     dtype = query.dtype

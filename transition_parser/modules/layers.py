@@ -1,8 +1,6 @@
-"""Layers: linear, dropout, multi-head attention with a mask for each head, query and key, and Transformer layers.
+"""Layers: linear, dropout, attention with a mask for each head, query and key; pre-norm Transformer layers.
 
-Shapes: B sentences, P positions (words and root), H heads, T queries, S keys.
-
-Source: Vaswani et al. 2017; pre-norm: Nguyen and Salazar 2019
+Shapes: B sentences, P positions (words and root), H heads, T queries, S keys. Source: Vaswani et al. 2017
 """
 
 from __future__ import annotations
@@ -68,10 +66,9 @@ def padded(rows: Tensor, step: int | None = None) -> Tensor:
 
 
 def cheap_dropout(x: Tensor, p: float, training: bool) -> Tensor:
-    """Zero each element of `x` with probability `p` and scale the others by 1 / (1 − p).
+    """Zero each element of `x` with probability `p` (on CPUs a multiple of 1/256, but not 0) and scale the others.
 
-    On CPUs one 64-bit random number decides about eight elements, so `p` is rounded to a multiple of 1/256, but never
-    to 0. torch draws a number for each element, one after the other, which took 15 % of a training step.
+    On CPUs one random number decides about eight elements; torch's own draws took 15 % of a training step.
     """
     if not training or p == 0.0:
         return x
@@ -85,10 +82,7 @@ def cheap_dropout(x: Tensor, p: float, training: bool) -> Tensor:
 
 
 class Dropout(nn.Module):
-    """The function `cheap_dropout` as a layer.
-
-    whole: True zeroes whole vectors (the last dimension), not single elements.
-    """
+    """The function `cheap_dropout` as a layer; `whole` zeroes whole vectors (the last dimension)."""
 
     def __init__(self, p: float, whole: bool = False) -> None:
         super().__init__()
@@ -104,16 +98,10 @@ _AT_ONCE = 1 << 24  # the most scores that search computes at once; more queries
 
 
 class HeadMask(NamedTuple):
-    """An additive attention mask in which no row is −inf throughout.
+    """An additive attention mask in which no row is −inf throughout."""
 
-    bias: (B, H or 1, T or 1, S); 0 where a query may see a key, −inf elsewhere. A row in which nothing may be seen is
-        all 0.
-    alive: (B, H or 1, T or 1, 1); 0 for heads and queries without a visible key, whose output becomes zero, else 1.
-        None if every row is known to have a visible key.
-    """
-
-    bias: Tensor
-    alive: Tensor | None = None
+    bias: Tensor  # (B, H or 1, T or 1, S); 0 where a query may see a key, −inf elsewhere; all 0 if it sees none
+    alive: Tensor | None = None  # (B, H or 1, T or 1, 1); 0 where no key is seen and the output is zero; None: all 1
 
     @classmethod
     def from_visible(cls, visible: Tensor) -> HeadMask:
@@ -124,10 +112,7 @@ class HeadMask(NamedTuple):
 
 
 class Attention(nn.Module):
-    """Multi-head attention over `dim` features with `heads` heads.
-
-    The projection to keys and values is separate from `attend`, so that search projects the words of a sentence once.
-    """
+    """Multi-head attention; search calls `keys_values` once a sentence, and `attend` at each step."""
 
     def __init__(self, dim: int, heads: int, dropout: float = 0.0) -> None:
         super().__init__()
@@ -150,11 +135,7 @@ class Attention(nn.Module):
     def weighted_values(
         self, query: Tensor, keys: Tensor, values: Tensor, mask: HeadMask | None, causal: bool = False
     ) -> Tensor:
-        """Return the weighted mean of the values, (B, T, dim), before the output projection.
-
-        query: (B, heads, T, dim / heads).
-        keys, values: (B, heads, S, dim / heads).
-        """
+        """Return the weighted mean of values, (B, T, dim), before the output projection, from split heads."""
         bias = None if mask is None else mask.bias
         dropout = self.dropout if self.training else 0.0
         heads_read = scaled_dot_product_attention(query, keys, values, bias, dropout, causal)
@@ -176,8 +157,7 @@ class Attention(nn.Module):
 def summed_exactly(x: Tensor) -> Tensor:
     """Convert x to the dtype in which search sums products with x: bf16 on a CPU to fp64, others to fp32 at least.
 
-    torch orders a sum by the shape of the batch. In fp32 this order would change some sums even after rounding to bf16,
-    so that a sentence could have different parses in different batches.
+    torch orders a sum by the shape of the batch, so that a rounded sum, and a parse, could depend on the batch.
     """
     half = x.dtype is torch.bfloat16 and x.device.type == "cpu"
     return x.double() if half else x.to(torch.promote_types(x.dtype, torch.float))
@@ -193,11 +173,8 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """Compute `torch.nn.functional.scaled_dot_product_attention`, on CPUs by separate operations.
 
-    For sequences as long as sentences, torch's fused CPU kernel takes up to seven times as long as these
-    operations in the bf16 backward pass (`run/bench/training.py` measures this), and up to five times in search.
-
-    query: (B, heads, T, d); keys and values are (B, heads, S, d).
-    bias: added to the scores, broadcast to (B, heads, T, S); no row may be −inf throughout.
+    torch's fused CPU kernel takes up to seven times as long (`run/bench/training.py`). `bias` broadcasts to
+    (B, heads, T, S); no row may be −inf throughout.
     """
     dtype = query.dtype
     if query.device.type != "cpu":
@@ -238,10 +215,9 @@ def _sinusoids(count: int, dim: int, device: torch.device) -> Tensor:
 
 
 def gather_rows(x: Tensor, positions: Tensor) -> Tensor:
-    """Return the rows, (B, K, d), of x (B, P, d) at the given positions (B, K).
+    """Return the rows (B, K, d) of x (B, P, d) at positions (B, K). `gather` would take ten times as long.
 
-    Whole rows are copied: on CPUs `gather` takes ten times as long, and its backward pass five times. On CPUs, raises
-    `IndexError` for positions out of range; on other devices the check would wait for the device.
+    On CPUs, raises `IndexError` for positions out of range; on other devices the check would wait for the device.
     """
     if positions.is_cpu and positions.numel():
         least, most = positions.aminmax()
@@ -252,10 +228,7 @@ def gather_rows(x: Tensor, positions: Tensor) -> Tensor:
 
 
 class FeedForward(nn.Module):
-    """Two linear layers with a ReLU between them.
-
-    activation, activation_in_product: attributes by which `packing` fuses the ReLU, see `packing._replace_layers`.
-    """
+    """Two linear layers with a ReLU between them, which `packing` may fuse (`activation`, `activation_in_product`)."""
 
     activation, activation_in_product = "relu", False
 
@@ -284,11 +257,7 @@ class HiddenLayer(nn.Module):
 
 
 class LocalLayer(nn.Module):
-    """A convolution over each word and its two neighbours, added to the word; input and output are (B, P, dim).
-
-    inner: the convolution as a linear layer over three words, made by `unfold`; None before that
-    activation, activation_in_product: attributes by which `packing` fuses the ReLU, see `packing._replace_layers`.
-    """
+    """A convolution over each word and its neighbours, added to it; `unfold` makes it the linear layer `inner`."""
 
     activation, activation_in_product = "relu", False
 
@@ -300,10 +269,7 @@ class LocalLayer(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, words: Tensor) -> Tensor:
-        """Return x, (B, P, dim), with the convolution added.
-
-        words: (B, P) bool; False at padding.
-        """
+        """Return x (B, P, dim) with the convolution added; `words` (B, P) is False at padding."""
         inner = self.norm(x) * words.unsqueeze(-1)
         if self.inner is None:
             mixed = F.relu(self.mix(inner.transpose(1, 2))).transpose(1, 2)
@@ -355,14 +321,9 @@ class EncoderLayer(nn.Module):
         return x + self.dropout(self.feed_forward(self.norms[1](x)))
 
     def infer(self, x: Tensor, inner: Tensor, first: Tensor, lengths: Tensor, longest: int) -> Tensor:
-        """Add the output of attention to x in place, and return the output of feed-forward, which the caller adds.
+        """Add the output of attention to x (N, dim) in place; return that of feed-forward, which the caller adds.
 
-        kernels compute the attention; they read all positions of a batch as rows.
-
-        x: (N, dim) for N rows.
-        inner: (N, dim); `norms[0]` of x.
-        first: (B,) int32; the first row of each sentence.
-        lengths: (B,) int32; the number of words of each sentence, plus 1 for the root; at most `longest`.
+        inner: `norms[0]` of x. first, lengths: (B,) int32; the first row and the number of rows of each sentence.
         """
         attention = self.attention
         keys, values = attention.key_value(inner).chunk(2, 1)

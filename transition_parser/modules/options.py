@@ -20,11 +20,7 @@ def option(
     below: float | None = None,
     choices: Sequence[str] = (),
 ) -> Any:
-    """Return a field of `ModelOptions`.
-
-    least, most, below: bounds of a number: least ≤ value ≤ most, value < below.
-    choices: the strings that are allowed; empty for any.
-    """
+    """Return a field of `ModelOptions`: least ≤ value ≤ most, value < below, one of `choices` if there are any."""
     limits = {"least": least, "most": most, "below": below, "choices": tuple(choices)}
     return field(default=default, metadata={"help": help, **limits})
 
@@ -49,9 +45,7 @@ def dropout_option(default: float, help: str) -> Any:
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """The base class of the options of a model.
-
-    Subclasses add fields by `option`, of type bool, int, float or str, and override `contradictions`.
+    """The base class of the options of a model. Subclasses add fields by `option`, and override `contradictions`.
 
     not_in_flags: the fields without a flag, which are in `config.json` alone.
     """
@@ -63,10 +57,7 @@ class ModelOptions:
         return None
 
     def indivisible(self, side: str) -> str | None:
-        """Return a message if the attention heads of a Transformer do not divide its width; None where they do.
-
-        side: `encoder` or `decoder`
-        """
+        """Return a message if the attention heads of `side` (encoder or decoder) do not divide its width, else None."""
         dim, heads = getattr(self, f"{side}_embed_dim"), getattr(self, f"{side}_attention_heads")
         return f"--{side}-attention-heads {heads} does not divide --{side}-embed-dim {dim}" if dim % heads else None
 
@@ -83,10 +74,7 @@ class ModelOptions:
 
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add a flag for each option.
-
-        A flag that the user leaves out is None; the defaults of the architecture replace it later.
-        """
+        """Add a flag for each option, None if left out, so that the architecture's default replaces it later."""
         kinds = _kinds(cls)
         for item in fields(cls):
             flag, kind, help = flag_of(item.name), kinds[item.name], item.metadata["help"]
@@ -99,10 +87,7 @@ class ModelOptions:
 
     @classmethod
     def of_namespace(cls, args: object, defaults: Mapping[str, Any]) -> ModelOptions:
-        """Make checked options from parsed flags.
-
-        A value that is missing or None comes from `defaults`, or else from the default of the field.
-        """
+        """Make checked options from flags; a value that is None or missing comes from `defaults` or the field."""
         values = {}
         for item in fields(cls):
             given = getattr(args, item.name, None)
@@ -111,10 +96,7 @@ class ModelOptions:
 
     @classmethod
     def of_config(cls, values: object) -> ModelOptions:
-        """Make options from the values of `config.json`; an option that is missing has its default.
-
-        Raises `InputError` for unknown keys, wrong types, values out of range and options that contradict each other.
-        """
+        """Make options from `config.json`, by default as in the field. Raises `InputError` for unknown keys."""
         if not isinstance(values, dict):
             raise InputError("the model's options must be a JSON object")
         kinds = _kinds(cls)

@@ -1,7 +1,4 @@
-"""Linear layers made ready for parsing: without adapters, and on CPUs packed for bf16 or quantised to int8.
-
-Layers are found by their type, whatever model they are in.
-"""
+"""Linear layers of any model made ready for parsing: on CPUs packed for bf16 or quantised to int8."""
 
 from __future__ import annotations
 
@@ -32,11 +29,9 @@ def pack(model: nn.Module) -> None:
 
 
 def quantise(model: nn.Module) -> None:
-    """Give the linear layers of an fp32 model int8 weights. Their inputs are quantised at each call.
+    """Give the linear layers of an fp32 model int8 weights, except narrow layers and those marked by `keep_weight`.
 
-    The result of a row does not depend on the rows that are computed with it. Layers marked by `keep_weight`, and
-    narrow layers (`_NARROW`), stay as they are. At the end the method `use_codes` of each module is called, if it has
-    one: it may compute several of its layers at once, from their attribute `coded`.
+    Inputs are quantised row by row at each call. Modules may then compute several layers at once (`use_codes`).
     """
     _replace_layers(model, _Int8Linear, _NARROW)
     for module in model.modules():
@@ -45,15 +40,10 @@ def quantise(model: nn.Module) -> None:
 
 
 def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module], narrowest: int = 0) -> None:
-    """Replace the linear layers of a model, except layers marked by `keep_weight`.
+    """Replace linear layers at least `narrowest` wide by what `make` returns for the layer and its activation.
 
-    A module asks for an activation within the product by the attribute `activation`: `relu` or `gelu`, applied to the
-    output of its layer `inner`; it must leave it to `inner` once `activation_in_product` is True. The modules of BERT,
-    ours and those of transformers, are recognised by their attributes. First the method `unfold` of each module moves
-    its computation into linear layers, if it has one.
-
-    make: makes a layer from a linear layer and the activation that follows it: `none`, `relu` or `gelu`
-    narrowest: layers with fewer inputs or outputs stay as they are
+    A module's `activation` of its layer `inner` is computed in the product; `activation_in_product` is then True.
+    BERT's modules are recognised by their attributes. `unfold` is called first.
     """
 
     def replaces(layer: Any) -> bool:
@@ -99,10 +89,7 @@ class _PackedLinear(nn.Module):
 
 
 class _Int8Linear(nn.Module):
-    """A linear layer with int8 weights (one scale for each output) and 8-bit inputs (one scale for each row).
-
-    The products of integers are exact, so that rows do not depend on each other: by `kernels.codes`, or slowly in fp64.
-    """
+    """A linear layer with int8 weights (a scale for each output) and 8-bit inputs (a scale for each row)."""
 
     def __init__(self, layer: nn.Linear, activation: str = "none") -> None:
         super().__init__()

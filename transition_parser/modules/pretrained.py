@@ -1,8 +1,6 @@
-"""Pretrained encoders of text (BERT and its kin) as an input of words.
+"""Pretrained encoders of text (BERT and its kin) as an input of words, frozen, adapted (Hu et al. 2022), or trained.
 
-The vector of a word is the normalised mean of its pieces' hidden states, for each of the chosen layers. Mohammadshahi
-and Henderson 2020 and most parsers since average the pieces of BERT. The encoder is frozen, trained through low-rank
-adapters (Hu et al. 2022), trained in its layers, or trained as a whole.
+The vector of a word is the normalised mean of its pieces' hidden states, for each of the chosen layers.
 """
 
 from __future__ import annotations
@@ -39,28 +37,16 @@ _ADAPTER = ".lora_"  # part of the names of the weights of adapters
 
 
 class PieceIds(NamedTuple):
-    """Sentences as the pretrained encoder reads them, each in one or more windows.
+    """Sentences as the pretrained encoder reads them, each in one or more windows; `piece` and `word` are ascending."""
 
-    `piece` and `word` are ascending.
-
-    ids: (W, L); piece ids of W windows, padded to L pieces.
-    mask: (W, L) bool; False at padding.
-    piece: (K,); the K pieces that words are read by, as indices into the flattened (W, L).
-    word: (K,); the words that these pieces belong to, as indices into the flattened (B, P): P positions of B sentences.
-    """
-
-    ids: Tensor
-    mask: Tensor
-    piece: Tensor
-    word: Tensor
+    ids: Tensor  # (W, L); piece ids of W windows, padded to L pieces
+    mask: Tensor  # (W, L) bool; False at padding
+    piece: Tensor  # (K,); the pieces that words are read by, in the flattened (W, L)
+    word: Tensor  # (K,); the word of each of these pieces, in the flattened (B, P)
 
 
 class PretrainedWords(OptionalInput):
-    """An input of words by a pretrained encoder, with a linear layer on top if it is added to other inputs.
-
-    The layers that are read are concatenated. The state dictionary holds the weights that are trained, never a frozen
-    encoder or a frozen table of pieces.
-    """
+    """An input of words by layers of a pretrained encoder; its state dictionary holds trained weights alone."""
 
     name, switch, reads_forms = "pretrained", "pretrained", True
 
@@ -293,14 +279,7 @@ _WORDS = 2000  # the most words, padding included, that the encoder reads at onc
 
 
 def keep_vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]], folder: Path, name: str) -> VectorStore:
-    """Return the word vectors of sentences from a file in `folder`, after computing the missing vectors.
-
-    A progress bar is shown on a terminal. The name of the file identifies the encoder, its layers and the words.
-    Raises `InputError` if the vectors can't be written.
-
-    sentences: normalised words.
-    name: a part of the name of the file, such as the name of the split.
-    """
+    """Return the word vectors of sentences from a file in `folder`, which is computed if it is missing."""
     what = [encoder.sha256, list(encoder.layers), *sentences]
     key = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
     store = VectorStore(folder / f"pretrained.{name}.{key}.f16", [len(words) for words in sentences], encoder.width)

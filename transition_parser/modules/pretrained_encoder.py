@@ -1,7 +1,4 @@
-"""Pretrained encoders: their files, and the pieces of words.
-
-Our own layers read a BERT (`modules.bert`); `transformers` loads encoders of other families. Nothing is downloaded.
-"""
+"""Pretrained encoders' files and pieces. `modules.bert` reads a BERT, `transformers` other families."""
 
 from __future__ import annotations
 
@@ -50,10 +47,7 @@ def layers_of(wanted: str, count: int) -> range:
 
 
 class EncoderFiles:
-    """The files of a pretrained encoder on this machine; nothing is downloaded.
-
-    Raises `InputError` if there is no such encoder.
-    """
+    """The files of a pretrained encoder on this machine. Raises `InputError` if there is no such encoder."""
 
     def __init__(self, name: str) -> None:
         self.folder = _folder(name)
@@ -124,19 +118,14 @@ class EncoderFiles:
 
 
 class Tokenizer(NamedTuple):
-    """A function that divides words into pieces, and the ids of special pieces.
+    """A function that divides words into pieces, and the ids of special pieces."""
 
-    encode: words → the ids of the pieces of each, without special pieces.
-    first, last: the pieces before and behind a sentence, if there are any.
-    longest: the largest number of pieces that can be read at once, special ones included.
-    """
-
-    encode: Callable[[list[str]], list[list[int]]]
+    encode: Callable[[list[str]], list[list[int]]]  # words → the piece ids of each, without special pieces
     first: int | None
     last: int | None
     padding: int
     unknown: int
-    longest: int
+    longest: int  # the largest number of pieces read at once, with special ones
 
     @classmethod
     def of_file(cls, backend: Any, names: Mapping[str, Any]) -> Tokenizer:

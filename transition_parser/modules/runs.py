@@ -1,7 +1,4 @@
-"""Runs: groups of sequences of similar lengths.
-
-An encoder that pads each sequence to the longest of its run wastes little computation.
-"""
+"""Runs: groups of sequences of similar lengths, padded to the longest of the run alone."""
 
 from __future__ import annotations
 
@@ -18,26 +15,17 @@ _OVERHEAD = 64  # the cost of an additional run, on one core, as a number of cel
 
 
 class SequenceRun(NamedTuple):
-    """A group of sequences of similar lengths.
+    """A group of sequences of similar lengths."""
 
-    rows: (R,); the indices of R sequences. The last one may be repeated, so that runs have few different shapes.
-    width: at least the length of the longest of these sequences.
-    """
-
-    rows: Tensor
-    width: int
+    rows: Tensor  # (R,); indices of sequences; the last may be repeated, so that there are few shapes
+    width: int  # at least the largest length
 
 
 def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[SequenceRun]:
-    """Divide sequences into runs; each sequence is in one run.
+    """Divide sequences into runs, so that their cells (rows × width), and `_OVERHEAD` for each run, are fewest.
 
-    The sequences, sorted by length, are cut into runs such that the number of cells (rows × width), plus `_OVERHEAD`
-    for each run, is smallest. On any device but a CPU the result is one run: many cells at once cost little on a GPU,
-    and a search for runs would wait for the device.
-
-    lengths: (N,); the length of each sequence.
-    longest: an upper bound of the lengths, and of the widths of the runs.
-    few_shapes: True to have few different shapes, for bf16 products with unpacked weights (see `linear.padded_size`).
+    On any device but a CPU the result is one run: a search for runs would wait for the device. `longest` is an upper
+    bound of lengths and widths; `few_shapes` is for bf16 products with unpacked weights (see `layers.padded_size`).
 
     >>> [(run.rows.tolist(), run.width) for run in runs(torch.tensor([3, 90, 4, 80]), 90)]
     [([0, 2], 4), ([3, 1], 90)]
@@ -55,9 +43,7 @@ def runs(lengths: Tensor, longest: int, few_shapes: bool = False) -> list[Sequen
 
 
 def in_rows(lengths: Sequence[int], most: int) -> list[range]:
-    """Pack sequences, in order, into rows of total length at most `most`. Return the range of sequences of each row.
-
-    A sequence that is longer than `most` has a row of its own.
+    """Pack sequences, in order, into rows at most `most` long, or of one longer sequence; return the ranges.
 
     >>> in_rows([3, 4, 2, 9, 5], 9)
     [range(0, 3), range(3, 4), range(4, 5)]

@@ -1,8 +1,6 @@
 """The annotation columns that models predict, such as UPOS and FEATS, trained along with the parser.
 
-A column has one label for each word, or a set of labels; a class for each kind turns values into targets, and the
-scores of a linear layer into losses and values. Id 0 stands for no label. Shapes: B sentences, P or `wide` positions
-(the words of the longest sentence, and the root).
+Id 0 stands for no label. Shapes: B sentences, P or `wide` positions (words of the longest sentence, and the root).
 """
 
 from __future__ import annotations
@@ -64,11 +62,7 @@ class OneLabel:
 
 
 class RankedLabels(OneLabel):
-    """A column with several predicted labels for each word: the best label, and labels almost as likely, best first.
-
-    most: the maximum number of labels of a word.
-    margin: in nats; labels whose log-probability is lower than the best label's by `margin` or more are left out.
-    """
+    """A column with several labels for each word: at most `most` of the best, within `margin` nats, best first."""
 
     most, margin = 8, 3.0
 
@@ -86,10 +80,9 @@ class RankedLabels(OneLabel):
 
 
 class LabelSet:
-    """A column whose values are sets of labels such as `Case=Nom`, at most one of each attribute such as `Case`.
+    """A column whose values are sets of labels such as `Case=Nom`, at most one of each attribute, also unseen sets.
 
-    Each attribute has a softmax over its labels and "absent", whose score is 0. A label without `=` is its own
-    attribute. Sets that training has not seen can thus be predicted.
+    Each attribute has a softmax over its labels and "absent" (score 0). A label without `=` is its own attribute.
     """
 
     def __init__(self, columns: Columns, name: str) -> None:
@@ -106,9 +99,7 @@ class LabelSet:
         self._values: dict[tuple[int, ...], str] = {}
 
     def targets(self, sentences: Sequence[Sequence[str]], wide: int) -> Tensor:
-        """Return the targets (B, wide, attributes): 0 for "absent", 1 for the first label of the attribute, 2 for the
-        second, …
-        """
+        """Return the targets (B, wide, attributes): 0 for "absent", or the number of the attribute's label."""
         nothing = self._target(UNKNOWN)
         rows = [[*map(self._target, values), *[nothing] * (wide - len(values))] for values in sentences]
         return torch.tensor(rows, dtype=torch.long).view(len(rows), wide, len(self._blocks))
@@ -201,9 +192,7 @@ class TagHeads(nn.ModuleDict):
         self._seen = {name: seen for name, seen in found.items() if seen is not None}
 
     def scores(self, words: Tensor) -> dict[str, Tensor]:
-        """Return the scores of each column before the softmax: (B, P, labels), −inf for id 0; see `LabelSet.scores` for
-        sets.
-        """
+        """Return the scores of each column, (B, P, labels), −inf for id 0; of sets see `LabelSet.scores`."""
         return {name: self._labels[name].scores(head(words)) for name, head in self.items()}
 
     def best_tags(self, words: Tensor) -> Tensor:
@@ -211,11 +200,9 @@ class TagHeads(nn.ModuleDict):
         return self._labels[UPOS].best(self[UPOS](words))
 
     def predict(self, words: Tensor, lengths: Sequence[int], tags: Sequence[Sequence[str]] = ()) -> list[Tags]:
-        """Return the predicted values of each column, for each sentence.
+        """Return the predicted values of each column, for each sentence; `lengths` are the numbers of words.
 
-        lengths: the number of words of each sentence.
-        tags: the known UPOS tag of each word, `_` if it is not known; () if no tag is known. The labels of other
-            columns are limited to labels seen with the known tag, or else with the predicted tag.
+        tags: known UPOS tags, or `_`; the labels of other columns are limited to those seen with the word's tag.
         """
         best = {name: ids.cpu().tolist() for name, ids in self._best(words, tags).items()}
         return [

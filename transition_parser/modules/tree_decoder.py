@@ -1,7 +1,4 @@
-"""Graph-based parsers: they score the head of each word, find the best tree, label its arcs, and derive it.
-
-Source: McDonald et al. 2005; SPA-DP, sec. Graph Based Dependency Parsing
-"""
+"""Graph-based parsers: heads, the best tree, relations, a derivation (McDonald et al. 2005; SPA-DP)."""
 
 from __future__ import annotations
 
@@ -31,17 +28,10 @@ _NONE = -1  # the token of an action that the vocabulary lacks
 
 
 def best_tree(scores: np.ndarray) -> list[int]:
-    """Return the heads of the highest-scoring tree with a single root.
+    """Return the heads (0: the root) of the best tree with a single root (Chu and Liu 1965, Edmonds 1967).
 
-    Heads are numbered as in `DependencyTree`: 0 is the root, words count from 1. The score of a tree is the sum of the
-    scores of its arcs.
-
-    Source: Chu and Liu 1965, Edmonds 1967, implemented by ufal.chu_liu_edmonds. A penalty on each arc
-    from the root is larger than any difference in score between two trees, so that the best tree has only one such arc.
-    If the best heads of all words already are a tree, as usual, nothing is searched.
-
-    scores: (n, n + 1) for n words, finite; a row for each dependent and a column for each head, the root last. The
-        score of a word as its own head is ignored.
+    A penalty on arcs from the root, larger than any difference between two trees, leaves one such arc. `scores` are
+    (n, n + 1), finite: a row for each dependent, a column for each head, the root last.
 
     >>> best_tree(np.array([[0.0, 0.0, 5.0], [1.0, 0.0, 3.0]]))  # both would hang from the root
     [0, 1]
@@ -65,24 +55,15 @@ def best_tree(scores: np.ndarray) -> list[int]:
 
 
 class ScoredTree(NamedTuple):
-    """A tree, and the scores of its arcs.
+    """A tree, and the scores of its arcs."""
 
-    heads: the head of each word, as in `DependencyTree`.
-    relations: the relation of each word, as an id of `ActionTable.relations`.
-    scores: for each word, the log-probability of its head plus that of its relation.
-    """
-
-    heads: Sequence[int]
-    relations: Sequence[int]
-    scores: Sequence[float]
+    heads: Sequence[int]  # as in `DependencyTree`
+    relations: Sequence[int]  # ids of `ActionTable.relations`
+    scores: Sequence[float]  # log-probability of the head plus that of the relation
 
 
 class Derivations:
-    """A converter of trees into their derivations, by the static oracle.
-
-    A kernel finds the derivations of arc-hybrid with SWAP. Without the kernel, and for other systems, the pure-Python
-    oracle finds them. The results are the same.
-    """
+    """A converter of trees into derivations, by a kernel for arc-hybrid with SWAP, else by the static oracle."""
 
     def __init__(self, table: ActionTable) -> None:
         assert isinstance(table.system, TreeSystem)
@@ -93,12 +74,7 @@ class Derivations:
         self._arcs, self._shifts = np.array(arcs), np.array(shifts)
 
     def from_tree(self, tree: ScoredTree, shift_ids: Sequence[int] | None = None) -> Hypothesis:
-        """Return the derivation of a tree.
-
-        The action that attaches a word has the score of the word. All other actions have score 0.
-
-        shift_ids: the shift id of each word, see `ActionTable.features`, where SHIFT is labelled.
-        """
+        """Return the derivation of a tree; the action that attaches a word has its score, others 0."""
         if self.system.name == ArcHybridSwap.name and len(tree.heads) and loader.library() is not None:
             return self._by_kernel(tree, shift_ids)
         return self.by_oracle(tree, shift_ids)
@@ -144,30 +120,22 @@ LEAST_BELIEF = 1e-3  # a labelled arc that is less probable counts as impossible
 
 
 class ArcBeliefs(NamedTuple):
-    """The probabilities of A labelled arcs of a sentence. An arc that is not listed has probability 0.
+    """The probabilities of A labelled arcs of a sentence. An arc that is not listed has probability 0."""
 
-    words, heads: (A,) int; dependents and heads, counted from 0; the root is behind the last word.
-    """
-
-    words: np.ndarray
-    heads: np.ndarray
+    words: np.ndarray  # (A,); dependents, from 0
+    heads: np.ndarray  # (A,); from 0, the root behind the last word
     relations: Sequence[str]
     probabilities: np.ndarray
 
 
 class TreeDecoder(GraphDecoder):
-    """A decoder of trees, which scores the heads of words and the relations of arcs.
+    """A decoder of trees, trained by the heads and the relations of gold heads; Chu-Liu-Edmonds finds the best.
 
-    A word is no candidate for its own head. `RootRelations` tells which relations are candidates for arcs from the root
-    and for other arcs. The loss is the cross-entropy of the heads plus that of the relations of the gold heads.
-
-    Chu-Liu-Edmonds finds the best tree with a single root. There is no beam, and each sentence has one tree, whatever
-    `nbest` asks for. Raises `InputError` where the system of `table` does not build every tree.
+    `RootRelations` limits the relations of arcs. There is one tree, whatever `nbest` is. Raises `InputError` where the
+    system of `table` does not build every tree.
 
     heads: maps words (B, P, dim) to scores (B, P, P); rows are dependents, columns are heads.
-    relations: maps words (B, P, dim) and the head positions (B, N) of the first N words to scores (B, N, relations).
-    may_carry: (2, relations) float; 1 for the relations that arcs may carry. Row 0 is for arcs between words, row 1 for
-        arcs from the root.
+    relations: maps words, and the head positions (B, N) of the first N words, to scores (B, N, relations).
     """
 
     needs = TREE
@@ -186,20 +154,11 @@ class TreeDecoder(GraphDecoder):
         self.register_buffer("may_carry", relations_of_arcs(table), persistent=False)
 
     def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:
-        """Yield the vectors of words (B, P, dim) from which heads and relations are scored; by default once.
-
-        A subclass may yield several, each from a further pass over the words. Training takes the mean of their losses;
-        the tree is found from the last one.
-        """
+        """Yield the vectors of words that are scored, perhaps several times; trees are found from the last."""
         yield encoder_out.words
 
     def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:
-        """Return the decisions about the heads (B, P, P) and the relations (B, P, relations) of words, for each
-        reading.
-
-        After an illegal action, the targets of words are the words themselves as heads, and relation 0, which never
-        compete.
-        """
+        """Return for each reading the decisions about heads (B, P, P) and relations (B, P, relations) of words."""
         assert states.head is not None and states.relation is not None
         positions = torch.arange(states.head.size(2), device=states.head.device)
         is_word = positions < encoder_out.lengths[:, None]

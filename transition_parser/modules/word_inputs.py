@@ -1,7 +1,7 @@
 """The inputs of words besides pieces: tags, corpora, letters, affixes, tables of words. `words` adds them up.
 
-To add an input, write its class, and list it in `words`. Shapes: B sentences, P positions (the words of the longest
-sentence, and the root), W different words.
+To add an input, write its class, and list it in `words`. Shapes: B sentences, P positions (words and root), W different
+words.
 """
 
 from __future__ import annotations
@@ -68,32 +68,19 @@ class WordInput(nn.Module, ABC):
 
 
 class OptionalInput(WordInput):
-    """An input that an option switches on, for every model.
+    """An input that an option switches on, for every model. `Options` are its options, `project` is its last layer."""
 
-    name: the name of the input in the tensors of a batch and in the names of parameters.
-    switch: the name of the option, in `Options`, that switches the input on.
-    width_option: the name of the option for the width of its embeddings, 0 for the width of words; "" for no option.
-    reads_forms: True if it reads the form of each word, so that words need not be read by their pieces.
-    files: the files of a data folder that the input needs; models without this input are exported without these files.
-    Options: the options of the input; every model has their flags.
-    project: the last layer of the input, see `project_from`.
-    output_width: width of the input's vectors.
-    """
-
-    name: ClassVar[str]
-    switch: ClassVar[str]
-    width_option: ClassVar[str] = ""
-    reads_forms: ClassVar[bool] = False
-    files: ClassVar[tuple[str, ...]] = ()
+    name: ClassVar[str]  # among the tensors of a batch and in the names of parameters
+    switch: ClassVar[str]  # the option that switches the input on
+    width_option: ClassVar[str] = ""  # the option for the width of its embeddings, 0 for the width of words
+    reads_forms: ClassVar[bool] = False  # True if it can stand for pieces
+    files: ClassVar[tuple[str, ...]] = ()  # of a data folder; models without the input go without them
     Options: ClassVar[type[ModelOptions]]
     project: nn.Module
     output_width: int
 
     def __init__(self, options: Any, dim: int, resources: Resources) -> None:
-        """Make the input from the options of a model. Raises `InputError` if the data lacks what the input needs.
-
-        dim: width of words. Vectors that stand side by side (`--join-inputs concat`) keep their own width.
-        """
+        """Make the input for words `dim` wide. Raises `InputError` if the data lacks what the input needs."""
         super().__init__()
         self.words_width = None if options.join_inputs == CONCAT else dim
 
@@ -107,19 +94,13 @@ class OptionalInput(WordInput):
         return (getattr(options, self.width_option) if self.width_option else 0) or dim
 
     def project_from(self, own: int, always: bool = True) -> None:
-        """Add the layer that projects the vectors of the input, `own` wide, to the width of words they are added to.
-
-        always: False for no layer if both are of the same width.
-        """
+        """Add the layer from the input's `own` width to that of words; `always` False: only if they differ."""
         width = self.words_width
         self.project = nn.Identity() if width is None or (width == own and not always) else linear(own, width)
         self.output_width = own if width is None else width
 
     def start(self, resources: Resources) -> None:
-        """Initialise weights from the data, for a new training. By default do nothing.
-
-        Raises `InputError` if the data lacks the values of these weights, or if the values do not fit.
-        """
+        """Initialise weights from the data, for a new training. Raises `InputError` if they do not fit."""
 
     def start_at_zero(self) -> None:
         """Set weights to 0 so that the input adds nothing until it learns."""
@@ -145,10 +126,7 @@ def _width_option(what: str) -> Any:
 
 
 class ColumnInput(OptionalInput):
-    """An embedding of each value of a column of the data; embedding 0 is for values that are not known.
-
-    dropout: fraction of training sentences in which the column is masked.
-    """
+    """An embedding of each value of a column, 0 for unknown values; training masks it in some sentences."""
 
     column: ClassVar[str]
     files = (COLUMNS,)
@@ -216,10 +194,7 @@ class XposInput(ColumnInput):
 
 
 class DomainInput(ColumnInput):
-    """An embedding of the corpus that a sentence is from, given to all its words (a treebank embedding).
-
-    Source: Stymne et al. 2018
-    """
+    """An embedding of the corpus that a sentence is from, given to all its words (Stymne et al. 2018)."""
 
     name, switch, width_option, column = DOMAIN, "read_domain", "domain_width", DOMAIN
 
@@ -249,12 +224,9 @@ class DomainInput(ColumnInput):
 
 
 class CharacterInput(OptionalInput):
-    """A character CNN: convolutions over the letters of each word, and the largest value of each filter.
+    """A character CNN over the UTF-8 bytes of a word (of a long one, the first and last): the maximum of each filter.
 
-    Source: Ma and Hovy 2016, sec. 2.1. Letters are bytes of UTF-8. A long word is read by its first and last letters.
-
-    The convolutions of `--character-windows` have as many filters as embeddings of letters are wide. By default there
-    is one convolution, which sees three letters and has twice as many.
+    Source: Ma and Hovy 2016, sec. 2.1
     """
 
     name, switch, reads_forms = "characters", "character_width", True
@@ -296,11 +268,7 @@ class CharacterInput(OptionalInput):
         self._tables: _LetterTables | None = None
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return the letters of words as tensors by name.
-
-        bytes: (W, L) for L letters; the bytes of the W different words, plus 1, and 0 at padding.
-        word: (B, P); the index of each word among the W words. 0, an empty word, at the root and at padding.
-        """
+        """Return `bytes` (W, L), plus 1, 0 at padding, of different words, and `word` (B, P), their indices."""
         distinct, word = _distinct(sentences)
         contents = [one.encode("utf-8", "replace") for one in distinct]
         contents = [c if len(c) <= _LETTERS else c[: _LETTERS // 2] + c[-_LETTERS // 2 :] for c in contents]
@@ -345,17 +313,13 @@ class CharacterInput(OptionalInput):
 
 
 class _LetterTables(NamedTuple):
-    """The products of each letter with the weights of convolutions, which `encoders.letter_maxima` adds up.
+    """The products of each letter with the weights of convolutions, which `encoders.letter_maxima` adds up."""
 
-    made_of: the addresses and versions of the weights; other values mean that the tables are out of date
-    finite: False where a product is infinite or not a number
-    """
-
-    made_of: list[tuple[int, int]]
+    made_of: list[tuple[int, int]]  # addresses and versions of the weights; others mean that the tables are out of date
     sizes: list[int]
     products: Tensor
     biases: Tensor
-    finite: bool
+    finite: bool  # False where a product is infinite or not a number
 
     @classmethod
     def of(
@@ -370,9 +334,7 @@ class _LetterTables(NamedTuple):
 
 
 class AffixInput(OptionalInput):
-    """The sum of vectors of a word's prefixes and suffixes, and of the word itself, all in lower case.
-
-    Vectors are found by a hash of the affix, so that every affix has a vector. A short word is its own affix.
+    """The sum of vectors of a word's prefixes and suffixes, and of the word itself, all in lower case, found by a hash.
 
     Source: the hash embeddings of spaCy, Miranda et al. 2022, sec. 2, with one hash for each affix
     """
@@ -399,11 +361,7 @@ class AffixInput(OptionalInput):
         self.project_from(width)
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return the affixes of words as tensors by name.
-
-        affixes: (W, affixes); the row in the table of vectors of each affix of the W different words.
-        word: (B, P); the index of each word among the W words. 0, an empty word, at the root and at padding.
-        """
+        """Return `affixes` (W, affixes), the rows of W different words, and `word` (B, P), the index of each word."""
         distinct, word = _distinct(sentences)
         return {"affixes": torch.tensor([*map(_affix_rows, distinct)]), "word": word}
 
@@ -434,10 +392,7 @@ def _affix_rows(word: str) -> tuple[int, ...]:
 
 
 class WordTable(OptionalInput):
-    """An input that has one vector for each word of a list, and one for all other words.
-
-    A word that the list lacks is looked up in lower case.
-    """
+    """An input that has one vector for each word of a list (in lower case, too), and one for all other words."""
 
     reads_forms = True
 
@@ -464,13 +419,9 @@ def _needed(table: Any, what: str) -> Any:
 
 
 class TableInput(WordTable):
-    """An embedding of each of the most frequent words of the training data, trained with the model.
+    """An embedding of each of the most frequent words of the training data; embedding 0 is for all other words.
 
-    Embedding 0 is for all other words. To train embedding 0, training also reads it for random words of the table.
-    Embeddings start at random or from pretrained vectors.
-
-    Source: Zhang et al. 2017, sec. 4: 20,000 words, which start from GloVe. In the paper embedding 0 learns from rare
-    words alone; here `--word-table-dropout 0` does the same.
+    Source: Zhang et al. 2017, sec. 4: 20,000 words, from GloVe. Unlike there, random words train embedding 0, too.
     """
 
     name, switch, width_option, files = "table", "word_table", "word_table_width", (WORD_LIST,)

@@ -105,10 +105,7 @@ class InputReader(Protocol):
 
 
 class WordInputs(nn.ModuleDict):
-    """The inputs of words, besides pieces, that the options ask for. Their vectors are added up or concatenated.
-
-    Raises `InputError` where the data lacks something that the options ask for.
-    """
+    """The inputs of words, besides pieces, that the options ask for, added up or concatenated."""
 
     def __init__(self, options: WordOptions, dim: int, resources: Resources) -> None:
         made = {kind.name: kind(options, dim, resources) for kind in INPUTS if kind.is_wanted(options)}
@@ -150,11 +147,7 @@ class WordInputs(nn.ModuleDict):
         return others
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS) -> WordTensors:
-        """Return the tensors that each input makes of sentences, on the CPU.
-
-        sentences: normalised words.
-        annotations: the columns of these sentences.
-        """
+        """Return the tensors that each input makes of sentences of normalised words, on the CPU."""
         return {name: module.read(sentences, annotations) for name, module in self.items()}
 
     def forward(self, x: Tensor, words: WordTensors | None) -> Tensor:
