@@ -1,7 +1,6 @@
-"""Floor 5 (see CONTRIBUTING.md): the published models, one file or folder each.
+"""Floor 5 (see CONTRIBUTING.md): the published models, one file or folder each, which importing this package registers.
 
-Importing this package registers the models. To add a model, write a file that calls `registry.register`, and import
-that file here. Fairseq then knows the new model too (`tasks/wrappers.py`).
+To add a model, write a file that calls `registry.register`, and import that file here; fairseq then knows it, too.
 """
 
 from transition_parser.models import (  # noqa: F401

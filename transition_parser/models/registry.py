@@ -16,16 +16,13 @@ Build = Callable[[Any, Resources], ParserModel]  # the first argument is an inst
 
 @dataclass(frozen=True)
 class Architecture:
-    """A published model at one size.
-
-    defaults: the values by which this architecture differs from the defaults of `options`
-    """
+    """A published model at one size."""
 
     name: str
     model: str
     options: type[ModelOptions]
     build: Build
-    defaults: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # where they differ from the defaults of `options`
 
 
 ARCHITECTURES: dict[str, Architecture] = {}

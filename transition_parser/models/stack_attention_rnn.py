@@ -1,9 +1,6 @@
-"""A sequence-to-sequence parser with stack-based multi-layer attention.
+"""A sequence-to-sequence parser with stack-based multi-layer attention, which sees pushed and removed words.
 
-Two binary vectors tell the attention which words have been on the stack, and which have left both stack and buffer. In
-shapes, B counts sentences, W the states of each sentence, R rows (B · W), P the words and the root of the longest one.
-
-Source: Zhang et al. 2017
+B sentences of W states each, R = B · W rows, P words and root. Source: Zhang et al. 2017
 """
 
 from __future__ import annotations
@@ -29,11 +26,9 @@ from transition_parser.states.table import ActionTable
 
 @dataclass(frozen=True)
 class StackAttentionOptions(WordOptions):
-    """The options of stack-based multi-layer attention, with widths and sizes as in Zhang et al. 2017, sec. 4.1.
+    """The options, with sizes as in Zhang et al. 2017, sec. 4.1, which does not give the width of attention.
 
-    The paper does not give the width of attention. In the paper, words are 300 wide, and tags, 32 wide, stand beside
-    them, as with `--no-pieces --word-table 20000 --read-tags --tag-width 32 --join-inputs concat`. By default all
-    inputs of words are as wide as the word and are added up.
+    The paper's words are `--no-pieces --word-table 20000 --read-tags --tag-width 32 --join-inputs concat`.
     """
 
     encoder_embed_dim: int = size_option(300, "width of words")
@@ -68,8 +63,8 @@ class AttentionMemory(NamedTuple):
 class StackAttention(nn.Module):
     """Layers of additive attention. Each reads the decoder's state and the result of the layer before.
 
-    The layers share U, S and v, as in eq. 7. Each layer has its own W. Without `sees_pushed` there is no S, the weight
-    of the mark of pushed words.
+    The layers share U, S and v (eq. 7), and have a W each. Without `sees_pushed` there is no S, the weight of pushed
+    words.
     """
 
     def __init__(self, state: int, words: int, width: int, layers: int, sees_pushed: bool = True) -> None:
@@ -118,12 +113,9 @@ class StackAttentionSearch(SearchState):
 class StackAttentionDecoder(StateDecoder):
     """A GRU over actions with stack-based attention to words.
 
-    A word is pushed (s = 1) once it is or was on the stack. A word is gone (r = 1) once it has left the stack and is
-    not in the buffer, where SWAP puts words back. The artificial root counts as a word; the paper has no root.
-
-    The paper does not say how the GRU starts. Here its first state is made from the encoder's backward state at the
-    first word, as in Bahdanau et al. 2015, appendix A.2.2. The function g of eq. 4 is one hidden layer with tanh. The
-    results of attention have dropout where they are read, in addition to the dropout of the encoded words.
+    A word is pushed (s = 1) once it is or was on the stack, and gone (r = 1) once it has left the stack and is not in
+    the buffer. The GRU starts from the encoder's backward state at the first word (Bahdanau et al. 2015, A.2.2); g of
+    eq. 4 is a hidden layer with tanh.
     """
 
     def __init__(self, table: ActionTable, padding: int, options: StackAttentionOptions) -> None:
@@ -172,10 +164,7 @@ class StackAttentionDecoder(StateDecoder):
         return ActionScores(self.pooled_shifts(scores), None, search.machine.legality())
 
     def visible_words(self, states: States) -> dict[str, Tensor]:
-        """Return `pushed` and `attended`, (…, P) long each: 1 for pushed words, and for words that are not gone.
-
-        Attention has a mark of pushed words as input, and attends only to words that are not gone.
-        """
+        """Return `pushed` and `attended`, (…, P) each: 1 for pushed words, and for words that are not gone."""
         pushed, gone = self._pushed_removed_masks(states)
         seen = {"pushed": pushed, "attended": None if gone is None else ~gone}
         return {name: words.long() for name, words in seen.items() if words is not None}

@@ -1,7 +1,4 @@
-"""The Graph2Graph Transformer in five models.
-
-The Sentence Transformer and the State Transformer come in two forms each: plain, or with attention to the partial tree
-as a graph. The fifth model finds whole trees and refines them.
+"""The Graph2Graph Transformer: Sentence and State Transformer, plain or with the partial tree in attention, and RNGTr.
 
 Source: Mohammadshahi and Henderson 2020 and 2021
 """
@@ -52,13 +49,10 @@ from transition_parser.transitions.tree_system import TreeSystem
 
 
 class _Parts:
-    """The parts of each model: the inputs of words, and the Transformer; with `--pretrained` both start from the
-    encoder.
+    """The inputs of words and the Transformer of each model; with `--pretrained` both start from the encoder.
 
-    Raises `InputError` for a transition system that does not build trees.
-
-    graph: True if attention reads the relations of a graph
-    further: True to read all pieces of a word, False to read only the first piece
+    With `graph` attention reads a graph; with `further` all pieces of a word are read, else the first. Raises
+    `InputError` for a transition system that does not build trees.
     """
 
     def __init__(self, options: Graph2GraphOptions, resources: Resources, graph: bool, further: bool) -> None:

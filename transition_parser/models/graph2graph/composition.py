@@ -1,7 +1,6 @@
-"""Parts of decoders: words composed with their dependents, an LSTM over the actions so far, classifiers.
+"""Words composed with their dependents, an LSTM over the actions so far, classifiers of kinds and relations.
 
-In shapes, R counts hypotheses, B derivations, T their steps, N states, and P the words and the root.
-Source: Mohammadshahi and Henderson 2020, sec. 4.1, eq. 5 and appendix B
+R hypotheses, B derivations of T steps, P words and root. Source: Mohammadshahi and Henderson 2020, sec. 4.1, appendix B
 """
 
 from __future__ import annotations
@@ -20,18 +19,12 @@ from transition_parser.states.table import ActionTable
 
 
 class Composed(NamedTuple):
-    """The words of R hypotheses, composed with their dependents.
+    """The words of R hypotheses, composed with their dependents."""
 
-    words: (R, P, dim); the vectors C of eq. 11
-    head: (R, P); the offset to the head, as in `States`
-    dependent: (R, P); the most recent dependent of each word, −1 for none
-    label: (R, P); the number of the relation and direction of that dependent's arc, 0 for none
-    """
-
-    words: Tensor
-    head: Tensor
-    dependent: Tensor
-    label: Tensor
+    words: Tensor  # (R, P, dim); the vectors C of eq. 11
+    head: Tensor  # (R, P); the offset to the head, as in `States`
+    dependent: Tensor  # (R, P); the most recent dependent of each word, −1 for none
+    label: Tensor  # (R, P); the relation and direction of that dependent's arc, 0 for none
 
     def rows(self, rows: Tensor) -> Composed:
         """Return the composed words of the hypotheses with the indices `rows`."""
@@ -41,11 +34,8 @@ class Composed(NamedTuple):
 class Composition(nn.Module):
     """A module that composes words after each action: C' = Comp(C, C of the latest dependent, its label) + C (eq. 11).
 
-    Words that have left both stack and buffer stay as they are. Comp has one hidden layer with tanh. Its output starts
-    at zero, so that a pretrained Transformer at first reads vectors that it was trained for.
-
-    relations: number of relations, 0 (none) included
-    skip: False to leave out the summand C, as in appendix A; Comp then starts at random
+    Words that have left stack and buffer stay as they are. Comp has a hidden layer with tanh and starts at zero, for
+    the sake of a pretrained Transformer. Without `skip` there is no summand C (appendix A), and Comp starts at random.
     """
 
     def __init__(self, dim: int, width: int, relations: int, skip: bool = True) -> None:
@@ -123,17 +113,11 @@ _DEEPEST_FIRST = (S1, S0, B0)
 
 
 class Classifiers(nn.Module):
-    """The classifier of kinds of actions such as SHIFT (Exist), and the classifier of relations (Relation).
+    """The classifiers of kinds of actions (Exist: s1, s0, b0) and of relations (Relation: the two words of an arc).
 
-    Exist reads the top two words of the stack and the front of the buffer. Relation reads the two words of an arc, in
-    the order in which they stand on stack and buffer, and has separate scores for the two directions.
-
-    The paper has arc-standard, where both arcs are between the top two words of the stack. Here the transition system
-    determines the two words of an arc. The words of labelled SHIFTs need no scores, because only one SHIFT is legal.
-
-    dim: width of words
-    history: width of the vector of the actions so far, 0 for none
-    together: True if both classifiers read the vector of CLS instead of vectors of words
+    The transition system determines the words of an arc, which are read in their order on stack and buffer; in the
+    paper they are s1 and s0. `history` is the width of the vector of actions so far. With `together` both read the
+    vector of CLS.
     """
 
     def __init__(

@@ -1,7 +1,6 @@
 """The decoders of the Sentence Transformer, which reads once, and of models that read again after each action.
 
-In shapes, R counts hypotheses, N the states that are read, L slots (see `encoder.Slots`), and P the words and the root.
-Source: Mohammadshahi and Henderson 2020, secs. 3 and 4, appendix G
+R hypotheses, N states, L slots (see `encoder.Slots`), P words and root. Source: Mohammadshahi and Henderson 2020
 """
 
 from __future__ import annotations
@@ -90,19 +89,13 @@ class SentenceDecoder(FactoredDecoder):
 
 
 class FeedbackMemory(NamedTuple):
-    """The tensors that search remembers of R hypotheses; None for tensors that the model does not have.
+    """The tensors that search remembers of R hypotheses; None for tensors that the model does not have."""
 
-    composed: words composed with their dependents
-    hidden, cell: (R, layers, width); the history's LSTM states
-    encoded: (R, P, dim); the Transformer's output for the words when it last read them
-    stale: (R,) bool; True where `encoded` is out of date: nothing was read yet, or an arc was made since
-    """
-
-    composed: Composed | None = None
-    hidden: Tensor | None = None
-    cell: Tensor | None = None
-    encoded: Tensor | None = None
-    stale: Tensor | None = None
+    composed: Composed | None = None  # words composed with their dependents
+    hidden: Tensor | None = None  # (R, layers, width); of the history's LSTM
+    cell: Tensor | None = None  # likewise
+    encoded: Tensor | None = None  # (R, P, dim); the Transformer's output for words when it last read them
+    stale: Tensor | None = None  # (R,) bool; True where `encoded` is missing or an arc was made since
 
     def rows(self, rows: Tensor) -> FeedbackMemory:
         """Return the memory of the given hypotheses."""
@@ -125,9 +118,8 @@ class FeedbackSearch(SearchState):
 class FeedbackDecoder(FactoredDecoder):
     """A decoder that reads the sentence again in each state, because the Transformer's input depends on the state.
 
-    graph: True if attention reads the arcs so far, and their labels are added to dependents (eqs 3 and 4)
-    history: the LSTM over the actions so far; None for a model without it
-    together: see `Classifiers`
+    With `graph` attention reads the arcs so far, whose labels are added to dependents (eqs 3, 4); `together`: see
+    `Classifiers`.
     """
 
     def __init__(
@@ -275,10 +267,7 @@ def _slots_of(search: FeedbackSearch, rows: Tensor | None) -> Slots:
 
 
 class SentenceG2gDecoder(FeedbackDecoder):
-    """The decoder of the Sentence Transformer with a graph as its input.
-
-    After an action that makes no arc, the previous reading is still valid.
-    """
+    """The decoder of the Sentence Transformer with a graph as input; a reading is valid until the next arc."""
 
     def __init__(self, table: ActionTable, transformer: Transformer, options: FeedbackOptions, padding: int) -> None:
         super().__init__(table, transformer, options, padding, graph=True)
@@ -335,11 +324,10 @@ def _at_places(words: Tensor, states: States) -> Tensor:
 
 
 class StateTransformerDecoder(FeedbackDecoder):
-    """The decoder of the State Transformer.
+    """The decoder of the State Transformer, which reads CLS, the stack from its bottom, SEP and the buffer.
 
-    The State Transformer reads CLS, the stack from its bottom, SEP and the buffer. With a graph it also reads another
-    SEP and the words that have left stack and buffer, in the order of the sentence (the deleted list). The paper's root
-    is always at the bottom of the stack. Without `root_at_bottom`, the root is where the transition system keeps it.
+    With a graph it also reads SEP and the words that have left both (the deleted list). The paper's root is always at
+    the bottom of the stack; without `root_at_bottom` the root is where the transition system keeps it.
     """
 
     def __init__(

@@ -1,7 +1,6 @@
 """What the Graph2Graph Transformer reads: slots (words, root, special tokens, pieces), a pretrained encoder, a graph.
 
-In shapes, B counts sentences, N sentences or states, L slots (see `Slots`), and P the words and the root.
-Source: Mohammadshahi and Henderson 2020, sec. 4.4 and appendix G
+B sentences, N sentences or states, L slots, P words and root. Source: Mohammadshahi and Henderson 2020, sec. 4.4
 """
 
 from __future__ import annotations
@@ -36,11 +35,7 @@ _MOST_PIECES = 32  # the largest number of pieces of a word that are read
 
 
 class PretrainedLayers:
-    """A pretrained BERT encoder, whose first `layers` layers are copied.
-
-    Raises `InputError` for an encoder that is not on this machine, does not match `sha256`, is not a BERT with GELU, or
-    has fewer layers.
-    """
+    """The first `layers` layers of a BERT with GELU, to be copied. Raises `InputError` for another encoder."""
 
     def __init__(self, name: str, sha256: str, layers: int) -> None:
         files = EncoderFiles(name)
@@ -102,11 +97,7 @@ def learn_at(modules: Iterable[nn.Module], scale: float) -> None:
 
 
 class PieceInput(WordInput):
-    """An input that reads words by the pieces of a pretrained encoder. The first piece stands for the word.
-
-    further: True to read a word's further pieces too, up to `_MOST_PIECES`
-    learns: True if the embeddings of pieces are trained; else the state dictionary does not hold them
-    """
+    """An input of words by their first pieces in a pretrained encoder; `further` pieces are slots of their own."""
 
     def __init__(self, source: PretrainedLayers, further: bool, learns: bool) -> None:
         super().__init__()
@@ -122,13 +113,9 @@ class PieceInput(WordInput):
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return tensors of the pieces of B sentences, by name; no sentence has more than M further pieces.
 
-        lengths: (B,); number of words
-        first: (B, P); ids of the first pieces of words; P is the number of words and root of the longest sentence
-        position: (B, P + 1); positions of first pieces, where CLS has 0, the root follows the words and SEP follows the
-            root
-        more: (B, M); ids of further pieces, 0 at padding
-        owner: (B, M); the word that each further piece belongs to, −1 at padding
-        more_position: (B, M); positions of further pieces
+        lengths: (B,); number of words. first: (B, P); ids of first pieces. position: (B, P + 1); positions of first
+        pieces, where CLS has 0, the root follows the words and SEP the root. more, owner, more_position: (B, M); ids of
+        further pieces (0 at padding), the word of each (−1 at padding), their positions.
         """
         pieces = self.pieces.of({word for words in sentences for word in words})
         wide = max((len(words) for words in sentences), default=0) + 1
@@ -176,23 +163,15 @@ CLS, SEP, SECOND_SEP = SPECIAL_TOKENS = range(3)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Slots(EncoderOut):
-    """The L slots of each of B sentences.
-
-    The first P slots are the words and the root, which stands behind the last word. Then come CLS, SEP and another SEP,
-    then the further pieces of words (all but the first piece of each). The order of slots does not matter; order comes
-    from position embeddings alone.
+    """The L slots of B sentences, in any order: P words and root, CLS, SEP, a second SEP, then further pieces of words.
 
     words: (B, P, dim); embeddings, or the result of the first reading (`FirstReading`)
-    slots: (B, L, dim); embeddings
-    there: (B, L) bool; False at padding and at the second SEP, which only `StateTransformerDecoder` may set to True
-    position: (B, L); positions in the written sentence, where CLS has 0
-    owner: (B, L − P − 3); the word that each further piece belongs to, −1 at padding
     """
 
-    slots: Tensor
-    there: Tensor
-    position: Tensor
-    owner: Tensor
+    slots: Tensor  # (B, L, dim); embeddings
+    there: Tensor  # (B, L) bool; False at padding and at the second SEP, unless a decoder sets it
+    position: Tensor  # (B, L); positions in the written sentence, where CLS has 0
+    owner: Tensor  # (B, L − P − 3); the word that each further piece belongs to, −1 at padding
 
 
 class SlotEncoder(WordReader):
@@ -281,9 +260,7 @@ def add_graph_inputs(
 def relations_of(slots: Slots, head: Tensor) -> Tensor:
     """Return (N, L, L) long, one of `layers.RELATIONS` for each pair of slots, from arcs and from the pieces of words.
 
-    Two words may be each other's head in a graph that is no tree yet. Each then counts as a dependent of the other.
-
-    head: (N, P); the offset from each word to its head, 0 for none
+    Of two words that are each other's head (in no tree), each counts as a dependent. head: (N, P); offsets, 0 for none.
     """
     count, length = slots.position.shape
     wide = head.size(1)

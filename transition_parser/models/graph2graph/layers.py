@@ -1,9 +1,7 @@
-"""Layers of a Transformer whose attention reads the relations of a graph.
+"""Layers of a Transformer whose attention reads the relations of a graph (post-norm, GELU, as BERT's).
 
-A slot is one input vector: a word, the root, a special token, or a further piece of a word. In shapes, N counts the
-rows of a batch (sentences or states), L the slots of a row, and K its wanted slots.
-
-Source: Mohammadshahi and Henderson 2020, eqs 1 to 4; Devlin et al. 2019 (post-norm, GELU)
+N rows of L slots (a word, the root, a special token, or a further piece of a word), K of them wanted.
+Source: Mohammadshahi and Henderson 2020, eqs 1 to 4; Devlin et al. 2019
 """
 
 from __future__ import annotations
@@ -43,31 +41,20 @@ class Sizes(NamedTuple):
 
 
 class Visible(NamedTuple):
-    """The slots and relations that attention sees.
+    """The slots and relations that attention sees."""
 
-    there: (N, L) bool; False for slots that are left out
-    wanted: (N, K) or None; the indices of the slots whose vectors the last layer computes; None: all
-    relations: (N, L, L) or None; one of `RELATIONS` for each pair of slots; None: no graph
-    """
-
-    there: Tensor
-    wanted: Tensor | None = None
-    relations: Tensor | None = None
+    there: Tensor  # (N, L) bool; False for slots that are left out
+    wanted: Tensor | None = None  # (N, K); the slots whose vectors the last layer computes; None: all
+    relations: Tensor | None = None  # (N, L, L); one of `RELATIONS` for each pair; None: no graph
 
 
 class RowBlock(NamedTuple):
-    """A block of R rows of W slots. A slot sees only slots of its row.
+    """A block of R rows of W slots. A slot sees only slots of its row."""
 
-    there: (R, W) bool; False for slots that are left out
-    bias: (R, 1, 1, W); see `HeadMask`
-    queries: K, the number of slots of each row that are queries of attention
-    relations: (R, K, W) or None; one of `RELATIONS` for each query and slot; None: no graph
-    """
-
-    there: Tensor
-    bias: Tensor
-    queries: int
-    relations: Tensor | None
+    there: Tensor  # (R, W) bool; False for slots that are left out
+    bias: Tensor  # (R, 1, 1, W); see `HeadMask`
+    queries: int  # K, the number of slots of each row that are queries
+    relations: Tensor | None  # (R, K, W); None: no graph
 
     @classmethod
     def from_mask(cls, there: Tensor, relations: Tensor | None) -> RowBlock:
@@ -84,21 +71,13 @@ class Windows(NamedTuple):
 
 
 class CellLayout(NamedTuple):
-    """The order in which layers compute slots: C slots of a batch in a single list, block after block or window after
-    window.
+    """The order in which layers compute slots: C slots of a batch in one list, by blocks or windows."""
 
-    cells: (C,); for each slot of the list its index in the batch, whose (N, L) slots are numbered row after row
-    parts: the blocks, or the windows, for all layers but the last
-    last: the same for the last layer, where blocks may have fewer queries, as it computes only A slots
-    asking: (A,) or None; the places in the list of the slots that the last layer computes; None: all
-    found: (N, K) or None; the index in `asking` of each slot in `Visible.wanted`; None: all slots are wanted, in order
-    """
-
-    cells: Tensor
-    parts: list[RowBlock] | Windows
-    last: list[RowBlock] | Windows
-    asking: Tensor | None = None
-    found: Tensor | None = None
+    cells: Tensor  # (C,); the index of each slot of the list in the flattened (N, L)
+    parts: list[RowBlock] | Windows  # for all layers but the last
+    last: list[RowBlock] | Windows  # for the last layer, whose blocks may have fewer queries
+    asking: Tensor | None = None  # (A,); places of the slots that the last layer computes; None: all
+    found: Tensor | None = None  # (N, K); the index in `asking` of each wanted slot; None: all are wanted
 
     @classmethod
     def of_all(cls, visible: Visible) -> CellLayout:
@@ -116,10 +95,7 @@ class CellLayout(NamedTuple):
 
     @classmethod
     def in_windows(cls, visible: Visible, few_shapes: bool) -> CellLayout:
-        """Return a layout without the slots that `visible.there` leaves out, for attention without a graph by kernels.
-
-        A wanted slot that is left out has an arbitrary `found`. `few_shapes` pads C and A (`padded_size`).
-        """
+        """Return a layout without slots left out, for kernels without a graph; `found` of such slots is arbitrary."""
         there, wanted, _ = visible
         assert wanted is not None
         cells, lengths = there.flatten().nonzero()[:, 0], there.sum(1)
@@ -138,11 +114,7 @@ class CellLayout(NamedTuple):
 
     @classmethod
     def without_gaps(cls, visible: Visible, few_shapes: bool) -> CellLayout:
-        """Return a layout in blocks of rows of similar lengths (see `runs`), where slots that are left out only fill
-        short rows.
-
-        A wanted slot that is left out has an arbitrary `found`. `few_shapes` rounds widths up to multiples of `WIDTHS`.
-        """
+        """Return a layout in blocks of rows of similar lengths (`runs`); `found` of slots left out is arbitrary."""
         there, wanted, relations = visible
         assert wanted is not None
         matters, found = there.gather(1, wanted), torch.zeros_like(wanted)
@@ -173,11 +145,8 @@ class CellLayout(NamedTuple):
 class Layer(nn.Module):
     """A layer of self-attention and feed-forward, each followed by a norm.
 
-    The vectors of relations start at zero, so that a pretrained layer at first computes the function that it was
-    trained for. The relation "none" has trained vectors too, as in the paper.
-
-    relation_keys, relation_values: (5, d); W_1 and W_2 of eqs 3 and 4, the same for all heads, which are d wide
-    activation, activation_in_product: see `packing._replace_layers`
+    The vectors of relations, W_1 and W_2 of eqs 3 and 4, are (5, d) for all heads ("none" has vectors, too, as in the
+    paper). They start at zero, so that a pretrained layer at first computes what it was trained for.
     """
 
     activation, activation_in_product = "gelu", False
@@ -245,11 +214,7 @@ class Layer(nn.Module):
 
 
 class Transformer(nn.Module):
-    """A Transformer over the sum of the embeddings of words, positions and segments.
-
-    Positions further away than `positions` share the last embedding. With `graph`, attention reads the relations of a
-    graph.
-    """
+    """A Transformer over the sum of embeddings of words, positions (the last for all farther ones) and segments."""
 
     def __init__(self, sizes: Sizes, layers: int, positions: int, segments: int, dropout: float, graph: bool) -> None:
         super().__init__()

@@ -1,7 +1,4 @@
-"""The options of the Graph2Graph models.
-
-Source: Mohammadshahi and Henderson 2020, table 7
-"""
+"""The options of the Graph2Graph models, with sizes as in Mohammadshahi and Henderson 2020, table 7."""
 
 from __future__ import annotations
 
@@ -33,11 +30,7 @@ _SIZES = {
 
 @dataclass(frozen=True)
 class Graph2GraphOptions(WordOptions):
-    """The options of all Graph2Graph models, with sizes as in the paper.
-
-    With `pretrained`, the name of an encoder, the model copies its sizes and first layers and adds `fresh_layers` above
-    them. The pretrained layers learn at `pretrained_lr_scale` times the learning rate of the other parameters.
-    """
+    """The options of all models; `pretrained` gives the sizes, and the first layers below `fresh_layers`."""
 
     pretrained_training: str = option(
         WHOLE,
@@ -103,10 +96,7 @@ class ActionOptions(Graph2GraphOptions):
 
 @dataclass(frozen=True)
 class RefiningOptions(Graph2GraphOptions):
-    """The options of the model that finds whole trees.
-
-    Widths are as in Mohammadshahi and Henderson 2021.
-    """
+    """The options of the model that finds whole trees; widths are as in Mohammadshahi and Henderson 2021."""
 
     arc_width: int = size_option(500, "width of the vectors that stand for a word as head and as dependent")
     refine: int = option(

@@ -1,8 +1,6 @@
-"""The Recursive Non-Autoregressive Graph-to-Graph Transformer.
+"""The Recursive Non-Autoregressive Graph-to-Graph Transformer, which reads again with the tree that it found.
 
-The model finds the whole tree at once. Then it reads the sentence again, with attention to this tree as a graph.
-
-Source: Mohammadshahi and Henderson 2021 (TACL 9, Recursive Non-Autoregressive Graph-to-Graph Transformer)
+Source: Mohammadshahi and Henderson 2021 (TACL 9)
 """
 
 from __future__ import annotations
@@ -22,13 +20,11 @@ from transition_parser.states.table import ActionTable
 
 
 class RefiningDecoder(TreeDecoder):
-    """A decoder that finds whole trees and refines them by reading the sentence again.
+    """A decoder that finds whole trees and refines them by reading the sentence again, `refine` times (0: SynTr).
 
-    The first reading has no graph. Each of `refine` further readings uses the same layers and has a graph: the best
-    head of each word and the best relation of that arc, by the scores of the previous reading. All readings are
-    trained. No gradient goes through a graph. Here only the heads after the last reading are made into a tree; an
-    earlier graph may have a cycle. The number of readings is fixed. The paper also starts from the trees of other
-    parsers. `refine` = 0 gives the paper's SynTr.
+    A further reading has as its graph the best head of each word and the best relation by the previous reading, perhaps
+    with a cycle. All readings are trained; no gradient goes through a graph. The paper also starts from other parsers'
+    trees.
     """
 
     encoder: FirstReading | None

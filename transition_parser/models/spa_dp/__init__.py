@@ -1,10 +1,6 @@
 """SPA-DP: a transition-based and a graph-based parser over words with sequence-preserved attention.
 
-Sequence-preserved attention rescans the sentence once for each word, and the result is a part of the word's vector. The
-transition-based parser has a hidden layer over the words on top of the stack and at the front of the buffer. The
-graph-based parser scores each word as the head of each other word, and the relations of arcs. In shapes, B counts
-sentences, P the words and the root of the longest sentence, and N parser states.
-
+B sentences, P words and root, N parser states.
 Source: the paper of SPA-DP, the "Sequence-Preserved Attention Dependency Parser" (github.com/dugu9sword/spa-dp)
 """
 
@@ -40,10 +36,9 @@ PLACES = (("stack", 3), ("stack", 2), ("stack", 1), ("buffer", 1))  # field and 
 class SpaDecoder(MemorylessDecoder):
     """A decoder with the scores y = W_2 max(0, W_1 (r_s3 ⊕ r_s2 ⊕ r_s1 ⊕ r_b1) + b_1) + b_2; ⊕ concatenates.
 
-    The places s3, s2 and s1 (on top) are the top three words of the stack, b1 is the front word of the buffer. An empty
-    place has the vector 0. The paper uses arc-standard; here all transition systems have these places. For AMRs, s1 is
-    the current span, and s2 and s3 are the top nodes of the stack. A place with several words has the mean of their
-    vectors. The paper does not say how arcs get labels; here, as in all models, an action names its relation.
+    The places are the top three words of the stack (s1 on top) and the front of the buffer, 0 if empty. For AMRs, s1 is
+    the current span, s2 and s3 are the top nodes; a place with several words has their mean. Labels are a part of
+    actions.
     """
 
     needs = RANKS
@@ -143,10 +138,9 @@ def build(options: SpaDpOptions, resources: Resources) -> ParserModel:
 
 
 def build_graph(options: SpaDpGraphOptions, resources: Resources) -> ParserModel:
-    """Return the graph-based parser over the dictionaries of `resources`.
+    """Return the graph-based parser (eqs 8 to 10, for heads and for relations; no word is its own head).
 
-    The scores of heads follow eqs 8 and 9. Unlike in the paper, a word cannot be its own head. The loss is eq. 10 for
-    heads plus eq. 10 for relations. Raises `InputError` for a transition system that builds projective trees only.
+    Raises `InputError` for a transition system that builds projective trees only.
     """
     encoder = SpaEncoder(resources, options)
     dim, table = encoder.output_width, resources.table

@@ -1,9 +1,6 @@
 """The options and the encoder of SPA-DP: an LSTM scans the sentence, then a rescan makes a second vector of each word.
 
-In shapes, B counts sentences, P the words and the root of the longest one. The paper's artificial root stands before
-the first word. Here it stands after the last word, is read like a word, and is the right boundary of the sentence.
-
-Source: SPA-DP, sec. Sequence-Preserved Attention (eqs 12 to 26)
+B sentences, P words and root, which stands behind the words; in the paper before them. Source: SPA-DP, eqs 12 to 26
 """
 
 from __future__ import annotations
@@ -73,12 +70,8 @@ _SHAPES = 8  # approximate number of different shapes of a batch's products in b
 class SpaEncoder(RecurrentEncoder):
     """An encoder that concatenates, for each word, a bidirectional LSTM (the scan, eq. 11) and the rescan (eq. 27).
 
-    Source: SPA-DP, sec. Sequence-Preserved Attention.
-
-    The paper puts a vector of the tag, 50 wide, beside the vector of the word, 300 wide (eq. 1), as the options
-    `--no-pieces --word-table 20000 --read-tags --tag-width 50 --join-inputs concat` do. Here `WordOptions` choose the
-    inputs of a word, whose vectors are added up by default. Dropout of embeddings is as in the paper. Dropout of the
-    scan's layers and of rescans is our addition.
+    The paper's eq. 1 is `--no-pieces --word-table 20000 --read-tags --tag-width 50 --join-inputs concat`. Dropout of
+    the scan's layers and of rescans is our addition.
     """
 
     def __init__(self, resources: Resources, options: SpaDpOptions) -> None:
@@ -120,15 +113,10 @@ class SequencePreservedAttention(nn.Module):
 
         a = sigmoid(W_a v + b_a + U_a m)            how much of the word enters: its attention (eqs 16 and 21)
         r = sigmoid(W_r v + b_r + U_r m)            the reset gate: how much of the memory is kept (eq. 20)
-        n = tanh(W_n v + b_n + r ⊗ (U_n m))         eqs 18 and 22
+        n = tanh(W_n v + b_n + r ⊗ (U_n m))         eqs 18 and 22, with v and m as in eq. 23
         m = (1 − a) ⊗ m + a ⊗ n                     eq. 17
 
-    From the boundary to the target (BoT, eq. 26), a pass reads the words from the boundary up to the target's
-    neighbour. From the target to the boundary (ToB, eq. 25), a pass reads the same words in reverse order.
-
-    The paper leaves some choices open. We take its GRU (eq. 23), and apply the sigmoid of eqs 16 and 21 once. The reset
-    gate acts on the memory m: eqs 20 to 22 have the letters v and m swapped. The reset gate multiplies the product
-    U_n m, as in the GRU of PyTorch, which the paper used. One matrix product a step is then enough.
+    It reads from the boundary up to the target's neighbour (BoT, eq. 26), or in reverse order (ToB, eq. 25).
     """
 
     def __init__(self, dim: int, width: int, from_target: bool = False) -> None:
@@ -181,11 +169,7 @@ class SequencePreservedAttention(nn.Module):
 
 
 class _Done:
-    """The results of finished targets, in the order of the targets.
-
-    Without gradients, each result is copied. A view would keep alive the memory of all targets at each step, which is
-    n² vectors for a sentence of n words.
-    """
+    """The results of finished targets, in order; copies without gradients, as views would keep n² vectors alive."""
 
     def __init__(self, copies: Tensor) -> None:
         self._copies, self._count = copies, 0
@@ -218,10 +202,7 @@ def _turned(mask: Tensor) -> Tensor:
 
 
 class VanillaAttention(nn.Module):
-    """Attention without order (eqs 12 to 14): for each word the mean of all words, itself too, weighted by relevance.
-
-    One hidden layer with max(0, ·) computes relevance; the paper only asks for an MLP.
-    """
+    """Attention without order (eqs 12 to 14): for each word the mean of all words, weighted by `PairScores`."""
 
     def __init__(self, dim: int, width: int) -> None:
         super().__init__()
@@ -237,10 +218,7 @@ class VanillaAttention(nn.Module):
 
 
 class PairScores(nn.Module):
-    """A scorer of pairs of words: w · max(0, W (h_i ⊕ h_j) + b), where ⊕ concatenates.
-
-    Source: SPA-DP, eq. 8 (concat) and eq. 12
-    """
+    """A scorer of pairs of words: w · max(0, W (h_i ⊕ h_j) + b), where ⊕ concatenates (SPA-DP, eqs 8 and 12)."""
 
     def __init__(self, dim: int, width: int) -> None:
         super().__init__()

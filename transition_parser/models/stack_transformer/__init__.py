@@ -1,7 +1,4 @@
-"""The Stack-Transformer: an encoder-decoder Transformer whose cross-attention heads see the parser state.
-
-Source: Fernandez Astudillo et al. 2020
-"""
+"""The Stack-Transformer: cross-attention heads see the parser state (Fernandez Astudillo et al. 2020)."""
 
 from transition_parser.data.resources import Resources
 from transition_parser.models.registry import register

@@ -1,7 +1,4 @@
-"""The decoder of the Stack-Transformer, which scores actions from the actions so far and the parser state.
-
-Source: Fernandez Astudillo et al. 2020, sec. 3.1
-"""
+"""The decoder of the Stack-Transformer, over the actions so far (Fernandez Astudillo et al. 2020, sec. 3.1)."""
 
 from __future__ import annotations
 
@@ -40,10 +37,7 @@ class StackTransformerSearch(SearchState):
 
 
 class StackTransformerDecoder(StateDecoder):
-    """A Transformer decoder over actions whose cross-attention heads see the parser state.
-
-    padding: the id of `<pad>` among the actions
-    """
+    """A Transformer decoder over actions whose cross-attention heads see the parser state."""
 
     def __init__(self, table: ActionTable, padding: int, options: StackTransformerOptions) -> None:
         super().__init__(table)
@@ -102,10 +96,7 @@ class StackTransformerDecoder(StateDecoder):
         return self.prior(scores.flatten(0, 1), states.context[..., 1].flatten()).view(scores.shape)
 
     def visible_words(self, states: States) -> dict[str, Tensor]:
-        """Return the ranks (…, P) that the stack heads and the buffer heads see, 0 for unseen words.
-
-        Heads without a state mask see all words in any state, and are left out.
-        """
+        """Return the ranks (…, P) that stack heads and buffer heads see; heads without a mask are left out."""
         if not self.needs:
             return {}
         assert states.stack is not None and states.buffer is not None
@@ -178,10 +169,7 @@ class StackTransformerDecoder(StateDecoder):
         )
 
     def _fits_kernel(self, like: Tensor) -> bool:
-        """Return True if the kernel can read the layers, and words of the dtype and on the device of `like`.
-
-        The kernel has no dropout and no autocast to bf16. It reads plain weights or int8 codes.
-        """
+        """Return True if the kernel, without dropout and autocast, can read the layers and words like `like`."""
         if self.training or torch.is_autocast_enabled("cpu"):
             return False
         linears = [linear for layer in self.layers for linear in layer.linears()]

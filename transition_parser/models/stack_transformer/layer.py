@@ -17,10 +17,7 @@ from transition_parser.modules.layers import (
 
 
 class DecoderLayer(nn.Module):
-    """Self-attention over the actions so far, cross-attention to the words, and feed-forward (pre-norm).
-
-    The same layer serves training (all T actions at once) and search (one action a row).
-    """
+    """Self-attention over actions, cross-attention to words, feed-forward (pre-norm), for training and search."""
 
     def __init__(
         self, dim: int, heads: int, inner: int, dropout: float, attention_dropout: float, relu_dropout: float
@@ -47,12 +44,9 @@ class DecoderLayer(nn.Module):
         mask: HeadMask | None,
         position_scores: PositionScores | None = None,
     ) -> Tensor:
-        """Return the layer's output (B, T, dim).
+        """Return the layer's output (B, T, dim) for all actions at once.
 
-        x: (B, T, dim)
-        memory: keys and values of the words, (B, heads, P, dim / heads) each
-        mask: the words that each head of cross-attention may see
-        position_scores: the object that adds the scores of state positions to the mask; None if the model has none
+        memory: keys and values of the words, (B, heads, P, dim / heads) each; mask: the words that each head may see
         """
         inner = self.norms[0](x)
         x = x + self.dropout(self.self_attention(inner, inner, None, causal=True))
@@ -63,11 +57,7 @@ class DecoderLayer(nn.Module):
         return x + self.dropout(self.feed_forward(self.norms[2](x)))
 
     def step(self, x: Tensor, number: int, attention: SearchAttention) -> Tensor:
-        """Return the layer's output for one action of each of R hypotheses in search, (R, dim).
-
-        x: (R, dim)
-        number: the index of this layer in the decoder
-        """
+        """Return the output (R, dim) of this layer, number `number`, for one action of each hypothesis in search."""
         block, words = self.self_attention, self.cross_attention
         inner = self.norms[0](x)
         x = x + block.out(attention.self_attention(number, block.query(inner), block.key_value(inner)))

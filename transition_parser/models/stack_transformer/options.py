@@ -1,7 +1,4 @@
-"""The options of the Stack-Transformer.
-
-Source: Fernandez Astudillo et al. 2020, secs. 3.1 and 4
-"""
+"""The options of the Stack-Transformer (Fernandez Astudillo et al. 2020, secs. 3.1 and 4)."""
 
 from __future__ import annotations
 
@@ -13,10 +10,7 @@ from transition_parser.modules.words import WordOptions
 
 @dataclass(frozen=True)
 class StackTransformerOptions(WordOptions):
-    """The options of a Stack-Transformer.
-
-    The numbers of layers and heads and the width are as in the paper, which does not give the feed-forward width.
-    """
+    """The options of a Stack-Transformer, with sizes as in the paper (the feed-forward width is ours)."""
 
     encoder_layers: int = layers_option(6, "encoder layers", least=0)
     encoder_embed_dim: int = size_option(256, "encoder width", least=2)

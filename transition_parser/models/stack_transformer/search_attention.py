@@ -18,14 +18,11 @@ _STEPS_BETWEEN_COUNTS = 8  # for accelerators, where counting the free slots mak
 
 
 class KeyValueCache:
-    """The keys and values that self-attention reads in search.
+    """The keys and values, (B, heads, slots, d) for each layer, that self-attention reads in search.
 
-    The W hypotheses of each of B sentences share most of their actions. An action that several hypotheses share is
-    stored once, in a slot. A mask marks the slots of each hypothesis's actions, so that branching copies the mask but
-    no keys. Slots that no current hypothesis uses are filled again.
-
-    keys, values: for each layer (B, heads, slots, d), where d is the width of a head
-    ancestors: (B, W, slots) bool; True at the slots of the actions that each hypothesis has taken
+    An action that several of a sentence's W hypotheses share is stored once, in a slot. `ancestors` (B, W, slots) marks
+    the slots of each hypothesis's actions, so that branching copies the mask but no keys. Unused slots are filled
+    again.
     """
 
     def __init__(self, layers: int, sentences: int, heads: int, dim: int, like: Tensor) -> None:
@@ -60,19 +57,13 @@ class KeyValueCache:
         return torch.zeros(seen.shape, dtype=self.keys[0].dtype, device=seen.device).masked_fill_(~seen, float("-inf"))
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Store keys and values of the newest actions, and return all keys and values, (B, heads, slots, d) each.
-
-        keys, values: (B, heads, W, d)
-        """
+        """Store keys and values (B, heads, W, d) of the newest actions, and return all of the layer's."""
         for stored, new in ((self.keys[layer], keys), (self.values[layer], values)):
             stored.flatten(0, 2).index_copy_(0, self._newest, new.reshape(-1, new.size(-1)))
         return self.keys[layer], self.values[layer]
 
     def reorder_beam(self, origin: Tensor) -> None:
-        """Let hypothesis w of sentence b continue the earlier hypothesis `origin[b, w]`.
-
-        origin: (B, W'); the earlier hypothesis that each of the W' new hypotheses continues
-        """
+        """Let hypothesis w of sentence b continue the earlier hypothesis `origin[b, w]`, for `origin` (B, W')."""
         sentence = torch.arange(len(origin), device=origin.device)[:, None]
         self.ancestors = self.ancestors[sentence, origin]
 
@@ -103,10 +94,7 @@ class KeyValueCache:
 class SearchAttention:
     """The attention of all layers in one search, by matrix products over the actions of all hypotheses of a sentence.
 
-    A mask hides the actions that a hypothesis has not taken itself, see `KeyValueCache`. Each of B sentences has W
-    hypotheses, at first one; the R = B · W hypotheses are rows, in the order of the sentences.
-
-    attentions: the cross-attention of each layer
+    A mask hides the actions that a hypothesis has not taken itself. Rows are as in `SearchState`.
     """
 
     def __init__(
@@ -137,11 +125,7 @@ class SearchAttention:
         )
 
     def self_attention(self, layer: int, query: Tensor, key_value: Tensor) -> Tensor:
-        """Return the heads' outputs (R, dim) of attention to the actions so far.
-
-        query: (R, dim)
-        key_value: (R, 2 dim); keys and values of the newest actions, which are stored
-        """
+        """Return the heads' outputs (R, dim) of attention to the actions so far; stores `key_value` (R, 2 dim)."""
         query, keys, values = (self._beams(layer, x) for x in (query, *key_value.chunk(2, -1)))
         keys, values = self.cache.write(layer, keys, values)
         return self.attentions[layer].weighted_values(query, keys, values, self._past).flatten(0, 1)

@@ -1,8 +1,6 @@
-"""Masks and positions by which decoder cross-attention heads see the parser state.
+"""Masks and positions by which cross-attention heads see the parser state, by ranks on the stack and in the buffer.
 
-In shapes, B counts derivations, T their steps, and P the words and the root of the longest sentence. A word's rank is
-its place on the stack, counted from the top, or in the buffer, counted from the front (`States`).
-Source: Fernandez Astudillo et al. 2020, sec. 3.1.
+B derivations of T steps, P words and root. Source: Fernandez Astudillo et al. 2020, sec. 3.1
 """
 
 from __future__ import annotations
@@ -18,19 +16,13 @@ from transition_parser.states.states import States
 
 @dataclass(frozen=True)
 class StateHeads:
-    """The cross-attention heads that see only the stack or only the buffer. The other heads see all words.
+    """The cross-attention heads that see only the stack or only the buffer. The other heads see all words."""
 
-    stack, buffer: the number of heads that see the stack, and of heads that see the buffer
-    window: `all` for the whole stack or buffer, `top2` for the first two words of each
-    positions: True to add embeddings of ranks to the keys of these heads (variant d of the paper)
-    top_ranks: the number of ranks that the two words on top of the stack take, see `BatchedMachine`
-    """
-
-    stack: int = 1
-    buffer: int = 1
-    window: str = "all"
-    positions: bool = False
-    top_ranks: int = 2
+    stack: int = 1  # the number of heads that see the stack
+    buffer: int = 1  # likewise
+    window: str = "all"  # `all`, or `top2` for the first two words of each
+    positions: bool = False  # True to add embeddings of ranks to keys (variant d)
+    top_ranks: int = 2  # ranks that the top two words take, see `BatchedMachine`
 
     @property
     def count(self) -> int:
@@ -50,10 +42,7 @@ class StateHeads:
         return stack * (stack <= of_stack), buffer * (buffer <= of_buffer)
 
     def ranks(self, stack: Tensor, buffer: Tensor) -> Tensor:
-        """Return (B, state heads, T, P), the ranks that each state head sees, 0 for unseen words.
-
-        stack, buffer: (B, T, P); the ranks
-        """
+        """Return the ranks that each state head sees, (B, state heads, T, P), 0 for unseen words."""
         stack, buffer = self.within_window(stack, buffer)
         return torch.stack([stack] * self.stack + [buffer] * self.buffer, 1)
 
@@ -65,11 +54,7 @@ class StateHeads:
         positions: StatePositions | None,
         dtype: torch.dtype,
     ) -> tuple[HeadMask, PositionScores | None]:
-        """Return the mask of all heads (see `mask`), and the object that adds the scores of `positions`, if given.
-
-        states: (B, T, …)
-        words: (B, P) bool; True at words and root
-        """
+        """Return the mask of all heads (see `mask`) in states (B, T, …), and what adds the scores of `positions`."""
         if not self.count or states.stack is None or states.buffer is None:
             return HeadMask.from_visible(words[:, None, None, :])._replace(alive=None), None
         ranks = self.ranks(states.stack, states.buffer)
@@ -77,13 +62,7 @@ class StateHeads:
         return mask, PositionScores(positions, ranks, mask) if positions else None
 
     def mask(self, ranks: Tensor, words: Tensor, heads: int, dtype: torch.dtype = torch.float) -> HeadMask:
-        """Return the mask of all heads.
-
-        With `self.positions`, only the heads that see all words have a bias. `PositionScores` adds that of state heads.
-
-        ranks: (B, state heads, T, P)
-        words: (B, P) bool; True at words and root
-        """
+        """Return the mask of all heads, with `positions` of free heads alone: `PositionScores` adds the others."""
         batch, state_heads, steps, width = ranks.shape
         shape = (batch, heads - state_heads, steps, width)
         free = _bias(~words[:, None, None, :], dtype).expand(shape)
@@ -98,13 +77,9 @@ def _bias(unseen: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 class StatePositions(nn.Module):
-    """Embeddings p of ranks. Their scores q·(p W^K) are gathered by rank, so no (T, P, dim) tensor is made.
+    """Embeddings p of ranks, learned or sinusoidal (sec. 5); all ranks above `ranks` share one.
 
-    Source: Fernandez Astudillo et al. 2020, sec. 3.1, the term p_ti of the score function; sec. 5 for sinusoids and a
-    short range.
-
-    ranks: the number of ranks that have an embedding of their own; larger ranks share one
-    sinusoidal: True for fixed sinusoids, the same for stack and buffer; False for learned embeddings
+    Their scores q·(p W^K), the term p_ti of sec. 3.1, are gathered by rank, so that no (T, P, dim) tensor is made.
     """
 
     def __init__(self, dim: int, heads: StateHeads, ranks: int, sinusoidal: bool) -> None:
@@ -127,12 +102,9 @@ class StatePositions(nn.Module):
         return self.table @ attention.key_value.weight[: self.table.size(2)].t()
 
     def forward(self, query: Tensor, index: Tensor, attention: Attention, nowhere: Tensor | None = None) -> Tensor:
-        """Return (B, state heads, T, P), the scores to add before the softmax.
+        """Return (B, state heads, T, P), the scores to add before the softmax, for queries with the state heads first.
 
-        query: (B, heads, T, d); the queries, the state heads first; d is the width of a head
-        index: (B, state heads, T, P); see `index`
-        attention: the attention whose W^K projects the embeddings
-        nowhere: (B, state heads, T, 1) or None; the score of words of rank 0; None: the score of their embedding
+        nowhere: (B, state heads, T, 1), the score of words of rank 0; None: the score of their embedding
         """
         state_heads, width = len(self.role), query.size(-1)
         keys = self.keys(attention).unflatten(-1, (-1, width))  # (2, largest + 1, heads, d)
@@ -148,11 +120,7 @@ class StatePositions(nn.Module):
 
 
 class PositionScores:
-    """The scores of state positions in one batch, as a part of the cross-attention mask of each layer.
-
-    ranks: (B, state heads, T, P)
-    mask: the result of `StateHeads.mask`, whose bias is for the heads that see all words
-    """
+    """The scores of state positions in one batch, as a part of the cross-attention mask of each layer."""
 
     def __init__(self, positions: StatePositions, ranks: Tensor, mask: HeadMask) -> None:
         assert mask.alive is not None

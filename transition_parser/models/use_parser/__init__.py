@@ -1,9 +1,6 @@
-"""The Unified Structure Encoder: each structure of a configuration has attention heads of its own.
+"""The Unified Structure Encoder: stack, buffer, actions, arcs and relations have attention heads of their own.
 
-The structures are the stack, the buffer, the actions so far, the arcs and the relations. Learned vectors, the
-indicators, tell the heads of a structure the place of each word in the structure.
-
-Source: Ji et al. 2021
+Learned vectors, the indicators, tell heads the place of each word in the structure. Source: Ji et al. 2021
 """
 
 from transition_parser.data.resources import Resources

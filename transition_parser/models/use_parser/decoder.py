@@ -1,7 +1,4 @@
-"""The decoder: layers of structure encoders over words, actions and indicators, then scores of kinds and labels.
-
-Source: Ji et al. 2021, secs. 4 and 5
-"""
+"""The decoder: layers of structure encoders, then scores of kinds and labels (Ji et al. 2021, secs. 4 and 5)."""
 
 from __future__ import annotations
 
@@ -38,10 +35,7 @@ def kind_scores(options: UseOptions, count: int) -> HiddenLayer:
 
 
 class PlainClassifier(nn.Module):
-    """The classifier for AMRs: a linear layer over the configuration scores the labels of all kinds.
-
-    It does not read words, because no arc of an AMR is between two words.
-    """
+    """The classifier for AMRs: a linear layer over the configuration; no arc of an AMR is between two words."""
 
     needs: tuple[str, ...] = ()
 
@@ -67,14 +61,11 @@ class PlainClassifier(nn.Module):
 class TreeClassifier(nn.Module):
     """The classifier for trees: the configuration and a biaffine form of two words score relations (eq. 5).
 
-    LEFT-ARC and RIGHT-ARC share the weights. SHIFTs that name words need no scores for the words, because only one such
-    SHIFT is legal.
-
-    arc_of_kind: (K,); the index of each kind in `ARC_KINDS`, −1 for other kinds
+    LEFT-ARC and RIGHT-ARC share the weights. SHIFTs that name words need no scores: only one is legal.
     """
 
     needs = RANKS
-    arc_of_kind: Tensor
+    arc_of_kind: Tensor  # (K,); the index of each kind in `ARC_KINDS`, −1 for other kinds
 
     def __init__(self, table: ActionTable, kinds: Kinds, options: UseOptions, words: int) -> None:
         super().__init__()
@@ -139,12 +130,9 @@ Contents = Mapping[str, Content]
 class UseSearch(SearchState):
     """The state of a search with a Unified Structure Encoder.
 
-    places: for each layer, the parts of queries in all steps that have a marker of their own (`UseLayer.places`)
-    words: for each layer, the content of the words of the sentences still in search; None where no head reads words
-    padding: (B, P) bool; True where there is no word or root
-    vocabulary: for each layer, the content of all actions, as one sentence; None where no head reads actions
+    places: for each layer, the parts of queries that depend on the step alone (`UseLayer.places`)
+    words, vocabulary: for each layer, the content of words, and of all actions as one sentence; None if unread
     ends: the result of `TreeClassifier.ends` for all sentences of the batch; None for AMRs
-    history: (R, steps); the actions so far of R hypotheses, `</s>` first
     """
 
     def __init__(
@@ -169,10 +157,7 @@ class UseSearch(SearchState):
 
 
 class UseDecoder(StateDecoder):
-    """A decoder where each structure of `Structures` has heads of its own in every layer.
-
-    Relations are scored by the two words that an arc would connect, whatever structures are seen.
-    """
+    """A decoder where each structure of `Structures` has heads of its own in every layer."""
 
     def __init__(self, table: ActionTable, padding: int, words: int, options: UseOptions) -> None:
         super().__init__(table)

@@ -1,7 +1,5 @@
 """A layer of the Unified Structure Encoder: queries and heads of each structure (stack, …) read words or actions.
 
-Indicators tell a head the place of an item in its structure. A hidden layer joins the results.
-
 Source: Ji et al. 2021, secs. 3, 4.1 and 4.2, figures 3 and 7
 """
 
@@ -32,16 +30,11 @@ _FIELDS = {
 
 @dataclass(frozen=True)
 class Structures:
-    """The structures, in the order of their heads: actions come first, structures of trees last.
+    """The structures, in the order of their heads: actions come first, structures of trees last."""
 
-    heads: number of heads of each structure, 0 for a structure that is not seen
-    bound: indicators further from 0 than this are not told apart
-    relations: number of relations, 0 (none) included
-    """
-
-    heads: dict[str, int]
-    bound: int
-    relations: int
+    heads: dict[str, int]  # number of heads of each structure, 0 for one that is not seen
+    bound: int  # indicators further from 0 are not told apart
+    relations: int  # number of relations, 0 (none) included
 
     @classmethod
     def from_options(cls, options: UseOptions, relations: int, has_trees: bool) -> Structures:
@@ -86,11 +79,7 @@ class Structures:
         return torch.stack([self.row(name, indicators(name, states)) for name in self.of_words]).long()
 
     def row(self, name: str, indicator: Tensor) -> Tensor:
-        """Return the row that each indicator has in the table of a structure.
-
-        Each relation has a row. In other structures each indicator from −bound to bound has a row; smaller and larger
-        indicators have the first and the last of these rows. Actions have no rows below 0.
-        """
+        """Return the row of each indicator in the table of a structure; those beyond ±bound share the outer rows."""
         if name == ACTIONS:
             return indicator.clamp_max(self.bound)
         return (indicator if name == RELATIONS else indicator.clamp(-self.bound, self.bound)) + self.bound
@@ -99,9 +88,8 @@ class Structures:
 def indicators(name: str, states: States) -> Tensor:
     """Return (…, P), the indicators of P words in the structure `name`.
 
-    For the stack and the buffer: k > 0 for the k-th word from the top of the stack (or front of the buffer), −s for a
-    word that left s steps ago and has not come back, 0 for a word that was never there. For arcs: the offset from a
-    word to its head. For relations: the id of the word's relation.
+    Stack, buffer: the rank k > 0; −s for a word that left s steps ago; 0 for never. Arcs: the offset to the head.
+    Relations: the id of the word's relation.
     """
     inside, *left = (getattr(states, field) for field in _FIELDS[name])
     return inside - left[0] if left else inside
@@ -118,16 +106,10 @@ def structure_numbers(names: Sequence[str], heads: Sequence[str]) -> Tensor:
 
 
 class StructureHeads(nn.Module):
-    """Attention heads for all structures over the same items X: those over words, or that over actions.
+    """Attention heads with the keys W_K (X + S_K) and values W_V (X + S_V) over items X: words, or actions.
 
-    A head has the keys W_K (X + S_K) and the values W_V (X + S_V), with its own W_K and W_V. S_K and S_V are the
-    indicators of its structure, which all heads of this structure share.
-
-    items: D, width of items
-    structure: (H,); the number of each head's structure
-    values: number of indicators in the table of each structure; not the values of attention
-    width: d, width of a head
-    key_indicators, value_indicators: (structures, values, D); S_K and S_V
+    Each head has its own W_K and W_V. S_K and S_V, (structures, values, D), are the indicators of its structure.
+    `structure` (H,) is the number of each head's structure, `width` the width of a head.
     """
 
     structure: Tensor
@@ -160,28 +142,19 @@ WORDS = "words"  # a kind of items that heads read, beside `ACTIONS`
 
 
 class IndicatorIndex(NamedTuple):
-    """The indicators (see `StructureHeads`) that the words, or the actions, have. They are the same in all layers.
+    """The indicators that words, or actions, have in all layers; `index` and `unseen` are as in `attend`."""
 
-    index, unseen: as in `attend`, but `index` counts from the start of `rows`
-    rows: the rows of the tables of indicators that may be used
-    """
-
-    index: Tensor
+    index: Tensor  # counts from the start of `rows`
     unseen: Tensor | None
-    rows: slice
+    rows: slice  # of the tables of indicators that may be used
 
 
 class UseLayer(nn.Module):
     """A layer that maps the vectors c of configurations to new vectors c. The first layer has no c to read.
 
-    The query is W_Q (m_t + m_structure + c), where m are learned markers and + is concatenation. W_Q is stored in three
-    parts. The paper says only that there are residual connections and layer norms "on MLP and USE modules". Here, as in
-    the Transformers of `modules.layers`, the heads' results are added to c, which has the same width. The hidden layer
-    reads the norm of that sum, and its result is added to the sum. The queries read the norm of c. The results of
-    structures without heads, and of structures that are left out, are zeros.
-
-    words, actions: widths of the vectors of words and of actions
-    first: True for the first layer
+    The query is W_Q (m_t ⊕ m_structure ⊕ c), with learned markers m; W_Q is stored in three parts. Of residuals and
+    norms the paper says only that they are "on MLP and USE modules": here, pre-norm, the heads' results are added to c,
+    then those of a hidden layer. Structures without heads give zeros.
     """
 
     def __init__(self, options: UseOptions, structures: Structures, words: int, actions: int, first: bool) -> None:
@@ -221,12 +194,8 @@ class UseLayer(nn.Module):
     ) -> Tensor:
         """Return (B, T, width), the new vectors c.
 
-        c: (B, T, width) or None; the vectors of the layer below
-        place: (T, heads · d), or (1, heads · d) for all steps; see `places`
-        shape: (B, T); sentences, and the steps in training or the hypotheses of a sentence in search
-        contents: `WORDS` → content of B sentences; `ACTIONS` → content of B derivations with T queries each, or in
-            search of B · T derivations with one query each
-        indices: the indicators of each kind of items
+        place: (T or 1, heads · d), see `places`. shape: sentences, and steps in training or hypotheses in search.
+        contents: of `WORDS`, and of `ACTIONS`: B derivations with T queries, in search B · T derivations with one query
         """
         query = self._query(c, place).expand(-1, *shape, -1)
         read, done = [], 0

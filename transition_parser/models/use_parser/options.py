@@ -1,7 +1,4 @@
-"""The options of the Unified Structure Encoder.
-
-Source: Ji et al. 2021, sec. 7 and table 7
-"""
+"""The options of the Unified Structure Encoder (Ji et al. 2021, sec. 7 and table 7)."""
 
 from __future__ import annotations
 
@@ -16,11 +13,7 @@ _WIDEST_PAIR = 1 << 10  # upper limit of `relation_width`, whose square is about
 
 @dataclass(frozen=True)
 class UseOptions(WordOptions):
-    """The options of the Unified Structure Encoder, with sizes as in the paper.
-
-    The paper does not give the bound of indicators, the width of markers, the width of actions, and the width of the
-    vectors of head and dependent from which a relation is scored.
-    """
+    """The options, with sizes as in the paper; the bound of indicators and widths of markers and actions are ours."""
 
     lexical_encoder: str = option(
         TRANSFORMER,
