@@ -49,20 +49,11 @@ class LegalCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
 class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     """Label-smoothed cross-entropy of actions. The softmax and the smoothing are over the legal actions.
 
-    With `softmax_over` "all" both are over the whole vocabulary, as in Fernandez Astudillo et al. 2020. Legality then
-    limits only search.
-
-    Validation data may have actions that the training data does not have (unseen relations). These actions and the
-    actions after them in the sentence have no loss, but count as actions when the mean loss is logged. In training an
-    illegal target is an error. The loss of tags (`TagHeads.loss`) is added if the model is trained to predict them.
-
-    If the batch has several correct actions for a state (`--oracle dynamic`), all of them are targets together. With
-    `action_loss` "hinge" the loss of actions is the loss of Ji et al. 2021, see `hinge_and_relations`. If the batch has
-    the probabilities of a teacher (`--teacher`), their cross-entropy is a part of the loss.
-
-    For models that score graphs (`GraphDecoder`), decisions about graphs (see `Decision`) take the place of actions.
-    The loss is still divided by the number of actions, which is about the number of choices (head and relation of each
-    word). A sentence of validation data with an unseen action then has no loss at all.
+    With `softmax_over` "all" they are over all actions, as in Fernandez Astudillo et al. 2020; legality then limits
+    search alone. In validation data an action that is unknown, and what follows it, has no loss. In training an illegal
+    target is an error. `TagHeads.loss`, all correct actions of a dynamic oracle, and a teacher's probabilities are
+    parts of the loss. For a `GraphDecoder`, decisions take the place of actions; the loss is still divided by the
+    number of actions.
     """
 
     def __init__(

@@ -16,37 +16,23 @@ Sample = Mapping[str, Any]  # a batch of fairseq, as `TransitionDataset.collater
 
 
 class Steps(NamedTuple):
-    """T steps of B derivations with V actions, or T places (such as words) of a `Decision` with V candidates.
+    """T steps of B derivations with V actions, or T places (such as words) of a `Decision` with V candidates."""
 
-    scores: (B, T, V); the scores of the actions or candidates, before the softmax.
-    legal: (B, T, V); 1 for actions or candidates that compete, 0 for the others.
-    target: (B, T) int64; the gold actions or candidates.
-    counted: (B, T) bool; False at steps without a loss.
-    """
-
-    scores: Tensor
-    legal: Tensor
-    target: Tensor
-    counted: Tensor
+    scores: Tensor  # (B, T, V); before the softmax
+    legal: Tensor  # (B, T, V); 1 for those that compete, else 0
+    target: Tensor  # (B, T)
+    counted: Tensor  # (B, T) bool; False at steps without a loss
 
 
 class Taught(NamedTuple):
-    """The probabilities that a teacher gives to actions, or to heads and relations.
+    """The probabilities that a teacher gives, 0 for choices that do not compete, and their share in the loss."""
 
-    probabilities: one tensor for actions, (B, T, V), or two tensors (B, N, K) for N words of trees, with K candidate
-        heads and K candidate relations, as in `GraphDecoder.decisions`; 0 for choices that do not compete.
-    weight: the share of their cross-entropy in the loss.
-    """
-
-    probabilities: Sequence[Tensor]
+    probabilities: Sequence[Tensor]  # of actions (B, T, V); or of heads and of relations, (B, N, K) each
     weight: float
 
 
 class ActionLoss:
-    """The cross-entropy of the gold action, or of the set of correct actions if the batch has the key `correct`.
-
-    If the batch has a teacher's probabilities, their cross-entropy gets the share `Taught.weight` of the loss.
-    """
+    """The cross-entropy of the gold action or of the set of `correct` actions, mixed with a teacher's (`Taught`)."""
 
     def __init__(self, smoothing: float, padding: int, only_legal: bool = True) -> None:
         self.smoothing, self.padding, self.only_legal = smoothing, padding, only_legal
@@ -110,10 +96,7 @@ class HingeLoss(ActionLoss):
 
 
 class DecisionLoss:
-    """The cross-entropy of the decisions of a `GraphDecoder` about a graph.
-
-    If the batch has a teacher's probabilities, their cross-entropy gets the share `Taught.weight` of the loss.
-    """
+    """The cross-entropy of the decisions of a `GraphDecoder`, mixed with a teacher's (`Taught`)."""
 
     def __init__(self, smoothing: float) -> None:
         self.smoothing = smoothing
@@ -171,10 +154,7 @@ _FAR = 1e9  # lowers illegal scores below all others; −inf · 0 would be NaN
 
 
 class LegalLoss(torch.autograd.Function):
-    """Label-smoothed cross-entropy over legal actions with few passes over the vocabulary.
-
-    With a large vocabulary, the passes that autograd would make cost as much as the network.
-    """
+    """Label-smoothed cross-entropy over legal actions, with fewer passes over the vocabulary than autograd makes."""
 
     @staticmethod
     def forward(ctx, logits: Tensor, legal: Tensor, target: Tensor, counted: Tensor, eps: float):
@@ -211,10 +191,7 @@ MARGIN = 1.0
 def cross_entropy_of_correct(scores: Tensor, legal: Tensor, correct: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
     """Return (loss, negative log-probability of the set of correct actions) for each of N states, (N,) each, in nats.
 
-    scores: (N, V), before the softmax, for V actions
-    legal: (N, V), 1 for the actions that compete, 0 for others
-    correct: (N, V) bool, the correct actions, which are among the competing actions
-    smoothing: the share of the loss that rewards all competing actions equally
+    `smoothing` is the share of the loss that rewards all competing actions equally.
     """
     scores = scores.float()
     competing = scores.masked_fill(legal == 0, float("-inf"))
@@ -227,18 +204,10 @@ def cross_entropy_of_correct(scores: Tensor, legal: Tensor, correct: Tensor, smo
 def hinge_and_relations(
     scores: Tensor, legal: Tensor, correct: Tensor, gold_arcs: Tensor, kind: Tensor, kinds: int, weight: float
 ) -> Tensor:
-    """Return the loss of N states, (N,): weight · hinge + (1 − weight) · cross-entropy of the relations.
+    """Return the loss of N states, (N,): weight · hinge + (1 − weight) · cross-entropy of the relations of gold arcs.
 
-    Source: Ji et al. 2021, sec. 5.1. Their classifier scores kinds of actions (SHIFT, LEFT-ARC, …); here the score of a
-    kind is the log-sum-exp over its legal actions. For a model that scores kinds first and relations second, the two
-    definitions differ only by a term that all kinds share. The hinge is 0 if the best correct kind leads the best wrong
-    kind by `MARGIN`. The relation of each correct arc of the gold tree competes with the other relations of its kind.
-
-    scores, legal, correct: as in `cross_entropy_of_correct`
-    gold_arcs: (N, V) bool, the correct actions that build an arc of the gold tree
-    kind: (V,) int64, the kind of each action
-    kinds: the number of kinds
-    weight: the weight of the hinge
+    The score of a kind, (V,) of `kinds`, is the log-sum-exp of its legal actions. The hinge is 0 if the best correct
+    kind leads the best wrong kind by `MARGIN`. Source: Ji et al. 2021, sec. 5.1, where a classifier scores the kinds.
     """
     competing = scores.float().masked_fill(legal == 0, float("-inf"))
     highest = competing.amax(1, keepdim=True).detach()

@@ -27,17 +27,11 @@ TagTargets = Callable[[Annotations, int], dict[str, Tensor]]
 
 
 class _Known(NamedTuple):
-    """The parts of a batch that are the same in all epochs.
+    """The parts of a batch that are the same in all epochs."""
 
-    features: (B, P, F) int64; the F values of `ActionTable.features` at the P positions (words, then the root) of each
-        of B sentences
-    states: field of `States` → (B, T, …), the values before each of the T actions of the derivations
-    trees: the trees that the derivations build, only if the dataset has `trees=True`
-    """
-
-    features: Tensor | None
-    states: dict[str, Tensor] | None
-    trees: GoldTrees | None
+    features: Tensor | None  # (B, P, F); `ActionTable.features` of words and root
+    states: dict[str, Tensor] | None  # `States` (B, T, …) before each of T actions
+    trees: GoldTrees | None  # in place of `states`, with `trees=True`
 
     @property
     def bytes(self) -> int:
@@ -48,16 +42,11 @@ class _Known(NamedTuple):
 
 @dataclass(frozen=True)
 class Sentences:
-    """The sentences of a corpus and their derivations. Raises `ValueError` if the numbers of both differ.
+    """The sentences of a corpus and their derivations. Raises `ValueError` if the numbers of both differ."""
 
-    words: the normalised words of each sentence
-    source: the ids of the words' pieces, 1-D tensors that end in `</s>`
-    target: the ids of the derivations' actions, likewise; None for parsing
-    """
-
-    words: Sequence[Sequence[str]]
-    source: Sequence[Tensor]
-    target: Sequence[Tensor] | None = None
+    words: Sequence[Sequence[str]]  # normalised
+    source: Sequence[Tensor]  # piece ids, 1-D tensors that end in `</s>`
+    target: Sequence[Tensor] | None = None  # action ids, likewise
 
     def __post_init__(self) -> None:
         if self.target is not None and len(self.source) != len(self.target):
@@ -69,20 +58,12 @@ class Sentences:
 
 @dataclass(frozen=True)
 class WordData:
-    """The annotations of the words of a corpus, and functions that turn annotations into tensors.
+    """The annotations of the words of a corpus, and functions that turn annotations into tensors."""
 
-    annotations: column, such as `upos` → sentence → value of each word
-    masked: column that the model reads → fraction of sentences in which the column is masked, drawn anew each epoch
-    read: takes the indices, the normalised words and the annotations of some sentences, and returns the word inputs
-        of the model other than pieces
-    targets: takes annotations of B sentences and their width P (words of the longest, plus 1 for the root), and
-        returns the targets (B, P, …) of the tag predictors
-    """
-
-    annotations: Annotations = field(default_factory=dict)
-    masked: Mapping[str, float] = field(default_factory=dict)
-    read: ReadWords | None = None
-    targets: TagTargets | None = None
+    annotations: Annotations = field(default_factory=dict)  # column → sentence → value of each word
+    masked: Mapping[str, float] = field(default_factory=dict)  # column → fraction of sentences, drawn each epoch
+    read: ReadWords | None = None  # makes the word inputs of the model besides pieces
+    targets: TagTargets | None = None  # makes the targets (B, P, …) of the tag predictors
 
     def split(self, ids: Sequence[int], seed: int, epoch: int) -> tuple[Annotations, Annotations]:
         """Return the annotations of the sentences `ids` twice: as the model reads them, and as prediction targets."""
@@ -99,14 +80,11 @@ class WordData:
 
 
 class TransitionDataset(FairseqDataset):
-    """fairseq's dataset of pairs of piece ids and action ids. For parsing, the action ids may be missing.
+    """fairseq's dataset of pairs of piece ids and action ids.
 
-    annotations: the annotations of the words
-    needs: the fields of `States` that the model reads
-    trees: True for batches with the gold trees (key `trees`) in place of the states before each action
-    references: the gold graph of each sentence, which batches pass on unchanged
-    alpha: the probability of leaving out a merge of two pieces; words are split anew in each epoch (BPE-dropout,
-        Provilkov et al. 2020); None: pieces are not sampled
+    needs: the fields of `States` that the model reads. trees: True for batches with gold trees in place of the states.
+    references: gold graphs, which batches pass on. alpha: the probability of leaving out a merge of two pieces; words
+    are split anew in each epoch (BPE-dropout, Provilkov et al. 2020)
     """
 
     def __init__(
@@ -143,10 +121,7 @@ class TransitionDataset(FairseqDataset):
         return {"id": index, "source": source, "target": None if target is None else target[index]}
 
     def _draws(self, index: int) -> Iterator[float]:
-        """Yield the random numbers that determine the sampled pieces of a sentence.
-
-        The numbers depend neither on the process nor on the order in which sentences are read.
-        """
+        """Yield the random numbers that sample the pieces of a sentence, the same in any process and order."""
         generator = np.random.default_rng([self.seed, self.epoch, index, _PIECES])
         while True:
             yield from generator.random(64).tolist()
@@ -192,8 +167,7 @@ class TransitionDataset(FairseqDataset):
     def _known(self, ids: list[int], source: Tensor, target: Tensor | None) -> _Known:
         """Return the parts of a batch that depend neither on the epoch nor on the division of words into pieces.
 
-        fairseq's batches stay the same from epoch to epoch, so these parts are cached, up to `CACHE_BYTES`. The cache
-        helps only with `--num-workers 0`: worker processes start with an empty cache in each epoch.
+        fairseq's batches stay the same, so these parts are cached (not with `--num-workers`, whose caches start empty).
         """
         key = tuple(ids)
         if key in self._cache:
@@ -242,17 +216,16 @@ class TransitionDataset(FairseqDataset):
     def ordered_indices(self) -> np.ndarray:
         """Return the indices ordered by length, in random order within one length.
 
-        The order depends on `seed` alone, so that resumed training has the same batches. numpy's global seed would not
-        do, because fairseq sets it by the epoch in which training was started or resumed.
+        The order depends on `seed` alone, not on numpy's global seed, so that resumed training has the same batches.
         """
         order = np.random.default_rng(self.seed).permutation(len(self)) if self.shuffle else np.arange(len(self))
         return order[np.argsort(self.num_tokens_vec(order), kind="mergesort")]
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
-        """Return fairseq's batches, which hold all sentences. Raises `InputError` if there are none.
+        """Return fairseq's batches of all sentences. Raises `InputError` if there are none.
 
-        A sentence of more than `max_tokens` tokens, which fairseq refuses, is a batch of its own. fairseq leaves out
-        the last batch if its size is no multiple of `required_batch_size_multiple`; here it is one more batch.
+        Two things fairseq would leave out are batches of their own: a sentence of more than `max_tokens`, and the rest
+        at the end.
         """
         if not len(indices):
             raise InputError("the data hold no sentences")

@@ -43,11 +43,7 @@ _FILLER = re.compile(r"madeupword\d{4}")  # a symbol with which fairseq-preproce
 
 @dataclass(frozen=True)
 class Resources:
-    """The two dictionaries, the word splitter and the transition system of one data folder or model.
-
-    A model is built from `source_dictionary`, `target_dictionary` and `table`, and from `columns`, `vectors` and
-    `frequent_words` where it reads them.
-    """
+    """The two dictionaries, the word splitter, the transition system, and what else a data folder or model has."""
 
     source_dictionary: Vocabulary
     target_dictionary: Vocabulary
@@ -108,10 +104,7 @@ class Resources:
         return self.encode_pieces([piece for word in self.pieces.sample(words, p, draws) for piece in word])
 
     def encode_all(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-        """Return the piece ids of sentences of normalised words, each with `</s>`.
-
-        All new words are encoded in one call of sentencepiece, because the overhead of a call is large.
-        """
+        """Return the piece ids of sentences of normalised words, each with `</s>`, by one call of sentencepiece."""
         words = dict.fromkeys(word for sentence in sentences for word in sentence)
         ids = self._kept_ids.values(words, lambda new: map(self._piece_ids, self.pieces.split(new)))
         return [self._ended([i for word in sentence for i in ids[word]]) for sentence in sentences]

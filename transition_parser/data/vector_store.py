@@ -16,10 +16,7 @@ CHUNK = 256  # the number of sentences computed at once
 
 
 class VectorStore:
-    """A file of word vectors, (number of all words, width) float16, which is written whole or not at all.
-
-    lengths: the number of words of each sentence, in order
-    """
+    """A file of word vectors, (all words, width) float16, of sentences with `lengths` words, written whole."""
 
     def __init__(self, path: Path, lengths: Sequence[int], width: int) -> None:
         self.path, self.width = path, width
@@ -34,8 +31,8 @@ class VectorStore:
     def fill(self, compute: Callable[[range], Sequence[np.ndarray]], step: Callable[[int], None]) -> None:
         """Write the file unless it is there. Raises `InputError` if the folder may not be written, or the disk is full.
 
-        compute: takes a range of sentence indices, and returns an array (words, width) for each sentence
-        step: reports progress; called with the number of sentences that have been added
+        compute: returns an array (words, width) for each sentence of a range; step: reports the number of sentences
+        added
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

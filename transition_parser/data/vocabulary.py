@@ -17,12 +17,9 @@ _ENTRY = re.compile(rf"\S+ {_COUNT.pattern}(?: {_OVERWRITE})?")
 
 
 class Vocabulary:
-    """Symbols with consecutive ids, numbered as by `fairseq.data.Dictionary`, which training uses.
+    """Symbols with consecutive ids, as `fairseq.data.Dictionary` numbers them, without importing fairseq.
 
-    The same files give the same ids, without importing fairseq. A symbol that is listed twice has its last id.
-
-    symbols: the symbols of the file, without `SPECIAL`
-    counts: the frequency of each symbol in training; by default 0
+    A symbol that is listed twice has its last id. `counts` are frequencies in training.
     """
 
     def __init__(self, symbols: Sequence[str] = (), counts: Sequence[int] | None = None) -> None:
@@ -58,10 +55,9 @@ class Vocabulary:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Vocabulary:
-        """Read a file that `fairseq-preprocess` wrote.
+        """Read a file of `fairseq-preprocess`. Raises `InputError`, which names the line, for any other.
 
         A line has a symbol and its count. `#fairseq:overwrite` follows if the symbol replaces an earlier equal symbol.
-        Raises `InputError` for any other line, and names it.
         """
         counts: list[int] = []
         symbols: list[str] = []

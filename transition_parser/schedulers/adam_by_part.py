@@ -25,12 +25,10 @@ class AdamByPartConfig(FairseqAdamConfig):
 
 @register_optimizer("adam_by_part", dataclass=AdamByPartConfig)
 class AdamByPart(FairseqAdam):
-    """Adam with fairseq's options, decoupled weight decay (AdamW), and a learning rate for each part of a model.
+    """AdamW with fairseq's options, and a rate for each part: `lr_scale` of a parameter times the learning rate.
 
-    A parameter with an attribute `lr_scale` learns at this multiple of the learning rate. With `decay_matrices_only`,
-    vectors (biases, scales of norms) have no weight decay. torch's fused kernel is used, which takes a fifth
-    of the time on a CPU. It adds `--adam-eps` after the bias correction. Tiny gradients then move weights farther in
-    the first updates than in fairseq's Adam.
+    torch's fused kernel takes a fifth of the time on a CPU. It adds `--adam-eps` after the bias correction, so that
+    tiny gradients move weights farther in the first updates than in fairseq's Adam.
     """
 
     def __init__(self, cfg: AdamByPartConfig, params: Iterable[nn.Parameter]) -> None:

@@ -24,11 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 def updates_in(epochs: float, batches: int, update_freq: Sequence[int] = (1,)) -> int:
-    """Return the number of updates in a number of epochs, which may have a fraction.
-
-    batches: the number of batches in an epoch
-    update_freq: the number of batches for one update in the first epoch, in the second epoch and so on; the last number
-        is for all later epochs
+    """Return the number of updates in a number of epochs, of the last number in `update_freq` for all later epochs.
 
     >>> updates_in(2.5, 10), updates_in(2, 10, [4, 1])
     (25, 13)
@@ -39,11 +35,7 @@ def updates_in(epochs: float, batches: int, update_freq: Sequence[int] = (1,)) -
 
 
 def tell_batches(batches: int) -> None:
-    """Make the number of batches in an epoch known to schedulers of this process.
-
-    fairseq gives a scheduler neither the task nor the data. The task and schedulers both see fairseq's log, which
-    checkpoints keep, too.
-    """
+    """Tell schedulers the number of batches in an epoch, by fairseq's log, which they see and checkpoints keep."""
     metrics.log_scalar(_BATCHES, batches, weight=0)
 
 
@@ -91,10 +83,10 @@ class EpochsPolynomialConfig(FairseqDataclass):
 
 @register_lr_scheduler("epochs_polynomial", dataclass=EpochsPolynomialConfig)
 class EpochsPolynomial(FairseqLRScheduler):
-    """fairseq's `polynomial_decay` to 0 at the end of training, with its length converted from epochs to updates.
+    """fairseq's `polynomial_decay` to 0 at the end of training, its length converted from epochs to updates.
 
-    The task says how many batches there are (`tell_batches`). The learning rate depends on the number of batches and on
-    the number of updates alone, so that it is the same after resuming.
+    The rate depends on the number of batches (`tell_batches`) and of updates alone, so that it is the same after
+    resuming.
     """
 
     def __init__(self, cfg: EpochsPolynomialConfig, optimizer) -> None:
@@ -110,11 +102,7 @@ class EpochsPolynomial(FairseqLRScheduler):
         return self._by_updates.step_begin_epoch(epoch)
 
     def step_update(self, num_updates: int) -> float:
-        """Return the learning rate after some updates.
-
-        The rate does not change while a checkpoint is loaded, because fairseq loads the data, and so learns the number
-        of batches, only later.
-        """
+        """Return the learning rate; unchanged while a checkpoint is loaded, before the data are."""
         return self._by_updates.step_update(num_updates) if self._know_batches() else self.optimizer.get_lr()
 
     def _know_batches(self) -> bool:

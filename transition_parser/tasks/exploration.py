@@ -1,9 +1,6 @@
-"""Training on states that the model itself reaches, through mistakes too (training with exploration).
+"""Training on states that the model itself reaches, with a dynamic oracle's correct actions.
 
-A dynamic oracle says which actions are correct at each step of the model's greedy derivations.
-
-Source: Goldberg and Nivre 2013 (training with exploration), Kiperwasser and Goldberg 2016 (aggressive exploration), as
-Ji et al. 2021 use it (sec. 5.1)
+Source: Goldberg and Nivre 2013, Kiperwasser and Goldberg 2016 (aggressive), as Ji et al. 2021 use it (sec. 5.1)
 """
 
 from __future__ import annotations
@@ -30,45 +27,31 @@ MARGIN = 1.0  # a correct kind of action that leads all wrong kinds by more than
 
 @dataclass(frozen=True)
 class Rollout:
-    """Derivations of B sentences, padded to T steps, over a vocabulary of V actions.
+    """Derivations of B sentences, padded to T steps, over a vocabulary of V actions."""
 
-    actions: (B, T) int64, the actions taken; `</s>` ends each derivation and fills the rest of its row
-    steps: (B,) int64, the length of each derivation, with one `</s>`
-    states: (B, T, …), the parser states before each action
-    correct: (B, T, V) bool, see `Correct.actions`
-    gold_arcs: (B, T, V) bool, see `Correct.gold_arcs`
-    """
-
-    actions: Tensor
-    steps: Tensor
-    states: States
-    correct: Tensor
-    gold_arcs: Tensor
+    actions: Tensor  # (B, T); `</s>` ends each derivation and fills its row
+    steps: Tensor  # (B,); the length of each, with one `</s>`
+    states: States  # (B, T, …); before each action
+    correct: Tensor  # (B, T, V) bool, see `Correct.actions`
+    gold_arcs: Tensor  # (B, T, V) bool, see `Correct.gold_arcs`
 
 
 class ExplorationPolicy(NamedTuple):
-    """The settings for exploring wrong actions at random.
+    """The settings for exploring wrong actions at random."""
 
-    share: the probability of taking the best wrong kind of action (SHIFT, LEFT-ARC, …) at a step where the best correct
-        kind scores better by at most `MARGIN`
-    generator: the source of random numbers, on the CPU
-    """
-
-    share: float
-    generator: torch.Generator
+    share: float  # probability of the best wrong kind where the best correct kind leads by at most `MARGIN`
+    generator: torch.Generator  # on the CPU
 
 
 @torch.no_grad()
 def explore(
     model: ParserModel, net_input: Mapping[str, Any], gold: GoldTrees, policy: ExplorationPolicy | None
 ) -> Rollout:
-    """Return the greedy derivation of each sentence of a batch.
+    """Return the greedy derivation of each sentence of a batch (`ParserModel.encode`).
 
-    With `policy`, the model takes its best action even if it is wrong. It sometimes takes a wrong action that scores
-    almost as well as the best correct action. Arcs get the relation that the model prefers. Without `policy`, the model
-    takes the correct action that scores best, so that arcs of the gold tree get their gold relations.
-
-    net_input: see `ParserModel.encode`
+    With `policy` the model takes its best action even if it is wrong, and now and then a wrong one that is almost as
+    good; arcs get the relation that it prefers. Without `policy` it takes the best correct action, so that arcs are
+    gold arcs.
     """
     was_training = model.training
     model.eval()
@@ -139,25 +122,19 @@ def _log_sums(values: Tensor, kind: Tensor, count: int) -> Tensor:
 
 @dataclass
 class Explorer:
-    """An object that replaces the derivations of batches by derivations that the model prefers, see `explore`.
-
-    share: see `ExplorationPolicy`
-    after: the number of epochs, from the first on, in which only correct actions are taken
-    padding: the id of `<pad>`
-    epoch: the number of the current epoch, from 1
-    """
+    """An object that replaces the derivations of batches by derivations that the model prefers, see `explore`."""
 
     share: float
-    after: int
+    after: int  # the number of first epochs in which only correct actions are taken
     seed: int
-    padding: int
-    epoch: int = 1
+    padding: int  # the id of `<pad>`
+    epoch: int = 1  # from 1
 
     def explored(self, model: ParserModel, sample: Mapping[str, Any], update: int) -> dict[str, Any]:
         """Return the batch with explored derivations, and with `correct` and `gold_arcs` of `Rollout`.
 
-        The random numbers depend on the seed, the number of the update and the first sentence of the batch, so that
-        resumed training continues in the same way.
+        Random numbers depend on seed, update and first sentence alone, so that resumed training continues in the same
+        way.
         """
         net_input, policy = sample["net_input"], None
         if self.epoch > self.after:

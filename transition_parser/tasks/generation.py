@@ -26,11 +26,8 @@ GENERATED = "generated"  # the name under which fairseq's metrics collect the co
 class Generator(nn.Module):
     """A generator of derivations by our own search, with the interface of fairseq's generator.
 
-    Raises `InputError` for several models that score graphs, and for ways to generate that it does not have.
-
-    models: several models parse as one, see `Ensemble`
-    inputs: the reader of word inputs other than pieces; None if the models have no such inputs
-    args: the arguments of `fairseq-generate`, of which it has `beam`, `nbest` and `lenpen`
+    Several models parse as an `Ensemble`. Raises `InputError` for several models of graphs, and for other ways to
+    generate.
     """
 
     def __init__(self, models: Sequence[ParserModel], resources: Resources, inputs: WordInputs | None, args) -> None:
@@ -89,10 +86,7 @@ class ParsingScoreConfig(FairseqDataclass):
 
 @register_scorer(SCORING, dataclass=ParsingScoreConfig)
 class ParsingScorer(BaseScorer):
-    """A scorer that reports the scores that the task has counted.
-
-    The scorer itself can't count, because fairseq gives it only strings of actions, without words and gold graphs.
-    """
+    """A scorer that reports what the task has counted: fairseq gives scorers only strings of actions."""
 
     def __init__(self, cfg: ParsingScoreConfig) -> None:
         super().__init__(cfg)

@@ -21,14 +21,9 @@ from transition_parser.transitions import TreeSystem
 
 @dataclass
 class Teacher:
-    """Models that give the probabilities of the choices in a batch; the model in training learns their mean.
+    """Models whose mean probabilities of actions, or of heads and relations, the model in training learns.
 
-    The choices are the next action in each state, or the head of each word and the relation of each gold arc.
-
-    Source: Hinton, Vinyals and Dean 2015, Distilling the Knowledge in a Neural Network, at the temperature 1.
-
-    members: the models
-    weight: the weight of the models' probabilities in the loss; the gold choices have the remaining weight
+    `weight` is their share in the loss. Source: Hinton, Vinyals and Dean 2015, at the temperature 1
     """
 
     members: list[_Member]
@@ -49,19 +44,13 @@ class Teacher:
 
 @dataclass(frozen=True)
 class _Member:
-    """One model of a teacher. "Our" ids are those of the model in training, for V action tokens and R relations.
+    """One model of a teacher. "Our" ids are those of the model in training, for V action tokens and R relations."""
 
-    path: the path or the name from which the model was loaded
-    columns: (V,) int64; the model's id of each of our action tokens
-    known: (V,) float; 1 for actions and `</s>`, 0 for other symbols
-    relations: (R,) int64; the model's id of each of our relations
-    """
-
-    path: str
+    path: str  # or the name that the model was loaded by
     parser: Parser
-    columns: Tensor
-    known: Tensor
-    relations: Tensor
+    columns: Tensor  # (V,); the model's id of each of our action tokens
+    known: Tensor  # (V,) float; 1 for actions and `</s>`, 0 for other symbols
+    relations: Tensor  # (R,); the model's id of each of our relations
 
     def on(self, device: torch.device) -> _Member:
         """Return the model on a device. A model on another device is loaded again."""

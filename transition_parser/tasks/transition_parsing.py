@@ -129,11 +129,7 @@ class TransitionParsingConfig(LengthConfig):
 
 @register_task("transition_parsing", dataclass=TransitionParsingConfig)
 class TransitionParsingTask(FairseqTask):
-    """The task of predicting the actions of a transition system.
-
-    `parser.json` in the data folder defines the meaning of the actions. The attribute `table` is the action vocabulary
-    in the form that the batched parser-state machine needs.
-    """
+    """The task of predicting the actions of a transition system, which `parser.json` of the data defines."""
 
     def __init__(self, cfg: TransitionParsingConfig, resources: Resources) -> None:
         super().__init__(cfg)
@@ -162,17 +158,15 @@ class TransitionParsingTask(FairseqTask):
 
     @classmethod
     def add_args(cls, parser) -> None:
-        """Add the options of the task; `fairseq-generate` logs parsing scores instead of BLEU unless `--scoring` is
-        given."""
+        """Add the options of the task; `fairseq-generate` logs parsing scores unless `--scoring` is given."""
         super().add_args(parser)
         parser.set_defaults(scoring=SCORING)
 
     @classmethod
     def build_dictionary(cls, filenames, workers=1, threshold=-1, nwords=-1, padding_factor=8) -> Dictionary:
-        """Return the dictionary of the given files, for `fairseq-preprocess --task transition_parsing`.
+        """Return a dictionary with all pieces of `spm.model` or all actions of `parser.json`, for `fairseq-preprocess`.
 
-        Pieces of `spm.model` and actions of `parser.json` that the training data lacks are added. Raises `InputError`
-        for a threshold or a bound on the number of words.
+        Raises `InputError` for a threshold or a bound on the number of words.
         """
         if max(threshold, nwords) > 0:
             raise InputError("the dictionaries are those of preprocess: leave out --threshold* and --nwords*")

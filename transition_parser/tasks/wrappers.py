@@ -1,7 +1,4 @@
-"""Thin wrappers that adapt the models, which are plain modules, to the interfaces of fairseq.
-
-Importing this file registers each architecture with fairseq, under its own name.
-"""
+"""Thin wrappers that adapt our models to fairseq. Importing this file registers each architecture with fairseq."""
 
 from __future__ import annotations
 
@@ -20,10 +17,7 @@ LONGEST = (int(1e6), int(1e9))  # the largest lengths of sentences and of deriva
 
 
 class TrainingModel(BaseFairseqModel):
-    """A model with the interface of `fairseq-train`. Its parameters have the same names as in `plain`.
-
-    plain: the model itself, whose submodules are also submodules of this module
-    """
+    """The model `plain` with the interface of `fairseq-train`; parameters keep their names."""
 
     def __init__(self, plain: ParserModel) -> None:
         super().__init__()
