@@ -1,11 +1,9 @@
 """Downloads, from a server on this machine."""
 
-import hashlib
 import json
 import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
@@ -22,10 +20,7 @@ class Server(ThreadingHTTPServer):
     files: path → content.
     cut: send no more bytes of a file than this.
     asked: the paths and ranges.
-    shift: parts begin so many bytes later than was asked.
     moved: path → where the server says that it is now.
-    unsaid: no Content-Range is sent.
-    tag: of the files, as ETag.
     """
 
     def __init__(self) -> None:
@@ -33,8 +28,7 @@ class Server(ThreadingHTTPServer):
         self.files: dict[str, bytes] = {}
         self.cut: int | None = None
         self.ranges, self.asked = True, []
-        self.shift, self.moved, self.unsaid = 0, {}, False
-        self.tag = '"one"'
+        self.moved: dict[str, str] = {}
         self.address = f"http://127.0.0.1:{self.server_address[1]}"
 
 
@@ -42,23 +36,18 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         content, wanted = self.server.files.get(self.path), self.headers.get("Range")
         self.server.asked.append((self.path, wanted))
-        if self.headers.get("If-Range", self.server.tag) != self.server.tag:
-            wanted = None
         if self.path in self.server.moved:
             self.send_response(302)
             self.send_header("Location", self.server.moved[self.path])
             return self.end_headers()
         if content is None:
             return self.send_error(404)
-        start = (
-            int(re.fullmatch(r"bytes=(\d+)-", wanted)[1]) + self.server.shift if wanted and self.server.ranges else 0
-        )
+        start = int(re.fullmatch(r"bytes=(\d+)-", wanted)[1]) if wanted and self.server.ranges else 0
         if start >= len(content) and start:
             return self.send_error(416)
         self.send_response(206 if wanted and self.server.ranges else 200)
-        if wanted and self.server.ranges and not self.server.unsaid:
+        if wanted and self.server.ranges:
             self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
-        self.send_header("ETag", self.server.tag)
         self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
         self.wfile.write(content[start:][: self.server.cut])
@@ -105,10 +94,7 @@ def test_what_was_cut_off_is_continued(server, tmp_path, ranges):
     command = ("download", "UD_English-EWT", "-o", tmp_path)
     cut = run_here(*command, status=2)
     assert "70000 of 120005 bytes arrived: run the same command again" in cut.stderr and cut.stderr.count("\n") == 1
-    assert {path.name for path in tmp_path.rglob("*.partial*")} == {
-        "en_ewt-ud-train.conllu.partial",
-        "en_ewt-ud-train.conllu.partial.version",
-    }
+    assert [path.name for path in tmp_path.rglob("*.partial")] == ["en_ewt-ud-train.conllu.partial"]
     server.cut = None
     run_here(*command)
     assert (tmp_path / "UD_English-EWT" / "en_ewt-ud-train.conllu").read_bytes() == TREES + b"train"
@@ -116,35 +102,18 @@ def test_what_was_cut_off_is_continued(server, tmp_path, ranges):
     assert not list(tmp_path.rglob("*.partial"))
 
 
-@pytest.mark.parametrize(("shift", "unsaid"), [(-5, False), (5, False), (0, True)])
-def test_another_part_than_the_missing_one_is_not_appended(server, tmp_path, shift, unsaid):
-    server.shift, server.unsaid = shift, unsaid
-    folder = tmp_path / "UD_English-EWT"
-    folder.mkdir()
-    (folder / "en_ewt-ud-train.conllu.partial").write_bytes(TREES[:1000])
-    (folder / "en_ewt-ud-train.conllu.partial.version").write_text(server.tag)
-    run_here("download", "UD_English-EWT", "-o", tmp_path)
-    whole = TREES + b"train"
-    assert (folder / "en_ewt-ud-train.conllu").read_bytes() == whole
-    assert [wanted for path, wanted in server.asked if "train" in path] == ["bytes=1000-", None]
-    record = json.loads((folder / "sha256.json").read_text())
-    assert record["en_ewt-ud-train.conllu"]["sha256"] == hashlib.sha256(whole).hexdigest()
-
-
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ("204 No Content\r\n\r\n", "no file (status 204)"),
-        ("202 Accepted\r\nContent-Length: 4\r\n\r\nabcd", "no file (status 202)"),
-        ("200 OK\r\nContent-Length: 0\r\n\r\n", "an empty file"),
-        ("200 OK\r\n\r\n", "an empty file"),
-        ("206 Partial Content\r\nContent-Range: bytes 5-8/9\r\n\r\nabcd", "no file (status 206)"),
+        ("204 No Content\r\n\r\n", "says 204"),
+        ("200 OK\r\n\r\n", "sent an empty file"),
+        ("206 Partial Content\r\nContent-Range: bytes 5-8/9\r\n\r\nabcd", "says 206"),
     ],
 )
 def test_an_answer_without_a_file_is_one_line_and_keeps_nothing(server, tmp_path, monkeypatch, answer, said):
     monkeypatch.setattr(Handler, "do_GET", lambda self: self.wfile.write(f"HTTP/1.0 {answer}".encode()))
     done = run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
-    assert f"train.conllu: the server sent {said}" in done.stderr and done.stderr.count("\n") == 1
+    assert f"train.conllu: the server {said}" in done.stderr and done.stderr.count("\n") == 1
     assert not list(tmp_path.rglob("*.*"))
 
 
@@ -157,60 +126,21 @@ def test_an_answer_without_a_file_leaves_an_unfinished_one(server, tmp_path, mon
     assert partial.read_bytes() == TREES[:1000]
 
 
-@pytest.mark.parametrize("changes", [True, False])
-def test_two_versions_of_a_file_are_not_put_together(server, tmp_path, changes):
-    (train,) = (path for path in server.files if "train" in path)
-    folder = tmp_path / "UD_English-EWT"
-    server.cut = 70_000
-    run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
-    if changes:
-        server.tag, server.files[train] = '"two"', server.files[train].replace(b"root", b"ROOT")
-    server.cut, server.asked = None, []
-    run_here("download", "UD_English-EWT", "-o", tmp_path)
-    assert (folder / "en_ewt-ud-train.conllu").read_bytes() == server.files[train]
-    assert server.asked[0] == (train, "bytes=70000-")
-    assert not [path for path in folder.iterdir() if ".partial" in path.name]
-
-
-@pytest.mark.parametrize(
-    "record",
-    [
-        *("", "{", "[]", "null", '{"en_ewt-ud-test.conllu": 3}', '{"en_ewt-ud-test.conllu": "abc"}', "\xff"),
-        pytest.param("[" * 100_000, id="too deep"),
-    ],
-)
+@pytest.mark.parametrize("record", ["{", "[]", '{"en_ewt-ud-test.conllu": 3}', '{"x": {"sha256": "abc"}}'])
 def test_a_damaged_record_is_one_line_and_stays(server, tmp_path, record):
     path = tmp_path / "UD_English-EWT" / "sha256.json"
     path.parent.mkdir()
-    path.write_text(record, encoding="latin-1")
+    path.write_text(record)
     done = run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
-    assert f"{path}: is damaged" in done.stderr and done.stderr.count("\n") == 1
-    assert path.read_text(encoding="latin-1") == record and not server.asked
+    assert f"{path}:" in done.stderr and done.stderr.count("\n") == 1
+    assert path.read_text() == record and not server.asked
 
 
-def test_the_record_is_written_whole_or_not_at_all(server, tmp_path, monkeypatch):
-    folder = tmp_path / "UD_English-EWT"
-    run_here("download", "UD_English-EWT", "-o", tmp_path)
-    before = (folder / "sha256.json").read_bytes()
-    (folder / "en_ewt-ud-test.conllu").unlink()
-    write = Path.write_text
-
-    def full(path, text, **options):
-        write(path, text[:10], **options)
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_text", full)
-    done = run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
-    assert "No space left" in done.stderr and done.stderr.count("\n") == 1
-    assert (folder / "sha256.json").read_bytes() == before
-    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
-
-
-@pytest.mark.parametrize("mirror", ["http://[", "http://", "mirror", "//host", "http://[::1"])
-def test_a_mirror_that_is_no_address_is_one_line(mirror, tmp_path):
+@pytest.mark.parametrize("mirror", ["http://[", "http://", "mirror", "http://127.0.0.1:9"])
+def test_a_mirror_that_is_not_there_is_one_line(server, mirror, tmp_path):
     done = run_here("download", "UD_English-EWT", "-o", tmp_path / "new", "--mirror", mirror, status=2)
-    assert f"the mirror {mirror!r} is not an address" in done.stderr and done.stderr.count("\n") == 1
-    assert not list(tmp_path.iterdir())
+    assert "can't be reached" in done.stderr and done.stderr.count("\n") == 1
+    assert not server.asked and not list(tmp_path.iterdir())
 
 
 def test_redirects_are_followed_but_not_without_end(server, tmp_path):
@@ -221,13 +151,12 @@ def test_redirects_are_followed_but_not_without_end(server, tmp_path):
     assert (tmp_path / "a" / "UD_English-EWT" / "en_ewt-ud-train.conllu").read_bytes() == TREES
     server.moved |= {"/there": train}
     done = run_here("download", "UD_English-EWT", "-o", tmp_path / "b", status=2)
-    assert "train.conllu: the server redirects without end" in done.stderr and done.stderr.count("\n") == 1
+    assert "train.conllu: the server says 302" in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_a_whole_partial_file_is_fetched_again(server, tmp_path):
     (tmp_path / "UD_English-EWT").mkdir()
     (tmp_path / "UD_English-EWT" / "en_ewt-ud-train.conllu.partial").write_bytes(TREES * 2)
-    (tmp_path / "UD_English-EWT" / "en_ewt-ud-train.conllu.partial.version").write_text(server.tag)
     run_here("download", "UD_English-EWT", "-o", tmp_path)
     assert (tmp_path / "UD_English-EWT" / "en_ewt-ud-train.conllu").read_bytes() == TREES + b"train"
 
@@ -244,12 +173,6 @@ def test_a_treebank_that_there_is_not(server, tmp_path):
     done = run_here("download", "UD_English-NoSuch", "-o", tmp_path, status=2)
     assert "en_nosuch-ud-test.conllu: the server says 404" in done.stderr and done.stderr.count("\n") == 1
     assert not list(tmp_path.rglob("*.conllu*"))
-
-
-def test_no_network(server, tmp_path):
-    done = run_here("download", "UD_English-EWT", "-o", tmp_path, "--mirror", "http://127.0.0.1:9", status=2)
-    assert "127.0.0.1:9 can't be reached" in done.stderr and done.stderr.count("\n") == 1
-    assert not server.asked and not list(tmp_path.rglob("*.*"))
 
 
 def test_a_file_that_is_fetched_again_is_the_same(server, tmp_path):

@@ -19,11 +19,11 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from transition_parser.base.errors import InputError, input_error, shortened
+from transition_parser.base.files import folder as made_folder
 from transition_parser.base.files import held, replacing, said_of
-from transition_parser.base.model_files import sha256_of
+from transition_parser.base.model_files import is_text, read_json, sha256_of
 from transition_parser.cli.options import add, print_figures
 
 HELP = "download treebanks and AMR corpora from their publishers"
@@ -88,13 +88,13 @@ def run(arguments: argparse.Namespace) -> int:
     sources = {name: source_of(name, arguments.release or RELEASE) for name in arguments.names}
     done: dict[str, object] = {}
     for name, source in sources.items():
-        folder = Path(arguments.output, name)
-        files = {str(path): what for path, what in fetch(source, folder, arguments.mirror or os.environ.get(VARIABLE))}
+        with made_folder(Path(arguments.output, name)) as folder:
+            found = fetch(source, folder, arguments.mirror or os.environ.get(VARIABLE))
+            files = {str(path): what for path, what in found}
         done[name] = {"licence": source.licence, "files": files}
         if not arguments.json:
-            print(
-                f"{name}: licence: {source.licence}", *(f"  {path}: {what}" for path, what in files.items()), sep="\n"
-            )
+            lines = (f"  {path}: {what}" for path, what in files.items())
+            print(f"{name}: licence: {source.licence}", *lines, sep="\n")
     if arguments.json:
         print_figures(done, True)
     return 0
@@ -152,9 +152,7 @@ def source_of(name: str, release: str = RELEASE) -> CorpusSource:
 
 def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iterator[tuple[Path, str]]:
     """Fetch the missing files, and yield each file with its state: `here`, `fetched`, or `not published`."""
-    _check_mirror(mirror)
-    folder.mkdir(parents=True, exist_ok=True)
-    records = _records(folder)
+    records = _records(folder / SUMS)
     for file in source.files:
         path, record = folder / file.name, records.get(file.name, {})
         if record.get("address", file.address) != file.address:
@@ -174,92 +172,70 @@ def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iter
             yield path, "fetched"
 
 
-def _check_mirror(mirror: str | None) -> None:
-    try:
-        known = mirror is None or all(urlsplit(mirror)[:2])
-    except ValueError:  # raised for unbalanced brackets in the host
-        known = False
-    if not known:
-        raise InputError(
-            f"the mirror {mirror!r:.80} is not an address: give one such as https://mirror.example.org/corpora"
-        )
-
-
-def _records(folder: Path) -> dict[str, dict[str, str]]:
+def _records(path: Path) -> dict[str, dict[str, str]]:
     """Return file name → `sha256` and `address` of earlier downloads. Raises `InputError` for a damaged file."""
-    path = folder / SUMS
-    if not path.is_file():
-        return {}
-    try:
-        records = json.loads(path.read_bytes())
-        if any(not isinstance(one["sha256"] + one["address"], str) for one in records.values()):
-            raise ValueError
-    except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
-        problem = "is damaged: it must be JSON with the SHA-256 and the address of each file"
-        raise input_error(f"{problem}; remove it with the files beside it, and fetch them again", path) from None
+    records = read_json(path, "") if path.is_file() else {}
+    for one in records.values():
+        if not (isinstance(one, dict) and is_text(one.get("sha256")) and is_text(one.get("address"))):
+            raise input_error("is damaged: remove it with the files beside it, and fetch them again", path)
     return records
 
 
 def _fetched(file: File, path: Path, mirror: str | None, due: str | None) -> bool:
     """Fetch a file, and return False if there is none at its address although it is optional."""
     address = file.address if mirror is None else f"{mirror.rstrip('/')}/{file.address.partition('://')[2]}"
-    partial, version = (path.with_name(f"{path.name}.{name}") for name in ("partial", "partial.version"))
-    try:
-        with said_of(partial), held(partial):
-            try:
-                _download(address, partial, version)
-                if due is not None and sha256_of(partial) != due:
-                    partial.write_bytes(b"")
-                    raise input_error("the file has a wrong SHA-256, and was not kept: try another mirror", address)
-            except BaseException:
-                if not partial.stat().st_size:
-                    partial.unlink()
-                raise
+    partial = path.with_name(f"{path.name}.partial")
+    with said_of(partial), held(partial):
+        try:
+            _download(address, partial)
+            if due is not None and sha256_of(partial) != due:
+                os.truncate(partial, 0)
+                raise input_error("the file has a wrong SHA-256, and was not kept: try another mirror", address)
             partial.replace(path)
-        return True
-    except InputError:
-        raise
-    except urllib.error.HTTPError as error:
-        if error.code == 404 and file.optional:
-            return False
-        circle = 300 <= error.code < 400  # urllib follows redirects that end, and raises no error for them
-        said = "redirects without end" if circle else f"says {error.code} {_line(error.reason)}"
-        raise input_error(f"the server {said}", address) from None
-    except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError, ssl.SSLError) as error:
-        reason = _line(getattr(error, "reason", None) or error)
-        problem = f"{urlsplit(address).netloc} can't be reached ({reason}): is there a network?"
-        raise input_error(f"{problem} Run the same command again to continue", address) from None
-    finally:
-        if not partial.exists():
-            version.unlink(missing_ok=True)
-
-
-def _download(address: str, partial: Path, version: Path) -> None:
-    """Fetch the missing part of an unfinished file, or the whole file if the server has another version of it now."""
-    start = partial.stat().st_size if version.is_file() else 0
-    headers = {"Range": f"bytes={start}-", "If-Range": version.read_text(encoding="latin-1")} if start else {}
-    try:
-        answer = urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=_SECONDS)
-        continues = answer.status == 206 and answer.headers.get("Content-Range", "").startswith(f"bytes {start}-")
-        fits = continues or answer.status != 206
-    except urllib.error.HTTPError as error:
-        if error.code != 416 or not start:
+        except InputError:
             raise
-        fits = False
-    if start and not fits:  # the server has no such part
-        version.unlink()
-        return _download(address, partial, version)
+        except urllib.error.HTTPError as error:
+            if error.code == 404 and file.optional:
+                return False
+            raise input_error(f"the server says {error.code} {_line(error.reason)}", address) from None
+        except (
+            urllib.error.URLError,
+            http.client.HTTPException,
+            ssl.SSLError,
+            TimeoutError,
+            ConnectionError,
+            ValueError,
+        ) as error:
+            reason = _line(getattr(error, "reason", None) or error)
+            problem = f"can't be reached ({reason}): is there a network? Run the same command again to continue"
+            raise input_error(problem, address) from None
+        finally:
+            if partial.exists() and not partial.stat().st_size:
+                partial.unlink()
+    return True
+
+
+def _download(address: str, partial: Path) -> None:
+    """Fetch the missing part of an unfinished file; the whole file if the server does not send the part."""
+    from tqdm import tqdm
+
+    start = partial.stat().st_size
+    request = urllib.request.Request(address, headers={"Range": f"bytes={start}-"} if start else {})
+    try:
+        answer = urllib.request.urlopen(request, timeout=_SECONDS)
+    except urllib.error.HTTPError as error:
+        if error.code != 416 or not start:  # 416: the file has no such part
+            raise
+        os.truncate(partial, 0)
+        return _download(address, partial)
     with answer:
-        if answer.status != 200 and not (start and continues):
-            raise _no_file(f"no file (status {answer.status})", address)
-        if not continues:
+        if not answer.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
             start = 0
-            version.unlink(missing_ok=True)
-            if (tag := answer.headers.get("ETag", "")).startswith('"'):
-                version.write_text(tag, encoding="latin-1")
-        length = answer.headers.get("Content-Length", "")
-        whole = start + int(length) if length.isascii() and length.isdigit() else None
-        with open(partial, "ab" if start else "wb") as file, _bar(partial.stem, whole, start) as bar:
+        if answer.status != (206 if start else 200):
+            raise input_error(f"the server says {answer.status}: try again later, or try another mirror", address)
+        whole = None if answer.length is None else start + answer.length
+        bar = tqdm(desc=partial.stem, total=whole, initial=start, unit="B", unit_scale=True, disable=None, leave=False)
+        with open(partial, "ab" if start else "wb") as file, bar:
             while block := answer.read(_BLOCK):
                 file.write(block)
                 bar.update(len(block))
@@ -267,18 +243,7 @@ def _download(address: str, partial: Path, version: Path) -> None:
     if whole is not None and have != whole:
         raise input_error(f"only {have} of {whole} bytes arrived: run the same command again to continue", address)
     if not have:
-        raise _no_file("an empty file", address)
-
-
-def _no_file(sent: str, address: str) -> InputError:
-    return input_error(f"the server sent {sent}: try again later, or try another mirror", address)
-
-
-def _bar(name: str, whole: int | None, before: int):
-    from tqdm import tqdm
-
-    off = not (sys.stderr and sys.stderr.isatty())
-    return tqdm(desc=name, total=whole, initial=before, unit="B", unit_scale=True, disable=off, leave=False)
+        raise input_error("the server sent an empty file: try again later, or try another mirror", address)
 
 
 def _line(text: object) -> str:
