@@ -12,8 +12,6 @@ import http.client
 import json
 import os
 import re
-import ssl
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -21,8 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from transition_parser.base.errors import InputError, input_error, shortened
+from transition_parser.base.files import NO_ROOM, held, replacing, said_of
 from transition_parser.base.files import folder as made_folder
-from transition_parser.base.files import held, replacing, said_of
 from transition_parser.base.model_files import is_text, read_json, sha256_of
 from transition_parser.cli.options import add, print_figures
 
@@ -198,14 +196,9 @@ def _fetched(file: File, path: Path, mirror: str | None, due: str | None) -> boo
             if error.code == 404 and file.optional:
                 return False
             raise input_error(f"the server says {error.code} {_line(error.reason)}", address) from None
-        except (
-            urllib.error.URLError,
-            http.client.HTTPException,
-            ssl.SSLError,
-            TimeoutError,
-            ConnectionError,
-            ValueError,
-        ) as error:
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            if isinstance(error, OSError) and error.errno in NO_ROOM:
+                raise
             reason = _line(getattr(error, "reason", None) or error)
             problem = f"can't be reached ({reason}): is there a network? Run the same command again to continue"
             raise input_error(problem, address) from None
