@@ -14,6 +14,7 @@ from tests.conftest import SAMPLE, run, run_here, train
 from transition_parser import __version__
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.storage.checkpoints import load_checkpoint
+from transition_parser.storage.weights import stored_weights
 from transition_parser.transitions import Action, make_system
 
 
@@ -23,7 +24,7 @@ def figures(*command) -> dict:
 
 
 @pytest.mark.parametrize(
-    "command", ["", "preprocess", "preprocess dependency", "oracle", "parse", "score", "average", "export", "draw"]
+    "command", ["", "preprocess", "preprocess dependency", "oracle", "parse", "score", "export", "draw"]
 )
 def test_help(command):
     done = run_here(*command.split(), "--help")
@@ -153,22 +154,12 @@ def other_checkpoint(data_folder, tmp_path_factory):
     return folder / "checkpoint_last.pt"
 
 
-def test_average(checkpoint, other_checkpoint, tmp_path):
-    """The means of two trainings, readable by fairseq and by us, and by everybody on the machine."""
-    from fairseq.checkpoint_utils import load_checkpoint_to_cpu
-
-    mean = tmp_path / "mean.pt"
-    run_here("average", checkpoint, other_checkpoint, "-o", mean)
-    a, b = (load_checkpoint(path)["model"] for path in (checkpoint, other_checkpoint))
-    found = load_checkpoint_to_cpu(str(mean))["model"]
-    assert a.keys() == found.keys()
-    assert all(torch.allclose(found[name], (a[name] + b[name]) / 2, atol=1e-6) for name in a)
-    assert any(not torch.equal(found[name], a[name]) for name in a)
-    assert mean.stat().st_mode & 0o044
+def test_an_export_of_several_has_their_mean(checkpoint, other_checkpoint, tmp_path):
     run_here("export", checkpoint, other_checkpoint, "-o", tmp_path / "model")
-    parsed = run_here("parse", tmp_path / "model", SAMPLE).stdout
-    assert parsed == run_here("parse", mean, SAMPLE).stdout
-    assert parsed != run_here("parse", checkpoint, SAMPLE).stdout
+    a, b = (load_checkpoint(path)["model"] for path in (checkpoint, other_checkpoint))
+    found = stored_weights(tmp_path / "model" / "model.safetensors")
+    assert all(torch.allclose(found[name], (a[name] + b[name]) / 2, atol=1e-6) for name in found)
+    assert any(not torch.equal(found[name], a[name]) for name in found)
 
 
 def test_a_checkpoint_with_its_files_beside_it_may_move(checkpoint, data_folder, tmp_path):

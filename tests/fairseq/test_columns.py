@@ -55,8 +55,7 @@ def exported(request, data, tmp_path_factory):
         options = ("--read-tags", "--tag-dropout", "0.5", "--no-pieces") if request.param == "reads tags" else ()
         done = train(data, folder, "--tag-loss", "0.5", *INPUTS, *options, updates=40)
     assert all(f'"valid_{name}"' in done.stdout + done.stderr for name in ("upos", "lemma", "xpos", "feats"))
-    run_here("average", folder / "checkpoint_last.pt", folder / "checkpoint_last.pt", "-o", folder / "mean.pt")
-    run_here("export", folder / "mean.pt", "-o", folder / "exported")
+    run_here("export", folder / "checkpoint_last.pt", "-o", folder / "exported")
     return folder / "exported"
 
 

@@ -99,8 +99,8 @@ def checkpoint(request, data, tmp_path_factory):
     return test_models.train_twice(data, folder, *WAYS[request.param], updates=(3, 6))
 
 
-def test_averaged_and_exported_it_parses_alike(checkpoint, tmp_path):
-    config = test_models.check_average_and_export(checkpoint, tmp_path)
+def test_exported_it_parses_alike(checkpoint, tmp_path):
+    config = test_models.check_export(checkpoint, tmp_path)
     assert config["model"]["word_table"] == 50
     exported = tmp_path / "exported"
     files = {path.name for path in exported.iterdir()}

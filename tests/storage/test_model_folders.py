@@ -12,14 +12,13 @@ from safetensors import safe_open
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load_file, save_file
 
-from tests.conftest import run_here
 from tests.model_mutations import mutate, mutate_state
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.base.model_files import sha256_of
 from transition_parser.data.resources import TABLE, Resources
 from transition_parser.storage.cards import PRETRAINED
-from transition_parser.storage.checkpoints import average_checkpoints, export_checkpoint, load_checkpoint, load_model
+from transition_parser.storage.checkpoints import export_checkpoint, load_checkpoint, load_model
 from transition_parser.storage.exports import CONFIG, WEIGHTS, model_files, read_config, sha256_of_json
 
 SENTENCES = [["The", "dog", "wants", "to", "sleep", "."], ["Anna", "sat", "in", "the", "city"], ["No"]]
@@ -344,7 +343,7 @@ def test_a_mean_of_diverged_checkpoints(trained, tmp_path):
     state["model"][BIAS][3] = float("nan")
     torch.save(state, tmp_path / "x.pt")
     with pytest.raises(InputError, match=f"x.pt: '{BIAS}' holds NaN"):
-        average_checkpoints([trained["trees"], tmp_path / "x.pt"], tmp_path / "mean.pt")
+        export_checkpoint([trained["trees"], tmp_path / "x.pt"], tmp_path / "model")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.pt"]
 
 
@@ -352,21 +351,3 @@ def test_an_export_over_another_one(trained, tmp_path):
     for name in ("amr", "trees", "amr"):
         export_checkpoint([trained[name]], tmp_path / "model")
         assert parses(tmp_path / "model") == parses(trained[name])
-
-
-def test_means_are_the_same_bytes_each_time(trained, tmp_path):
-    for name in ("one.pt", "two.pt"):
-        average_checkpoints([trained["trees"], trained["trees"]], tmp_path / name)
-    assert (tmp_path / "one.pt").read_bytes() == (tmp_path / "two.pt").read_bytes()
-    assert parses(_beside(trained["trees"], tmp_path / "one.pt")) == parses(trained["trees"])
-
-
-def _beside(trained: Path, path: Path) -> Path:
-    Resources.copy(trained.parent, path.parent)
-    return path
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_full_disk(trained, tmp_path):
-    said = run_here("average", trained["trees"], "-o", "/dev/full", status=2).stderr
-    assert said == "transition-parser: error: /dev/full: No space left on device\n"

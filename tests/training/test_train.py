@@ -10,10 +10,8 @@ import zipfile
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from unittest import mock
 
 import pytest
-from fairseq.logging import progress_bar
 
 from tests.conftest import OF_PROGRAMS, SAMPLE, SAMPLE_AMR, run, run_here
 from transition_parser import Parser
@@ -120,21 +118,15 @@ def test_a_finished_one_is_not_done_again_and_another_one_is_refused(interrupted
     assert state(folder) == before
 
 
-def test_a_finished_one_is_extended(interrupted, tmp_path, monkeypatch):
+def test_a_finished_one_is_extended(interrupted):
     command, folder, *_ = interrupted
     finished = (folder / "model" / "model.safetensors").read_bytes()
-    (tmp_path / "tensorboardX.py").touch()
-    monkeypatch.syspath_prepend(tmp_path)
-    writer = mock.MagicMock()
-    monkeypatch.setattr(progress_bar, "SummaryWriter", writer)
-    more = ("--tensorboard-logdir", tmp_path / "board", "--", "--max-epoch", "7")
-    done = run_here(*command, *more)
+    done = run_here(*command, "--", "--max-epoch", "7")
     assert f"\ntraining goes on; the model so far is kept in {folder}/model-6-epochs\n" in done.stderr
     assert "epoch 7/7" in done.stderr and "epoch 6/7" not in done.stderr and "preparing" not in done.stderr
     assert re.search(r"averaged  dev las\n +1 .*\n +2 .*\nepochs: 7, ", done.stdout) and "(the model)" in done.stdout
     assert (folder / "model-6-epochs" / "model.safetensors").read_bytes() == finished
     assert len(json.loads((folder / "history.json").read_text())) == 7
-    assert mock.call(str(tmp_path / "board" / "train")) in writer.call_args_list
     before = state(folder)
     assert "--max-epoch was 7, is 6" in run_here(*command, status=2).stderr and state(folder) == before
 
@@ -157,7 +149,6 @@ def test_a_finished_one_is_extended(interrupted, tmp_path, monkeypatch):
         ([], "can't rise until epoch 1 and fall until epoch 1: .*--warmup-epochs less than --max-epoch"),
         (["--", "--max-epoch", "0"], "would never end: give --max-epoch"),
         (["--", "--max-epoch", "2", "--dropout", "2"], "--dropout"),
-        (["--tensorboard-logdir", "board"], "needs TensorBoard: pip install tensorboard"),
         (["--system", "amr"], "--system amr builds AMRs, but the files hold trees"),
         (["--domains"], "--domains is for AMRs"),
         (["--dev", SAMPLE_AMR], "give files of one kind"),

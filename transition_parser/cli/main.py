@@ -22,7 +22,7 @@ from transition_parser.base.process import let_idle_threads_sleep, limit_instruc
 
 # the subcommands, each a module of this folder
 COMMANDS = tuple(
-    "train parse score draw serve models download merge align preprocess oracle average export package calibrate "
+    "train parse score draw serve models download merge align preprocess oracle export package calibrate "
     "segmenter".split()
 )
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))

@@ -205,7 +205,6 @@ def _add_written(parser: argparse.ArgumentParser) -> None:
         help="AMR: :wiki of named nodes; keep (default): the :wiki that the name has in the training data, - for other "
         'names; none: no :wiki; name: as keep, but other names get the name itself, "New_York"',
     )
-    parser.add_argument("--no-wiki", dest="wiki", action="store_const", const="none", help="AMR: same as --wiki none")
 
 
 def _add_many(parser: argparse.ArgumentParser) -> None:

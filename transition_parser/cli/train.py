@@ -21,8 +21,6 @@ import argparse
 import json
 import shutil
 import sys
-from collections.abc import Sequence
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +33,6 @@ from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formali
 from transition_parser.text.columns import KNOWN, predicted
 
 if TYPE_CHECKING:
-    from transition_parser.training.flags import Flag
     from transition_parser.training.treebanks import Treebank
 
 HELP = "train a model on a treebank or AMR corpus, in one command"
@@ -47,7 +44,6 @@ EXAMPLE = """example:
 
 
 _COUNTS = ("words", "sentences", "annotated_words")  # figures that are no scores
-TENSORBOARD = "--tensorboard-logdir"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -113,7 +109,6 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
         help="beam sizes of evaluation, each evaluated by itself (default: 1)",
     )
     parser.add_argument("--device", default="cpu", metavar="D", help="device of evaluation: cpu (default), cuda, …")
-    parser.add_argument(TENSORBOARD, metavar="FOLDER", help="also write TensorBoard logs into FOLDER")
     add(parser, "--json")
 
 
@@ -141,7 +136,6 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.processes,
             about,
             treebank,
-            tensorboard=arguments.tensorboard_logdir,
         )
         try:
             figures = stages.run()
@@ -192,7 +186,7 @@ def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any
     from transition_parser.training.experiment import Experiment
     from transition_parser.training.flags import given_flags, merged, read_flags
 
-    flags = _without_tensorboard(arguments, merged([*read_flags(arguments.config), *given_flags(arguments.passed_on)]))
+    flags = merged([*read_flags(arguments.config), *given_flags(arguments.passed_on)])
     splits = {split: getattr(arguments, split) for split in ("train", "dev", "test") if getattr(arguments, split)}
     for path in chain(*splits.values()):
         if not Path(path).is_file():
@@ -219,16 +213,6 @@ def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any
         check_flags(flags, formalism, options)
         checked_device(arguments.device)
     return experiment
-
-
-def _without_tensorboard(arguments: argparse.Namespace, flags: Sequence[Flag]) -> list[Flag]:
-    """Return the flags that define the experiment, without the folder of TensorBoard's logs."""
-    for flag in flags:
-        if flag.name == TENSORBOARD and arguments.tensorboard_logdir is None:
-            arguments.tensorboard_logdir = flag.value
-    if arguments.tensorboard_logdir is not None and not any(map(find_spec, ("tensorboard", "tensorboardX"))):
-        raise InputError(f"{TENSORBOARD} needs TensorBoard: pip install tensorboard")
-    return [flag for flag in flags if flag.name != TENSORBOARD]
 
 
 def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: set[str]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import pickle
 import re
@@ -19,7 +18,7 @@ import torch
 from safetensors.torch import save
 
 from transition_parser.base.errors import InputError, input_error, warn
-from transition_parser.base.files import new_files, replacing
+from transition_parser.base.files import new_files
 from transition_parser.base.machine import allow_fairseq_checkpoints
 from transition_parser.base.model_files import shown
 from transition_parser.data.resources import OPTIONAL_FILES, WORD_FILES, Resources
@@ -119,15 +118,6 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
         raise input_error("the file is not a checkpoint of fairseq-train", path)
     state["model"] = checked_weights(state["model"], path)
     return state
-
-
-def average_checkpoints(paths: Sequence[str | os.PathLike], output: str | os.PathLike) -> None:
-    """Write a checkpoint whose weights are the means of the weights of `paths`, for fairseq's programs and ours."""
-    with replacing(output) as temporary:
-        # saved in memory first: torch does not say why it can't write a file, and would store the file's name in it
-        content = io.BytesIO()
-        torch.save(_mean(paths), content)
-        temporary.write_bytes(content.getbuffer())
 
 
 def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathLike, bits: int = 32) -> None:

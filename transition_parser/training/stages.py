@@ -46,7 +46,6 @@ class Stages:
     processes: the number of processes that align AMRs
     about: `language` and `license`, where given, for the model's card
     treebank: the treebank; None where files were given in place of a treebank's folder
-    tensorboard: the folder into which fairseq-train logs for TensorBoard
     say: called with a line of text for each stage that begins and for each notice, such as an entry left out
     """
 
@@ -57,7 +56,6 @@ class Stages:
     processes: int = 1
     about: Mapping[str, str] = field(default_factory=dict)
     treebank: Treebank | None = None
-    tensorboard: str | None = None
     say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True)
 
     def run(self) -> dict[str, Any]:
@@ -161,7 +159,6 @@ class Stages:
         display = Display(epochs, updates, metric, earlier=self._logged(), maximizes=experiment.maximizes)
         log = experiment.dest / TRAIN_LOG
         ours = ["--save-dir", str(experiment.checkpoints), "--log-format", "json"]
-        ours += ["--tensorboard-logdir", self.tensorboard] if self.tensorboard else []
         often = [] if experiment.value("--log-interval") else ["--log-interval", "10"]
         arguments = [str(experiment.data), *arguments_of(experiment.flags), *ours, *often]
         run_fairseq("train", arguments, log, self.user_dir, display.line)
