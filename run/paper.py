@@ -33,7 +33,7 @@ from typing import Any
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import alone_in, replacing
 from transition_parser.base.model_files import sha256_of
-from transition_parser.cli.main import signals_as_exits
+from transition_parser.base.process import signals_as_exits
 from transition_parser.graphs.dependency_score import marks_punctuation
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism, formalism_of
 from transition_parser.training.evaluation import parse_and_score, prepared_gold

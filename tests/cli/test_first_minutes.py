@@ -110,21 +110,6 @@ def test_a_folder_is_no_input(tmp_path):
     assert f"{tmp_path}: Is a directory" in fails("parse", "en-ewt", tmp_path)
 
 
-def test_nothing_is_loaded_where_nothing_is_left(tmp_path, monkeypatch):
-    paths = [tmp_path / f"{name}.txt" for name in "ab"]
-    for path in paths:
-        path.write_text("Go.\n")
-    folder = f"{tmp_path / 'out'}/"
-    run_here("parse", "en-ewt", *paths, "-o", folder)
-    with monkeypatch.context() as patch:
-        patch.setattr(Parser, "load", lambda *_args, **_options: pytest.fail("a model was loaded"))
-        done = run_here("parse", "en-ewt", *paths, "-o", folder, "--resume")
-        assert done.stderr == f"transition-parser: nothing is left to parse: {folder} is finished\n"
-    (tmp_path / "out" / "a.conllu").unlink()
-    assert run_here("parse", "en-ewt", *paths, "-o", folder, "--resume").stderr == ""
-    assert len(list((tmp_path / "out").iterdir())) == 2
-
-
 @pytest.mark.parametrize(("name", "plain"), [("en", "en-ewt"), ("amr", "en-amr")])
 def test_one_line_says_that_minilm_is_missing(monkeypatch, name, plain):
     find = importlib.util.find_spec

@@ -16,6 +16,7 @@ import pytest
 from tests.conftest import OF_PROGRAMS, SAMPLE, SAMPLE_AMR, run, run_here
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
+from transition_parser.base.process import signals_as_exits
 from transition_parser.drawing.derivations import draw_history
 from transition_parser.storage.cards import read_card
 from transition_parser.training import evaluation
@@ -24,7 +25,6 @@ from transition_parser.training.display import Display, epochs_of
 from transition_parser.training.evaluation import Evaluation, evaluate_raw_text
 from transition_parser.training.experiment import Experiment, locked
 from transition_parser.training.flags import Flag
-from transition_parser.training.programs import heeded_signals
 from transition_parser.training.stages import Stages, mend_checkpoints
 
 TINY = (
@@ -239,12 +239,12 @@ class Finalised:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_interruption_in_a_finaliser_is_heeded():
     lines, was = [], signal.signal(signal.SIGINT, signal.default_int_handler)
-    with pytest.raises(KeyboardInterrupt), heeded_signals() as check:
+    with pytest.raises(KeyboardInterrupt), signals_as_exits() as check:
         Finalised()
         lines.append("goes on")
         check()
         lines.append("not reached")
-    with pytest.raises(KeyboardInterrupt), heeded_signals():
+    with pytest.raises(KeyboardInterrupt), signals_as_exits():
         Finalised()
         lines.append("to the end")
     assert lines == ["goes on", "to the end"]

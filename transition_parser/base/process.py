@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
-from threading import Lock
 from typing import Any, TypeVar
 
 from transition_parser.base.errors import InputError
@@ -128,7 +129,7 @@ class Shared:
     """
 
     def __init__(self, get: Callable, set_: Callable) -> None:
-        self._get, self._set, self._lock = get, set_, Lock()
+        self._get, self._set, self._lock = get, set_, threading.Lock()
         self._values: dict = {}  # the value of each block that has not ended, in the order of their starts
 
     @contextmanager
@@ -146,6 +147,49 @@ class Shared:
             with self._lock:
                 del self._values[mine]
                 self._set(next(reversed(self._values.values()), self._first))
+
+
+@contextmanager
+def signals_as_exits() -> Iterator[Callable[[], None]]:
+    """Turn SIGTERM and SIGHUP into `SystemExit`, and yield a function that raises again what a signal has raised.
+
+    Python ignores exceptions in finalisers, one of which waits for processes that read data. The end of the block
+    raises them again, too.
+    """
+    raised: list[BaseException] = []
+    before: dict[int, Any] = {}
+    owner = os.getpid()
+
+    def check() -> None:
+        if raised:
+            raise raised[0]
+
+    def leave(number: int, frame: object) -> None:
+        try:
+            if callable(before[number]):
+                before[number](number, frame)
+                return
+            if os.getpid() != owner:  # a worker process, forked with this handler
+                os._exit(128 + number)
+            for other in before:
+                if not callable(before[other]):
+                    signal.signal(other, signal.SIG_IGN)  # a second signal must not interrupt the clean-up
+            raise SystemExit(128 + number)
+        except BaseException as error:
+            raised.append(error)
+            raise
+
+    if threading.current_thread() is threading.main_thread():
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+        before.update((number, is_) for number, is_ in handlers.items() if callable(is_) or is_ == signal.SIG_DFL)
+    for number in before:
+        signal.signal(number, leave)
+    try:
+        yield check
+        check()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterable[Item]:

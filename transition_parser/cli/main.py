@@ -6,9 +6,7 @@ import argparse
 import io
 import logging
 import os
-import signal
 import sys
-import threading
 import traceback
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,14 +16,13 @@ from importlib import import_module
 from transition_parser.base import __version__
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.base.files import NO_ROOM
-from transition_parser.base.process import let_idle_threads_sleep, limit_instructions
+from transition_parser.base.process import let_idle_threads_sleep, limit_instructions, signals_as_exits
 
 # the subcommands, each a module of this folder
 COMMANDS = tuple(
     "train parse score draw serve models download merge align preprocess oracle export package calibrate "
     "segmenter".split()
 )
-ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 PASS_ON = ("train",)  # the commands that pass the arguments after -- to another program
 
 
@@ -88,31 +85,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception:  # a bug of this program; status 1 would mean a failed check
         traceback.print_exc()
         return 70
-
-
-@contextmanager
-def signals_as_exits() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into `SystemExit` while the block runs."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    owner = os.getpid()
-
-    def leave(number: int, frame: object) -> None:
-        if os.getpid() != owner:  # a worker process, forked with this handler
-            os._exit(128 + number)
-        for other in before:
-            signal.signal(other, signal.SIG_IGN)  # a second signal must not interrupt the clean-up
-        raise SystemExit(128 + number)
-
-    before = {number: signal.getsignal(number) for number in ENDING if signal.getsignal(number) == signal.SIG_DFL}
-    for number in before:
-        signal.signal(number, leave)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,9 @@ from transition_parser.base.errors import InputError, input_error, missing_extra
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism
 from transition_parser.parsing.sentences.streams import may_pause
 
+_PACKAGE = __name__.partition(".")[0]
 # the options that belong to only one formalism, with their default values
 OptionsOf = Mapping[Formalism, Mapping[str, object]]
-_LARGEST, _MOST_CORES = 2**31 - 1, 4096
 _BUILD = {
     TREES: "arc-…-swap builds all trees, the other arc-… systems build only projective trees",
     AMR: "amr builds AMR graphs",
@@ -41,31 +41,20 @@ def _folder_of_model(model: str) -> str:
     return str(model_path(model))
 
 
-def positive(text: str) -> int:
-    """Parse an integer ≥ 1, for argparse."""
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
-    if value > _LARGEST:
-        raise argparse.ArgumentTypeError(f"{text:.20} is larger than {_LARGEST:,}")
-    return value
+def _integer(least: int, most: int) -> Callable[[str], int]:
+    """Return a function that parses an integer in these bounds, for argparse."""
+
+    def integer(text: str) -> int:
+        value = int(text)
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"{text:.20} is not from {least:,} to {most:,}")
+        return value
+
+    return integer
 
 
-def cores(text: str) -> int:
-    """Parse a number of cores, for argparse."""
-    value = positive(text)
-    if value > _MOST_CORES:
-        raise argparse.ArgumentTypeError(f"{text} is more than {_MOST_CORES:,} cores")
-    return value
-
-
-def not_negative(text: str) -> int:
-    """Parse an integer ≥ 0, for argparse."""
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is not 0 or more")
-    return value
-
+positive, not_negative = _integer(1, 2**31 - 1), _integer(0, 2**31 - 1)
+cores, port = _integer(1, 4096), _integer(0, 2**16 - 1)
 
 SHARED: Mapping[str, Mapping[str, Any]] = {
     "--pieces": {
@@ -87,14 +76,13 @@ SHARED: Mapping[str, Mapping[str, Any]] = {
     },
     "--vectors": {
         "metavar": "FILE",
-        "help": "text file of pretrained word vectors (word2vec, fastText or GloVe; also as .gz), for models that are "
-        "trained with --read-vectors or --word-table-vectors; only the vectors of words of the corpus are kept",
+        "help": "text file of pretrained word vectors (word2vec, fastText or GloVe; also as .gz), for models trained "
+        "with --read-vectors or --word-table-vectors; only the vectors of words of the corpus are kept",
     },
     "--nonprojective": {
         "choices": ["skip", "error"],
         "default": "skip",
-        "help": "trees that a projective system can't build; skip (default): leave them out, and count them; error: "
-        "stop",
+        "help": "trees that a projective system can't build; skip (default): leave out, and count; error: stop",
     },
     "--skip-bad": {
         "action": "store_true",
@@ -102,8 +90,7 @@ SHARED: Mapping[str, Mapping[str, Any]] = {
     },
     "--no-frames": {
         "action": "store_true",
-        "help": "do not use PropBank's frames: the action COPY_SENSE01 (lemma and -01) replaces FRAME, as in older "
-        "models",
+        "help": "do not use PropBank's frames: the action COPY_SENSE01 (lemma and -01) replaces FRAME",
     },
     "--processes": {
         "type": positive,
@@ -128,8 +115,7 @@ SHARED: Mapping[str, Mapping[str, Any]] = {
     },
     "--user-dir": {
         "metavar": "FOLDER",
-        "help": "folder of a Python package with models of your own, as for fairseq-train; the package is run, so name "
-        "only code that you trust",
+        "help": "folder of a Python package with your own models, as for fairseq-train; it is run: name trusted code",
     },
     "--json": {"action": "store_true", "help": "print one JSON object, and nothing else"},
 }
@@ -153,22 +139,12 @@ def check_options(arguments: argparse.Namespace, options: OptionsOf, formalism: 
 def add_text(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     """Add --raw, --tokens and --tokenize, which exclude each other; see `tokenised`."""
     text = parser.add_mutually_exclusive_group()
-    text.add_argument(
-        "--raw",
-        action="store_true",
-        help="read IN as raw text, even if IN looks like CoNLL-U or an AMR bank; the segmenter of the model divides "
-        "the text into sentences and tokens; if the model has no segmenter, rules for English do so",
-    )
-    text.add_argument(
-        "--tokens",
-        action="store_true",
-        help="read text as one tokenised sentence a line, with spaces between the tokens",
-    )
-    text.add_argument(
-        "--tokenize",
-        action="store_true",
-        help="read text as one sentence a line, and tokenise it by the segmenter of the model, or by rules for English",
-    )
+    for name, what in (
+        ("--raw", "read IN as raw text, even if it looks like CoNLL-U or an AMR bank, and divide it into sentences"),
+        ("--tokens", "read text as one tokenised sentence a line, with spaces between the tokens"),
+        ("--tokenize", "read text as one sentence a line, and tokenise it"),
+    ):
+        text.add_argument(name, action="store_true", help=what)
 
 
 def tokenised(arguments: argparse.Namespace) -> bool | None:
@@ -201,11 +177,10 @@ def import_user_dir(folder: str | None) -> None:
         raise input_error("is not a folder with an __init__.py", folder)
     spec = importlib.util.spec_from_file_location(path.name, path / "__init__.py")
     assert spec is not None and spec.loader is not None  # the name ends in .py
-    known = getattr(sys.modules.get(path.name), "__file__", None)
-    is_other = path.name in sys.modules and Path(known or "").resolve() != (path / "__init__.py").resolve()
-    if is_other and path.name != __name__.partition(".")[0]:
+    there = sys.modules.get(path.name)
+    if there and not os.path.samefile(there.__file__ or os.devnull, path / "__init__.py") and path.name != _PACKAGE:
         raise input_error("another module of this name is imported already: rename the folder", folder)
-    if path.name not in sys.modules:
+    if there is None:
         module = sys.modules[path.name] = importlib.util.module_from_spec(spec)
         try:
             spec.loader.exec_module(module)

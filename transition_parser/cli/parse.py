@@ -49,7 +49,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -67,13 +66,12 @@ from transition_parser.cli.options import (
     shard,
     tokenised,
 )
-from transition_parser.parsing.formalisms import AMR, Formalism, formalism_of
+from transition_parser.parsing.formalisms import AMR
 from transition_parser.text.segmentation import LONGEST
 
 if TYPE_CHECKING:
     from transition_parser.parsing.bulk import Job
     from transition_parser.parsing.given import GivenFacts
-    from transition_parser.parsing.sentences.files import Reading
 
 HELP = "parse sentences to dependency trees or AMRs"
 EXAMPLE = """example:
@@ -83,26 +81,36 @@ EXAMPLE = """example:
   transition-parser parse en reviews-*.parquet --column text -o parsed/
   transition-parser parse amr sentences.txt --tokenize --alignments marks"""
 
-OPTIONS: OptionsOf = {AMR: {"alignments": None, "consensus": False, "wiki": None, "given": None}}
-WIKI = {None: True, "keep": True, "none": False, "name": "name"}  # --wiki → the option `wiki` of `annotated`
+OPTIONS: OptionsOf = {AMR: {"alignments": None, "consensus": False, "wiki": "keep", "given": None}}
+WIKI = {"keep": True, "none": False, "name": "name"}  # --wiki → the option `wiki` of `annotated`
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
     parser.add_argument("model", metavar="MODEL", help="checkpoint, exported folder, or name of a model")
-    parser.add_argument(
-        "input",
-        nargs="+",
-        metavar="IN",
-        help="files to parse: CoNLL-U, AMR, text, JSONL or Parquet (-: standard input)",
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="output file (default: standard output); DIR/, with the slash: write one file for each input into DIR",
-    )
+    inputs = "files to parse: CoNLL-U, AMR, text, JSONL or Parquet (-: standard input)"
+    parser.add_argument("input", nargs="+", metavar="IN", help=inputs)
+    output = "output file (default: standard output); DIR/, with the slash: write one file for each input into DIR"
+    parser.add_argument("-o", "--output", metavar="FILE", help=output)
     _add_many(parser)
+    _add_search(parser)
+    given = "AMR: keep the facts of this file (see above); facts that contradict each other are an error"
+    parser.add_argument("--given", metavar="FACTS", help=given)
+    add_text(parser)
+    parser.add_argument(
+        "--longest",
+        type=positive,
+        default=LONGEST,
+        metavar="N",
+        help="longest sentence, in words (default: %(default)s); longer sentences of raw text are divided, with a "
+        "warning; longer sentences of other inputs are refused; a word of more than 100 characters counts as one word "
+        "for each 100",
+    )
+    _add_written(parser)
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
+    """Add the options of search and computation."""
     parser.add_argument(
         "--ensemble",
         nargs="+",
@@ -111,40 +119,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="parse with these models, too; if all models score actions and were trained on the same data folder, "
         "search uses the mean of their log-probabilities; otherwise the mean probability of each arc gives the trees",
     )
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="keep the files that DIR/ has already: each file is written whole or not at all",
-    )
-    _add_search(parser)
-    parser.add_argument(
-        "--given",
-        metavar="FACTS",
-        help="AMR: keep the facts of this file (see above); facts that contradict each other are an error",
-    )
-    add_text(parser)
-    parser.add_argument(
-        "--longest",
-        type=positive,
-        default=LONGEST,
-        metavar="N",
-        help="longest sentence, in words (default: %(default)s); longer sentences of raw text are divided, with a "
-        "warning; longer sentences of other inputs are refused; a word of more than 100 characters counts as "
-        "one word for each 100",
-    )
-    _add_written(parser)
-
-
-def _add_search(parser: argparse.ArgumentParser) -> None:
-    """Add the options of search and computation."""
     parser.add_argument("--beam", type=positive, default=1, metavar="N", help="beam size (default: 1, greedy search)")
-    parser.add_argument(
-        "--nbest",
-        type=positive,
-        default=1,
-        metavar="K",
-        help="write the K best parses of each sentence, or fewer if search finds fewer; needs a beam of K or more",
-    )
+    nbest = "write the K best parses of each sentence, or fewer if search finds fewer; needs a beam of K or more"
+    parser.add_argument("--nbest", type=positive, default=1, metavar="K", help=nbest)
     parser.add_argument(
         "--consensus",
         action="store_true",
@@ -158,21 +135,17 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         help="batch size: words times beam (default: on a CPU 1000 or 2000, depending on the model, times the beam "
         "(at most 8); on a GPU 8000 times the beam (at most 4))",
     )
-    parser.add_argument("--device", default="cpu", metavar="D", help="device to compute on: cpu (default), cuda, …")
-    add(parser, "--precision", "--threads")
+    add(parser, "--device", "--precision", "--threads")
     parser.add_argument(
         "--lenpen",
         type=float,
         metavar="P",
-        help="length penalty: a beam ranks derivations by log-probability / (actions + 1) ** P (default: 1, "
-        "for AMRs 2); a larger P prefers longer derivations",
+        help="length penalty: a beam ranks derivations by log-probability / (actions + 1) ** P (default: 1, for AMRs "
+        "2); a larger P prefers longer derivations",
     )
     add(parser, "--user-dir")
-    parser.add_argument(
-        "--domain",
-        metavar="NAME",
-        help="training corpus that the text resembles, for models trained with --read-domain (default: none)",
-    )
+    domain = "training corpus that the text resembles, for models trained with --read-domain (default: none)"
+    parser.add_argument("--domain", metavar="NAME", help=domain)
 
 
 def _add_written(parser: argparse.ArgumentParser) -> None:
@@ -180,28 +153,25 @@ def _add_written(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scores",
         action="store_true",
-        help="write confidences: the comments score (probability of the graph) and parse_score (mean "
-        "log-probability of its actions), and ArcScore in MISC (AMR: the comment node_scores)",
+        help="write confidences: the comments score (probability of the graph) and parse_score (mean log-probability "
+        "of its actions), and ArcScore in MISC (AMR: the comment node_scores)",
     )
     parser.add_argument("--actions", action="store_true", help="write the actions of each derivation as a comment")
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="write one line of JSON for each sentence, with scores and alignments, instead of CoNLL-U or "
-        "AMRs (in tables: one list for each row)",
-    )
+    as_json = "write one line of JSON for each sentence, with scores and alignments (in tables: one list for each row)"
+    parser.add_argument("--json", action="store_true", help=as_json)
     parser.add_argument(
         "--alignments",
         nargs="?",
         choices=["metadata", "marks"],
         const="metadata",
         metavar="FORM",
-        help="AMR: write alignments; metadata (default): as # ::alignments and # ::node lines, in JAMR's "
-        "form; marks: also as ~e.N after each node, which smatch.py reads as a part of the concept",
+        help="AMR: write alignments; metadata (default): as # ::alignments and # ::node lines, in JAMR's form; marks: "
+        "also as ~e.N after each node, which smatch.py reads as a part of the concept",
     )
     parser.add_argument(
         "--wiki",
-        choices=["keep", "none", "name"],
+        choices=WIKI,
+        default="keep",
         help="AMR: :wiki of named nodes; keep (default): the :wiki that the name has in the training data, - for other "
         'names; none: no :wiki; name: as keep, but other names get the name itself, "New_York"',
     )
@@ -209,16 +179,12 @@ def _add_written(parser: argparse.ArgumentParser) -> None:
 
 def _add_many(parser: argparse.ArgumentParser) -> None:
     """Add the options of tables, and of several processes and machines."""
-    parser.add_argument(
-        "--column",
-        metavar="NAME",
-        help="column of JSONL or Parquet files that holds the text (standard input is read as JSONL)",
-    )
-    parser.add_argument(
-        "--parse-column",
-        metavar="NAME",
-        help="name of the column that is added to tables (default: conllu, for AMRs amr, with --json parses)",
-    )
+    column = "column of JSONL or Parquet files that holds the text (standard input is read as JSONL)"
+    parser.add_argument("--column", metavar="NAME", help=column)
+    added = "name of the column that is added to tables (default: conllu, for AMRs amr, with --json parses)"
+    parser.add_argument("--parse-column", metavar="NAME", help=added)
+    resume = "keep the files that DIR/ has already: each file is written whole or not at all"
+    parser.add_argument("--resume", action="store_true", help=resume)
     parser.add_argument(
         "--shard",
         type=shard,
@@ -230,51 +196,49 @@ def _add_many(parser: argparse.ArgumentParser) -> None:
         "--engine",
         choices=["local", "ray"],
         default="local",
-        help="local (default): this process; ray: actors on this machine, or on the cluster that "
-        "RAY_ADDRESS names, write into -o DIR/",
+        help="local (default): this process; ray: actors on this machine, or on the cluster that RAY_ADDRESS names, "
+        "write into -o DIR/",
     )
-    parser.add_argument(
-        "--actors",
-        type=positive,
-        metavar="N",
-        help="number of actors of ray (default: one for each core, or for each GPU)",
-    )
+    actors = "number of actors of ray (default: one for each core, or for each GPU)"
+    parser.add_argument("--actors", type=positive, metavar="N", help=actors)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Parse the files."""
     from transition_parser.base.process import keep_few_kernels, keep_freed_memory
-    from transition_parser.parsing.bulk import check_formats
+    from transition_parser.parsing.bulk import check_formats, names_in
     from transition_parser.parsing.sentences.files import Part
     from transition_parser.parsing.sentences.parts import documents, shard
 
     by_ray, into_folder = arguments.engine == "ray", (arguments.output or "").endswith(("/", os.sep))
     if arguments.actors and not by_ray:
         raise InputError("--actors is for --engine ray")
+    if arguments.resume and not into_folder:
+        raise InputError("--resume keeps whole files of a folder: give -o DIR/ (or divide the input by --shard I/N)")
+    if by_ray and not into_folder:
+        raise InputError("--engine ray writes a folder: give -o DIR/")
+    if by_ray and arguments.shard is not None:
+        raise InputError("--shard and --engine ray both divide the work: give one of them")
     import_user_dir(arguments.user_dir)
     keep_freed_memory()
     keep_few_kernels()
     check_inputs(arguments.input)
     check_output(arguments.output, arguments.input)
     given = _given(arguments)
-    if arguments.resume and not into_folder:
-        raise InputError("--resume keeps whole files of a folder: give -o DIR/ (or divide the input by --shard I/N)")
-    if arguments.resume and not by_ray and _outputs(arguments) == []:
-        print(f"transition-parser: nothing is left to parse: {arguments.output} is finished", file=sys.stderr)
-        return 0
     job = _job(arguments, given)
     if by_ray:
-        if not into_folder:
-            raise InputError("--engine ray writes a folder: give -o DIR/")
-        if arguments.shard is not None:
-            raise InputError("--shard and --engine ray both divide the work: give one of them")
-        _parse_by_ray(job, arguments)
+        from transition_parser.integrations.ray import parse_by_ray
+
+        prepare = partial(import_user_dir, arguments.user_dir and os.path.abspath(arguments.user_dir))
+        parse_by_ray(job, arguments.input, arguments.output, arguments.actors, arguments.resume, prepare)
         return 0
     if into_folder:
-        outputs = _outputs(arguments, job.parser.formalism)
+        names = names_in(arguments.output, arguments.input, job.suffix, job.reading)
+        first, step = arguments.shard or (1, 1)
         with folder(arguments.output):
-            for path, name in outputs or ():
-                job.write([Part(path)], name)
+            for path, name in list(zip(arguments.input, names, strict=True))[first - 1 :: step]:
+                if not (arguments.resume and os.path.exists(name)):
+                    job.write([Part(path)], name)
     else:
         check_formats(arguments.input, job.reading)
         inputs = arguments.input, job.parser.formalism.sentence, job.reading
@@ -308,6 +272,7 @@ def _given(arguments: argparse.Namespace) -> GivenFacts | None:
 def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
     from transition_parser.parsing.bulk import Job
     from transition_parser.parsing.parser import Parser
+    from transition_parser.parsing.sentences.files import Reading
 
     names = ("beam", "batch_tokens", "device", "precision", "domain", "lenpen", "nbest", "longest", "consensus")
     options = {name: getattr(arguments, name) for name in names}
@@ -321,39 +286,7 @@ def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
         "wiki": WIKI[arguments.wiki],
     }
     annotations = {name: wanted[name] for name in parser.formalism.annotations}
-    reading = _reading(arguments, parser.formalism)._replace(segmenter=parser.resources.segmenter)
+    added = arguments.parse_column or ("parses" if arguments.json else parser.formalism.suffix.lstrip("."))
+    how, segmenter = tokenised(arguments), parser.resources.segmenter
+    reading = Reading(how, arguments.raw, arguments.column, added, arguments.longest, segmenter)
     return Job(parser, reading, annotations, arguments.json, given)
-
-
-def _reading(arguments: argparse.Namespace, formalism: Formalism) -> Reading:
-    from transition_parser.parsing.sentences.files import Reading
-
-    added = arguments.parse_column or ("parses" if arguments.json else formalism.suffix.lstrip("."))
-    return Reading(tokenised(arguments), arguments.raw, arguments.column, added, arguments.longest)
-
-
-def _outputs(arguments: argparse.Namespace, formalism: Formalism | None = None) -> list[tuple[str, str]] | None:
-    """Return the inputs of this shard that are to be parsed, each with the path of its output in DIR/.
-
-    Without a formalism, it is read from the folder of the model; None where the model is not a folder.
-    """
-    from transition_parser.parsing.bulk import JSON_SUFFIX, names_in
-    from transition_parser.storage.checkpoints import system_of_folder
-
-    if formalism is None:
-        system = system_of_folder(arguments.model)
-        if system is None:
-            return None
-        formalism = formalism_of(system)
-    suffix = JSON_SUFFIX if arguments.json else formalism.suffix
-    names = names_in(arguments.output, arguments.input, suffix, _reading(arguments, formalism))
-    first, step = arguments.shard or (1, 1)
-    of_shard = list(zip(arguments.input, names, strict=True))[first - 1 :: step]
-    return [(path, name) for path, name in of_shard if not (arguments.resume and os.path.exists(name))]
-
-
-def _parse_by_ray(job: Job, arguments: argparse.Namespace) -> None:
-    from transition_parser.integrations.ray import parse_by_ray
-
-    prepare = partial(import_user_dir, arguments.user_dir and os.path.abspath(arguments.user_dir))
-    parse_by_ray(job, arguments.input, arguments.output, arguments.actors, arguments.resume, prepare)

@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 
 from transition_parser.base.errors import InputError, needs_extra
-from transition_parser.cli.options import add, import_user_dir, positive
+from transition_parser.cli.options import add, import_user_dir, port, positive
 
 HELP = "serve a web page and a JSON API for parsing"
 EXAMPLE = """example:
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
     parser.add_argument("models", nargs="+", metavar="MODEL", help="checkpoints, exported folders, or names of models")
     parser.add_argument(
-        "--port", type=_port, default=8000, metavar="N", help="port to listen on (default: 8000; 0: any free port)"
+        "--port", type=port, default=8000, metavar="N", help="port to listen on (default: 8000; 0: any free port)"
     )
     parser.add_argument("--host", default="127.0.0.1", metavar="NAME", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument(
@@ -96,13 +96,6 @@ def _description(model: str) -> str | None:
 
     folder = model_path(model)
     return read_card(folder).description if (folder / CONFIG).exists() else None  # checkpoints have no card
-
-
-def _port(text: str) -> int:
-    value = int(text)
-    if not 0 <= value < 1 << 16:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 65535")
-    return value
 
 
 def _seconds(text: str) -> float:

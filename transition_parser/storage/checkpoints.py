@@ -39,7 +39,6 @@ from transition_parser.storage.exports import CONFIG, WEIGHTS, read_config, writ
 from transition_parser.storage.segmenters import load_segmenter
 from transition_parser.storage.weights import checked_weights, own_names, packed_weights, stored_weights, with_weights
 from transition_parser.transitions import SYSTEMS
-from transition_parser.transitions.config import ParserConfig
 
 _CLASS = re.compile(r"(?:GLOBAL |class |type |function )([\w.]+\.[\w.]+)")
 
@@ -58,13 +57,6 @@ def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
 def model_path(model: str | os.PathLike) -> Path:
     """Return the path where `load_model` reads a model: the folder of a named model, or else `Path(model)`."""
     return _located(model)[0]
-
-
-def system_of_folder(model: str | os.PathLike) -> str | None:
-    """Return the name of a model's transition system, without reading its weights."""
-    path, package = _located(model)
-    with naming_package(package):
-        return ParserConfig.load(path).system if (path / CONFIG).is_file() else None
 
 
 def _located(model: str | os.PathLike) -> tuple[Path, InstalledModel | None]:

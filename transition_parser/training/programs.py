@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
-import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from types import FrameType
 from typing import Any, TextIO
 
 import transition_parser
 from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.process import signals_as_exits
 
 TASK = ("--task", "transition_parsing")
 _FORMAT = logging.Formatter("%(asctime)s | %(levelname)s | %(name)s | %(message)s", "%Y-%m-%d %H:%M:%S")
@@ -29,7 +27,7 @@ def run_fairseq(
 ) -> None:
     """Run `fairseq_cli.PROGRAM`, `preprocess` or `train`, with the task of this package."""
     user = str(Path(user_dir).resolve()) if user_dir else transition_parser.__path__[0]
-    with heeded_signals() as check, _logged(log, lambda text: (line(text), check())) as file:
+    with signals_as_exits() as check, _logged(log, lambda text: (line(text), check())) as file:
         try:
             {"preprocess": _preprocess, "train": _train}[program]([*arguments, "--user-dir", user, *TASK])
         except Exception as error:
@@ -62,42 +60,6 @@ def _train(arguments: Sequence[str]) -> None:
         convert_namespace_to_omegaconf(options.parse_args_and_arch(options.get_training_parser(), arguments)),
         train.main,
     )
-
-
-@contextmanager
-def heeded_signals() -> Iterator[Callable[[], None]]:
-    """Yield a function that raises again what a signal has raised; it is also called at the end of the block.
-
-    Python ignores exceptions in finalisers, and at the end of each epoch one waits for the processes that read data.
-    """
-    raised: list[BaseException] = []
-
-    def check() -> None:
-        if raised:
-            raise raised[0]
-
-    def noting(handler: Callable[[int, FrameType | None], Any]) -> Callable[[int, FrameType | None], None]:
-        def note(number: int, frame: FrameType | None) -> None:
-            try:
-                handler(number, frame)
-            except BaseException as error:
-                raised.append(error)
-                raise
-
-        return note
-
-    before = {}
-    if threading.current_thread() is threading.main_thread():
-        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    before = {number: handler for number, handler in before.items() if callable(handler)}
-    for number, handler in before.items():
-        signal.signal(number, noting(handler))
-    try:
-        yield check
-        check()
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class _Lines(logging.Handler):
