@@ -13,7 +13,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.base.process import in_parallel
 from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry
-from transition_parser.graphs.smatch import TooLargeError, entry_triples, read_triples
+from transition_parser.graphs.smatch import TooLargeError, graph_triples
 from transition_parser.oracles.amr import Derivation, amr_oracle
 from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action
@@ -63,7 +63,7 @@ def derive_entry(entry: AmrEntry, system: AmrSystem) -> Derived:
     """
     words = system.read([normalise(form) for form in entry.forms])
     try:
-        entry_triples(entry)
+        entry.amr.to_penman(None, entry.wiki, entry.variables)  # raises an error for a graph that can't be written
         start = time.perf_counter()
         derivation = amr_oracle(system, words, entry.amr, entry.alignments)
     except InputError as error:
@@ -83,8 +83,7 @@ def check_entry(entry: AmrEntry, system: AmrSystem) -> Checked:
     derived = derive_entry(entry, system)
     if derived.derivation is None:
         return Checked(derived)
-    gold = entry.amr.to_penman()
-    size = len(read_triples(gold))
+    size = len(graph_triples(entry.amr).normalized())
     try:
         graph = system.replay(derived.words, derived.derivation.actions)
     except ValueError:
@@ -93,7 +92,7 @@ def check_entry(entry: AmrEntry, system: AmrSystem) -> Checked:
     if graph.renumbered(range(len(graph))) == entry.amr.renumbered(derived.derivation.order):
         return Checked(derived, exact=True, smatch=Counts(size, size, size))
     try:
-        return Checked(derived, smatch=smatch_counts(gold, graph.to_penman()))
+        return Checked(derived, smatch=smatch_counts(entry.amr, graph))
     except TooLargeError as error:
         return Checked(Derived(entry, derived.words, error=entry.error(str(error))))
 

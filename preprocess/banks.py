@@ -12,7 +12,6 @@ from pathlib import Path
 
 from transition_parser.base.errors import InputError, collected, input_error
 from transition_parser.graphs.bank import AmrEntry, read_bank
-from transition_parser.graphs.smatch import entry_triples
 from transition_parser.oracles.amr import check_graph
 from transition_parser.oracles.amr_check import Derived
 from transition_parser.preprocess.aligner.aligner import with_sentences
@@ -45,7 +44,7 @@ def read_entries(paths: Sequence[str | os.PathLike], problems: Problems = None) 
 def check_entry(entry: AmrEntry) -> None:
     """Raise `InputError` for an entry that can't be used, as far as that is known before the entry is aligned."""
     _ = entry.text  # raises an error for an entry without a sentence
-    entry_triples(entry)
+    entry.amr.to_penman(None, entry.wiki, entry.variables)  # raises an error for a graph that can't be written
     try:
         check_graph(entry.graph)
     except ValueError as error:

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 
 from tests.conftest import ROOT
 from tests.graphs.test_amr_score import graphs
-from transition_parser.graphs.amr_score import compare_banks, smatch_counts
-from transition_parser.graphs.smatch import read_triples
+from transition_parser.graphs.amr_score import compare_banks, count_entries, smatch_counts
+from transition_parser.graphs.bank import parse_entry
+from transition_parser.graphs.smatch import entry_triples, graph_triples
 
 SCRIPT = ROOT / "run" / "bench" / "errors.py"
 _spec = importlib.util.spec_from_file_location("bench_errors", SCRIPT)
@@ -81,8 +82,12 @@ REPAIRS = [
 ]
 
 
+def entry_of(text: str):
+    return parse_entry([text])
+
+
 def found_in(system: str, gold: str):
-    return errors.errors_of(read_triples(gold), read_triples(system))
+    return errors.errors_of(entry_triples(entry_of(gold)), entry_triples(entry_of(system)))
 
 
 @pytest.mark.parametrize("name", DAMAGES)
@@ -91,16 +96,15 @@ def test_errors_of_one_class_are_found_as_this_class_and_their_repair_gives_the_
     damaged = GOLD.replace(old, new)
     found = found_in(damaged, GOLD)
     assert damaged != GOLD and {*+found.missing, *+found.invented} == {name}
-    assert found.counts == smatch_counts(GOLD, damaged) and found.repaired([name]).exact
+    assert found.counts == count_entries(entry_of(GOLD), entry_of(damaged)) and found.repaired([name]).exact
 
 
 @pytest.mark.parametrize(("system", "repaired", "classes"), REPAIRS)
 def test_the_gain_is_what_smatch_gains_when_the_graph_is_repaired(system, repaired, classes):
-    found, counts = found_in(system, WANT), smatch_counts(WANT, repaired)
+    found, counts = found_in(system, WANT), count_entries(entry_of(WANT), entry_of(repaired))
     assert found.repaired(classes) == counts
-    assert (
-        found.gain(*classes) == pytest.approx(counts.f1 - smatch_counts(WANT, system).f1) and found.gain(*classes) > 0
-    )
+    before = count_entries(entry_of(WANT), entry_of(system)).f1
+    assert found.gain(*classes) == pytest.approx(counts.f1 - before) and found.gain(*classes) > 0
 
 
 def test_an_edge_between_the_right_nodes_with_nothing_else_right_is_another_edge():
@@ -119,8 +123,7 @@ def test_nodes_that_have_nothing_in_common_are_not_mapped():
 @given(graphs(), graphs())
 @settings(max_examples=60)
 def test_each_triple_that_does_not_match_is_of_one_class(gold, system):
-    gold, system = gold.to_penman(), system.to_penman()
-    found = found_in(system, gold)
+    found = errors.errors_of(graph_triples(gold), graph_triples(system))
     counts = smatch_counts(gold, system)
     assert found.counts == counts and {*found.missing, *found.invented} <= {*errors.CLASSES}
     assert found.missing.total() == counts.gold - counts.match

@@ -41,7 +41,7 @@ def amrs(model: str, beam: int, path: Path) -> list[AmrParse]:
 
 def smatch(beam: int, path, model: str = "en-amr") -> float:
     pairs = zip(read_bank(path), amrs(model, beam, path), strict=True)
-    counts = (smatch_counts(gold.graph.to_penman(), parse.graph.to_penman()) for gold, parse in pairs)
+    counts = (smatch_counts(gold.graph, parse.graph) for gold, parse in pairs)
     return sum(counts, Counts()).f1
 
 

@@ -40,7 +40,7 @@ from typing import NamedTuple, TypeVar
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr_score import Counts, paired_entries
-from transition_parser.graphs.smatch import Triples, best_mapping, read_triples
+from transition_parser.graphs.smatch import Triples, best_mapping, entry_triples
 
 CLASSES = (
     "nodes", "edges at nodes", "top", "wiki", "name strings", "constants", "sense", "name type", "concept", "role",
@@ -218,7 +218,7 @@ def errors_of_banks(gold: str, system: str) -> tuple[Errors, int]:
     """Return the errors of all parses of a file, and the number of sentences."""
     total, sentences = Errors(), 0
     for theirs, ours in paired_entries(gold, system):
-        total += errors_of(*(read_triples(entry.penman, entry.error) for entry in (theirs, ours)))
+        total += errors_of(entry_triples(theirs), entry_triples(ours))
         sentences += 1
     return total, sentences
 

@@ -41,8 +41,7 @@ def figures(loaded: Parser, entries: Sequence[AmrEntry], given: Sequence[Given],
     start = time.perf_counter()
     parses = list(loaded.parse_stream(entries, given=given))
     seconds = time.perf_counter() - start
-    pairs = [(e.amr.to_penman(), parse.graph.to_penman()) for e, parse in zip(entries, parses, strict=True)]
-    counts = [smatch_counts(gold, system, restarts) for gold, system in pairs]
+    counts = [smatch_counts(e.amr, parse.graph, restarts) for e, parse in zip(entries, parses, strict=True)]
     total = sum(counts[1:], counts[0])
     return {
         "smatch": round(total.f1, 4),

@@ -2,7 +2,6 @@
 
 import itertools
 import random
-from collections import Counter
 
 import pytest
 import smatch
@@ -14,14 +13,7 @@ from transition_parser.graphs import smatch as ours
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.amr_score import smatch_counts
 from transition_parser.graphs.bank import read_bank
-from transition_parser.graphs.smatch import (
-    TooLargeError,
-    Triples,
-    agreements,
-    best_mapping,
-    read_triples,
-    without_roles,
-)
+from transition_parser.graphs.smatch import TooLargeError, Triples, agreements, best_mapping, entry_triples
 
 RESTARTS = 4
 
@@ -56,20 +48,19 @@ def named(triples: Triples, prefix: str):
 
 
 @st.composite
-def triples(draw, size=9, twice=False) -> Triples:
-    """Few names, so that much is alike; loops too. twice: with triples that come twice."""
+def triples(draw, size=9) -> Triples:
+    """Few names, so that much is alike; loops too."""
     count = draw(st.integers(1, size))
     node = st.integers(0, count - 1)
     concepts = draw(st.lists(st.sampled_from(["a", "A", "b", "c"]), min_size=count, max_size=count))
     attributes = st.tuples(st.sampled_from(["x", "X", "y"]), node, st.sampled_from(["1", '"1"', "2"]))
     relations = st.tuples(st.sampled_from(["r", "R", "s"]), node, node)
-    graph = Triples(
+    return Triples(
         tuple(f"x{i}" for i in range(count)),
         tuple(concepts),
         tuple(draw(st.lists(attributes, max_size=4))),
         tuple(draw(st.lists(relations, max_size=14))),
-    )
-    return graph if twice else graph.normalized().distinct()
+    ).normalized()
 
 
 @given(triples(), triples(), st.integers(0, 99))
@@ -78,11 +69,9 @@ def test_each_step_is_that_of_the_package(system, gold, seed):
     assert best_mapping(system, gold, RESTARTS, seed) == by_the_package(system, gold, seed)
 
 
-@pytest.mark.parametrize("rewrite", [str, without_roles])
-def test_the_sample_as_the_package_matches_it(rewrite):
+def test_the_sample_as_the_package_matches_it():
     """Each graph with its neighbours in the file: other graphs, and other sizes."""
-    texts = [entry.penman for entry in read_bank(SAMPLE_AMR)]
-    graphs = [read_triples(rewrite(text)).normalized().distinct() for text in texts]
+    graphs = [entry_triples(entry).normalized() for entry in read_bank(SAMPLE_AMR)]
     for system, gold in zip(graphs, [*graphs[1:], graphs[0]], strict=True):
         assert best_mapping(system, gold, RESTARTS, 7) == by_the_package(system, gold, 7)
 
@@ -90,7 +79,7 @@ def test_the_sample_as_the_package_matches_it(rewrite):
 @pytest.mark.slow
 def test_corpora_as_the_package_matches_them(corpora):
     for name in ("lpp-v3.0/dev.amr", "bio-isi-aligned/train.amr"):
-        graphs = [read_triples(entry.penman).normalized().distinct() for entry in read_bank(corpora / "amr" / name)]
+        graphs = [entry_triples(entry).normalized() for entry in read_bank(corpora / "amr" / name)]
         graphs = graphs[:150]
         for system, gold in zip(graphs, [*graphs[1:], graphs[0]], strict=True):
             if len(system.concepts) * len(gold.concepts) < 900:  # the package takes long
@@ -121,19 +110,18 @@ def shuffled(graph: Triples, seed: int) -> Triples:
 
 
 def matched(system: Triples, gold: Triples, mapping: list[int | None]) -> int:
-    """The triples that match under a mapping, each once."""
-    ours = Counter(("instance", mapping[node], concept) for node, concept in enumerate(system.concepts))
-    ours.update((role, mapping[node], value) for role, node, value in system.attributes)
-    ours.update((role, mapping[source], mapping[target]) for role, source, target in system.relations)
-    theirs = Counter(("instance", node, concept) for node, concept in enumerate(gold.concepts))
-    theirs.update([*gold.attributes, *gold.relations])
-    return (ours & theirs).total()
+    """How many triples match under a mapping."""
+    ours = {("instance", mapping[node], concept) for node, concept in enumerate(system.concepts)}
+    ours |= {(role, mapping[node], value) for role, node, value in system.attributes}
+    ours |= {(role, mapping[source], mapping[target]) for role, source, target in system.relations}
+    theirs = {("instance", node, concept) for node, concept in enumerate(gold.concepts)}
+    return len(ours & (theirs | {*gold.attributes, *gold.relations}))
 
 
 MORE_NODES = Triples(("x0", "x1", "x2", "x3"), ("a",) * 4, (), (("r", 2, 3),))
 
 
-@given(triples(4, twice=True), triples(4, twice=True))
+@given(triples(4), triples(4))
 @example(MORE_NODES, Triples(("x0", "x1"), ("a", "a"), (), (("r", 0, 1),)))
 @settings(max_examples=150)
 def test_the_best_of_all_mappings_is_found(system, gold):
@@ -141,45 +129,23 @@ def test_the_best_of_all_mappings_is_found(system, gold):
     gives nodes of gold to the first nodes of a larger system alone."""
     nodes = [*range(len(gold.concepts)), *[None] * len(system.concepts)]
     mappings = {*itertools.permutations(nodes, len(system.concepts))}
-    best = max(matched(system.normalized(), gold.normalized(), [*mapping]) for mapping in mappings)
+    best = max(matched(system, gold, [*mapping]) for mapping in mappings)
     found = [best_mapping(*pair, restarts=300)[0] for pair in ((system, gold), (gold, system))]
     assert max(found) == best <= min(len(system), len(gold))
 
 
-@pytest.mark.parametrize("length", [401, 1000])
-def test_graphs_of_many_nodes(length):
-    graph = chain(length, 50)
+def test_graphs_of_many_nodes():
+    graph = chain(401, 50)
     match, mapping = best_mapping(graph, graph)
-    assert match == len(graph) and mapping == list(range(length))
-    for other in (shuffled(graph, 1), chain(length - 100, 50), chain(length, 7)):
+    assert match == len(graph) and mapping == list(range(401))
+    for other in (shuffled(graph, 1), chain(301, 50)):
         match, mapping = best_mapping(other, graph)
         assert match == matched(other, graph, mapping) and match > 0.5 * len(other)
-        assert len({node for node in mapping if node is not None}) == len([n for n in mapping if n is not None])
-
-
-@given(triples(twice=True), triples(twice=True))
-@settings(max_examples=100)
-def test_large_graphs_climb_until_no_step_gains(system, gold):
-    """No move and no swap of the mapping that is returned matches more."""
-    before, ours.LARGE = ours.LARGE, 0
-    try:
-        match, mapping = best_mapping(system, gold)
-    finally:
-        ours.LARGE = before
-    plain, free = (system.normalized(), gold.normalized()), set(range(len(gold.concepts))) - set(mapping)
-    assert match == matched(*plain, mapping)
-    for node in range(len(mapping)):
-        others = [[*mapping[:node], other, *mapping[node + 1 :]] for other in free]
-        for partner in range(node):
-            swapped = list(mapping)
-            swapped[node], swapped[partner] = mapping[partner], mapping[node]
-            others.append(swapped)
-        assert all(matched(*plain, other) <= match for other in others)
 
 
 def test_graphs_that_are_too_large():
-    with pytest.raises(TooLargeError, match="graphs of 20000 and 5001 nodes are too large for Smatch"):
-        best_mapping(chain(20000), chain(5001))
+    with pytest.raises(TooLargeError, match="graphs of 2000 and 2001 nodes are too large for Smatch"):
+        best_mapping(chain(2000), chain(2001))
 
 
 SEE = AmrGraph(("see-01", "boy"), frozenset(), (Edge(0, "ARG0", 1),))
@@ -202,7 +168,7 @@ def test_an_agreement_is_the_mean_smatch_with_all(weighed):
     graphs, weights = zip(*weighed, strict=True)
     means = []
     for one in graphs:
-        scores = [smatch_counts(one.to_penman(), other.to_penman()).f1 for other in graphs]
+        scores = [smatch_counts(one, other).f1 for other in graphs]
         means.append(sum(score * weight for score, weight in zip(scores, weights, strict=True)) / sum(weights))
     assert agreements(graphs, words_of(graphs), weights) == pytest.approx(means)
 

@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from transition_parser.base.errors import InputError
 from transition_parser.base.files import replacing
 from transition_parser.graphs.amr_score import BankScore, Counts, triple_diff
 from transition_parser.graphs.bank import AmrEntry
@@ -120,10 +119,7 @@ def _by(title: str, what: str, bins: Sequence[int], counts: Sequence[Counts]) ->
 
 
 def _compared(gold: AmrEntry, system: AmrEntry, number: int, counts: Counts) -> Compared:
-    try:
-        lines = triple_diff(gold.penman, system.penman)
-    except InputError as error:  # Smatch can compare this graph, but cannot name its nodes
-        lines = [f"- {error}"]
+    lines = triple_diff(gold, system)
     return Compared(
         gold.id or f"sentence {number + 1}",
         gold.text,

@@ -7,6 +7,7 @@ Gildea 2019
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -16,23 +17,24 @@ from typing import NamedTuple
 
 from sacrebleu.metrics.bleu import BLEU
 
-from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.errors import input_error
 from transition_parser.base.process import in_parallel, progress
+from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry, read_bank
+from transition_parser.graphs.penman_reader import read_penman, tokens_of
 from transition_parser.graphs.smatch import (
     TooLargeError,
     Triples,
     best_mapping,
+    entry_triples,
+    graph_triples,
     part_triples,
-    read_triples,
-    without_alignments,
-    without_roles,
-    without_senses,
-    without_wiki,
+    plain_label,
 )
 
 MAX_ORDER = 3  # the longest n-grams of SemBLEU
 RESTARTS = 4  # the default of the program smatch.py
+_SENSE = re.compile(r"(?<=[a-zA-Z0-9-])-\d+$")
 _CHUNK = 8  # pairs of graphs that a process gets at once
 
 
@@ -128,70 +130,64 @@ class Counts:
         return Counts(self.match + other.match, self.system + other.system, self.gold + other.gold)
 
 
-def smatch_counts(gold: str, system: str, restarts: int = RESTARTS, seed: int = 0) -> Counts:
-    """Return the counts of Smatch for two graphs in PENMAN, alignments ignored.
+def smatch_counts(gold: AmrGraph, system: AmrGraph, restarts: int = RESTARTS, seed: int = 0) -> Counts:
+    """Return the counts of Smatch for two graphs.
 
     The program `smatch.py -f SYSTEM GOLD -r RESTARTS` (1.0.4) counts the same, with three differences. It seeds its
-    random starts from the clock instead of `seed`. It matches each repetition of a triple with each, so that it may
-    find more matches than triples; here each triple matches once. It reads a string up to its first blank, quotation
-    mark or final `_`; here whole strings are compared. Raises `InputError` for a graph that the package can't read.
+    random starts from the clock instead of `seed`. It counts repeated triples, and matches each repetition with each.
+    It reads a string up to its first blank, quotation mark or final `_`; here whole strings are compared.
     """
-    theirs, ours = _read_both(gold, system)
-    return _count(theirs, ours, restarts, seed)
+    return _count(graph_triples(gold), graph_triples(system), restarts, seed)
 
 
 def _count(gold: Triples, system: Triples, restarts: int, seed: int) -> Counts:
     match, _mapping = best_mapping(system, gold, restarts, seed)
-    return Counts(match, len(system), len(gold))
+    return Counts(match, len(system.normalized()), len(gold.normalized()))
 
 
-def _read_both(gold: str, system: str) -> tuple[Triples, Triples]:
-    return (
-        read_triples(gold, lambda problem: InputError(f"gold graph: {problem}")),
-        read_triples(system, lambda problem: InputError(f"system graph: {problem}")),
-    )
-
-
-def triple_diff(gold: str, system: str, restarts: int = RESTARTS, seed: int = 0) -> list[str]:
+def triple_diff(gold: AmrEntry, system: AmrEntry) -> list[str]:
     """Return the gold triples that are missing and the system's triples that are extra; an empty list for equal graphs.
 
     Missing triples begin with a minus (`- b / boy`, `- w / want-01 :ARG0 b / boy`), and extra triples with a plus.
     Triples are compared under the best mapping of nodes that Smatch finds.
     """
-    theirs, ours = _read_both(gold, system)
-    _match, mapping = best_mapping(ours, theirs, restarts, seed)
+    theirs, ours = entry_triples(gold), entry_triples(system)
+    _match, mapping = best_mapping(ours, theirs)
     names = [("system", node) if other is None else ("gold", other) for node, other in enumerate(mapping)]
     gold_lines = _lines(theirs, [("gold", node) for node in range(len(theirs.concepts))])
     system_lines = _lines(ours, names)
-    missing = [f"- {line}" for line in _unmatched(gold_lines, system_lines)]
-    return missing + [f"+ {line}" for line in _unmatched(system_lines, gold_lines)]
-
-
-def _unmatched(lines: list[tuple[tuple, str]], others: list[tuple[tuple, str]]) -> Iterator[str]:
-    """Yield the texts whose key the other list lacks, or has fewer times."""
-    left = Counter(key for key, _ in others)
-    for key, line in lines:
-        if not left[key]:
-            yield line
-        left[key] -= left[key] > 0
-
-
-def _lines(triples: Triples, names: list[tuple[str, int]]) -> list[tuple[tuple, str]]:
-    """Return (key, text) for each triple. A key has `names` as its nodes, so matching triples have equal keys."""
-    plain = triples.normalized()
-    nodes = [f"{v} / {c}" for v, c in zip(triples.variables, triples.concepts, strict=True)]
-    lines: list[tuple[tuple, str]] = [
-        (("instance", names[node], concept), nodes[node]) for node, concept in enumerate(plain.concepts)
+    return [
+        *(f"- {line}" for key, line in gold_lines.items() if key not in system_lines),
+        *(f"+ {line}" for key, line in system_lines.items() if key not in gold_lines),
     ]
-    for (role, node, value), (shown, _, constant) in zip(plain.attributes, triples.attributes, strict=True):
-        lines.append(((role, names[node], value), f"{nodes[node]} :{shown} {constant}"))
-    for (role, source, target), (shown, _, _) in zip(plain.relations, triples.relations, strict=True):
-        lines.append(((role, names[source], names[target]), f"{nodes[source]} :{shown} {nodes[target]}"))
+
+
+def _lines(triples: Triples, names: list[tuple[str, int]]) -> dict[tuple, str]:
+    """Return key → text of each triple. A key has `names` as its nodes, so matching triples have equal keys."""
+    nodes = [f"{v} / {c}" for v, c in zip(triples.variables, triples.concepts, strict=True)]
+    keys = (("instance", *pair) for pair in zip(names, map(plain_label, triples.concepts), strict=True))
+    lines: dict[tuple, str] = dict(zip(keys, nodes, strict=True))
+    for role, node, value in triples.attributes:
+        lines[role.lower(), names[node], plain_label(value)] = f"{nodes[node]} :{role} {value}"
+    for role, source, target in triples.relations:
+        lines[role.lower(), names[source], names[target]] = f"{nodes[source]} :{role} {nodes[target]}"
     return lines
 
 
-def _written(entry: AmrEntry, rewrite: Callable[[str], str] = str) -> Triples:
-    return read_triples(rewrite(without_alignments(entry.penman)), entry.error)
+def _unlabeled(entry: AmrEntry) -> Triples:
+    """Return the triples with one role for all edges. An edge with an inverse role keeps its written direction."""
+    tokens = tokens_of(entry.penman.split("\n"))
+    line = " ".join(":label" if token.kind == "ROLE" and token.text != ":wiki" else token.text for token in tokens)
+    text = read_penman([line])
+    triples = graph_triples(text.graph, text.wiki if entry.wiki else {}, text.variables)
+    attributes = [("label" if role == "wiki" else role, node, value) for role, node, value in triples.attributes]
+    return replace(triples, attributes=tuple(attributes))
+
+
+def _one_sense(entry: AmrEntry) -> Triples:
+    """Return the triples with the same sense for all concepts that have a sense."""
+    triples = entry_triples(entry)
+    return replace(triples, concepts=tuple(_SENSE.sub("-01", concept) for concept in triples.concepts))
 
 
 def _concepts_with(role: str, entry: AmrEntry) -> set[str]:
@@ -205,13 +201,12 @@ def _reentrancies(entry: AmrEntry) -> Triples:
 
 
 # Score → the triples of an entry that Smatch compares, or a set of items. As in amr-evaluation, `unlabeled` has one
-# role for all edges, each in its written direction, where a triple that comes up twice counts once; `no_wsd` has one
-# sense for all concepts that have a sense. Some versions of amr-evaluation add a TOP triple to the subgraphs of
-# reentrancies and of semantic roles, and some add the target's concept as an attribute. Here a subgraph has only its
-# edges and the nodes at their ends.
+# role for all edges, each in its written direction; `no_wsd` has one sense for all concepts that have a sense. Some
+# versions of amr-evaluation add a TOP triple to the subgraphs of reentrancies and of semantic roles, and some add the
+# target's concept as an attribute. Here a subgraph has only its edges and the nodes at their ends.
 FINE_GRAINED: dict[str, Callable[[AmrEntry], Triples | set[str]]] = {
-    "unlabeled": lambda entry: _written(entry, without_roles).distinct(),
-    "no_wsd": lambda entry: _written(entry, without_senses),
+    "unlabeled": _unlabeled,
+    "no_wsd": _one_sense,
     "concepts": lambda entry: {label for node, label in enumerate(entry.amr.labels) if node not in entry.amr.constants},
     "named_entities": partial(_concepts_with, "name"),
     "negation": partial(_concepts_with, "polarity"),
@@ -224,7 +219,7 @@ FINE_GRAINED: dict[str, Callable[[AmrEntry], Triples | set[str]]] = {
 def count_entries(
     gold: AmrEntry,
     system: AmrEntry,
-    compared: Callable[[AmrEntry], Triples | set[str]] = _written,
+    compared: Callable[[AmrEntry], Triples | set[str]] = entry_triples,
     restarts: int = RESTARTS,
     seed: int = 0,
 ) -> Counts:
@@ -290,7 +285,7 @@ def compare_banks(
 
 def _score(pair: tuple[AmrEntry, AmrEntry], restarts: int, seed: int, fine_grained: bool) -> SentenceScore:
     gold, system = pair
-    scores = {"smatch": _written, **(FINE_GRAINED if fine_grained else {})}
+    scores = {"smatch": entry_triples, **(FINE_GRAINED if fine_grained else {})}
     try:
         counts = {name: count_entries(gold, system, of, restarts, seed) for name, of in scores.items()}
     except TooLargeError as error:
@@ -322,6 +317,4 @@ def _entries(path: str | os.PathLike, ignore_wiki: bool) -> list[AmrEntry]:
     entries = [entry for entry in read_bank(path) if not entry.is_alternative]
     if not entries:
         raise input_error("the file holds no graphs", path)
-    if not ignore_wiki:
-        return entries
-    return [replace(entry, wiki={}, penman=without_wiki(without_alignments(entry.penman))) for entry in entries]
+    return [replace(entry, wiki={}) for entry in entries] if ignore_wiki else entries

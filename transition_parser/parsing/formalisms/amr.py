@@ -66,10 +66,9 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
 
     def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
         """Return for each confidence in a node True where the node is right, None for constants."""
-        from transition_parser.graphs.smatch import best_mapping, read_triples
+        from transition_parser.graphs.smatch import best_mapping, graph_triples
 
-        ours = read_triples(parse.graph.to_penman())
-        theirs = read_triples(gold.amr.to_penman())
+        ours, theirs = graph_triples(parse.graph), graph_triples(gold.amr)
         _, mapping = best_mapping(ours, theirs)
         concepts = [*theirs.normalized().concepts]
         right = {
@@ -170,13 +169,12 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
 
     def count(self, gold: AmrGraph, system: AmrGraph | None) -> Mapping[str, float]:
         from transition_parser.graphs.amr_score import Counts, smatch_counts
-        from transition_parser.graphs.smatch import read_triples
+        from transition_parser.graphs.smatch import graph_triples
 
-        text = gold.to_penman()
-        counts = Counts(0, 0, len(read_triples(text)))
+        counts = Counts(0, 0, len(graph_triples(gold).normalized()))
         if system is not None:
-            with suppress(InputError):  # a barely trained model may nest more nodes than can be written or compared
-                counts = smatch_counts(text, system.to_penman(), restarts=1)
+            with suppress(InputError):  # a barely trained model may make more nodes than can be compared
+                counts = smatch_counts(gold, system, restarts=1)
         return dict(zip(self.sums, (counts.match, counts.system, counts.gold), strict=True))
 
 
