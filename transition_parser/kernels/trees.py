@@ -27,7 +27,7 @@ class TreeMachine(NamedTuple):
 
     column: (V,) int64; the `ActionClass` of each token
     effects: (C, 8) int64; the `Effect` of each column
-    legal: (256, C) bool; the legal columns in each `Situation`, whose number has field i as bit i
+    legal: (256, C) bool; the legal columns for each set of facts (`tree_system.FACTS`)
     swaps_per_word: how many SWAPs a sentence may take for each word
     """
 

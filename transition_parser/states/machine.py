@@ -27,12 +27,12 @@ from transition_parser.transitions import TREE_SYSTEMS, TransitionSystem
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.tree_system import (
     B0,
+    FACTS,
     FACTS_WITHOUT_ARCS,
     NO_HEAD,
     S0,
     S1,
     Effect,
-    Situation,
     Spec,
     TreeSystem,
 )
@@ -62,29 +62,21 @@ def effects_table(system: str, device: torch.device) -> Tensor:
 
 @lru_cache(maxsize=32)
 def columns_of_situations(system: str, device: torch.device) -> Tensor:
-    """Return the legal columns of each situation, (256, C) bool, or (4096, C) where legality depends on arcs.
-
-    Bit i of a situation's number is field i of `Situation`.
-    """
+    """Return the legal columns for each set of facts (`tree_system.FACTS`), (256, C) bool, or (4096, C) with arcs."""
     spec = spec_of(system)
-    facts = len(Situation._fields) if spec.reads_arcs else FACTS_WITHOUT_ARCS
-    situations = (Situation(*(bool(number >> bit & 1) for bit in range(facts))) for number in range(1 << facts))
-    return torch.tensor([_legal_columns(spec, situation) for situation in situations], device=device)
-
-
-def _legal_columns(spec: Spec, situation: Situation) -> list[bool]:
-    legal = {ActionClass[kind.name]: spec.why_illegal(kind, situation) is None for kind in spec.rules}
-    left, from_root = legal[ActionClass.LEFT_ARC], spec.left_arc_from_root(situation)
-    legal[ActionClass.LEFT_ARC] = left and not from_root
-    legal[ActionClass.LEFT_ARC_ROOT] = left and from_root
-    legal[ActionClass.LEFT_ARC_ANY] = left
-    legal[ActionClass.END] = spec.is_final(situation)
-    return [legal.get(column, False) for column in ActionClass]
+    facts = np.arange(1 << (FACTS if spec.reads_arcs else FACTS_WITHOUT_ARCS))
+    legal = np.zeros((len(facts), len(ActionClass)), bool)
+    for kind, rule in spec.rules.items():
+        legal[:, ActionClass[kind.name]] = np.all([condition.holds(facts) != 0 for condition in rule.conditions], 0)
+    left, from_root = legal[:, ActionClass.LEFT_ARC].copy(), spec.left_arc_from_root(facts)
+    legal[:, ActionClass.LEFT_ARC], legal[:, ActionClass.LEFT_ARC_ROOT] = left & ~from_root, left & from_root
+    legal[:, ActionClass.LEFT_ARC_ANY], legal[:, ActionClass.END] = left, spec.is_final(facts)
+    return torch.from_numpy(legal).to(device)
 
 
 @lru_cache(maxsize=32)
 def attached_in_situations(system: str) -> Tensor:
-    """Return the words that some legal arc would attach in each situation, int64, as bits.
+    """Return the words that some legal arc would attach for each set of facts, int64, as bits.
 
     Bit 1 stands for S0, bit 2 for S1 and bit 3 for B0. `TreeSystem.may_attach` returns the same words.
     """
@@ -233,12 +225,12 @@ class DependencyMachine(BatchedMachine):
         self._top = self._word(self.stack, self.depth - 1)
         self._second = self._word(self.stack, self.depth - 2)
         self._front = self._word(self.buffer, self.buffer_size - 1)
-        facts = self._situation() + (self._arcs() if self.spec.reads_arcs else ())
+        facts = self._facts() + (self._facts_of_arcs() if self.spec.reads_arcs else ())
         number = sum(fact.long() << bit for bit, fact in enumerate(facts))
         self._columns = columns_of_situations(self.table.system, self.root.device).index_select(0, number)
 
-    def _situation(self) -> tuple[Tensor, ...]:
-        """Return the fields of `Situation` before the facts about arcs, (R,) bool each."""
+    def _facts(self) -> tuple[Tensor, ...]:
+        """Return the facts of `tree_system` before the facts about arcs, (R,) bool each."""
         return (
             self._front == self.root,
             self.depth > 0,
@@ -250,8 +242,8 @@ class DependencyMachine(BatchedMachine):
             torch.ones_like(self.depth, dtype=torch.bool) if self.swaps_left is None else self.swaps_left > 0,
         )
 
-    def _arcs(self) -> tuple[Tensor, ...]:
-        """Return the facts about arcs, the last fields of `Situation`, (R,) bool each."""
+    def _facts_of_arcs(self) -> tuple[Tensor, ...]:
+        """Return the facts of `tree_system` about arcs, (R,) bool each."""
         assert self.heads is not None, "a spec that reads arcs needs them"
         on_stack = self.positions < self.depth[:, None]
         stack_heads = self.heads.gather(1, self.stack[:, : self.width])

@@ -10,8 +10,14 @@ from collections.abc import Iterator
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.tree_system import (
     B0,
+    FRONT_IS_LAST,
+    FRONT_IS_ROOT,
+    NONE_HEADLESS,
+    ONE_HEADLESS,
     S0,
     SHIFT_EFFECT,
+    SOME,
+    TOP_HAS_HEAD,
     Condition,
     Effect,
     GoldTree,
@@ -23,37 +29,21 @@ from transition_parser.transitions.tree_system import (
 )
 
 _REDUCE = Action(Kind.REDUCE)
-_SOME_WORD = Condition(lambda s: s.some, "the stack is empty")
-_WORD_IN_FRONT = Condition(lambda s: not s.front_is_root, "only the root is left in the buffer")
+_SOME_WORD = Condition("the stack is empty", given=SOME)
+_WORD_IN_FRONT = Condition("only the root is left in the buffer", lacking=FRONT_IS_ROOT)
+_ONE_ROOT = Condition(
+    "the last word would be a second root, because other words have no head", NONE_HEADLESS, lacking=FRONT_IS_LAST
+)
+_HEADS_LEFT = Condition(
+    "after the last word, at most one word may be without a head", ONE_HEADLESS, lacking=FRONT_IS_LAST
+)
+_HEADED = Condition("the top of the stack has no head", given=TOP_HAS_HEAD)
+_HEADLESS = Condition("the top of the stack has a head", lacking=TOP_HAS_HEAD)
 _RULES = {
-    Kind.SHIFT: Rule(
-        SHIFT_EFFECT,
-        (
-            _WORD_IN_FRONT,
-            Condition(
-                lambda s: not s.front_is_last or s.none_headless,
-                "the last word would be a second root, because other words have no head",
-            ),
-        ),
-    ),
-    Kind.REDUCE: Rule(
-        Effect(stack_pops=1), (_SOME_WORD, Condition(lambda s: s.top_has_head, "the top of the stack has no head"))
-    ),
-    Kind.LEFT_ARC: Rule(
-        Effect(S0, B0, stack_pops=1),
-        (_SOME_WORD, Condition(lambda s: not s.top_has_head, "the top of the stack has a head")),
-    ),
-    Kind.RIGHT_ARC: Rule(
-        Effect(B0, S0, stack_push=B0, buffer_pops=1),
-        (
-            _WORD_IN_FRONT,
-            _SOME_WORD,
-            Condition(
-                lambda s: not s.front_is_last or s.one_headless,
-                "after the last word, at most one word may be without a head",
-            ),
-        ),
-    ),
+    Kind.SHIFT: Rule(SHIFT_EFFECT, (_WORD_IN_FRONT, _ONE_ROOT)),
+    Kind.REDUCE: Rule(Effect(stack_pops=1), (_SOME_WORD, _HEADED)),
+    Kind.LEFT_ARC: Rule(Effect(S0, B0, stack_pops=1), (_SOME_WORD, _HEADLESS)),
+    Kind.RIGHT_ARC: Rule(Effect(B0, S0, stack_push=B0, buffer_pops=1), (_WORD_IN_FRONT, _SOME_WORD, _HEADS_LEFT)),
 }
 
 

@@ -10,9 +10,14 @@ from collections.abc import Iterator
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.tree_system import (
     B0,
+    FRONT_IS_ROOT,
+    MAY_SWAP,
     S0,
     S1,
     SHIFT_EFFECT,
+    SOME,
+    TOP_BEFORE_FRONT,
+    TWO,
     Condition,
     Effect,
     GoldTree,
@@ -24,27 +29,20 @@ from transition_parser.transitions.tree_system import (
 )
 
 _SWAP = Action(Kind.SWAP)
-_SOME_WORD = Condition(lambda s: s.some, "the stack is empty")
+_SOME_WORD = Condition("the stack is empty", given=SOME)
+_ONE_UNDER_ROOT = Condition("the root takes one word, and the stack holds more", lacking=FRONT_IS_ROOT | TWO)
 _RULES = {
-    Kind.SHIFT: Rule(SHIFT_EFFECT, (Condition(lambda s: not s.front_is_root, "only the root is left in the buffer"),)),
-    Kind.LEFT_ARC: Rule(
-        Effect(S0, B0, stack_pops=1),
-        (
-            _SOME_WORD,
-            Condition(lambda s: not (s.front_is_root and s.two), "the root takes one word, and the stack holds more"),
-        ),
-    ),
-    Kind.RIGHT_ARC: Rule(
-        Effect(S0, S1, stack_pops=1), (Condition(lambda s: s.two, "the stack holds fewer than two words"),)
-    ),
+    Kind.SHIFT: Rule(SHIFT_EFFECT, (Condition("only the root is left in the buffer", lacking=FRONT_IS_ROOT),)),
+    Kind.LEFT_ARC: Rule(Effect(S0, B0, stack_pops=1), (_SOME_WORD, _ONE_UNDER_ROOT)),
+    Kind.RIGHT_ARC: Rule(Effect(S0, S1, stack_pops=1), (Condition("the stack holds fewer than two words", given=TWO),)),
 }
 _SWAP_RULE = Rule(
     Effect(stack_pops=1, buffer_pops=1, swaps=1, buffer_pushes=(S0, B0)),
     (
         _SOME_WORD,
-        Condition(lambda s: not s.front_is_root, "the root stays at the end of the buffer"),
-        Condition(lambda s: s.top_before_front, "these two words have been swapped before"),
-        Condition(lambda s: s.may_swap, "the sentence has as many SWAPs as it may"),
+        Condition("the root stays at the end of the buffer", lacking=FRONT_IS_ROOT),
+        Condition("these two words have been swapped before", given=TOP_BEFORE_FRONT),
+        Condition("the sentence has as many SWAPs as it may", given=MAY_SWAP),
     ),
 )
 

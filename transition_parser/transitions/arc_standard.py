@@ -9,10 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.tree_system import (
+    FRONT_IS_ROOT,
+    HAS_BUFFER,
+    MAY_SWAP,
     NONE,
     S0,
     S1,
+    SECOND_BEFORE_TOP,
     SHIFT_EFFECT,
+    SOME,
+    TOP_IS_ROOT,
+    TWO,
     Condition,
     Effect,
     GoldTree,
@@ -23,30 +30,28 @@ from transition_parser.transitions.tree_system import (
 )
 
 _SWAP = Action(Kind.SWAP)
-_TWO_WORDS = Condition(lambda s: s.two, "the stack holds fewer than two words")
+_TWO_WORDS = Condition("the stack holds fewer than two words", given=TWO)
 _RULES = {
     Kind.SHIFT: Rule(
         SHIFT_EFFECT,
         (
-            Condition(lambda s: s.has_buffer, "the buffer is empty"),
-            Condition(
-                lambda s: not s.front_is_root or (s.some and not s.two),
-                "the root takes one word, and the stack holds more",
-            ),
+            Condition("the buffer is empty", given=HAS_BUFFER),
+            Condition("the root takes one word, and there is none", SOME, lacking=FRONT_IS_ROOT),
+            Condition("the root takes one word, and the stack holds more", lacking=FRONT_IS_ROOT | TWO),
         ),
     ),
     Kind.LEFT_ARC: Rule(Effect(S1, S0, stack_pops=2, stack_push=S0), (_TWO_WORDS,)),
     Kind.RIGHT_ARC: Rule(
-        Effect(S0, S1, stack_pops=1), (_TWO_WORDS, Condition(lambda s: not s.top_is_root, "the root has no head"))
+        Effect(S0, S1, stack_pops=1), (_TWO_WORDS, Condition("the root has no head", lacking=TOP_IS_ROOT))
     ),
 }
 _SWAP_RULE = Rule(
     Effect(stack_pops=2, stack_push=S0, swaps=1, buffer_pushes=(NONE, S1)),
     (
         _TWO_WORDS,
-        Condition(lambda s: not s.top_is_root, "the root stays after the last word"),
-        Condition(lambda s: s.second_before_top, "these two words have been swapped before"),
-        Condition(lambda s: s.may_swap, "the sentence has as many SWAPs as it may"),
+        Condition("the root stays after the last word", lacking=TOP_IS_ROOT),
+        Condition("these two words have been swapped before", given=SECOND_BEFORE_TOP),
+        Condition("the sentence has as many SWAPs as it may", given=MAY_SWAP),
     ),
 )
 

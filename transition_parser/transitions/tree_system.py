@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, M
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.transitions.action import Action, Kind
@@ -144,37 +144,42 @@ class Effect(NamedTuple):
 
 
 SHIFT_EFFECT = Effect(stack_push=B0, buffer_pops=1)
+Facts = TypeVar("Facts", int, Any)  # the facts of one state, or an array of the facts of many states
 
 
-class Situation(NamedTuple):
-    """The facts about a state that legality depends on, the last four only where `Spec.reads_arcs`."""
-
-    front_is_root: bool
-    some: bool  # the stack is not empty
-    two: bool  # the stack holds two words or more
-    has_buffer: bool  # the buffer is not empty
-    top_is_root: bool
-    top_before_front: bool  # the top comes before the front in the sentence
-    second_before_top: bool  # the second word comes before the top in the sentence
-    may_swap: bool  # the limit on SWAPs is not reached
-    front_is_last: bool = False  # the last word of the sentence is at the front of the buffer
-    top_has_head: bool = False
-    none_headless: bool = False  # every word on the stack has a head
-    one_headless: bool = False  # exactly one word on the stack has no head
-
-
-FACTS_WITHOUT_ARCS = Situation._fields.index("front_is_last")
+# The facts about a state that legality depends on, as bits of one number; kernels number them in the same way.
+FACTS = 12
+(
+    FRONT_IS_ROOT,
+    SOME,  # the stack is not empty
+    TWO,  # the stack holds two words or more
+    HAS_BUFFER,  # the buffer is not empty
+    TOP_IS_ROOT,
+    TOP_BEFORE_FRONT,  # the top comes before the front in the sentence
+    SECOND_BEFORE_TOP,  # the second word comes before the top in the sentence
+    MAY_SWAP,  # the limit on SWAPs is not reached
+    FRONT_IS_LAST,  # the last word of the sentence is at the front of the buffer; from here on if `Spec.reads_arcs`
+    TOP_HAS_HEAD,
+    NONE_HEADLESS,  # every word on the stack has a head
+    ONE_HEADLESS,  # exactly one word on the stack has no head
+) = (1 << bit for bit in range(FACTS))
+FACTS_WITHOUT_ARCS = 8
 
 
 class Condition(NamedTuple):
-    """A condition of an action, and the reason why the action is illegal where it does not hold."""
+    """A condition of an action: one of the facts `given` is there, or one of the facts `lacking` is not."""
 
-    holds: Callable[[Situation], bool]
-    otherwise: str
+    otherwise: str  # the reason why the action is illegal where the condition does not hold
+    given: int = 0
+    lacking: int = 0
+
+    def holds(self, facts: Facts) -> Facts:
+        """Return a number other than 0 where the condition holds."""
+        return facts & self.given | ~facts & self.lacking
 
 
 class Rule(NamedTuple):
-    """The effect of a kind of actions, and all conditions on a situation under which they are legal."""
+    """The effect of a kind of actions, and the conditions that must all hold so that they are legal."""
 
     effect: Effect
     conditions: Sequence[Condition]
@@ -194,20 +199,19 @@ class Spec:
     closes_on_stack: bool
     reads_arcs: bool = False
 
-    def why_illegal(self, kind: Kind, situation: Situation) -> str | None:
+    def why_illegal(self, kind: Kind, facts: int) -> str | None:
         """Return None where actions of a kind are legal with some label, else the reason why not."""
-        for holds, otherwise in self.rules[kind].conditions:
-            if not holds(situation):
-                return otherwise
-        return None
+        return next((c.otherwise for c in self.rules[kind].conditions if not c.holds(facts)), None)
 
-    def is_final(self, s: Situation) -> bool:
-        """Return True where the derivation is complete."""
-        return s.some and s.top_is_root and not s.two if self.closes_on_stack else s.front_is_root and not s.some
+    def is_final(self, facts: Facts) -> Any:
+        """Return True where the derivation is complete; an array for an array of facts."""
+        if self.closes_on_stack:
+            return facts & (SOME | TWO | TOP_IS_ROOT) == SOME | TOP_IS_ROOT
+        return facts & (SOME | FRONT_IS_ROOT) == FRONT_IS_ROOT
 
-    def left_arc_from_root(self, s: Situation) -> bool:
-        """Return True where the head of a left arc would be the root."""
-        return s.top_is_root if self.closes_on_stack else s.front_is_root
+    def left_arc_from_root(self, facts: Facts) -> Any:
+        """Return True where the head of a left arc would be the root; an array for an array of facts."""
+        return facts & (TOP_IS_ROOT if self.closes_on_stack else FRONT_IS_ROOT) != 0
 
 
 @dataclass(frozen=True)
@@ -288,12 +292,12 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
     def why_illegal(self, state: State, action: Action) -> str | None:
         if action.kind not in self.spec.rules:
             return self._unknown(action)
-        situation = self._situation(state)
-        reason = self.spec.why_illegal(action.kind, situation)
+        facts = self._facts(state)
+        reason = self.spec.why_illegal(action.kind, facts)
         if reason:
             return reason
         if action.kind is Kind.SHIFT:
-            if situation.front_is_root:
+            if facts & FRONT_IS_ROOT:
                 return None if action.label is None else "the root's SHIFT has no label"
             word = state.words[state.buffer[0]]
             due = self.shift(word)
@@ -302,7 +306,7 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
             return None
         if action.label is None:
             return "an arc needs a relation"
-        from_root = action.kind is Kind.LEFT_ARC and self.spec.left_arc_from_root(situation)
+        from_root = action.kind is Kind.LEFT_ARC and self.spec.left_arc_from_root(facts)
         if self.roots.allow(action.label, from_root):
             return None
         if not from_root:
@@ -340,13 +344,13 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
         The next action decides whether these words get their heads now. The confidence in a word's arc is the product
         of the probabilities of all actions that decided about the word.
         """
-        situation, named = self._situation(state), _named_words(state.stack, state.buffer)
+        facts, named = self._facts(state), _named_words(state.stack, state.buffer)
         rules = self.spec.rules.items()
-        legal = (effect for kind, (effect, _) in rules if self.spec.why_illegal(kind, situation) is None)
+        legal = (effect for kind, (effect, _) in rules if self.spec.why_illegal(kind, facts) is None)
         return [named[word] for word in {effect.dependent for effect in legal} - {NONE}]
 
     def is_final(self, state: State) -> bool:
-        return self.spec.is_final(self._situation(state))
+        return self.spec.is_final(self._facts(state))
 
     def result(self, state: State) -> DependencyTree:
         heads = tuple(0 if head == state.root else head + 1 for head in state.heads)
@@ -365,15 +369,15 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
             else:
                 yield Action(kind)
 
-    def _situation(self, state: State) -> Situation:
+    def _facts(self, state: State) -> int:
         stack, size, root = state.stack, len(state.stack), state.root
         _, top, second, front = _named_words(stack, state.buffer)
-        moves = front == root, size > 0, size > 1, len(state.buffer) > 0, top == root, top < front, second < top, True
-        if not self.spec.reads_arcs:
-            return Situation(*moves)
-        headless = [state.heads[word] for word in stack].count(NO_HEAD)
-        has_head = size > 0 and state.heads[top] != NO_HEAD
-        return Situation(*moves, front == root - 1, has_head, headless == 0, headless == 1)
+        facts = [front == root, size > 0, size > 1, len(state.buffer) > 0, top == root, top < front, second < top, True]
+        if self.spec.reads_arcs:
+            headless = [state.heads[word] for word in stack].count(NO_HEAD)
+            has_head = size > 0 and state.heads[top] != NO_HEAD
+            facts += [front == root - 1, has_head, headless == 0, headless == 1]
+        return sum(fact << bit for bit, fact in enumerate(facts))
 
 
 def _named_words(stack: Sequence[int], buffer: Sequence[int]) -> tuple[int, int, int, int]:
