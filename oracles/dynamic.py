@@ -13,14 +13,14 @@ Stymne and Nivre 2017 (SWAP).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles.static import NonProjectiveError
 from transition_parser.transitions import TREE_SYSTEMS, Action, Kind, State, TransitionSystem, TreeSystem
-from transition_parser.transitions.tree_system import NO_HEAD, GoldTree, Items
+from transition_parser.transitions.tree_system import GoldTree
 
 _ARCS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
 
@@ -49,8 +49,8 @@ def costs(system: TransitionSystem, state: State, gold: DependencyTree) -> dict[
     known = _known(gold)
     if system.projective_only and not known.projective:
         raise NonProjectiveError(f"the tree crosses arcs, which {system.name} can't build")
-    before = _loss(system, state, known)
-    found = {kind: _loss(system, after, known) - before for kind, after in _successors(system, state).items()}
+    before = system.missing_arcs(state, known)
+    found = {kind: system.missing_arcs(after, known) - before for kind, after in _successors(system, state).items()}
     return found if system.projective_only else _costs_with_swap(system, state, known, found)
 
 
@@ -73,42 +73,7 @@ def _successors(system: TreeSystem, state: State) -> dict[Kind, State]:
     return after
 
 
-# --- lost gold arcs -------------------------------------------------------------------------
-
-
-def _loss(system: TreeSystem, state: State, gold: GoldTree) -> int:
-    """Return the number of gold arcs that are missing in the best tree that the configuration can still lead to."""
-    wrong = sum(head not in (NO_HEAD, right) for head, right in zip(state.heads, gold.heads))
-    stack: Sequence[int] = state.stack
-    buffer = {word for word in state.buffer if word != state.root}
-    if not system.projective_only:
-        stack, buffer = _swapped(state, gold, on_stack=system.spec.closes_on_stack)
-    headless = [word for word in stack if word != state.root and state.heads[word] == NO_HEAD]
-    return wrong + system.lost_arcs(Items(stack, headless, buffer, gold))
-
-
 # --- SWAP -----------------------------------------------------------------------------------
-
-
-def _swapped(state: State, gold: GoldTree, on_stack: bool) -> tuple[list[int], set[int]]:
-    """Return the stack, and the buffer without the root, after all pending swaps.
-
-    A word of the stack goes back to the buffer if it follows, in projective order, a word above it or a word of the
-    buffer.
-    """
-    buffer = set(state.buffer) - {state.root}
-    ahead = first = min(state.buffer, key=gold.rank.__getitem__, default=state.root)
-    stack: list[int] = []
-    for word in reversed(state.stack):
-        if gold.rank[word] <= gold.rank[ahead]:
-            stack.insert(0, word)
-            ahead = word
-        else:
-            buffer.add(word)
-    if on_stack and state.stack and state.stack[-1] in buffer:
-        stack.append(first)
-        buffer.remove(first)
-    return stack, buffer
 
 
 def _costs_with_swap(system: TreeSystem, state: State, gold: GoldTree, found: Mapping[Kind, int]) -> dict[Kind, int]:

@@ -15,7 +15,7 @@ from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.modules.contract import ActionScores
 from transition_parser.oracles.static import oracle
-from transition_parser.states.correct import Correct, CorrectActions, GoldTrees
+from transition_parser.states.costs import Correct, CorrectActions, GoldTrees
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 from transition_parser.states.states import FIELDS

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
-from transition_parser.states.correct import GoldTrees
+from transition_parser.states.costs import GoldTrees
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 from transition_parser.states.states import TREE

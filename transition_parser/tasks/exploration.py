@@ -16,7 +16,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import ActionScores, ParserModel, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.states.correct import Correct, CorrectActions, GoldTrees
+from transition_parser.states.costs import Correct, CorrectActions, GoldTrees
 from transition_parser.states.machine import DependencyMachine
 from transition_parser.states.states import States
 from transition_parser.transitions import TreeSystem

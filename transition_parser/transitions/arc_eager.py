@@ -80,7 +80,7 @@ class ArcEager(TreeSystem):
     A derivation over n words takes 2n actions.
     """
 
-    name = "arc-eager"
+    name = loss = "arc-eager"
     kinds = tuple(_RULES)
     spec = Spec(_RULES, closes_on_stack=False, reads_arcs=True)
 

@@ -69,7 +69,7 @@ class ArcHybrid(TreeSystem):
     A derivation over n words takes 2n actions.
     """
 
-    name = "arc-hybrid"
+    name = loss = "arc-hybrid"
     kinds = tuple(_RULES)
     spec = Spec(_RULES, closes_on_stack=False)
 

@@ -78,7 +78,7 @@ class ArcStandard(TreeSystem):
     A derivation over n words takes 2n + 1 actions.
     """
 
-    name = "arc-standard"
+    name = loss = "arc-standard"
     kinds = tuple(_RULES)
     spec = Spec(_RULES, closes_on_stack=True)
 

@@ -250,15 +250,17 @@ class RootRelations:
 class TreeSystem(TransitionSystem[str, State, DependencyTree]):
     """A system that builds dependency trees with one root.
 
-    A subclass defines a system completely, except for the batched form of `lost_arcs` (`states/costs.py`).
+    A subclass defines a system completely, except for a compiled form of `lost_arcs`, which it may do without.
 
     roots: the relations that arcs from the root may carry, and which of them other arcs may carry; by default arcs from
         the root carry `root`, and no other arc does
     spec: the effects and the legality of the system's actions
+    loss: the name of the compiled form of `lost_arcs` (`kernels/trees.py`, `kernels/costs.c`); empty for none
     """
 
     confidences = ("arc_scores",)
     spec: ClassVar[Spec]
+    loss: ClassVar[str] = ""
 
     def __init__(self, shift_words: Sequence[str] = (), roots: RootRelations | None = None) -> None:
         super().__init__(shift_words)
@@ -278,6 +280,16 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
         Gold arcs whose dependents already have wrong heads do not count. With SWAP the words of `c` stand in projective
         order. Proof: `tests/oracles/test_dynamic.py` compares with a search through all continuations.
         """
+
+    def missing_arcs(self, state: State, gold: GoldTree) -> int:
+        """Return how many gold arcs are missing in the best tree that a configuration can still lead to."""
+        wrong = sum(head not in (NO_HEAD, right) for head, right in zip(state.heads, gold.heads))
+        stack: Sequence[int] = state.stack
+        buffer = {word for word in state.buffer if word != state.root}
+        if not self.projective_only:
+            stack, buffer = _swapped(state, gold, self.spec.closes_on_stack)
+        headless = [word for word in stack if word != state.root and state.heads[word] == NO_HEAD]
+        return wrong + self.lost_arcs(Items(stack, headless, buffer, gold))
 
     def read(self, forms: Sequence[str]) -> Sequence[str]:
         """Return the forms themselves."""
@@ -408,3 +420,24 @@ def _change(
     for word in effect.buffer_pushes:
         if word:
             buffer.insert(0, named[word])
+
+
+def _swapped(state: State, gold: GoldTree, on_stack: bool) -> tuple[list[int], set[int]]:
+    """Return the stack, and the buffer without the root, after all pending swaps.
+
+    A word of the stack goes back to the buffer if it follows, in projective order, a word above it or a word of the
+    buffer.
+    """
+    buffer = set(state.buffer) - {state.root}
+    ahead = first = min(state.buffer, key=gold.rank.__getitem__, default=state.root)
+    stack: list[int] = []
+    for word in reversed(state.stack):
+        if gold.rank[word] <= gold.rank[ahead]:
+            stack.insert(0, word)
+            ahead = word
+        else:
+            buffer.add(word)
+    if on_stack and state.stack and state.stack[-1] in buffer:
+        stack.append(first)
+        buffer.remove(first)
+    return stack, buffer
