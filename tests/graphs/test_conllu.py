@@ -66,25 +66,6 @@ def test_words_that_do_not_spell_their_token_have_its_place():
     assert parse(text)[0].places_in_text() == ((0, 4), (0, 4), (5, 11))
 
 
-def test_conllu_plus():
-    (plain,) = parse(GOOD)
-    wanted = ["FORM", "ID", "X:OWN", "LEMMA", "HEAD", "DEPREL"]
-    lines = [
-        "\t".join({**row._asdict(), "X:OWN": "own"}[name.lower() if name != "X:OWN" else name] for name in wanted)
-        for row in plain.rows
-    ]
-    block = "# sent_id = s1\n" + "\n".join(lines) + "\n\n"
-    for header in ("# global.columns = {}\n", "# global.columns = {}\n\n", "\ufeff#global.columns={}\n"):
-        found = parse(header.format(" ".join(wanted)) + block * 2)
-        assert len(found) == 2 and all(str(one) == str(found[0]) for one in found)
-        assert found[0].forms == plain.forms and found[0].tree() == plain.tree()
-        assert {row.upos for row in found[0].rows} == {"_"} and "global" not in str(found[0])
-    with pytest.raises(InputError, match=r"f\.conllu:1: global\.columns must name ID and FORM"):
-        parse("# global.columns = ID LEMMA\n1\tx\n")
-    with pytest.raises(InputError, match=r"f\.conllu:2: 3 columns separated by tabs, but global\.columns names 2"):
-        parse("# global.columns = ID FORM\n1\tx\ty\n")
-
-
 def test_ranges_and_empty_nodes_are_no_words():
     (sentence,) = parse(GOOD)
     assert sentence.forms == ["do", "n't", "10 000"]

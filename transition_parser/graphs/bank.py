@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from transition_parser.base.errors import InputError, collected, input_error, shortened
 from transition_parser.base.files import open_input
 from transition_parser.graphs.amr import AmrGraph, PenmanLayout
-from transition_parser.graphs.conllu import decode_line
+from transition_parser.graphs.conllu import blocks
 from transition_parser.graphs.penman_reader import PenmanError, read_penman
 
 TEXT_KEYS = ("snt", "tok")
@@ -201,27 +201,12 @@ def parse_bank(
     first: int = 1,
 ) -> Iterator[AmrEntry]:
     """Yield the entries of an iterable of UTF-8 encoded lines. See `read_bank` for the other parameters."""
-    for start, block in _blocks(lines, path, first):
+    for start, block in blocks(lines, path, first):
         with collected(skip_bad):
             entry = parse_entry(block if graphs else [line for line in block if _is_comment(line)], path, start)
             if entry.graph is not None or not is_header(entry.metadata):
                 _ = graphs and entry.amr  # raises an error for an entry without a graph
                 yield entry
-
-
-def _blocks(lines: Iterable[bytes], path: str | None, first: int) -> Iterator[tuple[int, list[str]]]:
-    block: list[str] = []
-    start = first
-    for number, raw in enumerate(lines, first):
-        line = decode_line(raw, path, number)
-        if line.strip():
-            block.append(line)
-            continue
-        if block:
-            yield start, block
-        block, start = [], number + 1
-    if block:
-        yield start, block
 
 
 def parse_entry(block: list[str], path: str | None = None, start: int = 1) -> AmrEntry:

@@ -22,8 +22,6 @@ from transition_parser.graphs.dependency import DependencyTree
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 MAY_HOLD_SPACES = ("FORM", "LEMMA", "MISC")
 
-
-_GLOBAL_COLUMNS = re.compile(r"#\s*global\.columns\s*=(.*)")  # opens a file of CoNLL-U Plus
 _OPENS = re.compile(r"#\s*new(doc|par)\b")
 _ALTERNATIVE = re.compile(r"# nbest = (?!1/)\d+/\d+")
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
@@ -264,38 +262,24 @@ def read_conllu(path: str | os.PathLike) -> Iterator[Sentence]:
 
 def parse_conllu(lines: Iterable[bytes], path: str | None = None, first: int = 1) -> Iterator[Sentence]:
     """Yield the sentences of an iterable of UTF-8 encoded lines. Raises `InputError` for a malformed sentence."""
-    block: list[str] = []
-    columns: Sequence[str] = COLUMNS
-    start = first
-    for number, raw in enumerate(lines, first):
-        line = decode_line(raw, path, number)
-        plus = _GLOBAL_COLUMNS.fullmatch(line)
-        if plus and plus[1].split() != [*COLUMNS]:
-            columns = plus[1].split()
-            if not {"ID", "FORM"} <= {*columns}:
-                raise input_error("global.columns must name ID and FORM", path, number)
-            start = start if block else number + 1
-            continue
-        if line:
-            block.append(
-                line if line.startswith("#") or columns == COLUMNS else _ten_columns(line, columns, path, number)
-            )
-            continue
-        if block:
-            yield _sentence(block, path, start)
-        block, start = [], number + 1
-    if block:
+    for start, block in blocks(lines, path, first):
         yield _sentence(block, path, start)
 
 
-def _ten_columns(line: str, columns: Sequence[str], path: str | None, number: int) -> str:
-    cells = line.split("\t")
-    if len(cells) != len(columns):
-        raise input_error(
-            f"{len(cells)} columns separated by tabs, but global.columns names {len(columns)}", path, number
-        )
-    values = dict(zip(columns, cells, strict=True))
-    return "\t".join(values.get(name, "_") for name in COLUMNS)
+def blocks(lines: Iterable[bytes], path: str | None, first: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of the first line, and the lines, of each block of lines between blank lines."""
+    block: list[str] = []
+    start = first
+    for number, raw in enumerate(lines, first):
+        line = decode_line(raw, path, number)
+        if line.strip():
+            block.append(line)
+            continue
+        if block:
+            yield start, block
+        block, start = [], number + 1
+    if block:
+        yield start, block
 
 
 def decode_line(raw: bytes, path: str | None, number: int) -> str:
@@ -320,8 +304,8 @@ def _sentence(block: list[str], path: str | None, start: int) -> Sentence:
     sentence = Sentence((), comments, path, start)
     rows = [line.split("\t") for line in block[len(comments) :]]
     first = start + len(comments)
-    for number, (line, cells) in enumerate(zip(block[len(comments) :], rows, strict=True), first):
-        problem = _why_malformed(line, cells)
+    for number, cells in enumerate(rows, first):
+        problem = _why_malformed(cells)
         if problem:
             raise input_error(problem, path, number, sentence.id)
     wrong = _why_wrong_ids([cells[0] for cells in rows])
@@ -330,25 +314,22 @@ def _sentence(block: list[str], path: str | None, start: int) -> Sentence:
     return replace(sentence, rows=tuple(Row(*cells) for cells in rows))
 
 
-def _why_malformed(line: str, cells: list[str]) -> str | None:
+def _why_malformed(cells: list[str]) -> str | None:
     if len(cells) != len(COLUMNS):
         hint = "" if len(cells) > 1 else ": is the file CoNLL-U?"
         return f"{len(cells)} columns separated by tabs, 10 expected{hint}"
-    if cells == line.split():  # the usual case: no cell is empty or holds white space
+    if "\t".join(cells).split() == cells:  # the usual case: no cell is empty or holds white space
         return None
-    if "" in cells:
-        return f"column {COLUMNS[cells.index('')]} is empty: write _ for no value"
     for name, cell in zip(COLUMNS, cells, strict=True):
+        if not cell:
+            return f"column {name} is empty: write _ for no value"
         if name not in MAY_HOLD_SPACES and cell.split() != [cell]:
             return f"column {name} holds white space ({shortened(cell)!r}), which only {', '.join(MAY_HOLD_SPACES)} may"
     return None
 
 
 def _why_wrong_ids(ids: Sequence[str]) -> tuple[int, str] | None:
-    """Return the index of the first ID that does not fit, and the problem; None for the IDs of a whole sentence.
-
-    Words count up from 1. A range opens before its first word. An empty node follows the word whose number it carries.
-    """
+    """Return the index of the first ID that does not fit, and the problem; None for the IDs of a whole sentence."""
     word = range_end = empty = 0
     for index, id_ in enumerate(ids):
         (first, dash, last), (whole, dot, part) = id_.partition("-"), id_.partition(".")

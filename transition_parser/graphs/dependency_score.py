@@ -8,16 +8,184 @@ from __future__ import annotations
 
 import math
 import os
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from operator import attrgetter
+from dataclasses import dataclass, field
+from operator import attrgetter, itemgetter
 from typing import Literal
 
 from transition_parser.base.errors import input_error
 from transition_parser.graphs.conllu import Sentence, read_conllu
-from transition_parser.graphs.word_alignment import AlignedWord, Pair, TextFile, align, check_same_text
+
+# the features that the shared task scores
+UNIVERSAL_FEATURES = frozenset(
+    "PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood Tense Aspect "
+    "Voice Evident Polarity Person Polite".split()
+)
+
+
+@dataclass(eq=False)
+class AlignedWord:
+    """A word at the characters `start` up to `end` (excluded) of `TextFile.text`; in a range: those of the range."""
+
+    form: str
+    start: int
+    end: int
+    relation: str
+    upos: str
+    xpos: str
+    lemma: str
+    feats: str
+    in_range: bool
+    parent: AlignedWord | None = None
+    children: list[AlignedWord] = field(default_factory=list)
+    length: int = 0  # how many words the sentence of the word has
+
+    @property
+    def depth(self) -> int:
+        """The number of arcs between the word and the root, 1 for a word that depends on the root."""
+        word, depth = self, 1
+        while word.parent is not None:
+            word, depth = word.parent, depth + 1
+        return depth
+
+    @property
+    def universal_features(self) -> tuple[str, ...]:
+        """The features of the word that the shared task scores, in alphabetical order."""
+        return tuple(sorted(one for one in self.feats.split("|") if one.partition("=")[0] in UNIVERSAL_FEATURES))
+
+
+Pair = tuple[AlignedWord, AlignedWord]
+
+
+class TextFile:
+    """The words, tokens and sentences of a file, with their positions in its text.
+
+    text: the characters of all tokens, without spaces
+    tokens, sentences: (start, end) of each token and each sentence in `text`, with `end` excluded
+    """
+
+    def __init__(self, sentences: Iterable[Sentence], full_labels: bool) -> None:
+        self.words: list[AlignedWord] = []
+        self.tokens: list[tuple[int, int]] = []
+        self.sentences: list[tuple[int, int]] = []
+        self._rows: list[tuple[Sentence, int]] = []  # of each token: its sentence, and its index in `Sentence.rows`
+        self._full_labels = full_labels
+        forms: list[str] = []
+        for sentence in sentences:
+            self._add(sentence, forms)
+        self.text = "".join(forms)
+
+    def _add(self, sentence: Sentence, forms: list[str]) -> None:
+        tree = sentence.tree()
+        first_word, first_token, covered = len(self.words), len(self.tokens), 0
+        for number, row in enumerate(sentence.rows):
+            if not (row.is_word or row.is_range):
+                continue
+            in_range = row.is_word and int(row.id) <= covered
+            if not in_range:
+                forms.append("".join(c for c in row.form if unicodedata.category(c) != "Zs") or row.form)
+                start = self.tokens[-1][1] if self.tokens else 0
+                self.tokens.append((start, start + len(forms[-1])))
+                self._rows.append((sentence, number))
+            if row.is_range:
+                covered = row.span[1]
+            if row.is_word:
+                relation = row.deprel if self._full_labels else row.deprel.split(":")[0]
+                form = row.form if in_range else forms[-1]
+                columns = (row.upos, row.xpos, row.lemma, row.feats)
+                self.words.append(AlignedWord(form, *self.tokens[-1], relation, *columns, in_range))
+        self.sentences.append((self.tokens[first_token][0], self.tokens[-1][1]))
+        for word, head in zip(self.words[first_word:], tree.heads, strict=True):
+            word.length = len(tree)
+            if head:
+                word.parent = self.words[first_word + head - 1]
+                word.parent.children.append(word)
+
+    def place(self, character: int) -> tuple[str | None, int | None, str | None]:
+        """Return the file, line and sentence id of the token at a character, or of the last token if there is none."""
+        token = min(bisect_right(self.tokens, character, key=itemgetter(0)), len(self.tokens)) - 1
+        sentence, row = self._rows[token]
+        line = None if sentence.line is None else sentence.line + len(sentence.comments) + row
+        return sentence.path, line, sentence.id
+
+
+def check_same_text(gold: TextFile, system: TextFile) -> None:
+    """Raise `InputError` at the first character in which the two files differ."""
+    if gold.text == system.text:
+        return
+    first = next(
+        (i for i, (a, b) in enumerate(zip(gold.text, system.text, strict=False)) if a != b),
+        min(len(gold.text), len(system.text)),
+    )
+    path, line, name = gold.place(first)
+    where = f" ({path}:{line}{f', sentence {name}' if name else ''})" if path else ""
+    ours, theirs = gold.text[first : first + 20], system.text[first : first + 20]
+    show = repr if unicodedata.normalize("NFC", ours) != unicodedata.normalize("NFC", theirs) else ascii
+    problem = f"the texts differ from character {first} on (spaces not counted): gold{where} has {show(ours)}"
+    raise input_error(f"{problem}, the system has {show(theirs)}", *system.place(first))
+
+
+def align(gold: Sequence[AlignedWord], system: Sequence[AlignedWord]) -> list[Pair]:
+    """Return the words that cover the same characters; in ranges, the longest common subsequence of forms."""
+    pairs: list[Pair] = []
+    g = s = 0
+    while g < len(gold) and s < len(system):
+        if gold[g].in_range or system[s].in_range:
+            if not gold[g].in_range and gold[g].start < system[s].start:
+                g += 1
+            elif not system[s].in_range and system[s].start < gold[g].start:
+                s += 1
+            first = g, s
+            g, s = _range_ends(gold, system, g, s)
+            pairs += _common_subsequence(gold[first[0] : g], system[first[1] : s])
+        elif (gold[g].start, gold[g].end) == (system[s].start, system[s].end):
+            pairs.append((gold[g], system[s]))
+            g, s = g + 1, s + 1
+        elif gold[g].start <= system[s].start:
+            g += 1
+        else:
+            s += 1
+    return pairs
+
+
+def _range_ends(gold: Sequence[AlignedWord], system: Sequence[AlignedWord], g: int, s: int) -> tuple[int, int]:
+    """Return the ends (excluded) of the shortest spans from gold word g and system word s that split no range."""
+    end = max(w[i].end for w, i in ((gold, g), (system, s)) if i < len(w) and w[i].in_range)
+
+    def inside(words: Sequence[AlignedWord], i: int) -> bool:
+        if i >= len(words):
+            return False
+        return words[i].start < end if words[i].in_range else words[i].end <= end
+
+    while inside(gold, g) or inside(system, s):
+        take_gold = g < len(gold) and (s >= len(system) or gold[g].start <= system[s].start)
+        word = gold[g] if take_gold else system[s]
+        if word.in_range:
+            end = max(end, word.end)
+        g, s = (g + 1, s) if take_gold else (g, s + 1)
+    return g, s
+
+
+def _common_subsequence(gold: Sequence[AlignedWord], system: Sequence[AlignedWord]) -> list[Pair]:
+    best = [[0] * (len(system) + 1) for _ in range(len(gold) + 1)]
+    for g in reversed(range(len(gold))):
+        for s in reversed(range(len(system))):
+            same = gold[g].form.lower() == system[s].form.lower()
+            best[g][s] = 1 + best[g + 1][s + 1] if same else max(best[g + 1][s], best[g][s + 1])
+    pairs, g, s = [], 0, 0
+    while g < len(gold) and s < len(system):
+        if gold[g].form.lower() == system[s].form.lower():
+            pairs.append((gold[g], system[s]))
+            g, s = g + 1, s + 1
+        elif best[g + 1][s] >= best[g][s + 1]:
+            g += 1
+        else:
+            s += 1
+    return pairs
+
 
 CONTENT_RELATIONS = frozenset(
     "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos "
@@ -33,17 +201,12 @@ PTB_PUNCTUATION = frozenset(["``", "''", ":", ",", "."])  # XPOS tags
 
 @dataclass(frozen=True)
 class Score:
-    """Numbers of words, tokens or sentences: in the gold file, in the system's file, and right in the system's file.
-
-    The scores are in percent. With equal tokenisation, F1 is the share of right words.
-
-    aligned: the number of the gold words that are aligned; None where the score does not tell
-    """
+    """Numbers of words, tokens or sentences in the two files. The scores are in percent."""
 
     gold: int
     system: int
-    right: int
-    aligned: int | None = None
+    right: int  # in the system's file
+    aligned: int | None = None  # gold words; None where the score does not tell
 
     @property
     def precision(self) -> float:
@@ -70,6 +233,11 @@ def _plain(word: AlignedWord) -> str:
 
 def _is_content(word: AlignedWord) -> bool:
     return _plain(word) in CONTENT_RELATIONS
+
+
+def _same(*names: str) -> Callable[[Pair], bool]:
+    values = attrgetter(*names)
+    return lambda pair: values(pair[0]) == values(pair[1])
 
 
 class Comparison:
@@ -126,12 +294,10 @@ class Comparison:
         return pair[0].relation == pair[1].relation and self.head_right(pair)
 
     def scores(self) -> dict[str, Score]:
-        """Return UAS, LAS, CLAS (content words only) and label accuracy.
+        """Return UAS, LAS, CLAS (content words only), label accuracy, and scores of the columns that both files have.
 
-        Scores of UPOS, lemmas, XPOS and universal features follow if both files have them. They count the words for
-        which gold has the column, see `annotated`. `conll18` has all scores of the shared task, which count all words.
+        A column's score counts the words for which gold has it; those of `conll18` count all words.
         """
-
         scores = {
             "uas": self._score(self.head_right),
             "las": self._score(self.arc_right),
@@ -140,28 +306,21 @@ class Comparison:
         }
         for name, column in COLUMNS.items():
             if all(any(getattr(word, column) != _NONE for word in words) for words in (self.gold, self.system)):
-                scores[name] = self._column_score(column)
+                scores[name] = self._score(
+                    _same("universal_features" if column == "feats" else column),
+                    lambda word, column=column: any(self._has(gold, column) for gold in self._gold_words(word)),
+                )
         return scores
 
-    def _column_score(self, column: str) -> Score:
-        value = attrgetter("universal_features" if column == "feats" else column)
-        return self._score(
-            lambda pair: value(pair[0]) == value(pair[1]),
-            lambda word: any(self._has(gold, column) for gold in self._gold_words(word)),
-        )
-
     def annotated(self) -> dict[str, int]:
-        """Return for `upos`, `lemmas`, `xpos` and `ufeats` how many gold words have the column.
-
-        All words have features if one of them has, because `_` also means that a word has no features.
-        """
+        """Return for `upos`, `lemmas`, `xpos` and `ufeats` how many gold words have the column."""
         return {
             name: sum(self.counts(word) and self._has(word, column) for word in self.gold)
             for name, column in COLUMNS.items()
         }
 
     def _has(self, word: AlignedWord, column: str) -> bool:
-        """Return True if a gold word has the column; `_` is the lemma of the word `_`."""
+        """Return True if a gold word has the column; `_` is the lemma of `_`, and also stands for no features."""
         if column == "feats":
             return self._has_features
         return getattr(word, column) != _NONE or (column == "lemma" and word.form == _NONE)
@@ -195,10 +354,9 @@ class Comparison:
         return self._las_by(lambda word: names[(self._gold_words(word)[0].length - 1) // step], names)
 
     def by_distance(self) -> dict[str, Score]:
-        """Return LAS by the distance of a word from its head in words.
+        """Return LAS by the distance of a word from its head in words, `root` for words whose head is the root.
 
-        The key is `root` for words whose head is the root. An arc of the system is measured between the gold words if
-        both of its words are aligned. Any other arc is measured in its own file.
+        An arc of the system is measured between the gold words if both of its words are aligned.
         """
         place = {id(word): i for words in (self.gold, self.system) for i, word in enumerate(words)}
 
@@ -212,9 +370,7 @@ class Comparison:
         return self._las_by(distance, (_ROOT, *_DISTANCES))
 
     def by_depth(self) -> dict[str, Score]:
-        """Return LAS by the number of arcs between a word and the root, 1 for the words that depend on the root.
-
-        The number is counted in the tree of the word's own file; for a right arc it is counted in the gold tree.
+        """Return LAS by the number of arcs between a word and the root, counted in the tree of the word's own file.
 
         Source: McDonald and Nivre 2007 (Characterizing the Errors of Data-Driven Dependency Parsing Models), sec. 4.2
         """
@@ -312,10 +468,6 @@ COLUMNS_OF: Mapping[str, Sequence[str]] = {
 def conll18(comparison: Comparison) -> dict[str, Score]:
     """Return official name → score, in the official order."""
 
-    def same(*names: str) -> Callable[[Pair], bool]:
-        values = attrgetter(*names)
-        return lambda pair: values(pair[0]) == values(pair[1])
-
     def arc(pair: Pair) -> bool:
         return _plain(pair[0]) == _plain(pair[1]) and comparison.head_right(pair)
 
@@ -331,12 +483,12 @@ def conll18(comparison: Comparison) -> dict[str, Score]:
             arc(pair) and aligned and all(map(tagged, [pair, *pairs])) and all(_plain(a) == _plain(b) for a, b in pairs)
         )
 
-    tagged = same("upos", "universal_features")
+    tagged = _same("upos", "universal_features")
     of_all: dict[str, Callable[[Pair], bool]] = {
-        "UPOS": same("upos"),
-        "XPOS": same("xpos"),
-        "UFeats": same("universal_features"),
-        "AllTags": same("upos", "xpos", "universal_features"),
+        "UPOS": _same("upos"),
+        "XPOS": _same("xpos"),
+        "UFeats": _same("universal_features"),
+        "AllTags": _same("upos", "xpos", "universal_features"),
         "Lemmas": lemma,
         "UAS": comparison.head_right,
         "LAS": arc,
@@ -369,12 +521,6 @@ def conll18_table(scores: Mapping[str, Score]) -> str:
 
 def conll18_data(scores: Mapping[str, Score]) -> dict[str, dict[str, float | None]]:
     """Return the scores as plain data, in percent with two decimals; `aligned_accuracy` is None for segmentation."""
-    return {
-        name: {
-            "precision": round(score.precision, 2),
-            "recall": round(score.recall, 2),
-            "f1": round(score.f1, 2),
-            "aligned_accuracy": None if score.aligned_accuracy is None else round(score.aligned_accuracy, 2),
-        }
-        for name, score in scores.items()
-    }
+    parts = ("precision", "recall", "f1", "aligned_accuracy")
+    values = {name: {part: getattr(score, part) for part in parts} for name, score in scores.items()}
+    return {name: {part: v if v is None else round(v, 2) for part, v in of.items()} for name, of in values.items()}

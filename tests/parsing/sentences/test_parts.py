@@ -17,9 +17,7 @@ TEXT = "\n\nDr. Hale didn't\nsleep. Was she ill?\n\n \nNobody knows. No.\r\nWhy?
 HEADER = "# AMR release; corpus: x\n\n"
 ROWS = [{"id": 1, "text": "Go now ."}, {"text": None, "id": 2}, {"text": " \n", "id": 3}, {"text": "Hi .\nNo ."}] * 3
 pytestmark = pytest.mark.filterwarnings("ignore:.*is longer than 2 words")
-PLUS = "# global.columns = ID FORM X:Y\n" + "# sent_id = a\n1\tGo\t_\n2\tnow\tx\n\n" * 9
 FILES = {
-    "plus.conllu": (PLUS, Sentence, Reading()),
     "conllu": (SAMPLE.read_text(encoding="utf-8") + "\n\n", Sentence, Reading()),
     "bom.conllu": ("\ufeff" + SAMPLE.read_text(encoding="utf-8"), Sentence, Reading()),
     "amr": (HEADER + SAMPLE_AMR.read_text(encoding="utf-8") + "\n\n" + HEADER, AmrEntry, Reading()),

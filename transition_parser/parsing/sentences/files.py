@@ -140,8 +140,6 @@ def sentences_in_file(part: Part, kind: Kind, reading: Reading) -> Iterator[Any]
         lines: Iterable[bytes] = chain(head, file) if part.end is None else part.lines(file)
         begin, empty = part.begin, part.end is None
         opens = not begin.sentences
-        if begin.line > 1 and head and head[0].startswith(b"# global.columns"):  # of CoNLL-U Plus: each part needs it
-            lines, begin = chain(head[:1], lines), begin._replace(line=begin.line - 1)
         warned = TextWarnings(of_markup=not reading.raw)
         for sentence in sentences_of(lines, name, kind, layout, reading, begin, warned):
             if not isinstance(sentence, EmptyLine):
@@ -226,9 +224,8 @@ def _is_bank(head: list[bytes], name: str) -> bool:
 
 
 def _is_conllu(head: list[bytes], name: str) -> bool:
-    if unpacked_name(name).endswith(".conllu") or (head and head[0].startswith(b"# global.columns")):
-        return True
-    return bool(head and head[-1].count(b"\t") == len(COLUMNS) - 1 and head[-1][:1] != b"#")
+    of_rows = bool(head) and head[-1].count(b"\t") == len(COLUMNS) - 1 and head[-1][:1] != b"#"
+    return of_rows or unpacked_name(name).endswith(".conllu")
 
 
 def _of_bank(lines: Iterable[bytes], name: str, start: FilePlace) -> Iterator[AmrEntry]:
