@@ -306,11 +306,12 @@ class Comparison:
         }
         for name, column in COLUMNS.items():
             if all(any(getattr(word, column) != _NONE for word in words) for words in (self.gold, self.system)):
-                scores[name] = self._score(
-                    _same("universal_features" if column == "feats" else column),
-                    lambda word, column=column: any(self._has(gold, column) for gold in self._gold_words(word)),
-                )
+                scores[name] = self._column_score(column)
         return scores
+
+    def _column_score(self, column: str) -> Score:
+        right = _same("universal_features" if column == "feats" else column)
+        return self._score(right, lambda word: any(self._has(gold, column) for gold in self._gold_words(word)))
 
     def annotated(self) -> dict[str, int]:
         """Return for `upos`, `lemmas`, `xpos` and `ufeats` how many gold words have the column."""
