@@ -114,7 +114,7 @@ def flags_of(table: Table, row: dict[str, Any]) -> str:
     dropped = [f"!{flag}" for flag in row.get("drop", "").split()]
     added = merged(given_flags(f"{table.flags} {row.get('flags', '')}".split()))
     config = ROOT / "configs" / f"{row.get('config', table.config)}.flags"
-    lines = [f"@{config}", *dropped, *(" ".join(flag.arguments) for flag in added)]
+    lines = [f"@{config}", *dropped, *(" ".join(arguments_of([flag])) for flag in added)]
     return "\n".join(lines) + "\n"
 
 

@@ -20,9 +20,8 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.base.files import alone_in
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, formalism_of_files
-from transition_parser.training.checks import check_flags
 from transition_parser.training.evaluation import parse_and_score
-from transition_parser.training.flags import arguments_of, read_flags
+from transition_parser.training.flags import arguments_of, check_flags, read_flags
 
 sys.path.insert(0, str(ROOT / "run"))
 import paper

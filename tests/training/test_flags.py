@@ -9,7 +9,6 @@ from tests.conftest import ROOT
 from transition_parser.base.errors import InputError
 from transition_parser.training.flags import (
     arguments_of,
-    check_known,
     config_names,
     find_config,
     given_flags,
@@ -86,13 +85,6 @@ def test_flags_of_a_command_line_replace_those_of_a_config(folder):
     assert arguments_of(flags)[2:5] == ["--lr", "5", "--switch"] and flags[-1][:2] == ("--seed", "-1")
     with pytest.raises(InputError, match="'oops' is not a flag"):
         given_flags(["oops", "--lr", "1"])
-
-
-def test_unknown_flags_are_named_where_they_stand(folder):
-    flags = read_flags(folder / "base.flags")
-    with pytest.raises(InputError, match=r"base\.flags:5: unknown flag --switch.*did you mean --switches\?"):
-        check_known(flags, ["--arch", "--lr", "--switches", "--adam-betas"])
-    check_known(flags, ["--arch", "--lr", "--switch", "--adam-betas"])
 
 
 def test_scripts_get_them_one_a_line(folder):

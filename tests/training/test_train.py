@@ -124,7 +124,7 @@ def test_a_finished_one_is_extended(interrupted):
     done = run_here(*command, "--", "--max-epoch", "7")
     assert f"\ntraining goes on; the model so far is kept in {folder}/model-6-epochs\n" in done.stderr
     assert "epoch 7/7" in done.stderr and "epoch 6/7" not in done.stderr and "preparing" not in done.stderr
-    assert re.search(r"averaged  dev las\n +1 .*\n +2 .*\nepochs: 7, ", done.stdout) and "(the model)" in done.stdout
+    assert "epochs: 7, checkpoints averaged: " in done.stdout
     assert (folder / "model-6-epochs" / "model.safetensors").read_bytes() == finished
     assert len(json.loads((folder / "history.json").read_text())) == 7
     before = state(folder)
@@ -255,14 +255,10 @@ def test_an_interruption_says_what_is_kept(experiment):
     stages = Stages(experiment, Evaluation())
     assert "nothing is kept" in stages.kept()
     experiment.data.mkdir()
-    assert "interrupted in the first epoch: the data are kept" in stages.kept()
-    learning = replace(stages, experiment=replace(experiment, settings={"segmenter": True}))
-    assert "interrupted while the segmenter was trained: the data are kept" in learning.kept()
+    assert stages.kept().startswith("interrupted: the data are kept")
     (experiment.dest / "train.log").write_text("\n".join(LOG[:-1]) + "\n")
     (experiment.checkpoints / "checkpoint_last.pt").touch()
     assert "training until epoch 1 (best LAS 50.5, epoch 1) is kept" in stages.kept()
-    experiment.history.touch()
-    assert "after training: all checkpoints are kept" in stages.kept()
     assert stages.kept().endswith("run the same command again to go on")
 
 

@@ -14,7 +14,7 @@ from transition_parser.cli.train import _lines
 from transition_parser.graphs.conllu import raw_text, read_conllu
 from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
 from transition_parser.storage.cards import read_card
-from transition_parser.training import checks
+from transition_parser.training import flags as flags_module
 from transition_parser.training.evaluation import untagged
 from transition_parser.training.flags import read_flags
 from transition_parser.training.treebanks import RECIPES, Treebank, config_for
@@ -83,7 +83,7 @@ def test_without_tags_and_lemmas_nothing_is_predicted(treebank, tmp_path, monkey
         seen.append({flag.name for flag in flags})
         raise InputError("enough")
 
-    monkeypatch.setattr(checks, "check_flags", checked)
+    monkeypatch.setattr(flags_module, "check_flags", checked)
     command = ("train", treebank, "-o", tmp_path / "out")
     run_here(*command, status=2)
     bare = (str(untagged(sentence)) for sentence in read_conllu(SAMPLE) if "_" not in sentence.forms)
@@ -100,12 +100,12 @@ def test_without_tags_and_lemmas_nothing_is_predicted(treebank, tmp_path, monkey
 def test_files_of_a_treebank_are_found(treebank):
     found = Treebank.of_folder(treebank)
     assert {split: path.name for split, path in found.files.items()} == {"train": "en_tiny-ud-train.conllu"}
-    assert found.holds_out and found.size == (64, 433) and found.language == "en"
+    assert found.holds_out and found.size == (64, 433) and found.about()["language"] == "en"
     for name in ("train.conllu", "dev.conllu", "en_tiny-ud-test.conllu"):
         (treebank / name).write_bytes(SAMPLE.read_bytes())
     names = {split: path.name for split, path in Treebank.of_folder(treebank).files.items()}
     assert names == {"train": "train.conllu", "dev": "dev.conllu", "test": "en_tiny-ud-test.conllu"}
-    assert Treebank.of_folder(treebank).language is None
+    assert "language" not in Treebank.of_folder(treebank).about()
 
 
 def test_a_folder_without_training_data_is_refused(tmp_path):

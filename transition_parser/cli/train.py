@@ -182,9 +182,8 @@ def _treebank(arguments: argparse.Namespace) -> Treebank | None:
 def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any:
     """Return the requested experiment, after checking it. Nothing is written."""
     from transition_parser.parsing.preparation import checked_device
-    from transition_parser.training.checks import check_flags
     from transition_parser.training.experiment import Experiment
-    from transition_parser.training.flags import given_flags, merged, read_flags
+    from transition_parser.training.flags import check_flags, given_flags, merged, read_flags
 
     flags = merged([*read_flags(arguments.config), *given_flags(arguments.passed_on)])
     splits = {split: getattr(arguments, split) for split in ("train", "dev", "test") if getattr(arguments, split)}
@@ -239,7 +238,7 @@ def _option_names(formalism: Formalism) -> set[str]:
 
 def _lines(figures: dict[str, Any]) -> list[str]:
     """Return the figures as lines of text: one line for each split and beam."""
-    lines = [*_compared(figures), f"epochs: {figures['epochs']}, checkpoints averaged: {figures['averaged']}"]
+    lines = [f"epochs: {figures['epochs']}, checkpoints averaged: {figures['averaged']}"]
     for split in ("dev", "test"):
         for beam, scores in figures.get(split, {}).items():
             partly = {
@@ -269,17 +268,6 @@ def _table(figures: dict[str, Any]) -> list[str]:
     lines = ["  ".join([f"{row[0]:<{first}}", *map(str.rjust, row[1:], others)]) for row in rows]
     if left_out:
         lines.append(f"left out: {', '.join(left_out)} (gold has no {', '.join(lacking)})")
-    return lines
-
-
-def _compared(figures: dict[str, Any]) -> list[str]:
-    """Return a table of the dev score of each compared average of checkpoints; no lines if only one was tried."""
-    rows = figures.get("compared", [])
-    lines = [f"best checkpoints averaged  dev {name}" for name in (rows[0] if rows else {}) if name != "averaged"]
-    for row in rows:
-        (score,) = (value for name, value in row.items() if name != "averaged")
-        chosen = "  (the model)" if row["averaged"] == figures["averaged"] else ""
-        lines.append(f"{row['averaged']:>25}  {score:g}{chosen}")
     return lines
 
 

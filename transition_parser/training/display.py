@@ -15,10 +15,7 @@ _ENTRY = re.compile(r"\| INFO \| (train_inner|train|valid) \| (\{.*\})$")
 
 
 class Entry(NamedTuple):
-    """Figures that fairseq logged.
-
-    kind: `train_inner` within an epoch, `train` and `valid` at its end
-    """
+    """Figures that fairseq logged: `train_inner` within an epoch, `train` and `valid` at its end."""
 
     kind: str
     figures: Mapping[str, Any]
@@ -65,13 +62,10 @@ def best_of(epochs: Iterable[Mapping[str, float]], metric: str, maximizes: bool)
 
 
 class Display:
-    """Prints a line for each epoch of a training, which ends at a number of epochs or of updates, whichever is first.
+    """Prints a line for each epoch of a training that ends after `epochs` or `updates` (0: not limited).
 
-    epochs: the last epoch; 0: epochs are not limited
-    updates: the last update; 0: updates are not limited
-    metric: the score that chooses checkpoints, such as `las`
+    metric: the score that chooses checkpoints, such as `las`; higher scores are better if `maximizes`
     earlier: the lines that are already in the log of a training that is continued
-    maximizes: True where a higher score is better
     """
 
     def __init__(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import replacing
@@ -25,16 +25,11 @@ _PREDICTED = {"lemma": "_", "upos": "_", "xpos": "_", "feats": "_"}
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The settings of an evaluation.
+    """The settings of an evaluation."""
 
-    beams: the beam sizes; the data are parsed once with each
-    device: the device, as `Parser` takes it
-    conll18: True to add all scores of the CoNLL 2018 shared task, for trees
-    """
-
-    beams: Sequence[int] = (1,)
+    beams: Sequence[int] = (1,)  # the data are parsed once with each
     device: str = "cpu"
-    conll18: bool = False
+    conll18: bool = False  # True: all scores of the CoNLL 2018 shared task, for trees
 
     @property
     def options(self) -> dict[str, bool]:
@@ -64,9 +59,7 @@ def parse_and_score(
     if formalism is TREES:
         sentences = (untagged(one, parser.given_columns) for one in formalism.read_graphs(gold))
     parses = progress(parser.parse_stream(sentences), f"parsing {gold.stem}, beam {parser.beam}")
-    with replacing(parsed) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        file.writelines(str(parse.annotated()) for parse in parses)
-    return formalism.score(str(gold), str(parsed), options).figures
+    return _scored(formalism, parses, gold, parsed, options)
 
 
 def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any] | None:
@@ -77,10 +70,15 @@ def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Eval
     parser = Parser.load(model, beam=how.beams[0], device=how.device)
     if parser.given_columns:
         return None
-    parses = parser.parse(raw_text(read_conllu(gold)))
+    return _scored(experiment.formalism, parser.parse(raw_text(read_conllu(gold))), gold, parsed, how.options)
+
+
+def _scored(
+    formalism: Formalism, parses: Iterable, gold: Path, parsed: Path, options: Mapping[str, bool]
+) -> dict[str, Any]:
     with replacing(parsed) as temporary, open(temporary, "w", encoding="utf-8") as file:
         file.writelines(str(parse.annotated()) for parse in parses)
-    return experiment.formalism.score(str(gold), str(parsed), how.options).figures
+    return formalism.score(str(gold), str(parsed), options).figures
 
 
 def untagged(sentence: Sentence, kept: Collection[str] = ()) -> Sentence:
@@ -103,34 +101,21 @@ def prepared_gold(data: Path, split: str, formalism: Formalism) -> Path | None:
 SIZES = (1, 3, 5)  # sizes of the averages that are compared; the average of all checkpoints is compared, too
 
 
-class Selection(NamedTuple):
-    """The checkpoints whose average parses dev best.
+def select(experiment: Experiment, how: Evaluation, bits: int) -> tuple[Sequence[Path], list[dict[str, Any]]]:
+    """Return the average of best checkpoints that parses dev best (the largest of equal ones), and what was compared.
 
-    paths: the checkpoints, the best one first
-    compared: for each average, the number of checkpoints (`averaged`) and the score on dev, by the score's name; empty
-        if there is only one average
-    """
-
-    paths: Sequence[Path]
-    compared: list[dict[str, Any]]
-
-
-def select(experiment: Experiment, how: Evaluation, bits: int) -> Selection:
-    """Return the average of best checkpoints that parses dev best. If scores are equal, more checkpoints are preferred.
-
-    how: the settings of the evaluation; only its first beam is used
-    bits: the number of bits of each weight of the exported model
+    The compared averages have the number of checkpoints (`averaged`) and the score on dev, by its name; there are none
+    if there is only one average.
     """
     best_first, figures = best_checkpoints(experiment), experiment.formalism.figures
     sizes = sorted({*(size for size in SIZES if size < len(best_first)), len(best_first)})
-    groups = [best_first[:size] for size in sizes]
-    if len(groups) == 1:
-        return Selection(best_first, [])
+    if len(sizes) == 1:
+        return best_first, []
     name = experiment.metric if experiment.metric in figures else [*figures][-1]  # else LAS or Smatch
-    scores = [_score(experiment, replace(how, beams=how.beams[:1]), paths, bits, name) for paths in groups]
-    best = max(range(len(groups)), key=lambda i: (scores[i], i))
-    compared = [{"averaged": len(paths), name: score} for paths, score in zip(groups, scores, strict=True)]
-    return Selection(groups[best], compared)
+    how = replace(how, beams=how.beams[:1])
+    scores = {size: _score(experiment, how, best_first[:size], bits, name) for size in sizes}
+    best = max(sizes, key=lambda size: (scores[size], size))
+    return best_first[:best], [{"averaged": size, name: score} for size, score in scores.items()]
 
 
 def best_checkpoints(experiment: Experiment) -> list[Path]:

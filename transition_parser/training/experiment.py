@@ -27,7 +27,7 @@ from transition_parser.parsing.formalisms import Formalism, formalism_of
 from transition_parser.preprocess.splits import check_undivided
 from transition_parser.training.flags import Flag
 
-FILE_NAME = "experiment.json"
+FILE_NAME, LOCK = "experiment.json", ".lock"
 FORMAT_VERSION = 1
 WRITTEN_BY = "`transition-parser train` writes it"
 LENGTH = ("--max-epoch", "--max-update")  # the flags whose values may be raised once training has begun
@@ -36,21 +36,14 @@ _KEYS = {"format_version": WHOLE_NUMBER, "flags": OBJECT, "files": OBJECT, "opti
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment in the folder `dest`.
-
-    config: the name of the config, for people
-    flags: the flags of `fairseq-train`, each once
-    files: split → files, for `train`, and for `dev` and `test` if given; without `dev`, training sentences are held out
-    options: name → value of the options of preprocessing; one of them is `system`, the transition system
-    settings: other settings that change the model or its figures
-    """
+    """An experiment in the folder `dest`."""
 
     dest: Path
-    config: str
-    flags: tuple[Flag, ...]
-    files: Mapping[str, Sequence[str]]
-    options: Mapping[str, Any]
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    config: str  # the name of the config, for people
+    flags: tuple[Flag, ...]  # the flags of `fairseq-train`, each once
+    files: Mapping[str, Sequence[str]]  # split → files, for `train`, and for `dev` and `test` if given
+    options: Mapping[str, Any]  # the options of preprocessing; one of them is `system`, the transition system
+    settings: Mapping[str, Any] = field(default_factory=dict)  # others that change the model or its figures
 
     @property
     def data(self) -> Path:
@@ -113,12 +106,9 @@ class Experiment:
         return next((one.value for one in self.flags if one.name == flag and one.value is not None), default)
 
     def begin(self) -> Path | None:
-        """Write the definition of the experiment into its folder, which must exist.
+        """Write the definition into the folder, which must exist. A longer training (`LENGTH`) of the same goes on.
 
-        If the folder holds the same experiment with less training (`LENGTH`), training continues where it ended. If the
-        shorter training was finished, its model is moved to another folder, which is returned. Otherwise None is
-        returned. Raises `InputError` with the differences where the folder holds another experiment, and for a folder
-        of other files.
+        Returns the folder of the model of a finished shorter training, which was moved, else None.
         """
         path = self.dest / FILE_NAME
         mine, model = self._described(), None
@@ -175,9 +165,6 @@ class Experiment:
             "files": {f"--{split}": [sha256_of(path) for path in paths] for split, paths in self.files.items()},
             "options": {f"--{name.replace('_', '-')}": value for name, value in options.items()},
         }
-
-
-LOCK = ".lock"
 
 
 @contextmanager

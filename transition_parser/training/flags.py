@@ -12,38 +12,39 @@ replaces the base's flag of the same name, and `!` removes a flag of the base. F
 
 from __future__ import annotations
 
+import argparse
 import difflib
+import math
 import os
+import re
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.base.model_files import read_text
+from transition_parser.text.columns import predicted
+
+if TYPE_CHECKING:
+    from transition_parser.parsing.formalisms import Formalism
 
 SUFFIX = ".flags"
+# flags that `train` sets, so that configs may not set them
+OURS = frozenset("--save-dir --log-format --user-dir --task --no-progress-bar --log-file --restore-file".split())
+_LOSSES = ("loss", "nll_loss", "ppl")  # the figures that `legal_cross_entropy` logs of every model
 _PACKAGE = Path(__file__).resolve().parents[1]
 # setup.py copies the configs into an installed package; in a checkout they are beside the package
 FOLDERS = (_PACKAGE / "configs", _PACKAGE.parent / "configs")
 
 
 class Flag(NamedTuple):
-    """One flag of a config or of the command line.
-
-    value: the value; None for a switch
-    path, line: the config and the line of the flag; None for a flag of the command line
-    """
+    """One flag of a config or of the command line."""
 
     name: str
-    value: str | None = None
-    path: str | None = None
+    value: str | None = None  # None: a switch
+    path: str | None = None  # the config and the line of the flag; None: a flag of the command line
     line: int | None = None
-
-    @property
-    def arguments(self) -> list[str]:
-        """The flag in the form that `fairseq-train` takes."""
-        return [self.name] if self.value is None else [self.name, self.value]
 
     def error(self, problem: str) -> InputError:
         """Return an error whose message begins with the config and the line of this flag."""
@@ -97,54 +98,41 @@ def given_flags(arguments: Sequence[str]) -> list[Flag]:
 
 def merged(flags: Iterable[Flag]) -> list[Flag]:
     """Return each flag once, at the place of its first occurrence and with its last value."""
-    by_name: dict[str, Flag] = {}
-    for flag in flags:
-        by_name[flag.name] = flag
-    return list(by_name.values())
+    return list({flag.name: flag for flag in flags}.values())
 
 
 def arguments_of(flags: Iterable[Flag]) -> list[str]:
     """Return the flags in the form that `fairseq-train` takes."""
-    return [argument for flag in flags for argument in flag.arguments]
-
-
-def check_known(flags: Iterable[Flag], known: Collection[str]) -> None:
-    """Raise `InputError` for the first flag whose name is not in `known`. The message suggests the nearest name."""
-    for flag in flags:
-        if flag.name not in known:
-            close = difflib.get_close_matches(flag.name, known, 1)
-            hint = f": did you mean {close[0]}?" if close else ""
-            raise flag.error(f"unknown flag {shortened(flag.name)} (with this --arch and --optimizer){hint}")
+    return [argument for flag in flags for argument in flag[:2] if argument is not None]
 
 
 def _read(path: Path, above: tuple[Path, ...]) -> list[Flag]:
+    """Return the flags of a config; `above`: the configs that build on it."""
     inherited: list[Flag] = []
-    own: list[Flag] = []
+    own: dict[str, Flag] = {}
     for number, line in enumerate(read_text(path, "give a .flags file").splitlines(), 1):
         line = line.strip()
+        name, _, value = line.partition(" ")
         if line.startswith("@"):
             if own:
-                raise input_error(
-                    f"{shortened(line)} stands after flags: move it before the first flag of this file", path, number
-                )
+                problem = f"{shortened(line)} stands after flags: move it before the first flag of this file"
+                raise input_error(problem, path, number)
             inherited = merged([*inherited, *_inherited(line[1:].strip(), path, number, above)])
         elif line.startswith("!"):
-            inherited = _without(inherited, line[1:].strip(), path, number)
+            removed = line[1:].strip()
+            if removed not in {flag.name for flag in inherited}:
+                problem = f"!{shortened(removed)}: no config that this one builds on (@CONFIG) sets that flag"
+                raise input_error(f"{problem}: remove this line", path, number)
+            inherited = [flag for flag in inherited if flag.name != removed]
         elif line and not line.startswith("#"):
-            own.append(_flag(line, path, number))
-            if own[-1].name in {flag.name for flag in own[:-1]}:
-                raise own[-1].error(
-                    f"{shortened(own[-1].name)} is there twice in this file: remove one of the two lines"
-                )
-    return merged([*inherited, *own])
-
-
-def _flag(line: str, path: Path, number: int) -> Flag:
-    name, _, value = line.partition(" ")
-    if not name.startswith("--") or len(name) == 2:
-        problem = "is neither a flag of fairseq-train (--NAME VALUE), nor @CONFIG, !--NAME or a # comment"
-        raise input_error(f"{shortened(line)!r} {problem}", path, number)
-    return Flag(name, value.strip() or None, str(path), number)
+            if not name.startswith("--") or len(name) == 2:
+                problem = "is neither a flag of fairseq-train (--NAME VALUE), nor @CONFIG, !--NAME or a # comment"
+                raise input_error(f"{shortened(line)!r} {problem}", path, number)
+            if name in own:
+                problem = f"{shortened(name)} is there twice in this file: remove one of the two lines"
+                raise input_error(problem, path, number)
+            own[name] = Flag(name, value.strip() or None, str(path), number)
+    return merged([*inherited, *own.values()])
 
 
 def _inherited(name: str, path: Path, number: int, above: tuple[Path, ...]) -> list[Flag]:
@@ -159,15 +147,86 @@ def _inherited(name: str, path: Path, number: int, above: tuple[Path, ...]) -> l
     return _read(base, chain)
 
 
-def _without(flags: list[Flag], name: str, path: Path, number: int) -> list[Flag]:
-    kept = [flag for flag in flags if flag.name != name]
-    if len(kept) == len(flags):
-        raise input_error(
-            f"!{shortened(name)}: no config that this one builds on (@CONFIG) sets that flag: remove this line",
-            path,
-            number,
-        )
-    return kept
+# --- checks before training ---------------------------------------------------------------------------
+
+
+def check_flags(flags: Sequence[Flag], formalism: Formalism, options: Mapping[str, Any]) -> None:
+    """Raise `InputError`, with the line, for flags with which training can't run."""
+    from transition_parser.models.registry import architecture_of
+
+    by_name = {flag.name: flag for flag in flags}
+    for name in OURS & by_name.keys():
+        raise by_name[name].error(f"{name} is set by `transition-parser train` itself: leave it out")
+    for name in {"--read-vectors", "--word-table-vectors"} & by_name.keys():
+        if not options["vectors"]:
+            raise by_name[name].error(f"{name} needs --vectors FILE")
+    if "--arch" not in by_name:
+        raise InputError("the config has no --arch: add --arch NAME to name the model")
+    args = _parsed_by_fairseq(flags)
+    metric = by_name.get("--best-checkpoint-metric")
+    if metric is not None and args.criterion == "legal_cross_entropy":  # other criteria may log other figures
+        _check_metric(metric, (*_LOSSES, *(predicted() if "--tag-loss" in by_name else ())), formalism)
+    try:
+        _check_length_and_rates(args)
+        architecture = architecture_of(args.arch)
+        architecture.options.of_namespace(args, architecture.defaults)
+    except InputError as error:  # with the line of its flag, if the message names exactly one
+        named = re.findall(r"--[\w-]+", str(error))
+        at = [flag for flag in flags if flag.name in named]
+        raise (at[0].error(str(error)) if len(at) == 1 else error) from None
+
+
+def _check_metric(metric: Flag, others: Sequence[str], formalism: Formalism) -> None:
+    from transition_parser.parsing.formalisms import FORMALISMS
+
+    problem, known = f"--best-checkpoint-metric {shortened(str(metric.value))}", (*formalism.figures, *others)
+    for other in FORMALISMS:
+        if other is not formalism and metric.value in other.figures:
+            raise metric.error(f"{problem} is a score of {other.name}, but the files hold {formalism.name}")
+    if metric.value not in known:
+        raise metric.error(f"{problem} is no figure of validation: give one of {', '.join(known)}")
+
+
+def _check_length_and_rates(args: argparse.Namespace) -> None:
+    """Raise `InputError` for negative limits, training without an end, a warm-up that lasts to the end, bad rates."""
+    from transition_parser.schedulers.epochs_polynomial import check_epochs
+
+    for name, value in (("--max-epoch", args.max_epoch), ("--max-update", args.max_update)):
+        if (value or 0) < 0:
+            raise InputError(f"{name} {value} is negative: give 0 for no limit, or a larger number")
+    if not any((args.max_epoch, args.max_update, args.stop_time_hours, args.patience > 0)):
+        raise InputError("training would never end: give --max-epoch")
+    if args.lr_scheduler == "epochs_polynomial":
+        check_epochs(args.warmup_epochs, args.max_epoch)
+    for rate in args.lr:
+        if not 0 < rate < math.inf:
+            raise InputError(f"--lr {rate:g} is not a positive number: give each learning rate as one, such as 0.0005")
+
+
+def _parsed_by_fairseq(flags: Sequence[Flag]) -> argparse.Namespace:
+    """Return the arguments as fairseq-train parses them. Raises `InputError` for bad values and unknown flags."""
+    from fairseq import options
+
+    import transition_parser.tasks.transition_parsing  # noqa: F401  (registers the task, and with it all else)
+
+    parser = options.get_training_parser()
+
+    def fail(message: str) -> NoReturn:
+        """Raise argparse's message, instead of ending the program, with the line of the flag that it names."""
+        problem = message.removeprefix("argument ").partition(" (choose from")[0]
+        flag = next((flag for flag in flags if flag.name in problem.partition(":")[0].split("/")), None)
+        raise InputError(problem) if flag is None else flag.error(problem)
+
+    parser.error = fail  # type: ignore[method-assign]
+    arguments = ["data", "--task", "transition_parsing", *arguments_of(flags)]
+    args, _unknown = options.parse_args_and_arch(parser, arguments, parse_known=True)
+    known = {name for action in parser._actions for name in action.option_strings}  # argparse has no public list
+    for flag in flags:
+        if flag.name not in known:
+            close = difflib.get_close_matches(flag.name, known, 1)
+            hint = f": did you mean {close[0]}?" if close else ""
+            raise flag.error(f"unknown flag {shortened(flag.name)} (with this --arch and --optimizer){hint}")
+    return args
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -43,28 +43,18 @@ _CHARACTERS_SEEN, _EPOCHS = 6_000_000, (10, 150)
 
 @dataclass(frozen=True)
 class SegmenterOptions:
-    """The options of training a segmenter.
+    """The options of training a segmenter."""
 
-    epochs: passes over the training text; by default enough for about 6 million characters, from 10 to 150
-    size, layers: size and number of the network's layers
-    dropouts: probabilities that training hides a feature in a whole window. The segmenter is trained with each, and the
-        best on dev is kept; without dev data, it is trained with the first alone
-    decay: the decay of the running mean of the weights (Polyak averaging); the mean becomes the segmenter
-    hidden: the probability that training replaces a character by `UNKNOWN`, but keeps its Unicode category
-    connected: the probability that training replaces a letter between two letters of a token by `_`, if the treebank
-        has no `_` beside a letter or digit. The token does not end there, as in Unicode Annex 29, WB13
-    rate: the largest learning rate
-    seed: the seed of all random numbers
-    """
-
-    epochs: int | None = None
-    size: int = 64
+    epochs: int | None = None  # by default enough for about 6 million characters, from 10 to 150
+    size: int = 64  # of the network's layers
     layers: int = 6
-    dropouts: tuple[float, ...] = (0.1, 0.3)
-    decay: float = 0.998
-    hidden: float = 0.02
+    dropouts: tuple[float, ...] = (0.1, 0.3)  # the best on dev is kept; without dev data, the first is used alone
+    decay: float = 0.998  # of the running mean of the weights (Polyak averaging), which becomes the segmenter
+    hidden: float = 0.02  # probability of replacing a character by `UNKNOWN`; its Unicode category stays
+    # probability of replacing a letter between letters of a token by `_`, where the treebank has no `_` beside letters;
+    # the token does not end there, as in Unicode Annex 29, WB13
     connected: float = 0.003
-    rate: float = 3e-3
+    rate: float = 3e-3  # the largest learning rate
     seed: int = 1
 
 
@@ -76,23 +66,16 @@ class SegmentationScores(NamedTuple):
     words: float
 
 
-Report = Callable[[float, int, SegmentationScores], None]
-
-
 def train_segmenter(
     train: Sequence[WrittenSentence],
     dev: Sequence[WrittenSentence] = (),
     options: SegmenterOptions = SegmenterOptions(),
-    report: Report | None = None,
+    report: Callable[[float, int, SegmentationScores], None] = lambda dropout, epoch, scores: None,
 ) -> LearnedSegmenter:
-    """Return a segmenter that divides text as a treebank does.
+    """Return a segmenter that divides text as a treebank does; the same inputs and threads give the same segmenter.
 
     The dropout and the epoch with the best sum of the F1 scores on `dev` are kept; without `dev`, the first dropout and
-    the last epoch. The same sentences, options and number of threads give the same segmenter.
-
-    report: function that is called after each epoch with the dropout, the epoch's number and its scores on dev
-
-    Raises `InputError` where there are no sentences to learn from.
+    the last epoch. `report` is called after each epoch.
     """
     if not train:
         raise InputError("there are no training sentences")
@@ -109,7 +92,7 @@ def _trained(
     held_out: Sequence[WrittenSentence],
     options: SegmenterOptions,
     dropout: float,
-    report: Report | None,
+    report: Callable[[float, int, SegmentationScores], None],
 ) -> tuple[float, LearnedSegmenter]:
     """Train with one dropout. Return the best sum of F1 on dev (−1 without dev data) and that epoch's segmenter."""
     shown = [*filter(None, map(_shown, sentences))]
@@ -138,8 +121,7 @@ def _trained(
         scores = segmentation_scores(segmenter, held_out)
         if sum(scores) > best:
             best, best_weights = sum(scores), copy.deepcopy(mean.module.state_dict())
-        if report is not None:
-            report(dropout, epoch, scores)
+        report(dropout, epoch, scores)
     # rounded to half precision, in which the weights are stored
     mean.module.load_state_dict({name: value.half().float() for name, value in best_weights.items()})
     return best, segmenter
@@ -154,17 +136,12 @@ def _update_mean(decay: float, means: Sequence[Tensor], weights: Sequence[Tensor
 
 
 class _Batch(NamedTuple):
-    """B windows of T characters of training text; `context` characters on each side have no label to learn.
+    """B windows of T characters of training text; `context` characters on each side have no label to learn."""
 
-    ids, kinds: (B, T) long, the numbers of the characters and of their Unicode categories
-    flags: (B, T − 2 context, 3) float, 1 where a character has the flag END, SEVERAL or SENTENCE, else 0
-    counts: (B, T − 2 context) float, 1 where a character has a label, 0 at white space and edges
-    """
-
-    ids: Tensor
-    kinds: Tensor
-    flags: Tensor
-    counts: Tensor
+    ids: Tensor  # (B, T) long, the numbers of the characters
+    kinds: Tensor  # (B, T) long, the numbers of their Unicode categories
+    flags: Tensor  # (B, T − 2 context, 3) float, 1 where a character has the flag END, SEVERAL or SENTENCE
+    counts: Tensor  # (B, T − 2 context) float, 1 where a character has a label, 0 at white space and edges
 
 
 def _loss(scores: Tensor, batch: _Batch) -> Tensor:
@@ -251,42 +228,28 @@ def _text(sentence: WrittenSentence) -> str:
     return "".join(" ".join(token.form.split()) + " " * token.space_after for token in sentence.tokens)
 
 
-# --- corpora ----------------------------------------------------------------------------------------
-
-
 def written_sentences(paths: Paths) -> list[WrittenSentence]:
     """Return the sentences of CoNLL-U files as `WrittenSentence`. Raises `InputError` for malformed files."""
     return [_written(sentence, path) for path in paths for sentence in read_conllu(path)]
 
 
 def _written(sentence: Sentence, path: str | os.PathLike) -> WrittenSentence:
-    opens = any(_OPENS.match(comment) for comment in sentence.comments)
-    tokens = tuple(_written_tokens(sentence))
-    if not all(token.form.strip() for token in tokens):
-        raise input_error("a token is white space: a segmenter can't learn it", path, sentence.line, sentence.id)
-    return WrittenSentence(tokens, opens)
-
-
-def _written_tokens(sentence: Sentence) -> Iterator[WrittenToken]:
     forms, covered = sentence.forms, 0
+    tokens: list[WrittenToken] = []
     for row in sentence.rows:
         space_after = "SpaceAfter=No" not in row.misc.split("|")
         if row.is_range:
             first, covered = row.span
-            yield WrittenToken(row.form, tuple(forms[first - 1 : covered]), space_after)
+            tokens.append(WrittenToken(row.form, tuple(forms[first - 1 : covered]), space_after))
         elif row.is_word and int(row.id) > covered:
-            yield WrittenToken(row.form, (row.form,), space_after)
-
-
-# --- scores -----------------------------------------------------------------------------------------
+            tokens.append(WrittenToken(row.form, (row.form,), space_after))
+    if not all(token.form.strip() for token in tokens):
+        raise input_error("a token is white space: a segmenter can't learn it", path, sentence.line, sentence.id)
+    return WrittenSentence(tuple(tokens), any(_OPENS.match(comment) for comment in sentence.comments))
 
 
 def segmentation_scores(segmenter: LearnedSegmenter, gold: Sequence[WrittenSentence]) -> SegmentationScores:
-    """Return the F1 scores of a segmenter on the raw text of sentences.
-
-    A sentence or token is right if its first and last characters are right. A word is right if its token is right and
-    the gold token has the same word at the same index.
-    """
+    """Return the F1 of a segmenter on raw text: of sentences and tokens by their ends, of words by token and index."""
     text, known = _placed(gold)
     found = [sentence.tokens for sentence in segmenter.sentences(text.split("\n"))]
     pairs = zip(_items(found), _items(known), strict=True)

@@ -30,33 +30,22 @@ from transition_parser.training.programs import run_fairseq
 from transition_parser.training.treebanks import Treebank
 
 SPLITS = {"train": "train", "dev": "valid", "test": "test"}  # our name of a split → fairseq's name
-# flags that `train` sets, so that configs may not set them
-OURS = ("--save-dir", "--log-format", "--user-dir", "--task", "--no-progress-bar", "--log-file", "--restore-file")
 TRAIN_LOG, PREPARE_LOG, SCORES, CURVE = "train.log", "prepare.log", "scores.json", "learning-curve.svg"
 _SAID_EPOCHS = 10  # epochs between two messages about the training of a segmenter
 
 
 @dataclass(frozen=True)
 class Stages:
-    """The stages of an experiment.
-
-    user_dir: a package with further models, as for fairseq's `--user-dir`
-    evaluation: the settings with which dev and test are parsed
-    bits: the bits of each weight of the exported model, as in `export_checkpoint`
-    processes: the number of processes that align AMRs
-    about: `language` and `license`, where given, for the model's card
-    treebank: the treebank; None where files were given in place of a treebank's folder
-    say: called with a line of text for each stage that begins and for each notice, such as an entry left out
-    """
+    """The stages of an experiment."""
 
     experiment: Experiment
-    evaluation: Evaluation
-    user_dir: str | None = None
-    bits: int = 32
-    processes: int = 1
-    about: Mapping[str, str] = field(default_factory=dict)
-    treebank: Treebank | None = None
-    say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True)
+    evaluation: Evaluation  # how dev and test are parsed
+    user_dir: str | None = None  # a package with further models, as for fairseq's `--user-dir`
+    bits: int = 32  # of each weight of the exported model, as in `export_checkpoint`
+    processes: int = 1  # that align AMRs
+    about: Mapping[str, str] = field(default_factory=dict)  # `language` and `license`, where given, for the card
+    treebank: Treebank | None = None  # None where files were given in place of a treebank's folder
+    say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True)  # called with each notice
 
     def run(self) -> dict[str, Any]:
         """Run all stages that are not done yet, and return the figures of the model: `scores.json` in its folder."""
@@ -64,7 +53,8 @@ class Stages:
         if not experiment.data.is_dir():
             self.say("preparing the data")
             self._prepare()
-        if self._lacks_segmenter:
+        segmenter = [experiment.data / name for name in SEGMENTER_FILES]
+        if experiment.has_segmenter and not all(path.is_file() for path in segmenter):
             self.say("training the segmenter of raw text")
             self._train_segmenter()
         history = experiment.history
@@ -83,30 +73,19 @@ class Stages:
         experiment = self.experiment
         return not experiment.data.is_dir() and not (experiment.dest / PREPARE_LOG).exists()
 
-    @property
-    def _lacks_segmenter(self) -> bool:
-        """True where a segmenter is still to be trained."""
-        files = (Path(self.experiment.data, name) for name in SEGMENTER_FILES)
-        return self.experiment.has_segmenter and not all(path.is_file() for path in files)
-
     def kept(self) -> str:
         """Return one line that says which results exist so far, and how to go on with the experiment."""
         experiment = self.experiment
-        again = "run the same command again to go on"
         if not experiment.data.is_dir():
             return "interrupted while the data were prepared: nothing is kept; run the same command again to begin anew"
-        if self._lacks_segmenter:
-            return f"interrupted while the segmenter was trained: the data are kept in {experiment.data}; {again}"
-        if experiment.history.is_file():
-            return f"interrupted after training: all checkpoints are kept in {experiment.checkpoints}; {again}"
+        kept = f"the data are kept in {experiment.data}"
         # fairseq logs the loss of an epoch after it has written the checkpoint
         epochs = [epoch for epoch in epochs_of(self._logged(), experiment.metric) if "loss" in epoch]
-        if not epochs:
-            return f"interrupted in the first epoch: the data are kept in {experiment.data}; {again}"
-        best = best_of(epochs, experiment.metric, experiment.maximizes)
-        shown = f" (best {experiment.metric.upper()} {best[0]:g}, epoch {best[1]})" if best else ""
-        kept = f"training until epoch {epochs[-1]['epoch']}{shown} is kept"
-        return f"interrupted: {kept} in {experiment.checkpoints}; {again}"
+        if epochs:
+            best = best_of(epochs, experiment.metric, experiment.maximizes)
+            shown = f" (best {experiment.metric.upper()} {best[0]:g}, epoch {best[1]})" if best else ""
+            kept = f"training until epoch {epochs[-1]['epoch']}{shown} is kept in {experiment.checkpoints}"
+        return f"interrupted: {kept}; run the same command again to go on"
 
     def _logged(self) -> list[str]:
         """Return the lines of fairseq's log so far; none without a checkpoint to continue from."""
@@ -196,10 +175,7 @@ class Stages:
 
 
 def mend_checkpoints(folder: Path, say: Callable[[str], None]) -> None:
-    """Remove checkpoints that a run did not finish writing.
-
-    If `checkpoint_last.pt`, from which fairseq continues, is then missing, it becomes a copy of the newest checkpoint.
-    """
+    """Remove unfinished checkpoints; if `checkpoint_last.pt` is then missing, it becomes a copy of the newest one."""
     for path in [*folder.glob("*.pt")]:
         try:
             with zipfile.ZipFile(path) as archive:
@@ -255,7 +231,9 @@ def _write_card(
         for beam, of_split in figures.get(split, {}).items():
             values = {name: of_split[name] for name in experiment.formalism.figures}
             values = {name: value["f1"] if isinstance(value, dict) else value for name, value in values.items()}
-            scores.append({"data": _data_name(experiment, split, treebank), "beam": int(beam.split()[1]), **values})
+            held_out = "" if split in experiment.files else " (held out)"
+            data = f"{treebank.name} {split}{held_out}" if treebank else Path(experiment.files[split][0]).name
+            scores.append({"data": data, "beam": int(beam.split()[1]), **values})
     text = f"Trained by `transition-parser train` with the config `{Path(experiment.config).name}`."
     if treebank is not None:
         for path in treebank.license_files:
@@ -263,9 +241,3 @@ def _write_card(
         about, text = {**treebank.about(), **about}, f"{treebank.source()}\n\n{text}"
     title = experiment.dest.resolve().name if treebank is None else treebank.name
     write_card(folder, title, {**about, "scores": scores}, text)
-
-
-def _data_name(experiment: Experiment, split: str, treebank: Treebank | None) -> str:
-    if treebank is not None:
-        return f"{treebank.name} {split if split in experiment.files else f'{split} (held out)'}"
-    return Path(experiment.files[split][0]).name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,13 +25,10 @@ _SHORT = {"NonCommercial": "NC", "ShareAlike": "SA", "NoDerivatives": "ND", "NoD
 
 @dataclass(frozen=True)
 class Treebank:
-    """A treebank in a folder.
-
-    files: split → file, for `train`, and for `dev` and `test` if they exist
-    """
+    """A treebank in a folder."""
 
     folder: Path
-    files: Mapping[str, Path]
+    files: Mapping[str, Path]  # split → file, for `train`, and for `dev` and `test` if they exist
 
     @classmethod
     def of_folder(cls, folder: str | os.PathLike) -> Treebank:
@@ -71,12 +68,6 @@ class Treebank:
         return len(lengths), sum(lengths)
 
     @property
-    def language(self) -> str | None:
-        """The language code in the name of a training file of Universal Dependencies; None for other file names."""
-        found = _OFFICIAL.match(self.files["train"].name)
-        return found[1] if found else None
-
-    @property
     def license_files(self) -> list[Path]:
         """The files with the terms of the licence."""
         return [path for pattern in LICENSES for path in sorted(self.folder.glob(pattern)) if path.is_file()]
@@ -93,11 +84,9 @@ class Treebank:
 
     def about(self) -> dict[str, str]:
         """Return front matter for the card of a model that is trained on this treebank."""
-        values = {
-            "description": f"Trees as in {self.name}",
-            "language": self.language,
-            "license": self.facts.get("License"),
-        }
+        official = _OFFICIAL.match(self.files["train"].name)
+        language, license = official and official[1], self.facts.get("License")
+        values = {"description": f"Trees as in {self.name}", "language": language, "license": license}
         return {name: value for name, value in values.items() if value}
 
     def source(self) -> str:
@@ -119,19 +108,14 @@ def _file_of(folder: Path, split: str) -> Path | None:
     plain = folder / f"{split}.conllu"
     if plain.is_file():
         return plain
-    found = list(_named(folder, split))
+    # the second pattern: parts of a split (`cs_pdt-ud-train-c.conllu`)
+    found = [path for end in (f"*-{split}.conllu", f"*-ud-{split}-*.conllu") for path in sorted(folder.glob(end))]
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
         raise input_error(
             f"has several files for {split} ({names}): put the one to use, or all joined, into {plain.name}", folder
         )
     return found[0] if found else None
-
-
-def _named(folder: Path, split: str) -> Iterator[Path]:
-    """Yield the files of a split, and the files of parts of it (`cs_pdt-ud-train-c.conllu`)."""
-    for pattern in (f"*-{split}.conllu", f"*-ud-{split}-*.conllu"):
-        yield from sorted(folder.glob(pattern))
 
 
 def _commons(text: str) -> str | None:
@@ -147,16 +131,11 @@ def _commons(text: str) -> str | None:
 
 
 class Recipe(NamedTuple):
-    """The configs for treebanks in a range of sizes.
+    """The configs for treebanks in a range of sizes."""
 
-    words: the recipe is for treebanks with at least this many training words
-    config: name of a config of the package
-    pretrained: name of the config of a model that also reads words by a pretrained encoder
-    """
-
-    words: int
+    words: int  # the recipe is for treebanks with at least this many training words
     config: str
-    pretrained: str
+    pretrained: str  # the config of a model that also reads words by a pretrained encoder
 
 
 # The fewer words, the smaller the batches and the more epochs. docs/treebank.md shows this table.
@@ -169,8 +148,6 @@ RECIPES = (
 
 def config_for(words: int, pretrained: bool = False) -> str:
     """Return the name of the config for a treebank with this number of training words.
-
-    pretrained: True for a model that also reads words by a pretrained encoder
 
     >>> config_for(33_878)
     'ud-spa-dp-small'
