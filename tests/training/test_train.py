@@ -17,7 +17,6 @@ from tests.conftest import OF_PROGRAMS, SAMPLE, SAMPLE_AMR, run, run_here
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.base.process import signals_as_exits
-from transition_parser.drawing.derivations import draw_history
 from transition_parser.storage.cards import read_card
 from transition_parser.training import evaluation
 from transition_parser.training import stages as stages_module
@@ -90,7 +89,7 @@ def test_an_interrupted_training_is_continued(interrupted):
     scores = {one["averaged"]: one["las"] for one in figures["compared"]}
     assert scores.keys() == {1, 2} and scores[figures["averaged"]] == max(scores.values())
     assert figures["dev"]["beam 1"]["las"] == max(scores.values()) and figures["dev"]["beam 1"]["words"] > 0
-    assert "<svg" in (folder / "learning-curve.svg").read_text() and "DEBUG" not in done.stderr
+    assert "DEBUG" not in done.stderr
     scored = json.loads(run_here("score", SAMPLE, folder / "dev.beam-1.conllu", "--json").stdout)
     assert scored == figures["dev"]["beam 1"] and "upos" in scored  # tags were predicted, since --tag-loss needs them
     assert Parser.load(folder / "model").parse("She sleeps.")[0].tree.heads
@@ -262,13 +261,6 @@ def test_an_interruption_says_what_is_kept(experiment):
     assert stages.kept().endswith("run the same command again to go on")
 
 
-def test_a_learning_curve_needs_the_extra_draw(experiment, monkeypatch):
-    said: list[str] = []
-    monkeypatch.setattr(stages_module, "find_spec", lambda name: None)
-    Stages(experiment, Evaluation(), say=said.append)._draw(epochs_of(LOG, "las"))
-    assert len(said) == 1 and "transition-parser[draw]" in said[0] and not [*experiment.dest.glob("*.svg")]
-
-
 @pytest.mark.parametrize(
     ("scores", "chosen"), [({1: 3, 3: 2, 5: 1, 6: 0}, 1), ({1: 0, 3: 2, 5: 2, 6: 1}, 5), ({1: 0, 3: 1, 5: 2, 6: 3}, 6)]
 )
@@ -338,7 +330,7 @@ def test_epochs_are_shown(capsys):
     ]
 
 
-def test_the_loss_on_dev_is_not_the_loss_of_training(tmp_path):
+def test_the_loss_on_dev_is_not_the_loss_of_training():
     lines = [
         line
         for epoch, loss in ((1, 2.5), (2, 3.5))
@@ -346,9 +338,6 @@ def test_the_loss_on_dev_is_not_the_loss_of_training(tmp_path):
     ]
     history = epochs_of(lines, "loss")
     assert history == [{"epoch": 1, "dev_loss": 2.5, "loss": 8.0}, {"epoch": 2, "dev_loss": 3.5, "loss": 7.0}]
-    draw_history(history, "dev_loss", tmp_path / "a.svg", maximizes=False)
-    draw_history(history, "dev_loss", tmp_path / "b.svg", maximizes=True)
-    assert (tmp_path / "a.svg").read_bytes() != (tmp_path / "b.svg").read_bytes()
 
 
 def test_raw_text_is_not_scored_where_the_model_must_be_given_columns(experiment, monkeypatch):

@@ -12,7 +12,7 @@ Run the same command again to continue after an interruption; finished steps are
 continues a finished training.
 
 DIR then holds the folders data and checkpoints, train.log, history.json (loss and score of each epoch),
-learning-curve.svg (with the extra `draw`), the parses of dev and test, and the folder model, which `parse` reads.
+the parses of dev and test, and the folder model, which `parse` reads.
 """
 
 from __future__ import annotations

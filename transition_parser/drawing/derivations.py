@@ -6,7 +6,7 @@ import io
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import BinaryIO
 
@@ -14,7 +14,6 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Arc
-from matplotlib.ticker import MaxNLocator
 
 from transition_parser.base.errors import shortened, warn
 from transition_parser.graphs.dependency import DependencyTree
@@ -179,24 +178,3 @@ def _built(before: tuple[int, ...], after: tuple[int, ...], names: Sequence[str]
         if old != new:
             return f"{names[new]} → {names[word]}"
     return ""
-
-
-def draw_history(
-    history: Sequence[Mapping[str, float]], metric: str, path: str | os.PathLike, maximizes: bool = True
-) -> None:
-    """Draw training loss and score on dev by epoch, one panel above the other."""
-    names = [name for name in dict.fromkeys(("loss", metric)) if any(name in epoch for epoch in history)]
-    figure = Figure(figsize=(6.4, 2.4 * len(names)), layout="constrained")
-    panels = figure.subplots(len(names), sharex=True, squeeze=False)[:, 0]
-    for axes, name in zip(panels, names, strict=True):
-        points = [(epoch["epoch"], epoch[name]) for epoch in history if name in epoch]
-        axes.plot(*zip(*points, strict=True), color=_STACK, marker=".")
-        axes.set_ylabel("training loss" if name == "loss" else f"dev {name.removeprefix('dev_').upper()}")
-        axes.grid(alpha=0.3)
-        if name != "loss":
-            at, best = (max if maximizes else min)(points, key=lambda point: point[1])
-            axes.plot([at], [best], color=_ARC, marker="o")
-            axes.set_title(f"best: {best:g} (epoch {at:g})", fontsize="medium", color=_ARC)
-    panels[-1].set_xlabel("epoch")
-    panels[-1].xaxis.set_major_locator(MaxNLocator(integer=True))
-    save(figure, path)

@@ -13,7 +13,6 @@ import sys
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.parsing.formalisms import AMR
 from transition_parser.storage.cards import write_card
 from transition_parser.text.columns import KNOWN, asked_for
-from transition_parser.training.display import Display, best_of, epochs_of, name_of
+from transition_parser.training.display import Display, best_of, epochs_of
 from transition_parser.training.evaluation import Evaluation, evaluate, evaluate_raw_text, select
 from transition_parser.training.experiment import Experiment
 from transition_parser.training.flags import arguments_of
@@ -30,7 +29,7 @@ from transition_parser.training.programs import run_fairseq
 from transition_parser.training.treebanks import Treebank
 
 SPLITS = {"train": "train", "dev": "valid", "test": "test"}  # our name of a split → fairseq's name
-TRAIN_LOG, PREPARE_LOG, SCORES, CURVE = "train.log", "prepare.log", "scores.json", "learning-curve.svg"
+TRAIN_LOG, PREPARE_LOG, SCORES = "train.log", "prepare.log", "scores.json"
 _SAID_EPOCHS = 10  # epochs between two messages about the training of a segmenter
 
 
@@ -61,7 +60,6 @@ class Stages:
         if not history.is_file():
             self.say(f"training: the log is {experiment.dest / TRAIN_LOG}")
             self._train(history)
-            self._draw(json.loads(history.read_text(encoding="utf-8")))
         if not experiment.model.is_dir():
             self.say("averaging, exporting and evaluating")
             self._export(json.loads(history.read_text(encoding="utf-8")))
@@ -144,14 +142,6 @@ class Stages:
         with open(log, encoding="utf-8") as lines, replacing(history) as temporary:
             temporary.write_text(json.dumps(epochs_of(lines, metric), indent=1) + "\n", encoding="utf-8")
 
-    def _draw(self, history: Sequence[dict[str, float]]) -> None:
-        if find_spec("matplotlib") is None:
-            self.say("no learning curve: pictures need the extra `draw` (pip install 'transition-parser[draw]')")
-            return
-        from transition_parser.drawing.derivations import draw_history
-
-        draw_history(history, name_of(self.experiment.metric), self.experiment.dest / CURVE, self.experiment.maximizes)
-
     def _export(self, history: Sequence[dict[str, float]]) -> None:
         from transition_parser.storage.checkpoints import export_checkpoint
 
@@ -170,8 +160,27 @@ class Stages:
             else:
                 figures["raw_text"] = {experiment.splits[-1]: of_raw_text}
         (folder / SCORES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-        _write_card(experiment, folder, figures, self.about, self.treebank)
+        self._write_card(folder, figures)
         os.replace(folder, experiment.model)
+
+    def _write_card(self, folder: Path, figures: Mapping[str, Any]) -> None:
+        """Write the card of a model into its folder, and the licence files of its treebank beside it."""
+        experiment, treebank, about = self.experiment, self.treebank, self.about
+        scores: list[dict[str, Any]] = []
+        for split in experiment.splits:
+            for beam, of_split in figures.get(split, {}).items():
+                values = {name: of_split[name] for name in experiment.formalism.figures}
+                values = {name: value["f1"] if isinstance(value, dict) else value for name, value in values.items()}
+                held_out = "" if split in experiment.files else " (held out)"
+                data = f"{treebank.name} {split}{held_out}" if treebank else Path(experiment.files[split][0]).name
+                scores.append({"data": data, "beam": int(beam.split()[1]), **values})
+        text = f"Trained by `transition-parser train` with the config `{Path(experiment.config).name}`."
+        if treebank is not None:
+            for path in treebank.license_files:
+                shutil.copyfile(path, folder / path.name)
+            about, text = {**treebank.about(), **about}, f"{treebank.source()}\n\n{text}"
+        title = experiment.dest.resolve().name if treebank is None else treebank.name
+        write_card(folder, title, {**about, "scores": scores}, text)
 
 
 def mend_checkpoints(folder: Path, say: Callable[[str], None]) -> None:
@@ -216,28 +225,3 @@ def _fresh(folder: Path) -> Path:
     if folder.exists():
         shutil.rmtree(folder)
     return folder
-
-
-def _write_card(
-    experiment: Experiment,
-    folder: Path,
-    figures: Mapping[str, Any],
-    about: Mapping[str, str],
-    treebank: Treebank | None,
-) -> None:
-    """Write the card of a model into its folder, and the licence files of its treebank beside it."""
-    scores: list[dict[str, Any]] = []
-    for split in experiment.splits:
-        for beam, of_split in figures.get(split, {}).items():
-            values = {name: of_split[name] for name in experiment.formalism.figures}
-            values = {name: value["f1"] if isinstance(value, dict) else value for name, value in values.items()}
-            held_out = "" if split in experiment.files else " (held out)"
-            data = f"{treebank.name} {split}{held_out}" if treebank else Path(experiment.files[split][0]).name
-            scores.append({"data": data, "beam": int(beam.split()[1]), **values})
-    text = f"Trained by `transition-parser train` with the config `{Path(experiment.config).name}`."
-    if treebank is not None:
-        for path in treebank.license_files:
-            shutil.copyfile(path, folder / path.name)
-        about, text = {**treebank.about(), **about}, f"{treebank.source()}\n\n{text}"
-    title = experiment.dest.resolve().name if treebank is None else treebank.name
-    write_card(folder, title, {**about, "scores": scores}, text)
