@@ -60,8 +60,11 @@ def preprocessing(folder: Path) -> list:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda number: number.name)
-@pytest.mark.parametrize("command", [merging, preprocessing])
+@pytest.mark.parametrize(
+    ("command", "number"),
+    [(merging, signal.SIGTERM), (preprocessing, signal.SIGHUP), (preprocessing, signal.SIGINT)],
+    ids=lambda value: getattr(value, "name", ""),
+)
 def test_a_signal_leaves_nothing(folder, command, number):
     running = subprocess.Popen(
         program(*command(folder)), env=ENVIRONMENT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -100,9 +103,7 @@ def test_importing_installs_no_handler():
     "command",
     [
         ("align", SAMPLE_AMR, "OUT/x.amr"),
-        ("oracle", SAMPLE_AMR, "--system", "amr", "--out-actions", "OUT/x.act"),
         ("oracle", SAMPLE, "--system", "arc-eager", "--out-actions", "OUT/x.act"),
-        ("preprocess", "amr", "--train", SAMPLE_AMR, "--valid", SAMPLE_AMR, "--dest", "OUT/x", "--pieces", "400"),
         (
             "preprocess", "dependency", "--train", SAMPLE, "--valid", SAMPLE, "--dest", "OUT/x", "--pieces", "400",
             "--system", "arc-eager",
@@ -134,9 +135,7 @@ def test_a_full_disk_of_a_training_is_said_of_its_folder(folder):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
-@pytest.mark.parametrize(
-    "command", [("score", SAMPLE, SAMPLE), ("align", SAMPLE_AMR, "-"), ("align", SAMPLE_AMR, "/dev/full")]
-)
+@pytest.mark.parametrize("command", [("align", SAMPLE_AMR, "-"), ("align", SAMPLE_AMR, "/dev/full")])
 def test_standard_output_can_be_full(command):
     with open("/dev/full", "w") as full:
         done = subprocess.run(program(*command), env=ENVIRONMENT, stdout=full, stderr=subprocess.PIPE, text=True)
@@ -148,11 +147,7 @@ def test_standard_output_can_be_full(command):
 CLOSED = "transition-parser: error: standard output: Bad file descriptor\n"
 
 
-@pytest.mark.parametrize(
-    "command",
-    [("oracle", SAMPLE, "--system", "arc-hybrid-swap"), ("align", SAMPLE_AMR, "-"), ("--version",)],
-    ids=lambda command: command[0],
-)
+@pytest.mark.parametrize("command", [("align", SAMPLE_AMR, "-"), ("--version",)], ids=lambda command: command[0])
 @pytest.mark.parametrize("closed, status, said", [("2>&-", 0, ""), (">&-", 2, CLOSED)])
 def test_streams_can_be_closed(command, closed, status, said):
     shell = ["sh", "-c", f'"$@" {closed}', "sh", *program(*command)]
@@ -160,16 +155,11 @@ def test_streams_can_be_closed(command, closed, status, said):
     assert (done.returncode, done.stderr) == (status, said) and bool(done.stdout) == (closed == "2>&-")
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 @pytest.mark.parametrize("command", ["parse", "nothing…"])
-def test_streams_of_any_encoding_take_help_and_errors(command, encoding):
-    streams = {**ENVIRONMENT, "PYTHONIOENCODING": encoding}
+def test_streams_of_any_encoding_take_help_and_errors(command):
+    streams = {**ENVIRONMENT, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run(program(command, "--help"), env=streams, capture_output=True, text=True)
     assert (done.returncode, "Traceback" in done.stderr) == (2 if command == "nothing…" else 0, False), done.stderr
-
-
-def no_space() -> OSError:
-    return OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_errors_of_reading_are_not_said_of_the_output(tmp_path):
@@ -179,7 +169,7 @@ def test_errors_of_reading_are_not_said_of_the_output(tmp_path):
             raise error
         assert caught.value is error
     with pytest.raises(OSError) as caught, replacing(path):
-        raise no_space()
+        raise OSError(errno.ENOSPC, "No space left on device")
     assert caught.value.filename == str(path) and names(tmp_path) == []
 
 
@@ -246,19 +236,11 @@ def test_a_process_that_was_forked_does_not_keep_the_lock(tmp_path):
         worker.terminate()
 
 
-@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EBADF])
-def test_where_nothing_can_be_locked_the_work_is_done_all_the_same(number, tmp_path, monkeypatch):
-    monkeypatch.setattr(fcntl, "flock", lambda *_: (_ for _ in ()).throw(OSError(number, "not here")))
+def test_where_nothing_can_be_locked_the_work_is_done_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(fcntl, "flock", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOLCK, "not here")))
     with alone_in(tmp_path), held(tmp_path / "a"):
         (tmp_path / "b").write_text("")
     assert names(tmp_path) == ["a", "b"]
-
-
-def test_new_files_of_the_working_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with new_files(".") as temporary:
-        (temporary / "a").touch()
-    assert names(tmp_path) == ["a"]
 
 
 def test_what_is_not_a_file(tmp_path):
@@ -279,10 +261,6 @@ WRITERS = {
     "shell, all_",
     [
         ("$WRITE /dev/stdout >> all", "first new"),
-        ("(printf 'one '; $WRITE /dev/fd/1; printf ' two') > all", "one new two"),
-        ("$WRITE /proc/self/fd/3 3>> all", "first new"),
-        ("(exec 4>> all; $WRITE /proc/$BASHPID/fd/4)", "first new"),
-        ("ln -s /dev/stdout link; $WRITE link >> all", "first new"),
         ("$WRITE >(cat >> all; echo > done); while ! test -f done; do :; done", "first new"),
         ("mkfifo pipe; cat pipe >> all & $WRITE pipe; wait", "first new"),
         ("$WRITE /dev/stdout | cat >> all", "first new"),
@@ -321,9 +299,6 @@ def test_a_folder_is_written_whole_or_not_at_all(tmp_path):
         write(folder, {**NEW, "z": "new"})
     (tmp_path / "z").rmdir()
     assert contents(tmp_path) == OLD
-    with new_files(tmp_path, ["lex*"]) as folder:
-        write(folder, NEW)
-    assert contents(tmp_path) == {**NEW, "notes": "the user's"}
 
 
 def test_a_folder_is_written_where_the_user_may_not_write_beside_it():
@@ -352,44 +327,25 @@ def test_a_folder_is_written_where_the_user_may_not_write_beside_it():
 
 @pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)])
 def test_packed_files_are_read_and_written_as_others(suffix, pack, tmp_path):
-    plain, packed = tmp_path / "plain", tmp_path / "packed"
-    inputs = {
-        "a.conllu": SAMPLE.read_bytes(), "a.amr": SAMPLE_AMR.read_bytes(), "a.txt": b"Go now.\nStop!\n",
-        "a.jsonl": b'{"text": "Go now."}\n', "a.facts": b'{"nodes": [{"span": [0, 0], "concept": "go-02"}]}\n',
-    }  # fmt: skip
+    packed, out = tmp_path / f"a.amr{suffix}", tmp_path / f"b.amr{suffix}"
+    packed.write_bytes(pack(SAMPLE_AMR.read_bytes()))
+    run_here("align", packed, out)
+    with open_input(out) as file:
+        assert file.read().decode() == run_here("align", SAMPLE_AMR, "-").stdout
+    packed.write_bytes(packed.read_bytes()[:-20])
+    said = run_here("align", packed, out, status=2).stderr
+    assert f"a.amr{suffix}: the packed file is damaged" in said and said.count("\n") == 1
+
+
+def test_parse_reads_and_writes_packed_files(tmp_path):
+    inputs = {"a.txt": b"Go now.\nStop!\n", "a.jsonl": b'{"text": "Go now."}\n'}
     for name, content in inputs.items():
-        for folder, path, written in ((plain, name, content), (packed, name + suffix, pack(content))):
-            folder.mkdir(exist_ok=True)
-            (folder / path).write_bytes(written)
-
-    def results(folder, end, *command, out=None):
-        path = folder / f"{out}{end}"
-        named = [f"{folder}/{one}{end}" if one in inputs else one for one in command]
-        printed = run_here(*named, *(("-o", path) if out else ())).stdout
-        if out is None:
-            return printed.replace(f"{folder}/", "").replace(end or suffix, "")
-        with open_input(path) as file:
-            return file.read()
-
-    for command in (
-        {"command": ("parse", "en-fast", "a.conllu"), "out": "b.conllu"},
-        {"command": ("parse", "en-fast", "a.jsonl", "--column", "text"), "out": "b.jsonl"},
-        {"command": ("parse", "en-fast", "a.txt", "--shard", "2/2")},
-        {"command": ("parse", "en-amr", "a.txt", "--tokenize", "--given", "a.facts")},
-        {"command": ("score", "a.conllu", "a.conllu")},
-        {"command": ("align", "a.amr", "-")},
-    ):
-        one, other = (
-            results(folder, end, *command["command"], out=command.get("out"))
-            for folder, end in ((plain, ""), (packed, suffix))
-        )
-        assert one and one == other
-    assert (packed / f"b.jsonl{suffix}").read_bytes() != (plain / "b.jsonl").read_bytes()
-    for name, options in (("a.txt", ()), ("a.jsonl", ("--column", "text"))):
-        run_here("parse", "en-fast", packed / (name + suffix), *options, "-o", f"{packed}/out/")
-    assert names(packed / "out") == ["a.conllu", f"a.jsonl{suffix}"]
-    for name in ("a.conllu", "a.amr"):
-        damaged = packed / f"{name}{suffix}"
-        damaged.write_bytes(damaged.read_bytes()[:-20])
-        said = run_here("oracle", "--system", "amr" if name == "a.amr" else "arc-eager", damaged, status=2).stderr
-        assert f"{name}{suffix}: the packed file is damaged" in said and said.count("\n") == 1
+        (tmp_path / name).write_bytes(content)
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(content))
+        options = ("--column", "text") if name == "a.jsonl" else ()
+        for end in ("", ".gz"):
+            run_here("parse", "en-fast", tmp_path / (name + end), *options, "-o", f"{tmp_path}/out{end}/")
+    assert names(tmp_path / "out.gz") == ["a.conllu", "a.jsonl.gz"]
+    with open_input(tmp_path / "out.gz" / "a.jsonl.gz") as file:
+        assert file.read() == (tmp_path / "out" / "a.jsonl").read_bytes()
+    assert (tmp_path / "out.gz" / "a.conllu").read_text() == (tmp_path / "out" / "a.conllu").read_text()

@@ -120,56 +120,30 @@ def test_a_file_of_labels_seen_with_tags(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("columns", "seen", "problem"),
+    ("values", "problem"),
     [
-        ({"feats": ["Case=Nom|Number=Sing"]}, {}, r"a label of feats holds \|"),
-        ({"upos": ["NOUN"]}, {"feats": []}, "the labels of 'feats' that were seen must be a JSON object"),
-        ({"upos": ["NOUN"], "feats": ["A"]}, {"feats": {"VERB": ["A"]}}, "by UPOS tag"),
-        ({"upos": ["NOUN"], "feats": ["A"]}, {"feats": {"NOUN": ["B"]}}, "must be values of feats"),
-        ({"upos": ["NOUN"], "feats": ["A"]}, {"feats": {"NOUN": "A"}}, "must be values of feats"),
+        ({"format_version": 1}, "format version 1, but this program reads 3"),
+        ({"columns": []}, "'columns' must be a JSON object"),
+        ({"columns": {"colour": ["red"]}}, "unknown column 'colour'"),
+        ({"columns": {"upos": ["A", "A"]}}, "values of upos must be"),
+        ({"columns": {"upos": ["A B"]}}, "values of upos must be"),
+        ({"columns": {"upos": ["_"]}}, "values of upos must be"),
+        ({"columns": {"upos": [1]}}, "values of upos must be"),
+        ({"columns": {"upos": "NOUN"}}, "values of upos must be"),
+        ({"columns": {"feats": ["Case=Nom|Number=Sing"]}}, r"a label of feats holds \|"),
+        ({"seen": {"feats": []}}, "the labels of 'feats' that were seen must be a JSON object"),
+        ({"seen": {"feats": {"VERB": ["A"]}}}, "by UPOS tag"),
+        ({"seen": {"feats": {"NOUN": ["B"]}}}, "must be values of feats"),
+        ({"seen": {"feats": {"NOUN": "A"}}}, "must be values of feats"),
+        ({"rules": []}, "'rules' must be a JSON object"),
+        ({"features": {"NOUN": []}}, "'features' must be UPOS tag → value → a list of strings"),
+        ({"features": {"NOUN": {"A=B": "ab"}}}, "'features' must be UPOS tag"),
+        ({"rules": {"NOUN": {"=a": ["a", 1]}}}, "'rules' must be UPOS tag"),
     ],
 )
-def test_an_unfit_file_of_labels(tmp_path, columns, seen, problem):
-    (tmp_path / FILE_NAME).write_text(json.dumps({"format_version": 3, "columns": columns, "seen": seen}))
-    with pytest.raises(InputError, match=problem):
-        Columns.load(tmp_path)
-
-
-def test_a_file_of_the_former_version(tmp_path):
-    (tmp_path / FILE_NAME).write_text('{"format_version": 1, "columns": {"upos": ["NOUN"]}}')
-    assert Columns.load(tmp_path).values == {"upos": ("NOUN",)}
-
-
-@pytest.mark.parametrize(
-    ("forms", "problem"),
-    [
-        ([], "'{key}' must be a JSON object"),
-        ({"NOUN": []}, "the {key} of 'NOUN' must be a JSON object"),
-        ({"NOUN": {"A=B": ["a", "a"]}}, "the forms of 'A=B' in {key} must be a list of strings, each there once"),
-    ],
-)
-@pytest.mark.parametrize("key", ["rules", "features"])
-def test_unfit_values_of_forms(tmp_path, key, forms, problem):
-    (tmp_path / FILE_NAME).write_text(json.dumps({"format_version": 2, "columns": {}, key: forms}))
-    problem = problem.format(key=key)
-    with pytest.raises(InputError, match=problem):
-        Columns.load(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("columns", "problem"),
-    [
-        ({"colour": ["red"]}, "unknown column 'colour'"),
-        ({"upos": ["A", "A"]}, "values of upos must be"),
-        ({"upos": ["A B"]}, "values of upos must be"),
-        ({"upos": ["_"]}, "values of upos must be"),
-        ({"upos": [1]}, "values of upos must be"),
-        ({"upos": "NOUN"}, "values of upos must be"),
-        ([], "'columns' must be a JSON object"),
-    ],
-)
-def test_an_unfit_file(tmp_path, columns, problem):
-    (tmp_path / FILE_NAME).write_text(json.dumps({"format_version": 1, "columns": columns}))
+def test_an_unfit_file(tmp_path, values, problem):
+    fit = {"format_version": 3, "columns": {"upos": ["NOUN"], "feats": ["A"]}}
+    (tmp_path / FILE_NAME).write_text(json.dumps({**fit, **values}))
     with pytest.raises(InputError, match=problem):
         Columns.load(tmp_path)
 

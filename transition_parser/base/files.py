@@ -7,7 +7,6 @@ import errno
 import gzip
 import lzma
 import os
-import re
 import secrets
 import shutil
 import sys
@@ -16,6 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
@@ -23,7 +23,6 @@ from transition_parser.base.errors import InputError, input_error
 
 # errors that only writing raises; they do not name the file. EBADF: standard output is closed
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF})
-_OPEN_FILE = re.compile(r"(/dev|/proc/\d+(/task/\d+)?)/fd/\d+")  # an open file of a process
 # file systems without locks, and NFS, which locks only what is open for writing
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.EBADF})
 # suffix → the function that packs or unpacks an open file
@@ -61,10 +60,10 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
     """Give the block a temporary file, which is renamed to `path` when the block ends without an error.
 
     If `path` is a symbolic link, the file that it points to is replaced. A file that exists keeps its access rights. To
-    a pipe, a device or an open file (/dev/stdout) the temporary file is copied.
+    a pipe or a device the temporary file is copied.
     """
-    if special := _special(path):
-        with said_of(path), open(_descriptor(special), "wb") as file, tempfile.TemporaryDirectory() as folder:
+    if _is_stream(path):
+        with said_of(path), open(path, "ab") as file, tempfile.TemporaryDirectory() as folder:
             temporary = Path(folder, Path(path).name)
             yield temporary
             with open(temporary, "rb") as written:
@@ -92,12 +91,12 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
 
 @contextmanager
 def output(path: str | None) -> Iterator[TextIO]:
-    """Give the block standard output if `path` is None or `-`, else a temporary text file."""
-    if path is None or path == "-":
+    """Give the block standard output if `path` is None, `-` or /dev/stdout, else a temporary text file."""
+    if path in (None, "-", "/dev/stdout"):
         yield sys.stdout
         return
-    if special := _special(path):
-        with said_of(path), open(_descriptor(special), "w", encoding="utf-8") as file:
+    if _is_stream(path):
+        with said_of(path), open(path, "a", encoding="utf-8") as file:
             yield file
         return
     pack = _PACKED.get(os.path.splitext(path)[1].lower())
@@ -109,26 +108,10 @@ def output(path: str | None) -> Iterator[TextIO]:
         yield file
 
 
-def _special(path: str | os.PathLike) -> str | None:
-    """Return the path of an open file (/dev/fd/3 for /dev/stdout), a pipe or a device; None for any other path."""
-    link = os.path.abspath(path)
-    while os.path.exists(path):  # as it does not where links go in circles
-        folder, name = os.path.split(link)
-        link = os.path.join(os.path.realpath(folder), name)
-        if _OPEN_FILE.fullmatch(link):
-            return link
-        if not os.path.islink(link):
-            return None if os.path.isfile(link) or os.path.isdir(link) else link
-        link = os.path.join(os.path.dirname(link), os.readlink(link))
-    return None
-
-
-def _descriptor(special: str) -> int:
-    """Return a new descriptor to write to what `_special` found. An open file goes on where it is."""
-    folder, name = os.path.split(special)
-    if folder in ("/dev/fd", f"/proc/{os.getpid()}/fd"):
-        return os.dup(int(name))
-    return os.open(special, os.O_WRONLY | os.O_APPEND)
+def _is_stream(path: str | os.PathLike) -> bool:
+    """Return True for a pipe, a device or an open file of a process, to which output is appended."""
+    is_open_file = str(path).startswith(("/dev/fd/", "/dev/std", "/proc/"))
+    return is_open_file or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
 
 
 @contextmanager
@@ -184,8 +167,8 @@ def _unlock(descriptor: int) -> None:
 def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Path]:
     """Give the block a temporary folder, whose files move into `dest` when the block ends without an error.
 
-    After an error, `dest` is as it was. The temporary folder is in `dest` if that exists, since `dest` may be a mount
-    point, or the user may have no right to write beside it. Files that match a pattern of `stale` are replaced, too.
+    After an error in the block, `dest` is as it was. The temporary folder is in `dest` if that exists, since `dest` may
+    be a mount point, or the user may have no right to write beside it. Files that match a pattern of `stale` go.
     """
     dest = Path(os.path.realpath(dest))
     if dest.exists() and not dest.is_dir():
@@ -198,7 +181,13 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
             for file in temporary.iterdir():
                 _make_readable(file)
             if dest.exists():
-                _move_into(dest, temporary, stale)
+                for file in temporary.iterdir():
+                    if (dest / file.name).is_dir():
+                        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(dest / file.name))
+                for file in [*chain.from_iterable(map(dest.glob, stale))]:
+                    file.unlink()
+                for file in sorted(temporary.iterdir()):
+                    file.replace(dest / file.name)
             else:
                 temporary.rename(dest)
         finally:
@@ -233,26 +222,6 @@ def said_of(path: str | os.PathLike, temporary: Path | None = None) -> Iterator[
             raise OSError(error.errno, error.strerror, str(path)) from error
         if temporary and isinstance(name, str | os.PathLike) and Path(name).is_relative_to(temporary):
             raise OSError(error.errno, error.strerror, str(Path(path, Path(name).relative_to(temporary)))) from error
-        raise
-
-
-def _move_into(dest: Path, temporary: Path, stale: Iterable[str]) -> None:
-    """Move the files of `temporary` into `dest`, and the files that they replace, and stale ones, into `temporary`."""
-    new = sorted(temporary.iterdir())
-    old = {*(dest / file.name for file in new), *(file for pattern in stale for file in dest.glob(pattern))}
-    before = temporary / "before"  # no new file has this name
-    before.mkdir()
-    moves = [(file, before / file.name) for file in sorted(old) if os.path.lexists(file) and not file.is_dir()]
-    moves += [(file, dest / file.name) for file in new]
-    done = []
-    try:
-        for source, target in moves:
-            done.append((source, target))
-            source.rename(target)
-    except BaseException:
-        for source, target in reversed(done):
-            if not os.path.lexists(source):
-                target.rename(source)
         raise
 
 

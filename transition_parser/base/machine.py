@@ -42,9 +42,8 @@ def allow_fairseq_checkpoints() -> None:
 def let_idle_threads_sleep_soon() -> None:
     """Let the idle threads of OpenMP sleep although torch has been imported already, for example by `fairseq-train`.
 
-    torch for Linux contains GNU's OpenMP. Its threads spin 300,000 times before they sleep, but only 1,000 times while
-    there are more threads than cores to run on. This function therefore starts enough extra threads, which sleep for
-    ever, unless the user has set how threads wait, or torch uses one thread.
+    GNU's OpenMP spins 300,000 times before a thread sleeps, but only 1,000 times while there are more threads than
+    cores. This function starts enough extra threads, which sleep for ever, unless the user has set how threads wait.
     """
     threads, name = torch.get_num_threads(), "idle OpenMP threads"
     chosen = threads == 1 or not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}.isdisjoint(os.environ)

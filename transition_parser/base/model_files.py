@@ -17,7 +17,6 @@ from typing import Any, NamedTuple, TypeGuard
 from transition_parser.base.errors import input_error
 
 MOST_BYTES = 1 << 28  # far more than a dictionary or a lexicon has: a larger file is something else
-_MOST_DEPTH = 20
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -60,7 +59,6 @@ def read_json(path: str | os.PathLike, missing: str) -> dict[str, Any]:
     text = read_text(path, missing)
     try:
         value = json.loads(text)
-        _check_depth(value)
         if _SURROGATE.search(text):
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
@@ -77,12 +75,7 @@ def read_json(path: str | os.PathLike, missing: str) -> dict[str, Any]:
 
 
 class Key(NamedTuple):
-    """The condition that the value of a key in a JSON object must meet.
-
-    what: the condition in words
-    fits: the condition as a function of the value
-    required: False if the key may be missing
-    """
+    """The condition that the value of a key in a JSON object must meet."""
 
     what: str
     fits: Callable[[Any], bool]
@@ -90,17 +83,14 @@ class Key(NamedTuple):
 
 
 def is_text(value: object) -> bool:
-    """Return True for a string."""
     return isinstance(value, str)
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Return True for a whole number. The values true and false of JSON are not numbers."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_texts(value: object) -> TypeGuard[list[str]]:
-    """Return True for a list of strings without duplicates."""
     return isinstance(value, list) and {*map(type, value)} <= {str} and len(set(value)) == len(value)
 
 
@@ -135,15 +125,6 @@ def check_version(values: Mapping[str, Any], versions: Iterable[int], path: str 
             f"the file has format version {shown(version)}, but this program reads {readable}: make the file again",
             path,
         )
-
-
-def _check_depth(value: object) -> None:
-    level = [value]
-    for _ in range(_MOST_DEPTH):
-        inside = [list(v.values()) if isinstance(v, dict) else v for v in level if isinstance(v, (dict, list))]
-        level = [inner for values in inside for inner in values]
-    if level:
-        raise RecursionError
 
 
 def sha256_of(*paths: str | os.PathLike) -> str:

@@ -26,11 +26,7 @@ _AVX2_ALONE = {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL
 
 
 def keep_freed_memory() -> None:
-    """Tell glibc to keep the memory of freed tensors for later tensors; other C libraries are left alone.
-
-    By default, glibc returns freed blocks of some MB at once, and later gets them again page by page, which takes
-    longer than to compute scores over a large vocabulary.
-    """
+    """Tell glibc to keep the memory of freed tensors: getting it again takes longer than scores over a vocabulary."""
     if mallopt := _of_glibc("mallopt"):
         trim_threshold, mmap_max = -1, -4  # M_TRIM_THRESHOLD and M_MMAP_MAX of malloc.h
         mallopt(mmap_max, 0)
@@ -51,10 +47,7 @@ def _of_glibc(name: str) -> Callable | None:
 
 
 def keep_few_kernels() -> None:
-    """Limit oneDNN's cache of a kernel for each shape of each matrix product, before oneDNN's first computation.
-
-    The default limit is 1,024 kernels, which take over 1 GB. A limit that the user has set stays.
-    """
+    """Limit oneDNN's cache of kernels, by default 1,024 of them in over 1 GB, before its first computation."""
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 
 
@@ -74,11 +67,7 @@ def limit_instructions() -> None:
 
 
 def let_idle_threads_sleep() -> None:
-    """Let the threads of OpenMP sleep while they wait for work, unless the user has set OMP_WAIT_POLICY.
-
-    By default, they spin for some milliseconds, which takes several times as long as the work itself where other
-    processes use the same cores. OpenMP reads the setting when torch is imported.
-    """
+    """Let OpenMP's threads sleep while they wait: they would spin, which is slow where processes share cores."""
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
@@ -122,11 +111,7 @@ def in_parallel(work: Callable[[Item], Result], items: Iterable[Item], processes
 
 
 class Shared:
-    """A setting of the whole process that several `at` blocks, in any threads, may change at the same time.
-
-    The setting has the value of the latest block that has not ended. After all blocks have ended, the setting has
-    its original value again.
-    """
+    """A setting of the process, which has the value of the latest `at` block, of any thread, that has not ended."""
 
     def __init__(self, get: Callable, set_: Callable) -> None:
         self._get, self._set, self._lock = get, set_, threading.Lock()

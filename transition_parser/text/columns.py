@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -31,7 +31,7 @@ from transition_parser.base.model_files import (
 from transition_parser.text.lemmas import lemma_of, rule_of
 
 FILE_NAME = "columns.json"
-FORMAT_VERSION, FORMER_VERSIONS = 3, (1, 2)  # version 1 has no `rules`, versions 1 and 2 have no `seen`
+FORMAT_VERSION = 3
 UPOS, LEMMA, XPOS, FEATS, DOMAIN = "upos", "lemma", "xpos", "feats", "domain"
 UNKNOWN = "_"
 NO_FEATURES = "|"  # the value of a word that is known to have no features
@@ -272,7 +272,7 @@ class Columns:
         if not os.path.lexists(path):
             return cls()
         values = read_json(path, "`transition-parser preprocess` writes it")
-        check_version(values, (*FORMER_VERSIONS, FORMAT_VERSION), path)
+        check_version(values, [FORMAT_VERSION], path)
         check_keys(values, _KEYS, path)
         for name, listed in values["columns"].items():
             if name not in KNOWN:
@@ -296,15 +296,11 @@ def _by_value(forms: Forms) -> dict[str, dict[str, list[str]]]:
 
 
 def _forms(by_value: Mapping[str, Mapping[str, Sequence[str]]], key: str, path: Path) -> Forms:
-    forms = {}
-    for tag, of_tag in by_value.items():
-        if not OBJECT.fits(of_tag):
-            raise input_error(f"the {key} of {tag!r:.60} must be {OBJECT.what}", path)
-        for value, listed in of_tag.items():
-            if not is_texts(listed):
-                raise input_error(f"the forms of {value!r:.60} in {key} must be {TEXTS.what}", path)
-            forms.update(dict.fromkeys(product(listed, [tag]), value))
-    return forms
+    lists = [listed for of_tag in by_value.values() if isinstance(of_tag, dict) for listed in of_tag.values()]
+    in_lists = {*map(type, by_value.values())} <= {dict} and {*map(type, lists)} <= {list}
+    if not in_lists or not {*map(type, chain.from_iterable(lists))} <= {str}:
+        raise input_error(f"{key!r} must be UPOS tag → value → a list of strings", path)
+    return {(form, tag): value for tag, of_tag in by_value.items() for value, forms in of_tag.items() for form in forms}
 
 
 def _check_seen(seen: Mapping[str, Any], columns: Mapping[str, Sequence[str]], path: Path) -> None:
