@@ -154,7 +154,7 @@ def test_left_arcs_are_one_kind_whoever_carries_their_relations():
     roots = RootRelations(frozenset({"Pred", "ExD"}), frozenset({"ExD"}))  # other arcs carry ExD, too
     tokens = ["<s>", "<pad>", "</s>", "<unk>", "SHIFT", "LEFT-ARC(Sb)", "LEFT-ARC(ExD)", "LEFT-ARC(Pred)"]
     table = ActionTable(make_system("arc-hybrid", roots=roots), [*tokens, "RIGHT-ARC(Sb)"])
-    machine = make_machine(DeviceTable.from_table(table), torch.tensor([2]))
+    machine = make_machine(DeviceTable(table), torch.tensor([2]))
     machine.apply(torch.tensor([tokens.index("SHIFT")]))
     scores = torch.zeros(1, len(table.tokens))
     scores[0, tokens.index("SHIFT")], scores[0, tokens.index("LEFT-ARC(ExD)")] = 0.5, 0.1
@@ -184,7 +184,7 @@ def test_the_bound_of_search_on_swaps_does_not_count():
     )
     tree = as_tree(heads)
     table = ActionTable(system, ["<s>", "<pad>", "</s>", "<unk>", *map(str, system.actions(["dep", "root"]))])
-    machine = make_machine(DeviceTable.from_table(table), torch.tensor([n]), in_search=True)
+    machine = make_machine(DeviceTable(table), torch.tensor([n]), in_search=True)
     machine.swaps_left = None
     positions = torch.tensor([[n if head == 0 else head - 1 for head in heads] + [n]])
     relations = torch.tensor([[table.relations.index(label) for label in tree.relations] + [0]])

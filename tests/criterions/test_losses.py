@@ -97,7 +97,7 @@ INNER = {"SHIFT", "LEFT-ARC(Sb)", "LEFT-ARC(ExD)", "RIGHT-ARC(Sb)", "RIGHT-ARC(E
 )
 def test_the_hinge_takes_left_arcs_as_one_kind_whoever_carries_their_relations(legal, gold):
     table = ActionTable(make_system("arc-hybrid", roots=ROOTS), ["<s>", "<pad>", "</s>", "<unk>", *ACTIONS])
-    decoder = SimpleNamespace(training=True, shifts_compete=False, device_table=DeviceTable.from_table(table))
+    decoder = SimpleNamespace(training=True, shifts_compete=False, device_table=DeviceTable(table))
     scores = torch.randn(len(table.tokens), generator=torch.Generator().manual_seed(5))
     competes = torch.tensor([float(token in legal) for token in table.tokens])
     batch = {"target": torch.tensor([[table.tokens.index(gold)]]), "id": torch.tensor([0])}

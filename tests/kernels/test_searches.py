@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
 
 import pytest
 import torch
@@ -189,7 +188,9 @@ def amr_search(amr_parser, monkeypatch):
 def _changed(given: dict, name: str, **changed) -> dict:
     if isinstance(given[name], tuple):
         return {name: given[name]._replace(**changed)}
-    return {name: replace(given[name], **changed)}
+    table = copy.copy(given[name])
+    vars(table).update(changed)
+    return {name: table}
 
 
 def _at(tensor: torch.Tensor, index: tuple, value: int) -> torch.Tensor:

@@ -82,7 +82,7 @@ def test_every_training_token_is_legal_in_the_batched_machine(folder):
     table = ActionTable(config.transition_system(), [*SPECIAL, *tokens])
     words = [entry.forms for entry in read_bank(folder / "train.amr")]
     features = torch.nn.utils.rnn.pad_sequence([torch.tensor(table.features(forms)) for forms in words], True)
-    machine = make_machine(DeviceTable.from_table(table), torch.tensor([len(forms) for forms in words]), features)
+    machine = make_machine(DeviceTable(table), torch.tensor([len(forms) for forms in words]), features)
     place = {token: i for i, token in enumerate(table.tokens)}
     for step in range(max(map(len, derivations)) + 1):
         due = torch.tensor([place[line[step]] if step < len(line) else table.end for line in derivations])

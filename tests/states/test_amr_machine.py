@@ -59,7 +59,7 @@ def make_table(shift_words=(), lexicon=None, limits=None, more=(), frames=None) 
 def machine_of(table: ActionTable, sentences, in_search=False, needs=()):
     features = torch.nn.utils.rnn.pad_sequence([torch.tensor(table.features(words)) for words in sentences], True)
     lengths = torch.tensor([len(words) for words in sentences])
-    return make_machine(DeviceTable.from_table(table), lengths, features, needs, in_search)
+    return make_machine(DeviceTable(table), lengths, features, needs, in_search)
 
 
 def stack_places(state: AmrState, width: int) -> list[int]:

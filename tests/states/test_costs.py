@@ -139,7 +139,7 @@ def test_what_is_behind_a_sentence_does_not_count(name):
     golds = [DependencyTree((2, 0, 2, 3), ("x", "root", "x", "x")), DependencyTree((0, 1), ("root", "x"))]
     table = make_table(name)
     lengths = torch.tensor([4, 2])
-    machine = DependencyMachine(DeviceTable.from_table(table), lengths)
+    machine = DependencyMachine(DeviceTable(table), lengths)
     found = [Costs(machine, padded(golds, padding)) for padding in (0, 1, -1, 99)]
     found.append(Costs(machine, torch.cat([padded(golds), torch.full((2, 3), 5)], 1)))
     for _ in range(4):
@@ -151,7 +151,7 @@ def test_what_is_behind_a_sentence_does_not_count(name):
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
 def test_a_machine_may_have_begun(name):
     table, gold = make_table(name), DependencyTree((2, 0, 2), ("x", "root", "x"))
-    machine = DependencyMachine(DeviceTable.from_table(table), torch.tensor([3]))
+    machine = DependencyMachine(DeviceTable(table), torch.tensor([3]))
     first = Costs(machine, padded([gold]))
     machine.apply(torch.tensor([table.tokens.index("SHIFT")]))
     assert torch.equal(Costs(machine, padded([gold])).now(), first.now())
@@ -164,7 +164,7 @@ def test_on_a_device(name):
     table = make_table(name)
 
     def walk(device):
-        machine = DependencyMachine(DeviceTable.from_table(table, device), torch.tensor([4, 3]).to(device))
+        machine = DependencyMachine(DeviceTable(table, device), torch.tensor([4, 3]).to(device))
         costs, column = Costs(machine, padded(golds)), torch.from_numpy(table.column).to(device)
         for _ in range(8):
             found = costs.now()

@@ -25,7 +25,7 @@ from transition_parser.transitions.amr_state import is_listed
 
 SHIFT_WORDS = ("a", "New")
 TABLE = make_table(SHIFT_WORDS, LEXICON, OF_SORTS, (*INVERSE, *MORE))
-DEVICE_TABLE = DeviceTable.from_table(TABLE)
+DEVICE_TABLE = DeviceTable(TABLE)
 
 
 def legality(

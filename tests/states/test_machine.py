@@ -36,7 +36,7 @@ def make_machine(table: ActionTable, sentences, needs=FIELDS) -> DependencyMachi
     ids = [torch.tensor(table.features(words)) for words in sentences]
     padded = torch.nn.utils.rnn.pad_sequence(ids, batch_first=True)
     lengths = torch.tensor([len(words) for words in sentences])
-    return DependencyMachine(DeviceTable.from_table(table), lengths, padded, needs=needs)
+    return DependencyMachine(DeviceTable(table), lengths, padded, needs=needs)
 
 
 def ranks(words, width: int) -> list[int]:
@@ -146,7 +146,7 @@ def test_long_random_walks(name):
     table, taken = make_table(name), 0
     while taken < 100_000:
         lengths = torch.randint(1, 25, (256,))
-        machine = DependencyMachine(DeviceTable.from_table(table), lengths)
+        machine = DependencyMachine(DeviceTable(table), lengths)
         for _ in range(table.system.max_actions(24)):
             final = machine.is_final()
             if final.all():
@@ -178,7 +178,7 @@ def reaches_root(heads: list[int]) -> bool:
 def test_a_limit_of_swaps_makes_walks_linear(name):
     """A walk that swaps whenever it can ends after 2n + 1 + 2·(2n) steps, in a tree."""
     table, n = make_table(name), 30
-    machine = DependencyMachine(DeviceTable.from_table(table), torch.tensor([n]), swaps_per_word=2)
+    machine = DependencyMachine(DeviceTable(table), torch.tensor([n]), swaps_per_word=2)
     swap = table.tokens.index("SWAP")
     for step in range(6 * n + 2):  # noqa: B007
         if machine.is_final()[0]:
@@ -235,7 +235,7 @@ def test_a_system_without_a_spec_is_an_error():
 def test_search_ends_within_its_bound(name):
     """Walks that prefer SWAP take no more actions than `max_search_actions` says."""
     table, n = make_table(name), 9
-    machine = make_search_machine(DeviceTable.from_table(table), torch.tensor([n]), in_search=True)
+    machine = make_search_machine(DeviceTable(table), torch.tensor([n]), in_search=True)
     torch.manual_seed(1)
     weight = torch.tensor([20.0 if token == "SWAP" else 1.0 for token in table.tokens])
     for _ in range(max_search_actions(table.system, n)):

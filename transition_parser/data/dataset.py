@@ -105,7 +105,7 @@ class TransitionDataset(FairseqDataset):
         self._lengths = np.array([[*map(len, side)] for side in sides]).T  # (N, 2)
         self.dictionary = resources.source_dictionary
         self.opens = resources.opens_word()
-        self.device_table = DeviceTable.from_table(resources.table)
+        self.device_table = DeviceTable(resources.table)
         self.needs, self.trees, self.references = needs, trees, references
         self.alpha, self.seed, self.shuffle, self.epoch = alpha, seed, shuffle, 1
         self._cache: dict[tuple[int, ...], _Known] = {}

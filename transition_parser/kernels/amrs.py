@@ -32,7 +32,7 @@ _COLUMNS, _NUMBERS, _NODE = 21, 16, 6  # `COLUMNS`, and the numbers of fields of
 _FIRST_SPAN = 8  # the number of features of a word before the features of the spans that end with the word
 _FIRST_ROW = 2  # the number of lexicon rows before the rows of the spans of the lexicon
 _KINDS = 2  # the groups of words that an attention head may be limited to: the stack, the buffer
-_OF_TOKENS = ("column", "shift_word", "most_in_span", "top_roles", "second_roles", "new_roles", "new_several")
+_OF_TOKENS = ("column", "shift_word", "most", "top_roles", "second_roles", "new_roles", "new_several")
 _OF_TOKENS += ("route", "sense", "new_sort", "top_sorts", "second_sorts")
 
 
@@ -62,7 +62,7 @@ class _Table(ctypes.Structure):
             offsets, listed = torch.zeros(_FIRST_ROW + 1, dtype=torch.long), torch.zeros(0, dtype=torch.long)
             limited = torch.zeros(vocabulary, dtype=torch.bool)
         else:
-            offsets, listed, limited = table.lexicon.offsets, table.lexicon.tokens, table.lexicon.limited
+            offsets, listed, limited = table.lexicon.offsets, table.lexicon.tokens, table.limited
         groups, begin = torch.empty(vocabulary, dtype=torch.long), torch.empty(2 * _COLUMNS + 1, dtype=torch.long)
         self._kept = features, offsets, listed, limited, groups, begin
         super().__init__(

@@ -128,7 +128,7 @@ class Decoder(nn.Module):
 
     def __init__(self, table: ActionTable) -> None:
         super().__init__()
-        self.table, self._device_table = table, DeviceTable.from_table(table)
+        self.table, self._device_table = table, DeviceTable(table)
         self.register_buffer("_here", torch.empty(0), persistent=False)  # its device is the decoder's device
 
     @property
@@ -136,7 +136,7 @@ class Decoder(nn.Module):
         """The action vocabulary on the device of the decoder."""
         device = self._here.device
         if self._device_table.column.device != device:
-            self._device_table = DeviceTable.from_table(self.table, device)
+            self._device_table = DeviceTable(self.table, device)
         return self._device_table
 
     def machine(

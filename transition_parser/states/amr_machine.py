@@ -154,7 +154,7 @@ class AmrMachine(BatchedMachine):
         given = None if self.named is None else self._given(before, tokens, column)
         rows, nodes = amr_rules.apply(before, nodes, column, given)
         if self.named is not None:
-            named = SpanActions(*self.named.unbind(1)).taken(before, tokens, column, table.most_in_span)
+            named = SpanActions(*self.named.unbind(1)).taken(before, tokens, column, table.most)
             self.named = torch.stack(named, 1)
         self.numbers, self.nodes = torch.stack(rows, 1), torch.stack(nodes, 2)
         self._read(rows, nodes)

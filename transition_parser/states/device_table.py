@@ -2,69 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from transition_parser.states.table import KIND_OF_CLASS, NO_WORD, UNBOUND, ActionClass, ActionTable
+from transition_parser.states.table import (
+    ARRAYS,
+    KIND_OF_CLASS,
+    NO_WORD,
+    UNBOUND,
+    ActionClass,
+    ActionTable,
+    Rows,
+    TokenArrays,
+)
 from transition_parser.transitions.amr_limits import SearchLimits
 
 _CONTEXT = 2  # index in a context (`DeviceTable.legality`) from which the roles of the two nodes on top follow
 _SORTS = _CONTEXT + 2  # index in a context from which the sorts of the two nodes on top follow
 _GONE = _SORTS + 2  # index in a context from which the tokens that are no longer legal follow
-_LISTED = (
-    ActionClass.PRED,
-    ActionClass.VALUE,
-    ActionClass.ENTITY,
-    ActionClass.DEPENDENT,
-)  # the columns that the lexicon limits
+_LISTED = (ActionClass.PRED, ActionClass.VALUE, ActionClass.ENTITY, ActionClass.DEPENDENT)  # columns of the lexicon
 
 
-@dataclass
 class LexiconTable:
-    """The tokens that the lexicon allows for each span, as tensors on one device. V tokens and C columns of a table.
-
-    No shape depends on the contents of a batch, so that the host need not wait for a GPU.
+    """The tokens that the lexicon allows for each span, as tensors. No shape depends on the contents of a batch.
 
     members: (C + 4, V) float; 1 where a token belongs to a column. The first C rows are for the tokens that the lexicon
         does not limit. The last rows are for the tokens that it limits, one row for each column of `_LISTED`.
-    listed: (4,); the numbers of the columns in `_LISTED`
     offsets: (rows + 1,); the index in `tokens` at which the tokens of each lexicon row begin
     tokens: the tokens that each lexicon row allows, row after row
     numbers: (K,); 0, 1, …, K − 1, where K is the largest number of tokens of a row
-    limited: (V,) bool; True for the tokens that the lexicon limits
     """
 
-    members: Tensor
-    listed: Tensor
-    offsets: Tensor
-    tokens: Tensor
-    numbers: Tensor
-    limited: Tensor
-
-    @classmethod
-    def from_table(cls, table: ActionTable, members: Tensor) -> LexiconTable | None:
-        """Return the lexicon of an action table, or None if the table has no lexicon.
-
-        members: (C, V) float; 1 where a token belongs to a column
-        """
-        if table.lexicon is None:
-            return None
-        device = members.device
-        starts, tokens = (torch.from_numpy(array).to(device) for array in table.lexicon)
-        limited = torch.from_numpy(table.limited).to(device)
-        listed = torch.tensor(_LISTED, device=device)
-        return cls(
-            torch.cat([members * ~limited, members[listed] * limited]),
-            listed,
-            starts,
-            F.pad(tokens, (0, 1)),  # the 0 at the end keeps the tensor from being empty
-            torch.arange(int(np.diff(table.lexicon.starts).max()), device=device),
-            limited,
-        )
+    def __init__(self, lexicon: Rows, members: Tensor, limited: Tensor) -> None:
+        """members: (C, V) float; 1 where a token belongs to a column. limited: (V,); see `TokenArrays`."""
+        self.offsets, tokens = (torch.from_numpy(array).to(members.device) for array in lexicon)
+        self.tokens = F.pad(tokens, (0, 1))  # the 0 at the end keeps the tensor from being empty
+        self.numbers = torch.arange(int(np.diff(lexicon.starts).max()), device=members.device)
+        self.listed = torch.tensor(_LISTED, device=members.device)
+        self.members = torch.cat([members * ~limited, members[self.listed] * limited])
 
     def legality(self, columns: Tensor, rows: Tensor, column: Tensor) -> Tensor:
         """Return the legality of tokens, (N, V) float: 1 for legal tokens, else 0.
@@ -81,81 +58,46 @@ class LexiconTable:
         return legal.scatter_add_(1, token, inside.float())
 
 
-@dataclass
-class DeviceTable:
-    """The arrays of an `ActionTable` as tensors on one device."""
+class DeviceTable(TokenArrays[Tensor]):
+    """The arrays of an `ActionTable` as tensors on one device.
 
-    system: str
-    end: int
-    labelled_shift: bool
-    column: Tensor  # (V,)
-    kind: Tensor  # (V,); LEFT_ARC for all left arcs, else the column; tokens of one kind differ in their relation only
-    shift_word: Tensor  # (V,)
-    relation: Tensor  # (V,)
-    members: Tensor  # (C, V) float; 1 where the token belongs to the column
-    shifts: Tensor  # (number of SHIFTs,); the SHIFT tokens
-    lexicon: LexiconTable | None
-    limits: SearchLimits | None  # the limits of search, for AMR
-    most_in_span: Tensor  # (V,); how often the token may make a node of one span
-    top_roles: Tensor  # (V,), see `ActionTable`
-    second_roles: Tensor  # (V,), see `ActionTable`
-    new_roles: Tensor  # (V,), see `ActionTable`
-    new_several: Tensor  # (V,), see `ActionTable`
-    route: Tensor  # (V,), see `ActionTable`
-    sense: Tensor  # (V,), see `ActionTable`
-    lacked: Tensor  # (lemmas, senses), see `ActionTable`
-    new_sort: Tensor  # (V,), see `ActionTable`
-    top_sorts: Tensor  # (V,), see `ActionTable`
-    second_sorts: Tensor  # (V,), see `ActionTable`
-    bearing: Tensor  # 1-dimensional; the tokens that roles or sorts of the two nodes on top can forbid
+    kind: (V,); LEFT_ARC for all left arcs, else the column; tokens of one kind differ in their relation only
+    members: (C, V) float; 1 where the token belongs to the column
+    shifts: the SHIFT tokens
+    limits: the limits of search, for AMR
+    bearing: the tokens that roles or sorts of the two nodes on top can forbid
+    """
 
-    @classmethod
-    def from_table(cls, table: ActionTable, device: torch.device | str = "cpu") -> DeviceTable:
-        """Return the arrays of an action table as tensors on a device."""
-        column = torch.from_numpy(table.column).to(device)
-        kind = column.clone()
+    def __init__(self, table: ActionTable, device: torch.device | str = "cpu") -> None:
+        for name in ARRAYS:
+            setattr(self, name, torch.from_numpy(getattr(table, name)).to(device))
+        self.system, self.end, self.labelled_shift = table.system.name, table.end, table.labelled_shift
+        self.kind = self.column.clone()
         for of_some, of_all in KIND_OF_CLASS.items():
-            kind[column == of_some] = of_all
-        shift_word = torch.from_numpy(table.shift_word).to(device)
-        relation = torch.from_numpy(table.relation).to(device)
-        members = torch.nn.functional.one_hot(column, len(ActionClass)).t().float().contiguous()
-        shifts = (shift_word >= 0).nonzero()[:, 0]
-        lexicon = LexiconTable.from_table(table, members)
-        limits = getattr(table.system, "limits", None)
-        most = torch.from_numpy(table.most).to(device)
-        of_frames = (table.route, table.sense, table.lacked)
-        of_roles = (table.top_roles, table.second_roles, table.new_roles, table.new_several, *of_frames)
-        of_sorts = (table.new_sort, table.top_sorts, table.second_sorts)
-        of_nodes = [torch.from_numpy(bits).to(device) for bits in (*of_roles, *of_sorts)]
-        top_roles, second_roles, *_, top_sorts, second_sorts = of_nodes
-        bearing = (top_roles | second_roles | top_sorts | second_sorts).nonzero()[:, 0]
-        named = (table.system.name, table.end, table.labelled_shift)
-        return cls(
-            *(*named, column, kind, shift_word, relation, members, shifts, lexicon, limits, most),
-            *(*of_nodes, bearing),
-        )
+            self.kind[self.column == of_some] = of_all
+        self.members = F.one_hot(self.column, len(ActionClass)).t().float().contiguous()
+        self.shifts = (self.shift_word >= 0).nonzero()[:, 0]
+        self.lexicon = None if table.lexicon is None else LexiconTable(table.lexicon, self.members, self.limited)
+        self.limits: SearchLimits | None = getattr(table.system, "limits", None)
+        bearing = self.top_roles | self.second_roles | self.top_sorts | self.second_sorts
+        self.bearing = bearing.nonzero()[:, 0]
 
     def legality(self, columns: Tensor, context: Tensor | None, any_shift: bool = False) -> Tensor:
         """Return the legality of tokens, (..., V) float: 1 for legal tokens, 0 for illegal tokens, or −1.
 
-        −1 stands for an action that would give a node a role that the node already has, or that the sorts of the two
-        nodes on top forbid. Search may not take such an action, but the softmax includes it. If the softmax
-        left it out, its probability would go to the legal actions, and a hypothesis that gave the role to a wrong
-        neighbour earlier would not be penalised.
-
-        The tensor operations multiply matrices, because on large vocabularies this is many times faster than indexing.
+        −1 stands for an action that would give a node a role that it may not get, or that the sorts of the two nodes on
+        top forbid. Search may not take such an action, but the softmax includes it. If the softmax left it out, its
+        probability would go to the legal actions, and an earlier role of a wrong neighbour would not be penalised.
 
         columns: (..., C) bool; the legal columns
-        context: (..., K); what legality depends on besides the columns. First comes the shift id of the front word:
-            k for the k-th word that has a labelled SHIFT, 0 for other words, `NO_WORD` for the root. For AMR the row of
-            the lexicon for the current span follows. In search four more values follow, as bits: the roles of the node
-            on top and of the second node, and the sorts of both (`table.SORT_BITS`). The rest are tokens that are no
-            longer legal (−1 for none).
+        context: (..., K); what legality depends on besides the columns: the shift id of the front word (`NO_WORD` for
+            the root); for AMR the row of the lexicon for the current span; in search the roles of the node on top and
+            of the second node, the sorts of both, and then tokens that are no longer legal (−1 for none)
         any_shift: True to make labelled SHIFTs legal whatever their word is, but not where the root is in front
         """
         flat = columns.flatten(0, -2).float()
         rows = None if context is None else context.flatten(0, -2)
-        with torch.autocast(flat.device.type, enabled=False):
+        with torch.autocast(flat.device.type, enabled=False):  # products are many times faster than indexing
             if rows is None or self.lexicon is None:
                 legal = flat @ self.members
             else:
@@ -183,11 +125,6 @@ class DeviceTable:
 
 
 def _names_front(shift_word: Tensor, front: Tensor, any_shift: bool) -> Tensor:
-    """Return True for tokens that fit the word at the front of the buffer. Tokens other than SHIFT always fit.
-
-    shift_word: the shift id of each token, −1 for tokens other than SHIFT
-    front: the shift id of the word in front, `NO_WORD` for the root, which takes a plain SHIFT only
-    any_shift: True if a SHIFT may name any word where a word is in front
-    """
+    """Return True for SHIFTs that fit the front word (or any word, with `any_shift`), and for all other tokens."""
     fits = (front != NO_WORD) | (shift_word == 0) if any_shift else shift_word == front.clamp_min(0)
     return (shift_word < 0) | fits

@@ -8,7 +8,7 @@ from enum import IntEnum
 from functools import cached_property, lru_cache
 from itertools import chain, repeat
 from types import MappingProxyType
-from typing import NamedTuple, Self
+from typing import Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from transition_parser.text.frames import WINDOW
 from transition_parser.transitions import Action, Kind, RootRelations, TransitionSystem, TreeSystem
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import ROUTES, parts_of
-from transition_parser.transitions.amr_limits import SECOND, TOP, Sort, made_sort, role_given
+from transition_parser.transitions.amr_limits import TOP, Sort, made_sort, role_given
 from transition_parser.transitions.amr_state import NAMED_BY_RULE, Word, is_limited, is_listed, key
 from transition_parser.transitions.config import Counts
+
+A = TypeVar("A")
 
 
 class ActionClass(IntEnum):
@@ -87,20 +89,13 @@ _OPTIONAL = (ActionClass.SWAP, ActionClass.VALUE, ActionClass.ENTITY, ActionClas
 
 VERSION = "1"  # of the arrays in `ActionTable.arrays`; another one for each change of what they hold
 _ROWS = ("lexicon", "prior", "sets")
-_OF_TOKENS = (
-    *("column", "shift_word", "relation", "limited", "most", "top_roles", "second_roles", "new_roles", "new_several"),
-    *("route", "sense", "new_sort", "top_sorts", "second_sorts"),
-)
-_ARRAYS = (*_OF_TOKENS, "lacked", "has_once", "prior_values", "span_rows", "row_sets")
+_OTHERS = ("has_once", "prior_values", "span_rows", "row_sets")
 
 
 class Rows(NamedTuple):
-    """Rows of numbers of different lengths, one after another. `rows[i]` are the numbers of row i.
+    """Rows of numbers of different lengths, one after another. `rows[i]` are the numbers of row i."""
 
-    starts: (rows + 1,); the index in `numbers` at which each row starts
-    """
-
-    starts: np.ndarray
+    starts: np.ndarray  # (rows + 1,); the index in `numbers` at which each row starts
     numbers: np.ndarray
 
     @classmethod
@@ -113,15 +108,37 @@ class Rows(NamedTuple):
         return self.numbers[self.starts[row] : self.starts[row + 1]]
 
 
-class ActionTable:
-    """Arrays over the V tokens of the action vocabulary, in the order of the tokens.
+class TokenArrays(Generic[A]):
+    """What a machine must know of the V tokens of the action vocabulary: numpy arrays, or tensors on a device.
 
-    column: (V,) int64; the `ActionClass` of each token
-    shift_word: (V,) int64; 0 for a plain SHIFT, k for a SHIFT labelled with the k-th of the sorted SHIFT words, −1 for
-        other tokens
-    relation: (V,) int64; the id of the label of a dependency arc (1, 2, … in sorted order), 0 for other tokens
-    limited: (V,) bool; True for the tokens that the lexicon limits
-    most: (V,) int64; how often a token may make a node of one span
+    All are (V,) int64 if nothing else is said. Sets of roles and of sorts are bits, of `ActionTable.once` and
+    `SORT_BITS`. The values from `limited` on are for AMR.
+    """
+
+    column: A  # the `ActionClass`
+    shift_word: A  # 0 for a plain SHIFT, k for a SHIFT labelled with the k-th of the sorted SHIFT words, −1 for others
+    relation: A  # the id of the label of a dependency arc (1, 2, … in sorted order), 0 for other tokens
+    limited: A  # bool; True for the tokens that the lexicon limits
+    most: A  # how often a token may make a node of one span
+    top_roles: A  # the roles that a token gives the node on top
+    second_roles: A  # the roles that a token gives the second node
+    new_roles: A  # the roles that search never gives the new node; for a FRAME of a single word also those in `lacked`
+    new_several: A  # the roles that the new node may bear several times, or `NAMED_BY_WORD`
+    route: A  # the index in `ROUTES` of the route of a FRAME, −1 for other tokens
+    sense: A  # the column in `lacked` of the sense of a FRAME, 0 for other tokens
+    new_sort: A  # the sort of the node that a token puts on the stack
+    top_sorts: A  # the sorts of the node on top for which search may not take the token
+    second_sorts: A  # the sorts of the second node for which search may not take the token
+    lacked: A  # (lemmas, senses); the roles that each frame does not have; row 0 is for lemmas without a frame
+
+
+ARRAYS = tuple(TokenArrays.__annotations__)
+_OF_TOKENS = ARRAYS[:-1]
+
+
+class ActionTable(TokenArrays[np.ndarray]):
+    """The action vocabulary as arrays, in the order of the tokens.
+
     lexicon: the tokens that each row allows, sorted; the rows before FIRST_ROW are empty. None without a lexicon. Each
         span of the lexicon or the counts has one row, in sorted order. With frames, each span has one row for each set
         of FRAME actions that it may have, and before these rows stands one for each set, which serves all other spans.
@@ -133,19 +150,6 @@ class ActionTable:
     row_sets: with frames, the index in `sets` of the FRAME tokens of each row
     once: the roles that search gives a node at most once, see `SearchLimits`. Search needs some RA with a role outside
         `once` to connect the last two nodes. If the vocabulary has no such RA, `once` is empty
-    top_roles: (V,) int64; the roles of `once` that each token gives the node on top, as bits
-    second_roles: (V,) int64; the roles of `once` that each token gives the second node, as bits
-    new_roles: (V,) int64; the roles of `once`, as bits, that search never gives the node made by a token; 0 for tokens
-        that put no node on the stack. For a FRAME of a single word, the machine adds the bits in `lacked`
-    route: (V,) int64; the index in `ROUTES` of the route of a FRAME, −1 for other tokens
-    sense: (V,) int64; the column in `lacked` of the sense of a FRAME, 0 for other tokens
-    lacked: (lemmas, senses) int64; the roles of `once` that each frame does not have, as bits; row 0 is for lemmas that
-        are not in the table of frames
-    new_several: (V,) int64; the roles of `once` that the node made by a token may bear several times, as bits, or
-        `NAMED_BY_WORD`
-    new_sort: (V,) int64; the sort of the node that a token puts on the stack, as bits (`SORT_BITS`)
-    top_sorts: (V,) int64; the sorts of the node on top, as bits, for which search may not take the token
-    second_sorts: (V,) int64; the sorts of the second node, as bits, for which search may not take the token
 
     Raises `InputError` for a vocabulary that lacks a column that the system needs.
     """
@@ -192,34 +196,42 @@ class ActionTable:
 
     def _make(self, spans: Sequence[str], lexicon: Mapping | None, counts: Counts, bits: Mapping[str, int]) -> None:
         """Compute the arrays."""
-        tokens, system = self.tokens, self.system
-        self.actions = [_parse(token, system) for token in tokens]
-        self.column = np.array([self._column(a) for a in self.actions], np.int64)
+        self.actions = [_parse(token, self.system) for token in self.tokens]
+        for name in _OF_TOKENS:
+            setattr(self, name, np.zeros(len(self.tokens), np.int64))
+        self.lacked = np.zeros((len(self._lemmas) + 1, 1), np.int64)
+        self.shift_word -= 1
+        self.route -= 1
+        relation_ids = {label: i for i, label in enumerate(self.relations)}
+        shift_ids = {word: i for i, word in enumerate(("", *self.shift_words))}
+        columns = _columns_of_arcs(self.system.roots, self.relations) if isinstance(self.system, TreeSystem) else {}
+        for token, action in enumerate(self.actions):
+            if action is not None:
+                copied = action.kind is Kind.ENTITY and not is_listed(action)
+                column = ActionClass.COPY_ENTITY if copied else _COLUMN_OF_KIND[action.kind]
+                self.column[token] = columns.get(action, column)
+                if action.kind is Kind.SHIFT:
+                    self.shift_word[token] = shift_ids[action.label or ""]
+                elif action in columns:
+                    self.relation[token] = relation_ids[str(action.label)]
         self.column[self.end] = ActionClass.END
-        self.shift_word = np.array([self._shift_word(a) for a in self.actions], np.int64)
-        relation_ids: dict[str | None, int] = {label: i for i, label in enumerate(self.relations)}
-        self.relation = np.array([relation_ids[a.label] if a and _is_arc(a) else 0 for a in self.actions], np.int64)
         self._check_columns()
-        self.limited = np.array([a is not None and is_limited(a) for a in self.actions])
-        most = [0 if a is None or self._limits is None else self._limits.most(a) for a in self.actions]
-        self.most = np.array(most, np.int64)
         self._read_lexicon(spans, lexicon, counts)
-        self._read_roles(bits)
-        self._read_sorts()
+        self._read_nodes(bits)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return all arrays by name, in the smallest types that hold them, to make the same table by `stored`.
 
         For systems of AMRs with a lexicon.
         """
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        arrays = {name: getattr(self, name) for name in (*ARRAYS, *_OTHERS)}
         for name in _ROWS:
             arrays |= {f"{name}.{part}": array for part, array in getattr(self, name)._asdict().items()}
         return {name: _smallest(array) for name, array in arrays.items()}
 
     def _take(self, stored: Mapping[str, np.ndarray], spans: int) -> None:
         """Take the arrays as `arrays` returned them. Raises `InputError` for arrays that do not fit the vocabulary."""
-        names = {*_ARRAYS, *(f"{name}.{part}" for name in _ROWS for part in Rows._fields)}
+        names = {*ARRAYS, *_OTHERS, *(f"{name}.{part}" for name in _ROWS for part in Rows._fields)}
         if stored.keys() != names:
             raise InputError(f"has no {sorted(names ^ stored.keys())[0]}, or should not have it")
         arrays = {name: a if a.dtype in (bool, np.float32) else a.astype(np.int64) for name, a in stored.items()}
@@ -240,7 +252,7 @@ class ActionTable:
             and len(rows["prior"].starts) in (1, len(rows["lexicon"].starts))
         ):
             raise InputError("has arrays that do not fit the dictionary of actions")
-        vars(self).update({name: arrays[name] for name in _ARRAYS}, **rows)
+        vars(self).update({name: arrays[name] for name in (*ARRAYS, *_OTHERS)}, **rows)
 
     @cached_property
     def actions(self) -> list[Action | None]:
@@ -293,27 +305,18 @@ class ActionTable:
         columns = [[shift.get(word, 0)] for word in words]
         if isinstance(self.system, AmrSystem):
             read = self.system.read(words)
-            row_of = self._row_of if self._frames is None else self._row_of_frames
             for end, (word, row) in enumerate(zip(read, columns, strict=True), 1):
-                row += [*_symbol_and_plain(word), self._several_of(self.system, read, end - 1)]
-                row += self._evoked_by(read, end - 1)
-                row += [row_of(read, end - length, end) if length <= end else UNSEEN for length in self.span_lengths]
+                several, evoked = 0, [0] * len(ROUTES)
+                for lemma in self.system.lemmas_named(read, end - 1) if self._several else ():
+                    several |= self._several.get(lemma, 0)
+                if self._frames is not None and self._lemmas:
+                    lemmas = self._frames.lemmas(read[end - 1 : end], read[end : end + WINDOW])
+                    evoked = [self._lemmas.get(str(lemma), 0) for lemma in lemmas]
+                row += [*_symbol_and_plain(word), several, *evoked]
+                for length in self.span_lengths:
+                    row.append(self._row_of(read, end - length, end) if length <= end else UNSEEN)
         columns.append([0] * len(columns[0]))
         return columns
-
-    def _column(self, action: Action | None) -> ActionClass:
-        if action is None:
-            return ActionClass.NEVER
-        if isinstance(self.system, TreeSystem) and _is_arc(action):
-            return _arc_column(action, self.system.roots)
-        if action.kind is Kind.ENTITY and not is_listed(action):
-            return ActionClass.COPY_ENTITY
-        return _COLUMN_OF_KIND[action.kind]
-
-    def _shift_word(self, action: Action | None) -> int:
-        if action is None or action.kind is not Kind.SHIFT:
-            return -1
-        return 0 if action.label is None else self.shift_words.index(action.label) + 1
 
     def _check_columns(self) -> None:
         """Raise `InputError` if the machine needs a column without tokens, because search could get stuck."""
@@ -326,10 +329,7 @@ class ActionTable:
                 raise _lacks(column.name, self.system)
 
     def _read_lexicon(self, spans: Sequence[str], lexicon: Mapping | None, counts: Counts) -> None:
-        """Compute `lexicon`, `prior`, and where the rows of a span are.
-
-        Raises `InputError` for a vocabulary that lacks a FRAME action of the table.
-        """
+        """Compute `lexicon`, `prior`, and where the rows of a span are."""
         none: list[list[int]] = [[]] * FIRST_ROW
         self.lexicon: Rows | None = None
         self.prior, self.prior_values, self.sets = Rows.of([]), np.zeros(0, np.float32), Rows.of([])
@@ -355,20 +355,22 @@ class ActionTable:
         rows = [sorted({*row}) for row in rows]
         self.lexicon = Rows.of([*none, *rows])
         if counts:
-            prior = [_prior(row, counts.get(span, {}), ids) for span, row in zip(of_row, rows, strict=True)]
+            prior = []
+            for span, row in zip(of_row, rows, strict=True):
+                counted = {ids[action]: count for action, count in counts.get(span, {}).items() if action in ids}
+                prior.append(lexical_prior({**dict.fromkeys(row, 0), **counted} if counted else {}))
             self.prior = Rows.of([*none, *map(list, prior)])
             self.prior_values = np.array([value for row in prior for value in row.values()], np.float32)
 
     def _row_of(self, words: Sequence[Word], start: int, end: int) -> int:
-        place = self._places.get(key(words[start:end]))
-        return UNSEEN if place is None else FIRST_ROW + place
-
-    def _row_of_frames(self, words: Sequence[Word], start: int, end: int) -> int:
+        """Return the row of the lexicon for the span of the words from `start` up to `end`."""
         span = words[start:end]
         seen = key(span)
+        if self._frames is None:
+            place = self._places.get(seen)
+            return UNSEEN if place is None else FIRST_ROW + place
         if len(span) > 1 and seen not in self._long_spans:
             return FIRST_ROW  # the empty set comes first
-        assert self._frames is not None
         actions = self._frames.of_span(span, words[end : end + WINDOW])
         number = self._known_sets.get(actions)
         if number is None:
@@ -380,98 +382,57 @@ class ActionTable:
                     return FIRST_ROW + row
         return FIRST_ROW + number
 
-    def _read_roles(self, bits: Mapping[str, int]) -> None:
-        given = [role_given(a) if a else None for a in self.actions]
-        may_repeat = (role is not None and role[1] not in bits for role in given)
-        arcs = self.column == ActionClass.RA
-        self.has_once = np.array([any(free and arc for free, arc in zip(may_repeat, arcs, strict=True))])
-        bits = bits if self.has_once.any() else {}
-        self.top_roles, self.second_roles = (
-            np.array([bits.get(role[1], 0) if role and role[0] == place else 0 for role in given], np.int64)
-            for place in (TOP, SECOND)
-        )
-        entities = np.isin(self.column, (ActionClass.ENTITY, ActionClass.COPY_ENTITY))
-        self.new_roles = np.where(entities, bits.get("name", 0), 0)
-        self._read_several(bits)
-        self._read_lacked(bits)
-
-    def _read_several(self, bits: Mapping[str, int]) -> None:
-        self.new_several = np.zeros(len(self.actions), np.int64)
-        for token, action in enumerate(self.actions):
-            if self._limits is not None and action is not None:
-                by_word = action.kind in NAMED_BY_RULE
-                roles = self._limits.several_of(action, ())
-                self.new_several[token] = NAMED_BY_WORD if by_word else sum(bits.get(role, 0) for role in roles)
-
-    def _several_of(self, system: AmrSystem, words: Sequence[Word], place: int) -> int:
-        if not self._several:
-            return 0
-        found = 0
-        for lemma in system.lemmas_named(words, place):
-            found |= self._several.get(lemma, 0)
-        return found
-
-    def _read_lacked(self, bits: Mapping[str, int]) -> None:
-        """Compute `route`, `sense` and `lacked`, and add the roles that their frames lack to `new_roles` of PREDs."""
-        frames = self._frames if self._lemmas else None
-        self.route, self.sense = np.full(len(self.actions), -1), np.zeros(len(self.actions), np.int64)
-        senses: dict[str, int] = {}
-        for token, action in enumerate(self.actions if frames else ()):
-            if action is not None and action.kind is Kind.FRAME:
-                sense, route = parts_of(action)
-                self.route[token], self.sense[token] = ROUTES.index(route), senses.setdefault(sense, len(senses))
-            elif action is not None and action.kind is Kind.PRED and frames is not None:
-                self.new_roles[token] |= sum(bits.get(role, 0) for role in frames.lacked(str(action.label)))
-        self.lacked = np.zeros((len(self._lemmas) + 1, max(len(senses), 1)), np.int64)
-        for lemma, row in self._lemmas.items():
-            assert frames is not None
-            for sense in set(frames.table.senses(lemma)).intersection(senses):
-                lacked = frames.lacked(f"{lemma}-{sense}")
-                self.lacked[row, senses[sense]] = sum(bits.get(role, 0) for role in lacked)
-
-    def _evoked_by(self, words: Sequence[Word], place: int) -> list[int]:
-        """Return the rows in `lacked` of the lemmas that the routes give for one word, see `FrameActions.lemmas`."""
-        if self._frames is None or not self._lemmas:
-            return [0] * len(ROUTES)
-        lemmas = self._frames.lemmas(words[place : place + 1], words[place + 1 : place + 1 + WINDOW])
-        return [self._lemmas.get(str(lemma), 0) for lemma in lemmas]
-
-    def _read_sorts(self) -> None:
-        """Compute `new_sort`, `top_sorts` and `second_sorts`.
+    def _read_nodes(self, bits: Mapping[str, int]) -> None:
+        """Compute, for AMR, what search must know of the nodes that tokens make and join.
 
         Search must never get stuck: where no word is left and the graph can't be closed, one RA is legal for any two
         nodes. It is the first RA of the vocabulary (the most frequent one) whose role is not in `once`.
         """
-        self.new_sort, self.top_sorts, self.second_sorts = np.zeros((3, len(self.actions)), np.int64)
-        limits = self._limits
+        limits, frames = self._limits, self._frames if self._lemmas else None
+        self.limited, self.has_once = self.limited > 0, np.array([False])
         if limits is None:
             return
+        given = [None if action is None else role_given(action) for action in self.actions]
+        arcs = self.column == ActionClass.RA
+        self.has_once |= any(role[1] not in bits for role, arc in zip(given, arcs, strict=True) if role and arc)
+        bits = bits if self.has_once.any() else {}
+        senses: dict[str, int] = {}
         for token, action in enumerate(self.actions):
             if action is None:
                 continue
-            self.new_sort[token] = SORT_BITS[made_sort(action)]
-            sorts = (sum(SORT_BITS[sort] for sort in barred) for barred in limits.barred(action))
-            self.top_sorts[token], self.second_sorts[token] = (bits | bits << LAST_CHANCE for bits in sorts)
-        self._keep_one_arc()
+            self.limited[token] = is_limited(action)
+            if (role := given[token]) is not None:
+                (self.top_roles if role[0] == TOP else self.second_roles)[token] = bits.get(role[1], 0)
+            if action.kind is Kind.ENTITY:
+                self.new_roles[token] = bits.get("name", 0)
+            if frames is not None and action.kind is Kind.FRAME:
+                sense, route = parts_of(action)
+                self.route[token], self.sense[token] = ROUTES.index(route), senses.setdefault(sense, len(senses))
+            elif frames is not None and action.kind is Kind.PRED:
+                self.new_roles[token] = sum(bits.get(role, 0) for role in frames.lacked(str(action.label)))
+            self.most[token], self.new_sort[token] = limits.most(action), SORT_BITS[made_sort(action)]
+            several = sum(bits.get(role, 0) for role in limits.several_of(action, ()))
+            self.new_several[token] = NAMED_BY_WORD if action.kind in NAMED_BY_RULE else several
+            barred = (sum(SORT_BITS[sort] for sort in sorts) for sorts in limits.barred(action))
+            self.top_sorts[token], self.second_sorts[token] = (sorts | sorts << LAST_CHANCE for sorts in barred)
+        free = (arcs & (self.top_roles | self.second_roles == 0)).nonzero()[0][:1]
+        self.top_sorts[free] &= (1 << LAST_CHANCE) - 1
+        self.second_sorts[free] &= (1 << LAST_CHANCE) - 1
         if limits.sentences_on_top:
             sentences = self.new_sort == SORT_BITS[Sort.SENTENCES]
             self.new_sort[sentences] |= TOP_ONLY
             self.top_sorts[sentences] = TOPPED
-
-    def _keep_one_arc(self) -> None:
-        """Make one RA legal for any two nodes where CLOSE is not legal and no word is left."""
-        arcs = (self.column == ActionClass.RA).nonzero()[0]
-        free = [token for token in arcs if not self.top_roles[token] | self.second_roles[token]]
-        for sorts in (self.top_sorts, self.second_sorts):
-            sorts[free[:1]] &= (1 << LAST_CHANCE) - 1
+        if frames is not None:
+            self.lacked = np.zeros((len(self._lemmas) + 1, max(len(senses), 1)), np.int64)
+            for lemma, row in self._lemmas.items():
+                for sense in set(frames.table.senses(lemma)).intersection(senses):
+                    lacked = frames.lacked(f"{lemma}-{sense}")
+                    self.lacked[row, senses[sense]] = sum(bits.get(role, 0) for role in lacked)
 
 
 def _smallest(array: np.ndarray) -> np.ndarray:
     kinds = (np.int8, np.int16, np.int32) if array.dtype == np.int64 else ()
-    for kind in kinds:
-        if np.array_equal(small := array.astype(kind), array):
-            return small
-    return array
+    return next((small for kind in kinds if np.array_equal(small := array.astype(kind), array)), array)
 
 
 def _within(numbers: np.ndarray, end: int) -> bool:
@@ -482,11 +443,6 @@ def _is_ragged(rows: Rows, end: int) -> bool:
     starts = rows.starts
     in_order = len(starts) > 0 and starts[0] == 0 and starts[-1] == len(rows.numbers) and (np.diff(starts) >= 0).all()
     return bool(in_order) and _within(rows.numbers, end)
-
-
-def _prior(listed: Sequence[int], of_span: Mapping[Action, int], ids: Mapping[Action, int]) -> dict[int, float]:
-    counts = {ids[action]: count for action, count in of_span.items() if action in ids}
-    return lexical_prior({**dict.fromkeys(listed, 0), **counts} if counts else {})
 
 
 def lexical_prior(counts: Mapping[int, int]) -> dict[int, float]:
@@ -511,24 +467,19 @@ def _lacks(action: str, system: TransitionSystem) -> InputError:
 @lru_cache(maxsize=1 << 14)  # words come again and again
 def _symbol_and_plain(word: Word) -> tuple[int, int]:
     """Return the features `LEMMA` and `PLAIN` of a word, see `ActionTable.features`."""
-    return int(word.lemma_is_symbol), _plain(word)
+    plain = NUMBER if word.is_number else PART if word.is_part_of_number else TEXT
+    return int(word.lemma_is_symbol), plain if word.form_is_plain else NOT_PLAIN
 
 
-def _plain(word: Word) -> int:
-    if not word.form_is_plain:
-        return NOT_PLAIN
-    if word.is_number:
-        return NUMBER
-    return PART if word.is_part_of_number else TEXT
-
-
-def _arc_column(action: Action, roots: RootRelations) -> ActionClass:
-    root, other = (roots.allow(str(action.label), from_root) for from_root in (True, False))
-    if action.kind is Kind.RIGHT_ARC:  # the root stands behind all words, so that no right arc leaves it
-        return ActionClass.RIGHT_ARC if other else ActionClass.NEVER
-    if not root:
-        return ActionClass.LEFT_ARC
-    return ActionClass.LEFT_ARC_ANY if other else ActionClass.LEFT_ARC_ROOT
+def _columns_of_arcs(roots: RootRelations, relations: Sequence[str]) -> dict[Action, ActionClass]:
+    """Return the column of each arc. The root stands behind all words, so that no right arc leaves it."""
+    columns: dict[Action, ActionClass] = {}
+    for label in relations:
+        root, other = (roots.allow(label, from_root) for from_root in (True, False))
+        of_root = ActionClass.LEFT_ARC_ANY if other else ActionClass.LEFT_ARC_ROOT
+        columns[Action(Kind.LEFT_ARC, label)] = of_root if root else ActionClass.LEFT_ARC
+        columns[Action(Kind.RIGHT_ARC, label)] = ActionClass.RIGHT_ARC if other else ActionClass.NEVER
+    return columns
 
 
 def _parse(token: str, system: TransitionSystem) -> Action | None:
