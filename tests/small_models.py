@@ -179,10 +179,10 @@ def with_words(model: TrainingModel, task: TransitionParsingTask, batch: dict) -
 def encode(parser: Parser, sentences: list[list[str]]) -> EncoderOut:
     """What the encoder of a parser makes of sentences."""
     resources, inputs = parser.resources, parser.model.inputs
-    tokens = [resources.encode(words) for words in sentences]
+    tokens = resources.encode_all(sentences)
     source = torch.nn.utils.rnn.pad_sequence(tokens, True, resources.source_dictionary.pad())
     words = inputs.read(sentences) if inputs else None
-    net_input = {"src_tokens": source, "features": resources.features(source), "words": words}
+    net_input = {"src_tokens": source, "features": resources.features_of(sentences), "words": words}
     with torch.inference_mode():
         return parser.model.encode(apply_to_sample(lambda tensor: tensor.to(parser.device), net_input))
 

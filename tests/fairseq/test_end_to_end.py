@@ -1,4 +1,4 @@
-"""The real fairseq programs: preprocess, train, resume, generate, interactive."""
+"""The real fairseq programs: preprocess, train, resume, generate."""
 
 import json
 import math
@@ -134,17 +134,6 @@ def test_generate_finds_the_scores_of_parse(checkpoint, generated):
     scores = {int(n): float(s) for n, s in re.findall(r"^H-(\d+)\t(\S+)\t", generated, re.M)}
     parses = Parser.load(checkpoint, beam=3, precision="fp32").parse(SAMPLE)
     assert [scores[i] for i in range(len(parses))] == pytest.approx([p.score / math.log(2) for p in parses], abs=1e-3)
-
-
-def test_interactive_reads_words(data_folder, checkpoint):
-    done = run(
-        "fairseq-interactive", data_folder, *TASK, "--path", checkpoint, "--beam", "5",
-        stdin="The cat sleeps .\n\n▁the zzz\nStop\n",
-    )  # fmt: skip
-    assert re.findall(r"^H-(\d)", done.stdout, re.M) == ["0", "1", "2", "3"]
-    (line,) = re.findall(r"^H-0\t\S+\t(.*)$", done.stdout, re.M)
-    system = ParserConfig.load(data_folder).transition_system()
-    assert len(system.replay("The cat sleeps .".split(), [*map(Action.parse, line.split())])) == 4
 
 
 @pytest.mark.slow

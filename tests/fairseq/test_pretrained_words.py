@@ -61,11 +61,6 @@ def test_fairseq_generates_and_validates(trained, data_folder):
         "--path", checkpoint, "--beam", "2", "--gen-subset", "valid", "--pretrained-cache", checkpoint.parent / "kept",
     )  # fmt: skip
     assert "Generate valid with beam=2: UAS" in done.stdout
-    done = run(
-        "fairseq-interactive", data_folder, "--user-dir", "transition_parser", "--task", "transition_parsing",
-        "--path", checkpoint, stdin="She sees it .\n",
-    )  # fmt: skip
-    assert "H-0\t" in done.stdout
 
 
 def test_it_resumes(trained, data_folder, encoder, tmp_path):

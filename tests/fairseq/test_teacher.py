@@ -62,7 +62,7 @@ def test_the_probabilities_are_those_of_the_model(student, other):
         actions = torch.tensor([[theirs.target_dictionary.index(name) for name in names]])
         with torch.no_grad():
             read = {"features": theirs.features_of([words]), "words": parser.model.inputs.read([words])}
-            scores, legal, _ = parser.model(theirs.encode(words)[None], actions, **read)
+            scores, legal, _ = parser.model(theirs.encode_all([words])[0][None], actions, **read)
         expected = only_legal(scores, legal).softmax(-1)[0]
         ours = [theirs.target_dictionary.index(name) for name in task.target_dictionary.symbols]
         known = torch.tensor([action is not None for action in task.table.actions])

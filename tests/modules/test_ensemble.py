@@ -42,7 +42,7 @@ def test_the_mean_of_log_probabilities_decides(models):
     parsers = [Parser.load(path, precision="fp32") for path in models[:2]]
     together = Parser.load(models[0], precision="fp32", others=models[1:2])
     words = ["The", "old", "dog", "sleeps", "."]
-    source = parsers[0].resources.encode(words)[None]
+    source = parsers[0].resources.encode_all([words])[0][None]
     steps = []
     for parser in (*parsers, together):
         inputs = parser.model.inputs

@@ -17,6 +17,7 @@ from transition_parser.modules.encoder import ReadingSettings, WordEncoder
 from transition_parser.modules.layers import Attention, Dropout, HeadMask, cheap_dropout
 from transition_parser.states.states import RANKS, States
 from transition_parser.storage.checkpoints import load_model
+from transition_parser.text.pieces import normalise
 
 
 def reference_attention(attention: Attention, x, memory, visible):
@@ -119,7 +120,7 @@ def batch_of(resources, count: int = 12) -> dict:
     sources, targets = [], []
     for sentence in list(read_conllu(SAMPLE))[:count]:
         actions = oracle(system, sentence.forms, sentence.tree())
-        sources.append(resources.encode(sentence.forms))
+        sources += resources.encode_all([[*map(normalise, sentence.forms)]])
         targets.append(torch.tensor([*(index(str(a)) for a in actions), resources.table.end]))
     dataset = TransitionDataset(resources, pairs_of(resources, sources, targets), needs=RANKS)
     return dataset.collater([dataset[i] for i in range(count)])
@@ -168,7 +169,7 @@ def test_search_steps_score_like_teacher_forcing(loaded):
 def test_words_do_not_depend_on_padding(loaded):
     model, resources = loaded
     short, long = ["Stop", "!"], ["We", "are", "much", "longer", "than", "that", "."]
-    tokens = [resources.encode(short), resources.encode(long)]
+    tokens = resources.encode_all([short, long])
     padded = torch.nn.utils.rnn.pad_sequence(tokens, True, resources.source_dictionary.pad())
     with torch.no_grad():
         together, alone = model.encoder(padded), model.encoder(tokens[0][None])

@@ -46,10 +46,10 @@ class Sentences:
 
     words: Sequence[Sequence[str]]  # normalised
     source: Sequence[Tensor]  # piece ids, 1-D tensors that end in `</s>`
-    target: Sequence[Tensor] | None = None  # action ids, likewise
+    target: Sequence[Tensor]  # action ids, likewise
 
     def __post_init__(self) -> None:
-        if self.target is not None and len(self.source) != len(self.target):
+        if len(self.source) != len(self.target):
             raise ValueError(
                 f"{len(self.source)} sentences, but {len(self.target)} derivations: both must come from one run of "
                 "`transition-parser preprocess` and `fairseq-preprocess`"
@@ -98,16 +98,14 @@ class TransitionDataset(FairseqDataset):
         references: Sequence[object] | None = None,
         alpha: float | None = None,
         seed: int = 1,
-        shuffle: bool = True,
     ) -> None:
         self.resources, self.sentences, self.annotations = resources, sentences, annotations
-        sides = (sentences.source, sentences.target or [()] * len(sentences.source))
-        self._lengths = np.array([[*map(len, side)] for side in sides]).T  # (N, 2)
+        self._lengths = np.array([[*map(len, side)] for side in (sentences.source, sentences.target)]).T  # (N, 2)
         self.dictionary = resources.source_dictionary
         self.opens = resources.opens_word()
         self.device_table = DeviceTable(resources.table)
         self.needs, self.trees, self.references = needs, trees, references
-        self.alpha, self.seed, self.shuffle, self.epoch = alpha, seed, shuffle, 1
+        self.alpha, self.seed, self.epoch = alpha, seed, 1
         self._cache: dict[tuple[int, ...], _Known] = {}
         self._cached_bytes = 0
 
@@ -115,10 +113,10 @@ class TransitionDataset(FairseqDataset):
         return len(self.sentences.source)
 
     def __getitem__(self, index: int) -> dict:
-        source, target = self.sentences.source[index], self.sentences.target
+        source = self.sentences.source[index]
         if self.alpha:
             source = self.resources.sample(self.sentences.words[index], self.alpha, self._draws(index))
-        return {"id": index, "source": source, "target": None if target is None else target[index]}
+        return {"id": index, "source": source, "target": self.sentences.target[index]}
 
     def _draws(self, index: int) -> Iterator[float]:
         """Yield the random numbers that sample the pieces of a sentence, the same in any process and order."""
@@ -130,21 +128,22 @@ class TransitionDataset(FairseqDataset):
         """Return fairseq's batch: `id`, `nsentences`, `ntokens`, `net_input` and `target`."""
         if not samples:
             return {}
-        source = self._collated(samples, "source")
+        source, target = self._collated(samples, "source"), self._collated(samples, "target")
+        ids = [int(s["id"]) for s in samples]
+        known = self._known(ids, source, target)
         net_input = {
             "src_tokens": source,
             "src_lengths": torch.tensor([len(s["source"]) for s in samples]),
+            "prev_output_tokens": self._collated(samples, "target", move_eos_to_beginning=True),
+            "states": known.states,
         }
-        ids = [int(s["id"]) for s in samples]
         batch = {
             "id": torch.tensor(ids),
             "nsentences": len(samples),
-            "ntokens": int(net_input["src_lengths"].sum()),
+            "ntokens": int((target != self.dictionary.pad()).sum()),
             "net_input": net_input,
-            "target": None,
+            "target": target,
         }
-        target = None if self.sentences.target is None else self._collated(samples, "target")
-        known = self._known(ids, source, target)
         if known.features is not None:
             net_input["features"] = known.features
         read, rest = self.annotations.split(ids, self.seed, self.epoch)
@@ -155,16 +154,11 @@ class TransitionDataset(FairseqDataset):
             batch["tags"] = self.annotations.targets(rest, wide)
         if self.references is not None:
             batch["references"] = [self.references[i] for i in ids]
-        if target is not None:
-            net_input["prev_output_tokens"] = self._collated(samples, "target", move_eos_to_beginning=True)
-            net_input["states"] = known.states
-            batch["target"] = target
-            if known.trees is not None:
-                batch["trees"] = known.trees._asdict()
-            batch["ntokens"] = int((target != self.dictionary.pad()).sum())
+        if known.trees is not None:
+            batch["trees"] = known.trees._asdict()
         return batch
 
-    def _known(self, ids: list[int], source: Tensor, target: Tensor | None) -> _Known:
+    def _known(self, ids: list[int], source: Tensor, target: Tensor) -> _Known:
         """Return the parts of a batch that depend neither on the epoch nor on the division of words into pieces.
 
         fairseq's batches stay the same, so these parts are cached (not with `--num-workers`, whose caches start empty).
@@ -173,22 +167,18 @@ class TransitionDataset(FairseqDataset):
         if key in self._cache:
             return self._cache[key]
         words = [self.sentences.words[i] for i in ids]
-        features, states, trees = self.resources.features_of(words), None, None
-        if target is not None:
-            needs = TREE if self.trees else self.needs
-            machine = make_machine(self.device_table, self.opens[source].sum(1), features, needs)
-            unrolled = machine.unroll(target)
-            if self.trees:
-                finished = unrolled.columns[:, -1, ActionClass.END]
-                if not bool(finished.all()):
-                    raise ValueError(
-                        f"the actions of sentence {ids[int((~finished).nonzero()[0, 0])]} do not build its tree: were "
-                        "the sentences and actions made by one `transition-parser preprocess`?"
-                    )
-                trees = GoldTrees.of_last(unrolled)
-            else:
-                states = unrolled.tensors()
-        known = _Known(features, states, trees)
+        features, needs = self.resources.features_of(words), TREE if self.trees else self.needs
+        unrolled = make_machine(self.device_table, self.opens[source].sum(1), features, needs).unroll(target)
+        if self.trees:
+            finished = unrolled.columns[:, -1, ActionClass.END]
+            if not bool(finished.all()):
+                raise ValueError(
+                    f"the actions of sentence {ids[int((~finished).nonzero()[0, 0])]} do not build its tree: were "
+                    "the sentences and actions made by one `transition-parser preprocess`?"
+                )
+            known = _Known(features, None, GoldTrees.of_last(unrolled))
+        else:
+            known = _Known(features, unrolled.tensors(), None)
         if self._cached_bytes + known.bytes <= CACHE_BYTES:
             self._cached_bytes += known.bytes
             self._cache[key] = known
@@ -209,7 +199,7 @@ class TransitionDataset(FairseqDataset):
         return self._lengths[indices].max(1)
 
     def size(self, index: int) -> tuple[int, int]:
-        """Return the numbers of pieces and actions, each including `</s>`; 0 actions without derivations."""
+        """Return the numbers of pieces and actions, each including `</s>`."""
         source, target = self._lengths[index].tolist()
         return source, target
 
@@ -218,7 +208,7 @@ class TransitionDataset(FairseqDataset):
 
         The order depends on `seed` alone, not on numpy's global seed, so that resumed training has the same batches.
         """
-        order = np.random.default_rng(self.seed).permutation(len(self)) if self.shuffle else np.arange(len(self))
+        order = np.random.default_rng(self.seed).permutation(len(self))
         return order[np.argsort(self.num_tokens_vec(order), kind="mergesort")]
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
@@ -240,8 +230,8 @@ class TransitionDataset(FairseqDataset):
 
     @property
     def sizes(self) -> np.ndarray:
-        """The lengths of the N sentences: (N, 2) integers, source and target; (N,) if there are no targets."""
-        return self._lengths[:, 0] if self.sentences.target is None else self._lengths
+        """The lengths of the N sentences: (N, 2) integers, source and target."""
+        return self._lengths
 
     def filter_indices_by_size(self, indices, max_sizes):
         """Return all indices, and an empty list: fairseq would leave out sentences longer than `--max-tokens`."""

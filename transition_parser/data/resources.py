@@ -95,10 +95,6 @@ class Resources:
         if self.table.lexicon is not None:
             save_file(self.table.arrays(), Path(folder, TABLE), _table_of(self.fingerprint))
 
-    def encode(self, words: list[str]) -> Tensor:
-        """Return the piece ids of a sentence, a 1-D int64 tensor that ends in `</s>`."""
-        return self.encode_pieces([piece for word in self.pieces.encode(words) for piece in word])
-
     def sample(self, words: Sequence[str], p: float, draws: Iterator[float]) -> Tensor:
         """Return sampled piece ids of normalised words, with `</s>`; for `p` and `draws` see `Pieces.sample`."""
         return self.encode_pieces([piece for word in self.pieces.sample(words, p, draws) for piece in word])
@@ -138,11 +134,6 @@ class Resources:
             return None
         rows = [torch.tensor(self.table.features(words)) for words in sentences]
         return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
-
-    def features(self, tokens: Tensor) -> Tensor | None:
-        """Return `features_of` for the words of B sentences of S piece ids, (B, S) int64; for fairseq's programs."""
-        features = self.features_of(map(self.words, tokens.tolist()))
-        return None if features is None else features.to(tokens.device)
 
     def opens_word(self) -> Tensor:
         """Return (V,) bool, True for the piece ids that open a word; V is the size of the source dictionary."""

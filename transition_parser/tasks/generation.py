@@ -9,14 +9,11 @@ import torch
 from fairseq.dataclass import FairseqDataclass
 from fairseq.logging import metrics
 from fairseq.scoring import BaseScorer, register_scorer
-from fairseq.utils import apply_to_sample
 from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError
-from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import Hypothesis, ParserModel
 from transition_parser.modules.ensemble import Ensemble
-from transition_parser.modules.words import WordInputs
 from transition_parser.parsing.search import search
 
 SCORING = "transition_parsing"  # the value of --scoring
@@ -30,7 +27,7 @@ class Generator(nn.Module):
     generate.
     """
 
-    def __init__(self, models: Sequence[ParserModel], resources: Resources, inputs: WordInputs | None, args) -> None:
+    def __init__(self, models: Sequence[ParserModel], end: int, args) -> None:
         super().__init__()
         if len(models) > 1 and any(model.searches_directly for model in models):
             raise InputError("models that score graphs do not generate together: give --path one checkpoint")
@@ -40,8 +37,7 @@ class Generator(nn.Module):
         self.members = len(models)
         self.model = models[0] if self.members == 1 else Ensemble(models)
         self.model.eval()
-        self.resources, self.inputs, self.eos = resources, inputs, resources.table.end
-        self.beam, self.nbest = getattr(args, "beam", 1), getattr(args, "nbest", 1)
+        self.end, self.beam, self.nbest = end, getattr(args, "beam", 1), getattr(args, "nbest", 1)
         self.lenpen = getattr(args, "lenpen", 1.0)
 
     def generate(
@@ -51,7 +47,6 @@ class Generator(nn.Module):
         if prefix_tokens is not None or constraints is not None:
             raise InputError("--prefix-size and --constraints are not for models that parse: leave them out")
         net_input = sample["net_input"]
-        complete(net_input, self.resources, self.inputs)
         if self.members > 1 and "words" in net_input:
             net_input = {**net_input, "words": {str(i): net_input["words"] for i in range(self.members)}}
         found = search(self.model, self.model.encode(net_input), self.beam, self.nbest, self.lenpen)
@@ -59,7 +54,7 @@ class Generator(nn.Module):
 
         def as_fairseq_has_it(hypothesis: Hypothesis) -> dict[str, Any]:
             return {
-                "tokens": torch.tensor([*hypothesis.tokens, self.eos], device=device),
+                "tokens": torch.tensor([*hypothesis.tokens, self.end], device=device),
                 "score": torch.tensor(hypothesis.score, device=device),
                 "positional_scores": torch.tensor([*hypothesis.step_scores, 0.0], device=device),
                 "attention": None,
@@ -67,16 +62,6 @@ class Generator(nn.Module):
             }
 
         return [[*map(as_fairseq_has_it, hypotheses)] for hypotheses in found]
-
-
-def complete(net_input: dict, resources: Resources, inputs: WordInputs | None) -> None:
-    """Add the model's inputs other than tokens to `net_input`, because `fairseq-interactive` passes only the tokens."""
-    tokens = net_input["src_tokens"]
-    if "features" not in net_input:
-        net_input["features"] = resources.features(tokens)
-    if inputs and "words" not in net_input:
-        words = inputs.read([resources.words(row) for row in tokens.tolist()])
-        net_input["words"] = apply_to_sample(lambda tensor: tensor.to(tokens.device), words)
 
 
 @dataclass

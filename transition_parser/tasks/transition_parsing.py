@@ -40,7 +40,7 @@ from transition_parser.tasks.generation import GENERATED, SCORING, Generator
 from transition_parser.tasks.teacher import Teacher, teacher_of
 from transition_parser.text.columns import read_annotations
 from transition_parser.text.pieces import FILE_NAME as PIECES_FILE
-from transition_parser.text.pieces import OPEN, Pieces
+from transition_parser.text.pieces import Pieces
 from transition_parser.transitions.config import FILE_NAME as CONFIG_FILE
 from transition_parser.transitions.config import ParserConfig
 
@@ -243,18 +243,12 @@ class TransitionParsingTask(FairseqTask):
             warn_if_short(self.cfg, len(iterator))
         return iterator
 
-    def build_dataset_for_inference(self, src_tokens, src_lengths, **kwargs) -> TransitionDataset:
-        """Return sentences without derivations as a dataset, for `fairseq-interactive`."""
-        words = [self.resources.words(tokens.tolist()) for tokens in src_tokens]
-        sentences, data = Sentences(words, src_tokens), WordData(read=self._read_words())
-        return TransitionDataset(self.resources, sentences, data, shuffle=False)
-
-    def _read_words(self, sentences: Sequence[Sequence[str]] = (), split: str = "") -> ReadWords | None:
+    def _read_words(self, sentences: Sequence[Sequence[str]], split: str) -> ReadWords | None:
         """Return a function that reads the model's word inputs other than pieces; None if it has no such input."""
         inputs = self._inputs
         if not inputs:
             return None
-        if not sentences or inputs.pretrained_words is None or not inputs.pretrained_words.is_frozen:
+        if inputs.pretrained_words is None or not inputs.pretrained_words.is_frozen:
             return lambda _ids, words, annotations: inputs.read(words, annotations)
         folder = Path(self.cfg.pretrained_cache or self.cfg.data)
         kept = keep_vectors(inputs.pretrained_words, sentences, folder, split)
@@ -263,15 +257,6 @@ class TransitionParsingTask(FairseqTask):
             **others.read(words, annotations),
             PRETRAINED: {"vectors": kept.batch(ids)},
         }
-
-    def get_interactive_tokens_and_lengths(self, lines, encode_fn):
-        """Return the piece ids and the length of each line. A line holds the words of a sentence, or its pieces."""
-        tokens = []
-        for line in lines:
-            words = encode_fn(line).split()
-            encoded = words and words[0].startswith(OPEN)
-            tokens.append(self.resources.encode_pieces(words) if encoded else self.resources.encode(words))
-        return tokens, torch.tensor([len(t) for t in tokens])
 
     def max_positions(self) -> tuple[int, int]:
         """Return the largest sizes of sentences and derivations: practically any length is allowed."""
@@ -364,7 +349,7 @@ class TransitionParsingTask(FairseqTask):
         """Return a generator that searches as `transition-parser parse` does."""
         if len({frozenset(model.plain.inputs or ()) for model in models}) > 1:
             raise InputError("the models read words differently: use `transition-parser parse --ensemble`")
-        return Generator([model.plain for model in models], self.resources, self._inputs, args)
+        return Generator([model.plain for model in models], self.table.end, args)
 
     def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
         """Take fairseq's inference step, and count the correct parts of the parses for `ParsingScorer`."""
