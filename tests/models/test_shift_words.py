@@ -43,7 +43,7 @@ def first_arc_or_shift(compete: bool) -> tuple[str, float]:
     """The second action over the words a a, and its probability."""
     decoder = decoder_of(compete)
     words = words_a_a(decoder.table)
-    model = SimpleNamespace(decoder=decoder, search_directly=lambda *_: None)
+    model = SimpleNamespace(decoder=decoder)
     best = search(model, words)[0][0]
     return decoder.table.tokens[best.tokens[1]], math.exp(best.step_scores[1])
 

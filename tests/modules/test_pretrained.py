@@ -8,7 +8,6 @@ import torch
 
 from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.base.errors import InputError
-from transition_parser.data.vector_store import VectorStore
 from transition_parser.modules import pretrained
 from transition_parser.modules.pretrained import PieceIds, PretrainedWords, keep_vectors
 from transition_parser.modules.pretrained_encoder import EncoderFiles, layers_of
@@ -229,30 +228,27 @@ def test_other_words_and_other_layers_have_files_of_their_own(folder, tmp_path):
     assert len(list(tmp_path.glob("*.f16"))) == 3
 
 
-def test_another_process_waits_and_computes_nothing_again(tmp_path):
+def test_another_process_waits_and_computes_nothing_again(folder, tmp_path, monkeypatch):
     """As the processes of one training do; a thread stands for one."""
-    by_other: list = []
+    encoder, by_other, found = words_of(folder).eval(), words_of(folder).eval(), []
+    monkeypatch.setattr(by_other, "vectors", None)
+    other = Thread(target=lambda: found.append(keep_vectors(by_other, SENTENCES, tmp_path, "train")))
+    compute = encoder.vectors
 
-    def fill(compute) -> None:
-        VectorStore(tmp_path / "x.f16", [1, 2], 4).fill(compute, lambda done: None)
+    def vectors(*arguments):
+        if not other.is_alive():
+            other.start()
+            other.join(0.5)  # it would be done by now
+            assert other.is_alive()
+        return compute(*arguments)
 
-    def ones(some: range) -> list:
-        return [torch.ones(i + 1, 4).half().numpy() for i in some]
-
-    other = Thread(target=fill, args=(lambda some: by_other.extend(some) or ones(some),))
-
-    def compute(some: range) -> list:
-        other.start()
-        other.join(0.5)  # it would be done by now
-        assert other.is_alive()
-        return ones(some)
-
-    fill(compute)
+    monkeypatch.setattr(encoder, "vectors", vectors)
+    keep_vectors(encoder, SENTENCES, tmp_path, "train")
     other.join()
-    assert by_other == []
+    assert len(found) == 1
 
 
-def test_a_folder_that_can_not_be_written(tmp_path):
+def test_a_folder_that_can_not_be_written(folder, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="--pretrained-cache names another folder"):
-        VectorStore(tmp_path / "file" / "x.f16", [1], 4).fill(lambda some: [], lambda done: None)
+        keep_vectors(words_of(folder).eval(), SENTENCES, tmp_path / "file", "train")

@@ -77,7 +77,7 @@ def test_inputs_add_up(flags):
     read = inputs.read(SENTENCES, ANNOTATIONS)
     x = torch.zeros(3, 6, DIM)
     assert torch.allclose(inputs(x, read), sum(module(read[name], x) for name, module in inputs.items()))
-    assert set(inputs.without("tags")) == set(inputs) - {"tags"}
+    assert set(inputs.read(SENTENCES, ANNOTATIONS, without="tags")) == set(inputs) - {"tags"}
 
 
 def side_by_side(inputs: WordInputs, sentence: int, word: int) -> list[float]:

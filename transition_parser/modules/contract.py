@@ -356,9 +356,5 @@ class ParserModel(nn.Module):
 
     @property
     def searches_directly(self) -> bool:
-        """True for a model that finds derivations by `search_directly`."""
+        """True for a model that finds derivations by `GraphDecoder.derivations`."""
         return isinstance(self.decoder, GraphDecoder)
-
-    def search_directly(self, encoder_out: EncoderOut, nbest: int) -> list[list[Hypothesis]] | None:
-        """Return the result of `GraphDecoder.derivations`; None for models that score actions."""
-        return self.decoder.derivations(encoder_out, nbest) if isinstance(self.decoder, GraphDecoder) else None

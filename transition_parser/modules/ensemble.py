@@ -46,12 +46,10 @@ class EnsembleInputs:
 
     @property
     def columns(self) -> Collection[str]:
-        """The columns of the data that any member reads."""
         return {name for inputs in self.members if inputs is not None for name in inputs.columns}
 
     @property
     def given_columns(self) -> Collection[str]:
-        """The columns that sentences must have because some member does not predict them."""
         return {name for inputs in self.members if inputs is not None for name in inputs.given_columns}
 
     def __contains__(self, name: str) -> bool:

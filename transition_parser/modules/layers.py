@@ -25,42 +25,29 @@ def linear(inputs: int, outputs: int) -> nn.Linear:
     return layer
 
 
-def keep_weight(layer: nn.Linear) -> nn.Linear:
-    """Mark a layer that `packing` must not replace, because other modules read its weight. Return the layer."""
-    layer.weight_is_read = True
-    return layer
+UNPACKED, BESIDE, BESIDE_PACKED = "unpacked", "beside", "beside packed"
 
 
-def keep_weight_beside(layer: nn.Linear) -> nn.Linear:
-    """Mark a layer that may be packed or quantised, but keeps its plain weight for other modules. Return the layer."""
-    layer.kept_beside = True
-    return layer
-
-
-def keep_weight_beside_packed(layer: nn.Linear) -> nn.Linear:
-    """Mark a layer that keeps its plain weight if it is packed, but not if it is quantised. Return the layer."""
-    layer.kept_if_packed = True
+def keep_weight(layer: nn.Linear, how: str = UNPACKED) -> nn.Linear:
+    """Mark a layer whose weight others read, and how `packing` keeps it: not packed, or beside the packed weight."""
+    layer.kept = how
     return layer
 
 
 FEW_ROWS = 8  # products of fewer rows are hardly faster, so selecting or padding rows does not pay
 
 
-def padded_size(count: int, step: int | None = None) -> int:
-    """Return the least multiple of `step` that is not less than `count`.
+def padded_size(count: int) -> int:
+    """Return `count` if it is at most `FEW_ROWS`, else a round number that exceeds it by a sixteenth, or 7, at most.
 
-    By default the result exceeds `count` by at most a sixteenth of it, or by 7; counts up to `FEW_ROWS` stay. oneDNN
-    makes a kernel for each shape of a product in bf16, which takes as long as several products and leaves 0.2 to 1 MB
-    in memory. So products should have few different numbers of rows.
+    oneDNN makes a kernel for each shape of a product in bf16, which takes as long as several products and 0.2 to 1 MB.
     """
-    if step is None and count <= FEW_ROWS:
-        return count
-    return count + -count % (step or max(2 ** (count.bit_length() - 5), 8))
+    return count if count <= FEW_ROWS else count + -count % max(2 ** (count.bit_length() - 5), 8)
 
 
-def padded(rows: Tensor, step: int | None = None) -> Tensor:
+def padded(rows: Tensor) -> Tensor:
     """Append zeros to `rows` (N, ...), up to `padded_size` rows."""
-    missing = padded_size(rows.size(0), step) - rows.size(0)
+    missing = padded_size(rows.size(0)) - rows.size(0)
     # `cat` is faster than `F.pad`
     return torch.cat([rows, rows.new_zeros(missing, *rows.shape[1:])]) if missing else rows
 

@@ -18,7 +18,7 @@ from transition_parser.kernels.codes import (
     quantise_rows,
     quantise_weights,
 )
-from transition_parser.modules.layers import padded, padded_size
+from transition_parser.modules.layers import BESIDE, BESIDE_PACKED, UNPACKED, padded, padded_size
 
 _NARROW = 32  # layers with fewer inputs or outputs take too little time to be quantised
 
@@ -47,8 +47,8 @@ def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module
     """
 
     def replaces(layer: Any) -> bool:
-        is_read = getattr(layer, "weight_is_read", False)
-        return type(layer) is nn.Linear and not is_read and min(layer.in_features, layer.out_features) >= narrowest
+        plain = type(layer) is nn.Linear and getattr(layer, "kept", None) != UNPACKED
+        return plain and min(layer.in_features, layer.out_features) >= narrowest
 
     for module in list(model.modules()):
         if unfold := getattr(module, "unfold", None):
@@ -66,10 +66,6 @@ def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module
                 setattr(parent, name, make(layer, "none"))
 
 
-def _keeps_weight(layer: nn.Linear) -> bool:
-    return getattr(layer, "kept_beside", False)
-
-
 class _PackedLinear(nn.Module):
     """A linear layer with packed weights, computed by the private operators that `torch._inductor` uses on CPUs."""
 
@@ -77,13 +73,17 @@ class _PackedLinear(nn.Module):
         super().__init__()
         self.in_features, self.out_features, self.bias = layer.in_features, layer.out_features, layer.bias
         self.packed = torch.ops.mkldnn._reorder_linear_weight(layer.weight.detach(), None)
-        self.weight = layer.weight if _keeps_weight(layer) or getattr(layer, "kept_if_packed", False) else None
+        self.weight = layer.weight if getattr(layer, "kept", None) in (BESIDE, BESIDE_PACKED) else None
         self.fused: tuple[str, list, str] = activation, [], "none" if activation == "gelu" else ""
 
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() > 2:
             return self.forward(x.flatten(0, -2)).unflatten(0, x.shape[:-1])
-        rows = _with_rows_behind(x)
+        rows, size = x, padded_size(x.size(0))
+        if size > x.size(0):  # without a copy where memory follows x
+            end = (x.storage_offset() + size * x.stride(0)) * x.element_size()
+            follows = x.is_contiguous() and end <= x.untyped_storage().nbytes()
+            rows = x.as_strided((size, *x.shape[1:]), x.stride()) if follows else padded(x)
         product = torch.ops.mkldnn._linear_pointwise(rows, self.packed, self.bias, *self.fused)
         return product if rows is x else product[: x.size(0)]
 
@@ -94,7 +94,7 @@ class _Int8Linear(nn.Module):
     def __init__(self, layer: nn.Linear, activation: str = "none") -> None:
         super().__init__()
         self.in_features, self.out_features, self.activation = layer.in_features, layer.out_features, activation
-        self.weight = layer.weight if _keeps_weight(layer) else None
+        self.weight = layer.weight if getattr(layer, "kept", None) == BESIDE else None
         codes, largest = quantise_weights(layer.weight.detach().float())
         self.bias = torch.zeros(len(codes)) if layer.bias is None else layer.bias.detach().float()
         scale = largest[:, 0] / LARGEST**2  # a product has the scales of both factors
@@ -114,13 +114,3 @@ class _Int8Linear(nn.Module):
         if self.activation != "none":
             found = found.relu_() if self.activation == "relu" else F.gelu(found)
         return found.to(x.dtype)
-
-
-def _with_rows_behind(x: Tensor) -> Tensor:
-    """Return x (N, …) with rows appended, up to `padded_size` rows, without a copy where memory follows x."""
-    size = padded_size(x.size(0))
-    if size > x.size(0) and x.is_contiguous():
-        end = (x.storage_offset() + size * x.stride(0)) * x.element_size()
-        if end <= x.untyped_storage().nbytes():
-            return x.as_strided((size, *x.shape[1:]), x.stride())
-    return padded(x)

@@ -18,10 +18,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.base.errors import InputError
+from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.files import alone_in, replacing
 from transition_parser.base.machine import has_fast_bf16
 from transition_parser.data.resources import Resources
-from transition_parser.data.vector_store import VectorStore
 from transition_parser.modules.bert import Bert, add_adapters
 from transition_parser.modules.layers import Dropout
 from transition_parser.modules.options import ModelOptions, option
@@ -276,19 +276,62 @@ def _fill_in(module: PretrainedWords, values: dict, prefix: str, *_: Any) -> Non
 
 
 _WORDS = 2000  # the most words, padding included, that the encoder reads at once
+_CHUNK = 256  # the number of sentences whose vectors are written at once
 
 
-def keep_vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]], folder: Path, name: str) -> VectorStore:
-    """Return the word vectors of sentences from a file in `folder`, which is computed if it is missing."""
+class KeptVectors:
+    """A file of word vectors, (all words, width) float16, of sentences with `lengths` words."""
+
+    def __init__(self, path: Path, lengths: Sequence[int], width: int) -> None:
+        self.path, self.width = path, width
+        self.offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        self.bytes = int(self.offsets[-1]) * width * 2
+
+    @property
+    def is_filled(self) -> bool:
+        """True where the file is there."""
+        return self.path.is_file() and self.path.stat().st_size == self.bytes
+
+    def batch(self, sentences: Sequence[int]) -> Tensor:
+        """Return the vectors of B sentences, (B, P, width) float16, 0 at the root and at padding."""
+        shape = int(self.offsets[-1]), self.width
+        memory = np.memmap(self.path, np.float16, "r", shape=shape) if self.bytes else np.zeros(shape, np.float16)
+        found = [memory[self.offsets[i] : self.offsets[i + 1]] for i in sentences]
+        vectors = np.zeros((len(found), max(map(len, found), default=0) + 1, self.width), np.float16)
+        for row, of_words in enumerate(found):
+            vectors[row, : len(of_words)] = of_words
+        return torch.from_numpy(vectors)
+
+
+def keep_vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]], folder: Path, name: str) -> KeptVectors:
+    """Return the word vectors of sentences from a file in `folder`, which is computed if it is missing.
+
+    Raises `InputError` if the folder may not be written, or the disk is full.
+    """
     what = [encoder.sha256, list(encoder.layers), *sentences]
     key = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
-    store = VectorStore(folder / f"pretrained.{name}.{key}.f16", [len(words) for words in sentences], encoder.width)
-    if not store.is_filled:
-        from tqdm import tqdm  # imported late because the import is slow
+    kept = KeptVectors(folder / f"pretrained.{name}.{key}.f16", [len(words) for words in sentences], encoder.width)
+    if kept.is_filled:
+        return kept
+    from tqdm import tqdm  # imported late because the import is slow
 
-        with tqdm(total=len(sentences), desc=f"pretrained encoder, {name}", unit="sentence", disable=None) as progress:
-            store.fill(lambda some: _vectors(encoder, [sentences[i] for i in some]), progress.update)
-    return store
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with alone_in(folder):  # all processes of a distributed training come here
+            if kept.is_filled:
+                return kept
+            chunks = range(0, len(sentences), _CHUNK)
+            with replacing(kept.path) as temporary, open(temporary, "wb") as file:
+                for first in tqdm(chunks, f"pretrained encoder, {name}", unit=f"{_CHUNK} sentences", disable=None):
+                    some = _vectors(encoder, sentences[first : first + _CHUNK])
+                    file.writelines(np.ascontiguousarray(one).tobytes() for one in some)
+    except OSError as error:
+        raise input_error(
+            f"{error.strerror or error}: the vectors of {kept.offsets[-1]} words need {kept.bytes >> 20} MB "
+            "(--pretrained-cache names another folder)",
+            kept.path,
+        ) from None
+    return kept
 
 
 @torch.inference_mode()

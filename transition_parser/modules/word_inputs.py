@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.kernels import encoders
 from transition_parser.modules.layers import linear
-from transition_parser.modules.options import WIDEST, ModelOptions, flag_of, option
+from transition_parser.modules.options import ModelOptions, flag_of, option, share_option, size_option
 from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, XPOS, Annotations
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.word_vectors import FILE_NAME as WORD_LIST
@@ -49,6 +49,9 @@ class WordInput(nn.Module, ABC):
     def masked(self, training: bool) -> float:
         """Return the fraction of sentences in which the column is masked (its values read as unknown), by default 0."""
         return 0.0
+
+    def start(self, resources: Resources) -> None:
+        """Initialise weights from the data, for a new training. Raises `InputError` if they do not fit."""
 
     @abstractmethod
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
@@ -99,9 +102,6 @@ class OptionalInput(WordInput):
         self.project = nn.Identity() if width is None or (width == own and not always) else linear(own, width)
         self.output_width = own if width is None else width
 
-    def start(self, resources: Resources) -> None:
-        """Initialise weights from the data, for a new training. Raises `InputError` if they do not fit."""
-
     def start_at_zero(self) -> None:
         """Set weights to 0 so that the input adds nothing until it learns."""
         for parameter in self.project.parameters():
@@ -122,7 +122,7 @@ def padded_rows(rows: Sequence[Sequence[int]], sentences: Sequence[Sequence[str]
 
 
 def _width_option(what: str) -> Any:
-    return option(0, f"width of the embeddings of {what}; by default they are as wide as words", least=0, most=WIDEST)
+    return size_option(0, f"width of the embeddings of {what}; by default they are as wide as words", least=0)
 
 
 class ColumnInput(OptionalInput):
@@ -162,12 +162,10 @@ class TagInput(ColumnInput):
     class Options(ModelOptions):
         read_tags: bool = option(
             False,
-            "words have embeddings of their UPOS tags (the column `upos` of the data), too; with --tag-loss, the model "
-            "predicts the tags itself in parsing; without --tag-loss, all sentences must have tags",
+            "words have embeddings of their UPOS tags, too, which the model predicts with --tag-loss; without it all "
+            "sentences must have tags",
         )
-        tag_dropout: float = option(
-            0.5, "with --tag-loss: share of training sentences whose tags are all read as unknown", least=0.0, most=1.0
-        )
+        tag_dropout: float = share_option(0.5, "with --tag-loss: share of training sentences whose tags are hidden")
         tag_width: int = _width_option("tags")
 
     def __init__(self, options: Any, dim: int, resources: Resources) -> None:
@@ -187,9 +185,7 @@ class XposInput(ColumnInput):
 
     @dataclass(frozen=True)
     class Options(ModelOptions):
-        read_xpos: bool = option(
-            False, "words have embeddings of their XPOS tags (the column `xpos` of the data), too, which must be given"
-        )
+        read_xpos: bool = option(False, "words have embeddings of their XPOS tags, too, which must be given")
         xpos_width: int = _width_option("XPOS tags")
 
 
@@ -200,11 +196,8 @@ class DomainInput(ColumnInput):
 
     @dataclass(frozen=True)
     class Options(ModelOptions):
-        read_domain: bool = option(
-            False,
-            "words have an embedding of the corpus that their sentence is from (the column `domain` of the data), too",
-        )
-        domain_dropout: float = option(0.2, "share of training sentences whose corpus is hidden", least=0.0, most=1.0)
+        read_domain: bool = option(False, "words have an embedding of the corpus that their sentence is from, too")
+        domain_dropout: float = share_option(0.2, "share of training sentences whose corpus is hidden")
         domain_width: int = _width_option("corpora")
 
     def __init__(self, options: Any, dim: int, resources: Resources) -> None:
@@ -233,23 +226,18 @@ class CharacterInput(OptionalInput):
 
     @dataclass(frozen=True)
     class Options(ModelOptions):
-        character_width: int = option(
-            0,
-            "width of the embeddings of letters, by which a character CNN reads words, too; 0: no CNN",
-            least=0,
-            most=1024,
+        character_width: int = size_option(
+            0, "width of the embeddings of letters, by which a character CNN reads words, too", least=0, most=1024
         )
         character_windows: str = option(
             "",
-            "numbers of letters that the convolutions of the character CNN see, such as 1,2,3,5; each convolution has "
-            "--character-width filters; by default there is one that sees 3 letters, with twice as many filters",
+            "numbers of letters that the convolutions of the character CNN see, such as 1,2,3,5, with "
+            "--character-width filters each; by default one that sees 3 letters, with twice as many filters",
         )
 
         def contradictions(self) -> str | None:
             sizes = self.character_windows.split(",") if self.character_windows else []
-            if not all(
-                size.isascii() and size.isdigit() and len(size) < 9 and 0 < int(size) <= _LETTERS for size in sizes
-            ):
+            if not {*sizes} <= {*map(str, range(1, _LETTERS + 1))}:
                 return f"--character-windows must be numbers from 1 to {_LETTERS}, not {self.character_windows!r:.60}"
             if sizes and not self.character_width:
                 return "--character-windows is for words that are read by letters: give --character-width, too"
@@ -265,7 +253,8 @@ class CharacterInput(OptionalInput):
         else:
             self.convolve = nn.Conv1d(width, 2 * width, 3, padding=1)
         self.project_from(len(windows) * width or 2 * width)
-        self._tables: _LetterTables | None = None
+        self._tables: tuple[list[int], Tensor, Tensor] | None = None  # see `_looked_up`
+        self._made_of: list[tuple[int, int]] = []  # the weights of `_tables`
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return `bytes` (W, L), plus 1, 0 at padding, of different words, and `word` (B, P), their indices."""
@@ -285,7 +274,7 @@ class CharacterInput(OptionalInput):
 
     def train(self, mode: bool = True) -> Self:
         """Set the mode, and drop the tables of `_looked_up`, which does not notice all changes that optimisers make."""
-        self._tables = None
+        self._made_of = []
         return super().train(mode)
 
     def _convolved(self, letters: Tensor) -> Tensor:
@@ -299,38 +288,23 @@ class CharacterInput(OptionalInput):
         """Return the result of `_convolved`, from tables of products; None if a product is not finite."""
         weights = [self.embed.weight, *(part for some in self._convolutions for part in some.parameters())]
         made_of = [(weight.data_ptr(), 0 if weight.is_inference() else weight._version) for weight in weights]
-        if self._tables is None or self._tables.made_of != made_of:
-            self._tables = _LetterTables.of(self.embed, self._convolutions, made_of)
-        tables = self._tables
-        if not tables.finite:
+        if self._made_of != made_of:
+            of_letters = self.embed.weight.detach().float()
+            parts = [of_letters @ some.weight.detach().float().permute(2, 1, 0) for some in self._convolutions]
+            biases, products = (
+                torch.stack([some.bias.detach().float() for some in self._convolutions]),
+                torch.cat(parts),
+            )
+            finite = bool(products.isfinite().all() and biases.isfinite().all())
+            self._made_of = made_of
+            self._tables = ([len(part) for part in parts], products, biases) if finite else None
+        if self._tables is None:
             return None
-        found = encoders.letter_maxima(letters, tables.sizes, tables.products, tables.biases)
-        return found.to(self.embed.weight.dtype)
+        return encoders.letter_maxima(letters, *self._tables).to(self.embed.weight.dtype)
 
     @property
     def _convolutions(self) -> list[nn.Conv1d]:
         return [*self.convolve] if isinstance(self.convolve, nn.ModuleList) else [self.convolve]
-
-
-class _LetterTables(NamedTuple):
-    """The products of each letter with the weights of convolutions, which `encoders.letter_maxima` adds up."""
-
-    made_of: list[tuple[int, int]]  # addresses and versions of the weights; others mean that the tables are out of date
-    sizes: list[int]
-    products: Tensor
-    biases: Tensor
-    finite: bool  # False where a product is infinite or not a number
-
-    @classmethod
-    def of(
-        cls, embed: nn.Embedding, convolutions: Sequence[nn.Conv1d], made_of: list[tuple[int, int]]
-    ) -> _LetterTables:
-        letters = embed.weight.detach().float()
-        parts = [letters @ some.weight.detach().float().permute(2, 1, 0) for some in convolutions]
-        biases = torch.stack([some.bias.detach().float() for some in convolutions])
-        products = torch.cat(parts)
-        finite = bool(products.isfinite().all() and biases.isfinite().all())
-        return cls(made_of, [len(part) for part in parts], products, biases, finite)
 
 
 class AffixInput(OptionalInput):
@@ -343,15 +317,10 @@ class AffixInput(OptionalInput):
 
     @dataclass(frozen=True)
     class Options(ModelOptions):
-        affix_width: int = option(
-            0, "width of the vectors of prefixes and suffixes that words are read by, too; 0: none", least=0, most=1024
+        affix_width: int = size_option(
+            0, "width of the vectors of prefixes and suffixes that words are read by, too", least=0, most=1024
         )
-        affix_dropout: float = option(
-            0.0,
-            "probability that training leaves out the vector of the whole word, so that it is read by its affixes",
-            least=0.0,
-            most=1.0,
-        )
+        affix_dropout: float = share_option(0.0, "probability that training leaves out the vector of the whole word")
 
     def __init__(self, options: Any, dim: int, resources: Resources) -> None:
         super().__init__(options, dim, resources)
@@ -430,23 +399,17 @@ class TableInput(WordTable):
     class Options(ModelOptions):
         word_table: int = option(
             0,
-            "the N most frequent words of the training data have learned embeddings, too; all other words share one "
-            "embedding (the papers: N = 20000); 0: none",
+            "the N most frequent words of the training data have learned embeddings, too; all others share one (the "
+            "papers: N = 20000)",
             least=0,
             most=MOST_WORDS,
         )
         word_table_width: int = _width_option("--word-table")
-        word_table_dropout: float = option(
-            0.1,
-            "with --word-table: probability that training reads a word by the embedding that all other words share, so "
-            "that this embedding is learned",
-            least=0.0,
-            most=1.0,
+        word_table_dropout: float = share_option(
+            0.1, "probability that training reads a word of --word-table by the embedding that others share"
         )
         word_table_vectors: bool = option(
-            False,
-            "the embeddings of --word-table start from pretrained vectors (preprocess --vectors); words without a "
-            "vector start at random",
+            False, "the embeddings of --word-table start from pretrained vectors (preprocess --vectors)"
         )
 
         def contradictions(self) -> str | None:

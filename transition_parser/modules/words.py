@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -55,15 +54,11 @@ class WordOptions(
     no_pieces: bool = option(False, "words are not read by their pieces, only by other inputs")
     join_inputs: str = option(
         ADD,
-        "the vectors of pieces and of all other inputs of a word are added up, or stand side by side (concat), each in "
-        "its own width",
+        "the vectors of pieces and of other inputs of a word are added up, or stand side by side (concat)",
         choices=(ADD, CONCAT),
     )
     tag_loss: float = option(
-        0.0,
-        "weight of the loss of predicting the columns `upos`, `lemma`, `xpos` and `feats` of the data from the "
-        "encoder; 0: do not predict them",
-        least=0.0,
+        0.0, "weight of the loss of predicting the columns `upos`, `lemma`, `xpos` and `feats` of the data", least=0.0
     )
 
     def contradictions(self) -> str | None:
@@ -87,7 +82,7 @@ class WordOptions(
 
 
 class InputReader(Protocol):
-    """The interface, for parsing, of word inputs besides pieces. `WordInputs` and `EnsembleInputs` implement it."""
+    """The word inputs besides pieces, in parsing: `WordInputs` or those of an ensemble."""
 
     @property
     def columns(self) -> Collection[str]:
@@ -116,19 +111,16 @@ class WordInputs(nn.ModuleDict):
             self.width = dim * self._pieces + sum(input.output_width for input in made.values())
 
     def start(self, resources: Resources) -> None:
-        """Initialise weights from the data, for a new training. Raises `InputError` as `OptionalInput.start` does."""
+        """Initialise weights from the data, for a new training. Raises `InputError` if they do not fit."""
         for input in self.values():
-            if isinstance(input, OptionalInput):
-                input.start(resources)
+            input.start(resources)
 
     @property
     def columns(self) -> Collection[str]:
-        """The columns of the data that are read."""
         return [input.column for input in self.values() if input.column is not None]
 
     @property
     def given_columns(self) -> Collection[str]:
-        """The columns of `columns` that sentences must have, because the model does not predict them."""
         return [input.column for input in self.values() if input.column is not None and input.needs_values]
 
     def masked(self, training: bool) -> dict[str, float]:
@@ -140,15 +132,11 @@ class WordInputs(nn.ModuleDict):
         """The pretrained encoder; None where there is none."""
         return dict(self.items()).get(PRETRAINED)
 
-    def without(self, name: str) -> WordInputs:
-        """Return the inputs without the input of this name."""
-        others = copy.copy(self)
-        others._modules = {other: module for other, module in self.items() if other != name}
-        return others
-
-    def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS) -> WordTensors:
-        """Return the tensors that each input makes of sentences of normalised words, on the CPU."""
-        return {name: module.read(sentences, annotations) for name, module in self.items()}
+    def read(
+        self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS, without: str = ""
+    ) -> WordTensors:
+        """Return what each input, except `without`, makes of sentences of normalised words, on the CPU."""
+        return {name: module.read(sentences, annotations) for name, module in self.items() if name != without}
 
     def forward(self, x: Tensor, words: WordTensors | None) -> Tensor:
         """Return the sum of x and the vectors that inputs make of `words`, or their concatenation, (B, P, width)."""

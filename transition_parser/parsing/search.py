@@ -11,7 +11,7 @@ from torch import Tensor
 
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.kernels.trees import FoundDerivations
-from transition_parser.modules.contract import ActionScores, Hypothesis, ParserModel
+from transition_parser.modules.contract import ActionScores, GraphDecoder, Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.guide import Guide
 from transition_parser.states.machine import Machine
@@ -64,9 +64,8 @@ def search(
     as its state is final, and no network step is spent on `</s>`. A model that does not search action by action ignores
     `beam` and `lenpen`, and has no steps to observe. Raises `NotFiniteError` where scores are not numbers.
     """
-    direct = model.search_directly(encoder_out, nbest)
-    if direct is not None:
-        return direct
+    if isinstance(model.decoder, GraphDecoder):
+        return model.decoder.derivations(encoder_out, nbest)
     if observer is None and guide is None:
         found = model.decoder.search_at_once(encoder_out, beam)
         if found is not None:

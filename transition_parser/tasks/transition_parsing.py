@@ -252,9 +252,8 @@ class TransitionParsingTask(FairseqTask):
             return lambda _ids, words, annotations: inputs.read(words, annotations)
         folder = Path(self.cfg.pretrained_cache or self.cfg.data)
         kept = keep_vectors(inputs.pretrained_words, sentences, folder, split)
-        others = inputs.without(PRETRAINED)
         return lambda ids, words, annotations: {
-            **others.read(words, annotations),
+            **inputs.read(words, annotations, without=PRETRAINED),
             PRETRAINED: {"vectors": kept.batch(ids)},
         }
 

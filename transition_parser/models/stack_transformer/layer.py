@@ -7,12 +7,13 @@ from torch import Tensor, nn
 from transition_parser.models.stack_transformer.search_attention import SearchAttention
 from transition_parser.models.stack_transformer.state_masks import PositionScores
 from transition_parser.modules.layers import (
+    BESIDE,
+    BESIDE_PACKED,
     Attention,
     Dropout,
     FeedForward,
     HeadMask,
-    keep_weight_beside,
-    keep_weight_beside_packed,
+    keep_weight,
 )
 
 
@@ -26,11 +27,11 @@ class DecoderLayer(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(dim) for _ in range(3))
         self.self_attention = Attention(dim, heads, attention_dropout)
         self.cross_attention = Attention(dim, heads, attention_dropout)
-        keep_weight_beside(self.cross_attention.key_value)  # state positions are projected by this weight too
+        keep_weight(self.cross_attention.key_value, BESIDE)  # state positions are projected by this weight too
         self.feed_forward = FeedForward(dim, inner, relu_dropout)
         self.dropout = Dropout(dropout)
         for one in self.linears():
-            keep_weight_beside_packed(one)
+            keep_weight(one, BESIDE_PACKED)
 
     def linears(self) -> list[nn.Linear]:
         """Return the linear layers in the order in which `LayerStack` reads them."""
