@@ -23,6 +23,16 @@ class Scaling(NamedTuple):
     temperature: float = 1.0
     offset: float = 0.0
 
+    @classmethod
+    def of_json(cls, kind: str, value: Any) -> Scaling:
+        """Make the scaling of a kind of confidence from `config.json`. Raises `InputError` for any other value."""
+        known = isinstance(value, Mapping) and value.keys() == set(cls._fields)
+        if not known or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in value.values()):
+            raise InputError(f"the calibration of {shown(kind)} must be temperature and offset, not {shown(value)}")
+        if not (1 / LARGEST <= value["temperature"] <= LARGEST and abs(value["offset"]) <= LARGEST):  # rejects nan, too
+            raise InputError(f"the calibration of {shown(kind)} is out of range: {shown(value)}")
+        return cls(float(value["temperature"]), float(value["offset"]))
+
     def __call__(self, confidence: float) -> float:
         """Return the calibrated confidence, from 0 to 1."""
         odds = log_odds(confidence) / self.temperature + self.offset
@@ -43,7 +53,7 @@ class Calibration(NamedTuple):
         for scalings in values.values():
             if not isinstance(scalings, Mapping):
                 raise InputError(f"the scalings of 'calibration' must be a JSON object, not {shown(scalings)}")
-        return cls(*({kind: _scaling(kind, value) for kind, value in values[name].items()} for name in cls._fields))
+        return cls(*({kind: Scaling.of_json(kind, x) for kind, x in values[name].items()} for name in cls._fields))
 
     def as_json(self) -> dict[str, Any]:
         """Return the calibration as `config.json` stores it."""
@@ -56,12 +66,3 @@ def log_odds(confidence: float) -> float:
     """Return the log-odds of a confidence, as a finite number for 0 and 1 too."""
     confidence = min(max(confidence, 1.0 - MOST), MOST)
     return math.log(confidence / (1.0 - confidence))
-
-
-def _scaling(name: str, value: Any) -> Scaling:
-    known = isinstance(value, Mapping) and value.keys() == set(Scaling._fields)
-    if not known or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in value.values()):
-        raise InputError(f"the calibration of {shown(name)} must be a temperature and an offset, not {shown(value)}")
-    if not (1 / LARGEST <= value["temperature"] <= LARGEST and abs(value["offset"]) <= LARGEST):  # rejects nan, too
-        raise InputError(f"the calibration of {shown(name)} is out of range: {shown(value)}")
-    return Scaling(**{key: float(number) for key, number in value.items()})

@@ -44,13 +44,11 @@ class Content(NamedTuple):
 
     def kept(self) -> Content:
         """Return the content ready for many steps: contiguous, and in fp32 at least."""
-        keys, values, key_indicators, value_indicators = (tensor.contiguous() for tensor in self.precise()[:4])
-        return Content(keys, values, key_indicators, value_indicators, self.item)
+        return Content._make([*(tensor.contiguous() for tensor in self.precise()[:4]), self.item])
 
     def precise(self) -> Content:
         """Return the content in fp32 at least."""
-        keys, values, key_indicators, value_indicators = map(_precise, self[:4])
-        return Content(keys, values, key_indicators, value_indicators, self.item)
+        return Content._make([*map(_precise, self[:4]), self.item])
 
     def laid_out(self) -> Content:
         """Return the content without `item`, in which keys and values are (H, B, P, d)."""

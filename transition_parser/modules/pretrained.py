@@ -183,15 +183,15 @@ class PretrainedWords(OptionalInput):
         for rows, width in runs(lengths, longest, few_shapes):
             start[rows] = count + width * torch.arange(len(rows), device=rows.device)
             count += width * len(rows)
-            states = self._read(pieces.ids[rows, :width], pieces.mask[rows, :width])
+            ids, mask = pieces.ids[rows, :width], pieces.mask[rows, :width]
+            if isinstance(self.network, Bert):
+                states = self.network(ids, mask)
+            else:
+                found_by = self.network(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True)
+                states = found_by.hidden_states
             found.append([states[layer].flatten(0, 1) for layer in self.layers])
         window = pieces.piece.div(longest, rounding_mode="floor")
         return [torch.cat(parts) for parts in zip(*found, strict=True)], start[window] + pieces.piece % longest
-
-    def _read(self, ids: Tensor, mask: Tensor) -> Sequence[Tensor]:
-        if isinstance(self.network, Bert):
-            return self.network(ids, mask)
-        return self.network(input_ids=ids, attention_mask=mask.long(), output_hidden_states=True).hidden_states
 
     def _vectors_by_row(self, network: Bert, pieces: PieceIds, words: int) -> Tensor:
         """Return the result of `vectors`, by an encoder that reads windows without padding."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import torch
 from safetensors.torch import load_file
-from torch import Tensor, nn
+from torch import nn
 
 from transition_parser.base.errors import InputError, input_error, needs_extra
 from transition_parser.base.model_files import read_json, sha256_of
@@ -26,6 +26,7 @@ HOW_TO_GET = (
     "hub that were downloaded before (hf download NAME) go by their name"
 )
 EXTRA = ("pretrained", "pretrained encoders")
+_HINT = "is this a folder of a pretrained encoder?"
 _LAYERS = re.compile(r"(\d{1,4})-(\d{1,4})|last(\d{1,4})")
 
 
@@ -57,7 +58,7 @@ class EncoderFiles:
 
     def config(self) -> dict[str, Any]:
         """Return the contents of the encoder's config.json."""
-        return read_json(self.folder / "config.json", "is this a folder of a pretrained encoder?")
+        return read_json(self.folder / "config.json", _HINT)
 
     def bytes(self) -> int:
         """Return the size of the weights in bytes."""
@@ -84,25 +85,19 @@ class EncoderFiles:
             config = BertConfig.read(self.config())
             if config is None or not (self.folder / "tokenizer.json").is_file():
                 return self._of_other_family()
-            network, weights = Bert(config), self._weights()
+            network, files = Bert(config), map(load_file, self.weights)
+            # files may have a prefix, and gamma and beta in norms
+            weights = {name.removeprefix("bert."): value for file in files for name, value in file.items()}
+            weights = {re.sub(r"gamma$", "weight", re.sub(r"beta$", "bias", name)): w for name, w in weights.items()}
             network.load_state_dict({name: weights[name].float() for name in network.state_dict()})
             tokenizer = OfFile.from_file(str(self.folder / "tokenizer.json"))
-            return network.eval(), Tokenizer.of_file(tokenizer, self._names())
+            names = self.folder / "tokenizer_config.json"
+            return network.eval(), Tokenizer.of_file(tokenizer, read_json(names, _HINT) if names.is_file() else {})
         except (InputError, ImportError):
             raise
         except Exception as error:  # damaged files and files of other models raise many types of exceptions
             first_line = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
             raise input_error(f"not an encoder that can be read: {first_line}", self.folder) from None
-
-    def _weights(self) -> dict[str, Tensor]:
-        """Return the weights by the names of a bare BERT; files may have a prefix, and gamma, beta in norms."""
-        files = (load_file(path) for path in self.weights)
-        weights = {name.removeprefix("bert."): value for file in files for name, value in file.items()}
-        return {re.sub(r"gamma$", "weight", re.sub(r"beta$", "bias", name)): value for name, value in weights.items()}
-
-    def _names(self) -> dict[str, Any]:
-        path = self.folder / "tokenizer_config.json"
-        return read_json(path, "is this a folder of a pretrained encoder?") if path.is_file() else {}
 
     def _of_other_family(self) -> tuple[nn.Module, Tokenizer]:
         with needs_extra("transformers", "pretrained encoders of this kind"):

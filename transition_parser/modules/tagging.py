@@ -149,15 +149,6 @@ class LabelSet:
         return [self._values[tuple(of_word)] for of_word in ids]
 
 
-Labels = OneLabel | LabelSet
-
-
-def labels_of_column(columns: Columns, name: str) -> Labels:
-    """Return the `LabelSet`, `RankedLabels` or `OneLabel` of a column that is predicted."""
-    kind = LabelSet if KNOWN[name].is_set else RankedLabels if name == LEMMA else OneLabel
-    return kind(columns, name)
-
-
 def seen_labels(columns: Columns, name: str) -> Tensor | None:
     """Return (tags, labels) bool: True for labels that training has seen with a UPOS tag; None if unknown."""
     if name not in columns.seen:
@@ -187,7 +178,10 @@ class TagHeads(nn.ModuleDict):
     def __init__(self, dim: int, columns: Columns, weight: float) -> None:
         super().__init__({name: linear(dim, columns.count(name)) for name in predicted() if name in columns})
         self.columns, self.weight = columns, weight
-        self._labels: dict[str, Labels] = {name: labels_of_column(columns, name) for name in self}
+        self._labels: dict[str, OneLabel | LabelSet] = {}
+        for name in self:
+            kind = LabelSet if KNOWN[name].is_set else RankedLabels if name == LEMMA else OneLabel
+            self._labels[name] = kind(columns, name)
         found = {name: seen_labels(columns, name) for name in self}
         self._seen = {name: seen for name, seen in found.items() if seen is not None}
 

@@ -99,7 +99,9 @@ class Derivations:
         tokens, scores = [], []
         # each word's number takes the place of its relation, so that an action says which word it attaches
         numbered = DependencyTree(tuple(tree.heads), tuple(map(str, range(len(tree.heads)))))
-        for action in oracle(self.system, self._words(len(tree.heads), shift_ids), numbered):
+        names = ["", *self.table.shift_words]
+        words = [""] * len(tree.heads) if shift_ids is None else [names[i] for i in shift_ids[: len(tree.heads)]]
+        for action in oracle(self.system, words, numbered):
             if action.kind in _ARCS:
                 word = int(str(action.label))
                 relation = self.table.relations[tree.relations[word]]
@@ -109,11 +111,6 @@ class Derivations:
                 tokens.append(self.tokens[action])
                 scores.append(0.0)
         return Hypothesis(tokens, scores, sum(scores) / (len(tokens) + 1))
-
-    def _words(self, count: int, shift_ids: Sequence[int] | None) -> list[str]:
-        """Return a string for each of `count` words: the word that labels its SHIFT, or "" for a plain SHIFT."""
-        decorations = ["", *self.table.shift_words]
-        return [""] * count if shift_ids is None else [decorations[shift] for shift in shift_ids[:count]]
 
 
 LEAST_BELIEF = 1e-3  # a labelled arc that is less probable counts as impossible in `TreeDecoder.beliefs`
