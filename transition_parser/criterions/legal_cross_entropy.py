@@ -1,7 +1,7 @@
 """fairseq's label-smoothed cross-entropy, over legal actions."""
 
 # No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from fairseq import utils
 from fairseq.criterions import register_criterion
@@ -14,6 +14,7 @@ from fairseq.logging import metrics
 
 from transition_parser.base.errors import InputError
 from transition_parser.criterions.losses import ActionLoss, DecisionLoss, HingeLoss
+from transition_parser.modules.options import fairseq_option
 from transition_parser.text.columns import predicted
 from transition_parser.transitions import TreeSystem
 
@@ -22,27 +23,13 @@ from transition_parser.transitions import TreeSystem
 class LegalCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
     """The options of the criterion."""
 
-    softmax_over: ChoiceEnum(["legal", "all"]) = field(
-        default="legal",
-        metadata={
-            "help": "actions that compete in training; legal: the actions that the state machine "
-            "allows; all: all actions"
-        },
+    softmax_over: ChoiceEnum(["legal", "all"]) = fairseq_option("legal", "actions that compete in training")
+    action_loss: ChoiceEnum(["cross_entropy", "hinge"]) = fairseq_option(
+        "cross_entropy",
+        "loss of actions; cross_entropy: of all correct actions; hinge (dependency trees): of the best correct and the "
+        "best wrong kind of action, and the cross-entropy of the relations of gold arcs",
     )
-    action_loss: ChoiceEnum(["cross_entropy", "hinge"]) = field(
-        default="cross_entropy",
-        metadata={
-            "help": "loss of actions; cross_entropy: the cross-entropy of all correct actions; hinge "
-            "(dependency trees): a hinge between the best correct and the best wrong kind of action, "
-            "and the cross-entropy of the relations of gold arcs"
-        },
-    )
-    hinge_weight: float = field(
-        default=0.5,
-        metadata={
-            "help": "with --action-loss hinge: weight of the hinge; the weight of the relations is 1 minus this weight"
-        },
-    )
+    hinge_weight: float = fairseq_option(0.5, "weight of --action-loss hinge; relations have 1 minus this weight")
 
 
 @register_criterion("legal_cross_entropy", dataclass=LegalCrossEntropyConfig)
@@ -68,10 +55,7 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         hinge_weight=0.5,
     ) -> None:
         if ignore_prefix_size or report_accuracy:
-            raise InputError(
-                "--criterion legal_cross_entropy does not support --ignore-prefix-size and "
-                "--report-accuracy: leave them out"
-            )
+            raise InputError("--criterion legal_cross_entropy has no --ignore-prefix-size and no --report-accuracy")
         super().__init__(task, sentence_avg, label_smoothing)
         if not 0.0 <= hinge_weight <= 1.0:
             raise InputError(f"--hinge-weight {hinge_weight} is not between 0 and 1")

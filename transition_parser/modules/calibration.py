@@ -28,7 +28,8 @@ class Scaling(NamedTuple):
         """Make the scaling of a kind of confidence from `config.json`. Raises `InputError` for any other value."""
         known = isinstance(value, Mapping) and value.keys() == set(cls._fields)
         if not known or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in value.values()):
-            raise InputError(f"the calibration of {shown(kind)} must be temperature and offset, not {shown(value)}")
+            problem = f"must be a temperature and an offset, not {shown(value)}"
+            raise InputError(f"the calibration of {shown(kind)} {problem}")
         if not (1 / LARGEST <= value["temperature"] <= LARGEST and abs(value["offset"]) <= LARGEST):  # rejects nan, too
             raise InputError(f"the calibration of {shown(kind)} is out of range: {shown(value)}")
         return cls(float(value["temperature"]), float(value["offset"]))

@@ -38,6 +38,11 @@ def size_option(default: int, help: str, least: int = 1, most: int = WIDEST) -> 
     return option(default, help, least=least, most=most)
 
 
+def fairseq_option(default: Any, help: str) -> Any:
+    """Return a field of a dataclass of options of fairseq."""
+    return field(default=default, metadata={"help": help})
+
+
 def share_option(default: float, help: str) -> Any:
     """Return a field of `ModelOptions` for a fraction or a probability from 0 to 1."""
     return option(default, help, least=0.0, most=1.0)

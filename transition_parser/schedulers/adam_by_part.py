@@ -2,7 +2,7 @@
 
 # No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -11,6 +11,7 @@ from fairseq.optim.adam import FairseqAdam, FairseqAdamConfig
 from torch import nn
 
 from transition_parser.base.errors import InputError
+from transition_parser.modules.options import fairseq_option
 from transition_parser.modules.pretrained import LR_SCALE
 
 
@@ -18,9 +19,7 @@ from transition_parser.modules.pretrained import LR_SCALE
 class AdamByPartConfig(FairseqAdamConfig):
     """The options of Adam, and the choice of the parameters that have weight decay."""
 
-    decay_matrices_only: bool = field(
-        default=False, metadata={"help": "weight decay for matrices alone, not for biases and norms, as BERT is tuned"}
-    )
+    decay_matrices_only: bool = fairseq_option(False, "weight decay for matrices alone, not for biases and norms")
 
 
 @register_optimizer("adam_by_part", dataclass=AdamByPartConfig)

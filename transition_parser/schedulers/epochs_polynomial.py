@@ -4,7 +4,7 @@
 import logging
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Optional
 
 from fairseq.dataclass import FairseqDataclass
@@ -16,6 +16,7 @@ from fairseq.optim.lr_scheduler.polynomial_decay_schedule import (
 )
 
 from transition_parser.base.errors import InputError
+from transition_parser.modules.options import fairseq_option
 
 _BATCHES = "batches_per_epoch"  # the name of the number of batches in fairseq's log
 _SHORT = 2  # a training shorter than this multiple of its warm-up is likely to be a mistake
@@ -72,10 +73,7 @@ def warn_if_short(cfg: LengthConfig, batches: int) -> None:
 class EpochsPolynomialConfig(FairseqDataclass):
     """The options of the scheduler."""
 
-    warmup_epochs: float = field(
-        default=0.0,
-        metadata={"help": "number of epochs over which the learning rate rises; fractions are allowed (1.25)"},
-    )
+    warmup_epochs: float = fairseq_option(0.0, "number of epochs, such as 1.25, over which the learning rate rises")
     max_epoch: int = "${optimization.max_epoch}"
     update_freq: list[int] = "${optimization.update_freq}"
     lr: list[float] = "${optimization.lr}"

@@ -12,7 +12,7 @@ from torch import Tensor
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.criterions.losses import Taught
 from transition_parser.data.resources import Resources
-from transition_parser.modules.contract import Decision, StateDecoder, only_legal
+from transition_parser.modules.contract import StateDecoder, only_legal
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.parsing.parser import Parser
 from transition_parser.states.states import States
@@ -63,36 +63,22 @@ class _Member:
     def probabilities(
         self, words: Sequence[Sequence[str]], actions: Tensor, states: States | None = None
     ) -> list[Tensor]:
-        """Return the probabilities for B derivations of T steps: (B, T, V), of our actions in each state."""
-        if isinstance(self.parser.model.decoder, TreeDecoder):
-            return self._of_trees(words, self.columns[actions], states)
-        return [self._of_actions(words, self.columns[actions])]
-
-    def _of_trees(self, words: Sequence[Sequence[str]], theirs: Tensor, states: States | None) -> list[Tensor]:
-        """Return the probabilities of heads (B, P, P) and relations (B, P, R), from the last decisions."""
+        """Return the probabilities of our actions, (B, T, V), or of heads (B, P, P) and relations (B, P, R)."""
+        theirs, net_input = self.columns[actions], self.parser.net_input(words)
         model = self.parser.model
         decoder = model.decoder
-        assert isinstance(decoder, TreeDecoder)
-        encoder_out, known = model.read(actions=theirs, states=states, **self.parser.net_input(words))
-        *_, heads, relations = decoder.decisions(encoder_out, known)
-        of_heads, of_relations = (_probabilities(found) for found in (heads, relations))
-        return [of_heads, of_relations[..., self.relations]]
-
-    def _of_actions(self, words: Sequence[Sequence[str]], theirs: Tensor) -> Tensor:
-        """Return the probabilities (B, T, V) of our actions."""
-        model = self.parser.model
-        decoder = model.decoder
+        if isinstance(decoder, TreeDecoder):
+            *_, heads, relations = decoder.decisions(*model.read(actions=theirs, states=states, **net_input))
+            of_heads, of_relations = (
+                only_legal(found.scores, found.competing).softmax(-1).nan_to_num() for found in (heads, relations)
+            )
+            return [of_heads, of_relations[..., self.relations]]
         assert isinstance(decoder, StateDecoder)
-        encoder_out, states = model.read(actions=theirs, **self.parser.net_input(words))
-        scores = decoder.scores(theirs, encoder_out, states).flatten(0, 1)
-        legal = decoder.device_table.legality(states.columns, states.context, False)
+        encoder_out, before = model.read(actions=theirs, **net_input)
+        scores = decoder.scores(theirs, encoder_out, before).flatten(0, 1)
+        legal = decoder.device_table.legality(before.columns, before.context, False)
         some = only_legal(decoder.pooled_shifts(scores), legal.flatten(0, 1)).softmax(-1)
-        return (some[:, self.columns] * self.known).nan_to_num().unflatten(0, theirs.shape)
-
-
-def _probabilities(decision: Decision) -> Tensor:
-    """Return the probabilities (B, N, K) of the candidates of a decision; 0 for candidates that do not compete."""
-    return only_legal(decision.scores, decision.competing).softmax(-1).nan_to_num()
+        return [(some[:, self.columns] * self.known).nan_to_num().unflatten(0, theirs.shape)]
 
 
 def teacher_of(options: Any, resources: Resources, of_trees: bool = False) -> Teacher | None:

@@ -3,9 +3,10 @@
 # No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
 import logging
 import os
+from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
@@ -24,6 +25,7 @@ from transition_parser.base.process import keep_freed_memory, limit_instructions
 from transition_parser.data.dataset import ReadWords, Sentences, TransitionDataset, WordData
 from transition_parser.data.resources import SOURCE, TARGET, Resources
 from transition_parser.data.vocabulary import SPECIAL, Vocabulary
+from transition_parser.modules.options import fairseq_option
 from transition_parser.modules.pretrained import keep_vectors
 from transition_parser.modules.tagging import TagHeads, check_tagged, train_only
 from transition_parser.modules.tree_decoder import TreeDecoder
@@ -34,7 +36,7 @@ from transition_parser.parsing.search import search
 from transition_parser.schedulers.adam_by_part import check_optimizer
 from transition_parser.schedulers.epochs_polynomial import LengthConfig, tell_batches, warn_if_short
 from transition_parser.storage.transfer import described, start_from
-from transition_parser.tasks import wrappers  # noqa: F401  (registers the architectures)
+from transition_parser.tasks import wrappers  # registers the architectures, too
 from transition_parser.tasks.exploration import AFTER, SHARE, explorer_of
 from transition_parser.tasks.generation import GENERATED, SCORING, Generator
 from transition_parser.tasks.teacher import Teacher, teacher_of
@@ -51,77 +53,48 @@ logger = logging.getLogger(__name__)
 class TransitionParsingConfig(LengthConfig):
     """The options of the task."""
 
-    data: Optional[str] = field(
-        default=None, metadata={"help": "data folder, written by preprocess and fairseq-preprocess"}
+    data: Optional[str] = fairseq_option(None, "data folder, written by preprocess and fairseq-preprocess")
+    subword_regularization: float = fairseq_option(0.0, "BPE-dropout: probability of leaving out each merge of pieces")
+    train_precision: ChoiceEnum(["auto", "fp32", "bf16"]) = fairseq_option(
+        "auto", "number format of matrix products in training; auto: bf16 if the machine computes in it natively"
     )
-    subword_regularization: float = field(
-        default=0.0,
-        metadata={"help": "BPE-dropout: probability of leaving out each merge of pieces; 0: no BPE-dropout"},
+    pretrained_cache: Optional[str] = fairseq_option(
+        None,
+        "folder to cache the vectors of a frozen pretrained encoder (2 to 4 KB a word); default: the data folder",
     )
-    train_precision: ChoiceEnum(["auto", "fp32", "bf16"]) = field(
-        default="auto",
-        metadata={
-            "help": "number format of matrix products in training; auto: bf16 if the machine computes "
-            "in it natively, else fp32"
-        },
+    valid_beam: int = fairseq_option(1, "beam size of validation, which logs UAS and LAS, or Smatch; 0: do not parse")
+    start_from: Optional[str] = fairseq_option(
+        None,
+        "model to take the first weights from: a checkpoint, an exported folder, or the name of a model; its "
+        "vocabularies may differ (for trees, not its actions)",
     )
-    pretrained_cache: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "folder to cache the vectors of a frozen pretrained encoder in, in half precision (2 to 4 "
-            "KB a word); default: the data folder"
-        },
+    train_only: Optional[str] = fairseq_option(
+        None,
+        "columns of words, separated by commas, such as xpos,feats: only the predictions of these columns are trained; "
+        "all other weights stay as they are, so that a model of --start-from parses as before",
     )
-    valid_beam: int = field(
-        default=1, metadata={"help": "beam size of validation, which logs UAS and LAS, or Smatch; 0: do not parse"}
+    oracle: ChoiceEnum(["static", "dynamic"]) = fairseq_option(
+        "static",
+        "derivations to train on; static: those of the data; dynamic (dependency trees): those that the model finds "
+        "greedily, with all correct actions of each step as targets",
     )
-    start_from: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "model to take the first weights from: a checkpoint, an exported folder, or the name of a model; "
-            "its vocabularies may differ (for trees, not its actions)"
-        },
+    explore: Optional[float] = fairseq_option(
+        None,
+        "with --oracle dynamic: probability of taking the best wrong action where the best correct action scores only "
+        f"slightly better (default: {SHARE}); a wrong action that scores best is always taken",
     )
-    train_only: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "columns of words, separated by commas, such as xpos,feats: only the predictions of these columns "
-            "are trained; all other weights stay as they are, so that a model of --start-from parses as before"
-        },
+    explore_after: Optional[int] = fairseq_option(
+        None,
+        f"with --oracle dynamic: number of first epochs in which only correct actions are taken (default: {AFTER})",
     )
-    oracle: ChoiceEnum(["static", "dynamic"]) = field(
-        default="static",
-        metadata={
-            "help": "derivations to train on; static: the derivations of the data; dynamic (dependency "
-            "trees): derivations that the model finds greedily, with all correct actions of each step "
-            "as targets"
-        },
+    teacher: Optional[str] = fairseq_option(
+        None,
+        "models, separated by commas, whose mean probabilities of actions, or of heads and relations, are learned "
+        "besides the gold ones; they must score what the model scores, and know all actions of the data (AMRs: must be "
+        "trained on the same data folder)",
     )
-    explore: Optional[float] = field(
-        default=None,
-        metadata={
-            "help": "with --oracle dynamic: probability of taking the best wrong action where the best correct action "
-            f"scores only slightly better (default: {SHARE}); a wrong action that scores best is always taken"
-        },
-    )
-    explore_after: Optional[int] = field(
-        default=None,
-        metadata={
-            "help": "with --oracle dynamic: number of first epochs in which only correct actions are taken "
-            f"(default: {AFTER})"
-        },
-    )
-    teacher: Optional[str] = field(
-        default=None,
-        metadata={
-            "help": "models, separated by commas; training learns the mean of their probabilities besides the gold "
-            "actions, or besides the gold heads and relations; like the model in training, all must score actions, or "
-            "all whole trees; all must have the actions of the data (AMRs: must be trained on the same data folder)"
-        },
-    )
-    teacher_weight: Optional[float] = field(
-        default=None,
-        metadata={"help": "with --teacher: share of the teachers in the loss, up to 1 (default: 0.5)"},
+    teacher_weight: Optional[float] = fairseq_option(
+        None, "with --teacher: share of the teachers in the loss, up to 1 (default: 0.5)"
     )
     seed: int = II("common.seed")
     dataset_impl: Optional[str] = II("dataset.dataset_impl")
@@ -258,8 +231,7 @@ class TransitionParsingTask(FairseqTask):
         }
 
     def max_positions(self) -> tuple[int, int]:
-        """Return the largest sizes of sentences and derivations: practically any length is allowed."""
-        return int(1e6), int(1e9)
+        return wrappers.LONGEST
 
     @property
     def source_dictionary(self) -> Dictionary:
@@ -317,16 +289,13 @@ class TransitionParsingTask(FairseqTask):
             logging_output.update(self._counts(sample, [best[0].tokens for best in hypotheses]))
         return loss, sample_size, logging_output
 
-    def _counts(self, sample, derivations: list[list[int]]) -> dict[str, float]:
+    def _counts(self, sample, derivations: list[list[int]]) -> Counter[str]:
         """Return the sums of `Formalism.count` over a batch."""
-        counts = dict.fromkeys(self.formalism.sums, 0.0)
+        counts = Counter(dict.fromkeys(self.formalism.sums, 0.0))
         sources = sample["net_input"]["src_tokens"].tolist()
         for source, gold, tokens in zip(sources, sample["references"], derivations, strict=True):
-            if gold is None:
-                continue
-            graph = graph_of(self.table, self.resources.words(source), tokens)
-            for name, value in self.formalism.count(gold, graph).items():
-                counts[name] += value
+            if gold is not None:
+                counts.update(self.formalism.count(gold, graph_of(self.table, self.resources.words(source), tokens)))
         return counts
 
     def reduce_metrics(self, logging_outputs, criterion) -> None:

@@ -58,13 +58,7 @@ class TrainingModel(BaseFairseqModel):
         extra |= {"attn": None, "tagged": encoder_out.tagged, "tag_heads": plain.tag_heads}
         return only_legal(scores, legal) if mask_illegal else scores, extra
 
-    def get_normalized_probs(self, net_output, log_probs: bool, sample=None) -> Tensor:
-        """Return the probabilities of the scores, or their logarithms."""
-        scores = net_output[0].float()
-        return scores.log_softmax(-1) if log_probs else scores.softmax(-1)
-
     def max_positions(self) -> tuple[int, int]:
-        """Return the longest source and target."""
         return LONGEST
 
 
