@@ -60,7 +60,7 @@ static const char *take_action(const Effect *effect, Stack stacked, Stack buffer
     return NULL;
 }
 
-/* Return the facts of a row as bits (`FACTS` in transitions/tree_system.py). */
+/* Return the facts of a row as bits (`Fact` in transitions/tree_system.py). */
 static int64_t situation_of(int64_t root, int64_t depth, int64_t buffer_size, const Named *named,
                             const int64_t *swaps_left) {
     return (named->front == root) | (depth > 0) << 1 | (depth > 1) << 2 | (buffer_size > 0) << 3 |

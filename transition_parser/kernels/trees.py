@@ -27,7 +27,7 @@ class TreeMachine(NamedTuple):
 
     column: (V,) int64; the `ActionClass` of each token
     effects: (C, 8) int64; the `Effect` of each column
-    legal: (256, C) bool; the legal columns for each set of facts (`tree_system.FACTS`)
+    legal: (256, C) bool; the legal columns for each set of facts (`tree_system.Fact`)
     swaps_per_word: how many SWAPs a sentence may take for each word
     """
 

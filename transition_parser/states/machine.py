@@ -27,8 +27,6 @@ from transition_parser.transitions import TREE_SYSTEMS, TransitionSystem
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.tree_system import (
     B0,
-    FACTS,
-    FACTS_WITHOUT_ARCS,
     NO_HEAD,
     S0,
     S1,
@@ -62,9 +60,9 @@ def effects_table(system: str, device: torch.device) -> Tensor:
 
 @lru_cache(maxsize=32)
 def columns_of_situations(system: str, device: torch.device) -> Tensor:
-    """Return the legal columns for each set of facts (`tree_system.FACTS`), (256, C) bool, or (4096, C) with arcs."""
+    """Return the legal columns for each set of facts (`tree_system.Fact`), (256, C) bool, or (4096, C) with arcs."""
     spec = spec_of(system)
-    facts = np.arange(1 << (FACTS if spec.reads_arcs else FACTS_WITHOUT_ARCS))
+    facts = np.arange(1 << spec.facts)
     legal = np.zeros((len(facts), len(ActionClass)), bool)
     for kind, rule in spec.rules.items():
         legal[:, ActionClass[kind.name]] = np.all([condition.holds(facts) != 0 for condition in rule.conditions], 0)

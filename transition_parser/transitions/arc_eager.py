@@ -10,16 +10,11 @@ from collections.abc import Iterator
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.tree_system import (
     B0,
-    FRONT_IS_LAST,
-    FRONT_IS_ROOT,
-    NONE_HEADLESS,
-    ONE_HEADLESS,
     S0,
     SHIFT_EFFECT,
-    SOME,
-    TOP_HAS_HEAD,
     Condition,
     Effect,
+    Fact,
     GoldTree,
     Items,
     Rule,
@@ -29,16 +24,18 @@ from transition_parser.transitions.tree_system import (
 )
 
 _REDUCE = Action(Kind.REDUCE)
-_SOME_WORD = Condition("the stack is empty", given=SOME)
-_WORD_IN_FRONT = Condition("only the root is left in the buffer", lacking=FRONT_IS_ROOT)
+_SOME_WORD = Condition("the stack is empty", given=Fact.SOME)
+_WORD_IN_FRONT = Condition("only the root is left in the buffer", lacking=Fact.FRONT_IS_ROOT)
 _ONE_ROOT = Condition(
-    "the last word would be a second root, because other words have no head", NONE_HEADLESS, lacking=FRONT_IS_LAST
+    "the last word would be a second root: other words have no head",
+    Fact.NONE_HEADLESS,
+    lacking=Fact.FRONT_IS_LAST,
 )
 _HEADS_LEFT = Condition(
-    "after the last word, at most one word may be without a head", ONE_HEADLESS, lacking=FRONT_IS_LAST
+    "after the last word, at most one word may be without a head", Fact.ONE_HEADLESS, lacking=Fact.FRONT_IS_LAST
 )
-_HEADED = Condition("the top of the stack has no head", given=TOP_HAS_HEAD)
-_HEADLESS = Condition("the top of the stack has a head", lacking=TOP_HAS_HEAD)
+_HEADED = Condition("the top of the stack has no head", given=Fact.TOP_HAS_HEAD)
+_HEADLESS = Condition("the top of the stack has a head", lacking=Fact.TOP_HAS_HEAD)
 _RULES = {
     Kind.SHIFT: Rule(SHIFT_EFFECT, (_WORD_IN_FRONT, _ONE_ROOT)),
     Kind.REDUCE: Rule(Effect(stack_pops=1), (_SOME_WORD, _HEADED)),

@@ -10,16 +10,12 @@ from collections.abc import Iterator
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.tree_system import (
     B0,
-    FRONT_IS_ROOT,
-    MAY_SWAP,
     S0,
     S1,
     SHIFT_EFFECT,
-    SOME,
-    TOP_BEFORE_FRONT,
-    TWO,
     Condition,
     Effect,
+    Fact,
     GoldTree,
     Items,
     Rule,
@@ -29,20 +25,22 @@ from transition_parser.transitions.tree_system import (
 )
 
 _SWAP = Action(Kind.SWAP)
-_SOME_WORD = Condition("the stack is empty", given=SOME)
-_ONE_UNDER_ROOT = Condition("the root takes one word, and the stack holds more", lacking=FRONT_IS_ROOT | TWO)
+_SOME_WORD = Condition("the stack is empty", given=Fact.SOME)
+_ONE_UNDER_ROOT = Condition("the root takes one word, and the stack holds more", lacking=Fact.FRONT_IS_ROOT | Fact.TWO)
 _RULES = {
-    Kind.SHIFT: Rule(SHIFT_EFFECT, (Condition("only the root is left in the buffer", lacking=FRONT_IS_ROOT),)),
+    Kind.SHIFT: Rule(SHIFT_EFFECT, (Condition("only the root is left in the buffer", lacking=Fact.FRONT_IS_ROOT),)),
     Kind.LEFT_ARC: Rule(Effect(S0, B0, stack_pops=1), (_SOME_WORD, _ONE_UNDER_ROOT)),
-    Kind.RIGHT_ARC: Rule(Effect(S0, S1, stack_pops=1), (Condition("the stack holds fewer than two words", given=TWO),)),
+    Kind.RIGHT_ARC: Rule(
+        Effect(S0, S1, stack_pops=1), (Condition("the stack holds fewer than two words", given=Fact.TWO),)
+    ),
 }
 _SWAP_RULE = Rule(
     Effect(stack_pops=1, buffer_pops=1, swaps=1, buffer_pushes=(S0, B0)),
     (
         _SOME_WORD,
-        Condition("the root stays at the end of the buffer", lacking=FRONT_IS_ROOT),
-        Condition("these two words have been swapped before", given=TOP_BEFORE_FRONT),
-        Condition("the sentence has as many SWAPs as it may", given=MAY_SWAP),
+        Condition("the root stays at the end of the buffer", lacking=Fact.FRONT_IS_ROOT),
+        Condition("these two words have been swapped before", given=Fact.TOP_BEFORE_FRONT),
+        Condition("the sentence has as many SWAPs as it may", given=Fact.MAY_SWAP),
     ),
 )
 

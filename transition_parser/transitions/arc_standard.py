@@ -9,19 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.tree_system import (
-    FRONT_IS_ROOT,
-    HAS_BUFFER,
-    MAY_SWAP,
     NONE,
     S0,
     S1,
-    SECOND_BEFORE_TOP,
     SHIFT_EFFECT,
-    SOME,
-    TOP_IS_ROOT,
-    TWO,
     Condition,
     Effect,
+    Fact,
     GoldTree,
     Items,
     Rule,
@@ -30,28 +24,28 @@ from transition_parser.transitions.tree_system import (
 )
 
 _SWAP = Action(Kind.SWAP)
-_TWO_WORDS = Condition("the stack holds fewer than two words", given=TWO)
+_TWO_WORDS = Condition("the stack holds fewer than two words", given=Fact.TWO)
 _RULES = {
     Kind.SHIFT: Rule(
         SHIFT_EFFECT,
         (
-            Condition("the buffer is empty", given=HAS_BUFFER),
-            Condition("the root takes one word, and there is none", SOME, lacking=FRONT_IS_ROOT),
-            Condition("the root takes one word, and the stack holds more", lacking=FRONT_IS_ROOT | TWO),
+            Condition("the buffer is empty", given=Fact.HAS_BUFFER),
+            Condition("the root takes one word, and there is none", Fact.SOME, lacking=Fact.FRONT_IS_ROOT),
+            Condition("the root takes one word, and the stack holds more", lacking=Fact.FRONT_IS_ROOT | Fact.TWO),
         ),
     ),
     Kind.LEFT_ARC: Rule(Effect(S1, S0, stack_pops=2, stack_push=S0), (_TWO_WORDS,)),
     Kind.RIGHT_ARC: Rule(
-        Effect(S0, S1, stack_pops=1), (_TWO_WORDS, Condition("the root has no head", lacking=TOP_IS_ROOT))
+        Effect(S0, S1, stack_pops=1), (_TWO_WORDS, Condition("the root has no head", lacking=Fact.TOP_IS_ROOT))
     ),
 }
 _SWAP_RULE = Rule(
     Effect(stack_pops=2, stack_push=S0, swaps=1, buffer_pushes=(NONE, S1)),
     (
         _TWO_WORDS,
-        Condition("the root stays after the last word", lacking=TOP_IS_ROOT),
-        Condition("these two words have been swapped before", given=SECOND_BEFORE_TOP),
-        Condition("the sentence has as many SWAPs as it may", given=MAY_SWAP),
+        Condition("the root stays after the last word", lacking=Fact.TOP_IS_ROOT),
+        Condition("these two words have been swapped before", given=Fact.SECOND_BEFORE_TOP),
+        Condition("the sentence has as many SWAPs as it may", given=Fact.MAY_SWAP),
     ),
 )
 

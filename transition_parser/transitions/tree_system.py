@@ -9,6 +9,7 @@ from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -19,14 +20,7 @@ from transition_parser.transitions.system import TransitionSystem
 
 
 class GoldTree:
-    """A gold tree, as lists indexed by the numbers of words and of the root.
-
-    heads: the head of each word, −1 for the root
-    last_child: the last dependent, −1 for none
-    children: the number of dependents
-    left, right: the LEFT-ARC and the RIGHT-ARC to each word
-    shift: the SHIFT of each word and of the root, see `TransitionSystem.shift`; only if words are given
-    """
+    """A gold tree, as lists indexed by the numbers of words and of the root."""
 
     def __init__(
         self,
@@ -36,12 +30,12 @@ class GoldTree:
     ) -> None:
         self.tree = tree
         self.root = n = len(tree)
-        self.heads = [*(head - 1 if head else n for head in tree.heads), -1]
+        self.heads = [*(head - 1 if head else n for head in tree.heads), -1]  # −1: the head of the root
         self.left = [_action(Kind.LEFT_ARC, relation) for relation in tree.relations]
         self.right = [_action(Kind.RIGHT_ARC, relation) for relation in tree.relations]
-        self.shift = [*map(shift, words), Action(Kind.SHIFT)]
-        self.last_child = [-1] * (n + 1)
-        self.children = [0] * (n + 1)
+        self.shift = [*map(shift, words), Action(Kind.SHIFT)]  # see `TransitionSystem.shift`; only if words are given
+        self.last_child = [-1] * (n + 1)  # the last dependent of each word, −1 for none
+        self.children = [0] * (n + 1)  # the number of dependents
         for word, head in enumerate(self.heads[:-1]):
             self.last_child[head] = word
             self.children[head] += 1
@@ -71,17 +65,11 @@ def _action(kind: Kind, relation: str) -> Action:
 
 
 class Items(NamedTuple):
-    """A configuration without its arcs.
+    """A configuration without its arcs, and the tree to be built."""
 
-    stack: words, bottom first
-    headless: the words of the stack that have no head, bottom first
-    buffer: words, without the root
-    gold: the tree to be built
-    """
-
-    stack: Sequence[int]
-    headless: Sequence[int]
-    buffer: Collection[int]
+    stack: Sequence[int]  # bottom first
+    headless: Sequence[int]  # the words of the stack that have no head, bottom first
+    buffer: Collection[int]  # without the root
     gold: GoldTree
 
     @property
@@ -129,10 +117,7 @@ class State(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """The arc and the moves of an action. A field that names a word holds S0, S1 or B0, or NONE for no word.
-
-    The words are those before the action.
-    """
+    """The arc and the moves of an action. S0, S1 or B0 (or NONE) name words as they are before the action."""
 
     dependent: int = NONE
     head: int = NONE
@@ -147,27 +132,28 @@ SHIFT_EFFECT = Effect(stack_push=B0, buffer_pops=1)
 Facts = TypeVar("Facts", int, Any)  # the facts of one state, or an array of the facts of many states
 
 
-# The facts about a state that legality depends on, as bits of one number; kernels number them in the same way.
-FACTS = 12
-(
-    FRONT_IS_ROOT,
-    SOME,  # the stack is not empty
-    TWO,  # the stack holds two words or more
-    HAS_BUFFER,  # the buffer is not empty
-    TOP_IS_ROOT,
-    TOP_BEFORE_FRONT,  # the top comes before the front in the sentence
-    SECOND_BEFORE_TOP,  # the second word comes before the top in the sentence
-    MAY_SWAP,  # the limit on SWAPs is not reached
-    FRONT_IS_LAST,  # the last word of the sentence is at the front of the buffer; from here on if `Spec.reads_arcs`
-    TOP_HAS_HEAD,
-    NONE_HEADLESS,  # every word on the stack has a head
-    ONE_HEADLESS,  # exactly one word on the stack has no head
-) = (1 << bit for bit in range(FACTS))
+class Fact(IntEnum):
+    """The facts about a state that legality depends on, as bits of one number; kernels number them in the same way."""
+
+    FRONT_IS_ROOT = 1 << 0
+    SOME = 1 << 1  # the stack is not empty
+    TWO = 1 << 2  # the stack holds two words or more
+    HAS_BUFFER = 1 << 3  # the buffer is not empty
+    TOP_IS_ROOT = 1 << 4
+    TOP_BEFORE_FRONT = 1 << 5  # the top comes before the front in the sentence
+    SECOND_BEFORE_TOP = 1 << 6  # the second word comes before the top in the sentence
+    MAY_SWAP = 1 << 7  # the limit on SWAPs is not reached
+    FRONT_IS_LAST = 1 << 8  # the last word of the sentence is at the front; from here on only with `Spec.reads_arcs`
+    TOP_HAS_HEAD = 1 << 9
+    NONE_HEADLESS = 1 << 10  # every word on the stack has a head
+    ONE_HEADLESS = 1 << 11  # exactly one word on the stack has no head
+
+
 FACTS_WITHOUT_ARCS = 8
 
 
 class Condition(NamedTuple):
-    """A condition of an action: one of the facts `given` is there, or one of the facts `lacking` is not."""
+    """A condition of an action: some fact of `given` holds, or some fact of `lacking` does not."""
 
     otherwise: str  # the reason why the action is illegal where the condition does not hold
     given: int = 0
@@ -192,12 +178,17 @@ class Spec:
     rules: the kinds of the system's actions, each with its rule
     closes_on_stack: True where the derivation ends with an arc between S1 and the root at S0, False where it ends with
         an arc between S0 and the root at B0
-    reads_arcs: True where legality depends on the arcs built so far
+    reads_arcs: True where legality depends on the arcs built so far, and so on all facts
     """
 
     rules: Mapping[Kind, Rule]
     closes_on_stack: bool
     reads_arcs: bool = False
+
+    @property
+    def facts(self) -> int:
+        """The number of facts that legality depends on."""
+        return len(Fact) if self.reads_arcs else FACTS_WITHOUT_ARCS
 
     def why_illegal(self, kind: Kind, facts: int) -> str | None:
         """Return None where actions of a kind are legal with some label, else the reason why not."""
@@ -206,12 +197,12 @@ class Spec:
     def is_final(self, facts: Facts) -> Any:
         """Return True where the derivation is complete; an array for an array of facts."""
         if self.closes_on_stack:
-            return facts & (SOME | TWO | TOP_IS_ROOT) == SOME | TOP_IS_ROOT
-        return facts & (SOME | FRONT_IS_ROOT) == FRONT_IS_ROOT
+            return facts & (Fact.SOME | Fact.TWO | Fact.TOP_IS_ROOT) == Fact.SOME | Fact.TOP_IS_ROOT
+        return facts & (Fact.SOME | Fact.FRONT_IS_ROOT) == Fact.FRONT_IS_ROOT
 
     def left_arc_from_root(self, facts: Facts) -> Any:
         """Return True where the head of a left arc would be the root; an array for an array of facts."""
-        return facts & (TOP_IS_ROOT if self.closes_on_stack else FRONT_IS_ROOT) != 0
+        return facts & (Fact.TOP_IS_ROOT if self.closes_on_stack else Fact.FRONT_IS_ROOT) != 0
 
 
 @dataclass(frozen=True)
@@ -309,7 +300,7 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
         if reason:
             return reason
         if action.kind is Kind.SHIFT:
-            if facts & FRONT_IS_ROOT:
+            if facts & Fact.FRONT_IS_ROOT:
                 return None if action.label is None else "the root's SHIFT has no label"
             word = state.words[state.buffer[0]]
             due = self.shift(word)
@@ -326,12 +317,8 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
         return f"an arc from the root carries the relation {' or '.join(map(repr, sorted(self.roots.labels)))}"
 
     def apply(self, state: State, action: Action) -> State:
-        stack, buffer, heads, relations = (
-            list(state.stack),
-            list(state.buffer),
-            list(state.heads),
-            list(state.relations),
-        )
+        stack, buffer = list(state.stack), list(state.buffer)
+        heads, relations = list(state.heads), list(state.relations)
         _change(stack, buffer, heads, relations, self.spec.rules[action.kind].effect, action.label)
         return State(state.words, tuple(stack), tuple(buffer), tuple(heads), tuple(relations))
 
@@ -423,11 +410,7 @@ def _change(
 
 
 def _swapped(state: State, gold: GoldTree, on_stack: bool) -> tuple[list[int], set[int]]:
-    """Return the stack, and the buffer without the root, after all pending swaps.
-
-    A word of the stack goes back to the buffer if it follows, in projective order, a word above it or a word of the
-    buffer.
-    """
+    """Return the stack, and the buffer without the root, after all pending swaps of words out of order."""
     buffer = set(state.buffer) - {state.root}
     ahead = first = min(state.buffer, key=gold.rank.__getitem__, default=state.root)
     stack: list[int] = []
