@@ -1,6 +1,6 @@
 """The limits of search over AMR derivations, checked action by action."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 
 from transition_parser.graphs.amr import edge_of
@@ -8,9 +8,30 @@ from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_learning import _Use
-from transition_parser.transitions.amr_limits import SearchLimits, Sort, made_sort, role_given, sort_of
+from transition_parser.transitions.amr_limits import CONCEPT_SORTS, SearchLimits, Sort, made_sort, role_given, sort_of
 from transition_parser.transitions.amr_state import ON_STACK, AmrState, Word, lemma_of, with_action
 
+# What training banks of six open corpora teach
+TARGETS: Mapping[str, frozenset[Sort]] = {
+    **{role: CONCEPT_SORTS | {Sort.NUMBER} for role in ("ARG1", "ARG3", "ARG4", "frequency", "quant", "unit")},
+    **{role: CONCEPT_SORTS | {Sort.NUMBER} for role in ("century", "decade", "quantity", "quarter", "year2")},
+    **{role: CONCEPT_SORTS | {Sort.NUMBER, Sort.STRING} for role in ("li", "mod", "op")},
+    "ARG2": CONCEPT_SORTS | {Sort.NUMBER, Sort.STRING, Sort.PLUS},
+    "value": frozenset({Sort.CONCEPT, Sort.NUMBER, Sort.STRING}),
+    "time": CONCEPT_SORTS | {Sort.STRING},
+    "era": CONCEPT_SORTS | {Sort.STRING},
+    "year": frozenset({Sort.CONCEPT, Sort.UNKNOWN, Sort.NUMBER}),
+    "month": frozenset({Sort.CONCEPT, Sort.UNKNOWN, Sort.NUMBER}),
+    "day": frozenset({Sort.CONCEPT, Sort.UNKNOWN, Sort.NUMBER}),
+    "polarity": frozenset({Sort.CONCEPT, Sort.UNKNOWN, Sort.MINUS}),
+    "polite": frozenset({Sort.PLUS}),
+    "mode": frozenset({Sort.IMPERATIVE, Sort.EXPRESSIVE, Sort.INTERROGATIVE}),
+}
+BEARERS: Mapping[str, frozenset[Sort]] = {
+    "ARG": frozenset({Sort.FRAME}),
+    "op": frozenset({Sort.CONCEPT, Sort.NAME}),
+    "snt": frozenset({Sort.SENTENCES}),
+}
 _ANY_WORD = Word("", "")
 _CLOSE = Action(Kind.CLOSE)
 

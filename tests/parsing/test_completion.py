@@ -2,9 +2,10 @@
 
 import pytest
 
+from tests.search_limits import TARGETS
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.parsing.completion import without, without_meaning
-from transition_parser.transitions.amr_limits import DEFAULT_LIMITS
+from transition_parser.transitions.amr_limits import SearchLimits
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ from transition_parser.transitions.amr_limits import DEFAULT_LIMITS
 )
 def test_what_says_nothing_is_left_out(penman, left):
     graph = parse_entry([penman]).graph
-    smaller, nodes, edges = without(graph, without_meaning(graph, DEFAULT_LIMITS))
+    smaller, nodes, edges = without(graph, without_meaning(graph, SearchLimits(9, 9, 9, targets=TARGETS)))
     assert smaller == (graph if left is None else parse_entry([left]).graph)
     assert [graph.labels[node] for node in nodes] == list(smaller.labels) and len(edges) == len(smaller.edges)
     assert smaller.is_connected()

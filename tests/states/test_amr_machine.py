@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.amr_walks import ACTIONS, EVOKING, FORMS, FRAMES, LEXICON
 from tests.conftest import without_kernels
-from tests.search_limits import doubles, is_unfit, last_arc, new_lacked, new_several, new_sorts, why_beyond
+from tests.search_limits import BEARERS, doubles, is_unfit, last_arc, new_lacked, new_several, new_sorts, why_beyond
 from tests.states.test_machine import SPECIAL
 from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.graphs.bank import parse_entry
@@ -23,7 +23,7 @@ from transition_parser.states.states import RANKS
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_limits import BEARERS, CONCEPT_SORTS, DEFAULT_LIMITS, SearchLimits, Sort
+from transition_parser.transitions.amr_limits import CONCEPT_SORTS, SearchLimits, Sort
 from transition_parser.transitions.amr_state import MAKE_NODES, AmrState, is_free
 
 ONCE = frozenset({"ARG0", "name", "op1", "polarity"})
@@ -183,7 +183,7 @@ def walk(shift_words, lexicon, sentences, rng, frames=None) -> None:
 
 
 @pytest.mark.parametrize("lexicon", [None, LEXICON])
-@pytest.mark.parametrize("limits", [LIMITS, OF_SORTS, SEVERAL, DEFAULT_LIMITS])
+@pytest.mark.parametrize("limits", [LIMITS, OF_SORTS, SEVERAL])
 @given(
     sentences=st.lists(st.lists(st.sampled_from(FORMS), min_size=1, max_size=6), min_size=1, max_size=4),
     seed=st.integers(0, 2**32),
@@ -332,7 +332,7 @@ def test_an_illegal_token_leaves_its_row_as_it_is():
 def test_the_kernel_unrolls_long_walks_as_the_machine_does(lexicon):
     """Hundreds of nodes on the stack, and some actions that are not legal."""
     rng = random.Random(1)
-    table = make_table(("a",), lexicon, DEFAULT_LIMITS, (*INVERSE, *MORE))
+    table = make_table(("a",), lexicon, None, (*INVERSE, *MORE))
     sentences = [[rng.choice(FORMS) for _ in range(rng.randrange(1, 60))] for _ in range(12)]
     machine, taken = machine_of(table, sentences), []
     while not machine.is_final().all() and len(taken) < 700:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.conftest import SAMPLE_AMR
-from tests.search_limits import why_beyond
+from tests.search_limits import BEARERS, TARGETS, why_beyond
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import parse_entry, read_bank
 from transition_parser.oracles.amr_check import derive
@@ -23,14 +23,12 @@ from transition_parser.transitions.amr_learning import (
     targets_of,
 )
 from transition_parser.transitions.amr_limits import (
-    BEARERS,
     CONCEPT_SORTS,
     CONSTANT_SORTS,
     DEFAULT_LIMITS,
     MOST_ROLES,
     ONCE,
     SECOND,
-    TARGETS,
     TOP,
     SearchLimits,
     Sort,

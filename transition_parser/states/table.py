@@ -489,7 +489,7 @@ def _parse(token: str, system: TransitionSystem) -> Action | None:
         return None
     known = action.kind in system.kinds
     if known and action.kind is Kind.FRAME:
-        known = isinstance(system, AmrSystem) and system.frames is not None and action in system.frames
+        known = isinstance(system, AmrSystem) and system.frames is not None and action in system.frames.known
     if known and action.kind is Kind.SHIFT and action.label is not None:
         known = action.label in system.shift_words
     if known and _is_arc(action):

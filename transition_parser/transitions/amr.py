@@ -222,21 +222,8 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
     name = "amr"
     confidences = ("node_scores", "edge_scores")
     kinds: tuple[Kind, ...] = (
-        Kind.SHIFT,
-        Kind.MERGE,
-        Kind.PRED,
-        Kind.VALUE,
-        Kind.COPY_LEMMA,
-        Kind.COPY_SENSE01,
-        Kind.COPY_WORD,
-        Kind.ENTITY,
-        Kind.DEPENDENT,
-        Kind.LA,
-        Kind.RA,
-        Kind.REDUCE,
-        Kind.SWAP,
-        Kind.ROOT,
-        Kind.CLOSE,
+        *(Kind.SHIFT, Kind.MERGE, Kind.PRED, Kind.VALUE, Kind.COPY_LEMMA, Kind.COPY_SENSE01, Kind.COPY_WORD),
+        *(Kind.ENTITY, Kind.DEPENDENT, Kind.LA, Kind.RA, Kind.REDUCE, Kind.SWAP, Kind.ROOT, Kind.CLOSE),
     )
     projective_only = False
     has_lexicon = True
@@ -264,17 +251,13 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         return {words[place].lemma, *(lemma for lemma in evoked if lemma is not None)}
 
     def initial(self, sentence: Sequence[Word]) -> AmrState:
-        """Return the configuration before the first action.
-
-        sentence: at least one word
-        """
         if not sentence:
             raise ValueError("a sentence needs at least one word")
         return AmrState.initial(sentence)
 
     def why_illegal(self, state: AmrState, action: Action) -> str | None:
         if action.kind not in self.kinds:
-            return self._unknown(action)
+            return f"{self.name} has no {action.kind.value}"
         if state.closed:
             return "the graph is closed"
         for holds, otherwise in CONDITIONS[action.kind]:
@@ -283,7 +266,16 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         if action.kind is Kind.SHIFT:
             due = self.shift(state.words[state.position].form)
             return None if action == due else f"the word at the front of the buffer asks for {due}"
-        return self._why_unseen(state, action)
+        if action.kind is Kind.FRAME and self.frames is not None:
+            if action not in self.frames.known:
+                return f"no frame of the table is named by {action}"
+            if not is_free(state) and action not in self.frames.of_span(state.span, state.words[state.position :]):
+                return f"{key(state.span)!r} evokes no frame that {action} names"
+            return None
+        if self.lexicon is None or not is_listed(action) or is_free(state):
+            return None
+        known = self.lexicon.get(key(state.span), ())
+        return None if action in known else f"training has not seen {action} with {key(state.span)!r}"
 
     def apply(self, state: AmrState, action: Action) -> AmrState:
         if action.kind is Kind.FRAME and self.frames is not None:
@@ -294,7 +286,6 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         return state.closed
 
     def result(self, state: AmrState) -> AmrGraph:
-        """Return the graph of a final state, its nodes in the order of their creation."""
         nodes = kept(state)
         place = {old: new for new, old in enumerate(nodes)}
         return AmrGraph(
@@ -330,18 +321,6 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
                 yield from self.frames.all
             elif kind not in NAMING:
                 yield Action(kind)
-
-    def _why_unseen(self, state: AmrState, action: Action) -> str | None:
-        if action.kind is Kind.FRAME and self.frames is not None:
-            if action not in self.frames:
-                return f"no frame of the table is named by {action}"
-            if not is_free(state) and action not in self.frames.of_span(state.span, state.words[state.position :]):
-                return f"{key(state.span)!r} evokes no frame that {action} names"
-            return None
-        if self.lexicon is None or not is_listed(action) or is_free(state):
-            return None
-        known = self.lexicon.get(key(state.span), ())
-        return None if action in known else f"training has not seen {action} with {key(state.span)!r}"
 
 
 def _most_actions(words: int, arcs: int, swaps: int, nodes: int) -> int:

@@ -26,9 +26,6 @@ class FrameActions:
     The label of an action is the sense and, unless the frame has the span's own lemma, the route: the way in which the
     span evokes the frame (a field of `Evoked`). A single word that is not in the table evokes a frame of its own lemma
     with the sense 01, because corpora have frames that the table lacks.
-
-    sets: the sets of actions that can be the FRAME actions of a span (`of_span`); a few of them belong to no span
-    all: the actions of all these sets, sorted
     """
 
     def __init__(self, table: Frames) -> None:
@@ -36,22 +33,25 @@ class FrameActions:
         self._of_senses: dict[tuple[tuple[str, ...], ...], frozenset[Action]] = {}
 
     @cached_property
-    def sets(self) -> set[frozenset[Action]]:  # takes a while: a model's `ActionTable` is stored with it
+    def sets(self) -> set[frozenset[Action]]:
+        """The sets that can be the FRAME actions of a span. They take a while: a model has its table stored with it."""
         derived = {self._actions(Evoked(None, None, *two_of(lemmas))) for lemmas in {*self.table.words().values()}}
         unknown = {frozenset(), self._actions(Evoked(_OWN))}
         return derived.union(unknown, *map(self.sets_of, self.spans))
 
     @cached_property
     def all(self) -> tuple[Action, ...]:
+        """The actions of all `sets`, sorted."""
         return tuple(sorted({action for actions in self.sets for action in actions}, key=str))
 
     def __reduce__(self) -> tuple:
         """Return a recipe for `pickle`, so that other processes make the actions anew from their table."""
         return frame_actions, (self.table,)
 
-    def __contains__(self, action: object) -> bool:
-        """Return True for an action that names a frame of some span."""
-        return action in self._known
+    @cached_property
+    def known(self) -> frozenset[Action]:
+        """The actions that name a frame of some span."""
+        return frozenset(self.all)
 
     def evoked(self, span: Sequence[Word], following: Sequence[Word]) -> Evoked:
         """Return the lemmas of the frames that a span evokes."""
@@ -59,33 +59,22 @@ class FrameActions:
         return _evoked_by(self, tuple(span), particle)
 
     def of_span(self, span: Sequence[Word], following: Sequence[Word]) -> frozenset[Action]:
-        """Return the actions that name the frames of a span. The parameters are those of `evoked`."""
+        """Return the actions that name the frames of a span."""
         return self._actions(self.evoked(span, following))
 
     def concept(self, action: Action, span: Sequence[Word], following: Sequence[Word]) -> str:
-        """Return the concept that an action makes of a span.
-
-        A frame that nothing evokes, in a sentence without any concept, gets the lemma of the span, or `thing`.
-        """
+        """Return the concept that an action makes of a span."""
         sense, route = parts_of(action)
         return f"{getattr(self.lemmas(span, following), route)}-{sense}"
 
     def lemmas(self, span: Sequence[Word], following: Sequence[Word]) -> Evoked:
-        """Return the lemma of the concept that FRAME makes of a span by each route.
-
-        A route by which the span evokes nothing gets the lemma of the span, or `thing`. Parameters: see `evoked`.
-        """
+        """Return the lemma that FRAME gives by each route; where nothing is evoked, the span's own, or `thing`."""
         symbols = all(word.lemma_is_symbol for word in span)
         otherwise = "-".join(word.lemma for word in span) if symbols else _DEFAULT
         return Evoked(*(lemma or otherwise for lemma in self.evoked(span, following)))
 
     def lacked(self, concept: str) -> frozenset[str]:
-        """Return the roles `ARGn` that a concept's frame does not have; none for concepts that the table lacks.
-
-        >>> from transition_parser.text.frames import packaged
-        >>> sorted(frame_actions(packaged()).lacked("arrive-01"))[:2]
-        ['ARG0', 'ARG5']
-        """
+        """Return the roles `ARGn` that a concept's frame does not have; none for concepts that the table lacks."""
         match = _CONCEPT.fullmatch(concept)
         if match is None or match[2] not in self.table.senses(match[1]):
             return frozenset()
@@ -125,10 +114,6 @@ class FrameActions:
         """The keys of several words in `spans`."""
         forms = [word.split("_") for word in self.table.words() if "_" in word]
         return frozenset(map(" ".join, chain(forms, map(lemmatise, forms))))
-
-    @cached_property
-    def _known(self) -> frozenset[Action]:
-        return frozenset(self.all)
 
     @cached_property
     def forms_of(self) -> dict[str, list[list[str]]]:

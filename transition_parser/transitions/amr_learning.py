@@ -1,7 +1,4 @@
-"""The limits of search over AMR derivations (`amr_limits`), learned from training graphs and their derivations.
-
-Rare cases in the graphs count as annotators' slips.
-"""
+"""The limits of search over AMR derivations (`amr_limits`), learned from training; rare cases count as slips."""
 
 from __future__ import annotations
 
@@ -54,11 +51,7 @@ _BEARERS_IN = 100
 def learned(
     derivations: Iterable[Sequence[Action]], graphs: Iterable[AmrGraph] = (), frames: FrameActions | None = None
 ) -> SearchLimits:
-    """Return limits that let search find the given derivations unless they repeat an action unusually often.
-
-    An action may make up to n nodes of one span: n is the largest number that it makes in at least one in `_SPANS_IN`
-    of its spans. A labelled action may always make two. Without `frames`, the derivations have no FRAME actions.
-    """
+    """Return limits that let search find the given derivations unless they repeat an action unusually often."""
     graphs = list(graphs)
     nodes = swaps = 0
     span = 1
@@ -70,7 +63,10 @@ def learned(
             span = max(span, made.total())
             for action, count in made.items():
                 made_of.setdefault(action, Counter())[count] += 1
-    repeats = {action: _usual(counts) for action, counts in made_of.items()}
+    repeats = {}
+    for action, counts in made_of.items():
+        most = (n for n in counts if _SPANS_IN * sum(c for m, c in counts.items() if m >= n) >= counts.total())
+        repeats[action] = max(most)
     labelled = (*_LABELLED, Kind.FRAME) if any(action.kind is Kind.FRAME for action in repeats) else _LABELLED
     kinds = dict.fromkeys(map(Action, labelled), _REPEATS)
     listed = {action: n for action, n in sorted(repeats.items(), key=str) if action.label is None or n > _REPEATS}
@@ -90,27 +86,13 @@ def learned(
     )
 
 
-def _usual(counts: Counter[int]) -> int:
-    """Return the largest n such that at least one in `_SPANS_IN` of the counted numbers is n or more."""
-    reached = 0
-    for number in sorted(counts, reverse=True):
-        reached += counts[number]
-        if _SPANS_IN * reached >= counts.total():
-            return number
-    raise ValueError("there are no numbers")
-
-
 class _Use(NamedTuple):
-    """The counts of a derivation that the limits apply to.
-
-    words, nodes, swaps: the numbers of words, nodes and SWAPs
-    spans: for each span, how often each action made a node of it
-    """
+    """The numbers of a derivation that the limits apply to."""
 
     words: int
     nodes: int
     swaps: int
-    spans: list[Counter[Action]]
+    spans: list[Counter[Action]]  # for each span, how often each action made a node of it
 
     @classmethod
     def from_actions(cls, actions: Sequence[Action]) -> _Use:
@@ -126,22 +108,18 @@ class _Use(NamedTuple):
 
 
 def borne_several(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[str]]:
-    """Return lemma → the numbered roles that several edges from one node of this lemma may have (`_OFTEN`, `_ONE_OF`).
-
-    By AMR's definition only one edge from a node has a given numbered role. Yet in Bio AMR a third of the nodes
-    `phosphorylate-01` have `:ARG3` twice.
-    """
+    """Return lemma → the numbered roles that several edges from one of its nodes may have (`_OFTEN`, `_ONE_OF`)."""
     nodes: Counter[tuple[str, str]] = Counter()
     twice: Counter[tuple[str, str]] = Counter()
     for lemma, role, count in _borne(graphs):
         if family(role):
             nodes[lemma, role] += 1
             twice[lemma, role] += count > 1
-    several: dict[str, frozenset[str]] = {}
+    several: dict[str, set[str]] = {}
     for (lemma, role), count in sorted(twice.items()):
         if count >= _OFTEN and _ONE_OF * count >= nodes[lemma, role]:
-            several[lemma] = several.get(lemma, frozenset()) | {role}
-    return several
+            several.setdefault(lemma, set()).add(role)
+    return {lemma: frozenset(roles) for lemma, roles in several.items()}
 
 
 def borne_once(graphs: Iterable[AmrGraph], several: Mapping[str, Collection[str]] | None = None) -> frozenset[str]:
@@ -180,16 +158,14 @@ def targets_of(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[Sort]]:
         for _source, role, target in graph.edges:
             sort = sort_of(graph.labels[target], target in graph.constants)
             seen.setdefault(role_of_constants(role), Counter())[sort] += 1
-    targets = {role: _targets(sorts) for role, sorts in sorted(seen.items())}
-    return {role: sorts for role, sorts in targets.items() if sorts & CONSTANT_SORTS}
-
-
-def _targets(sorts: Counter[Sort]) -> frozenset[Sort]:
-    constants = Counter({sort: count for sort, count in sorts.items() if sort in CONSTANT_SORTS})
-    frequent = _frequent(constants, _TARGETS_IN) & _frequent(sorts, _EDGES_IN)
-    if sorts.total() < _SEEN or 4 * constants.total() < 3 * sorts.total():
-        return frequent | CONCEPT_SORTS
-    return frequent | (_frequent(sorts, _TARGETS_IN) & CONCEPT_SORTS)
+    targets = {}
+    for role, sorts in sorted(seen.items()):
+        constants = Counter({sort: count for sort, count in sorts.items() if sort in CONSTANT_SORTS})
+        found = _frequent(constants, _TARGETS_IN) & _frequent(sorts, _EDGES_IN)
+        if found:
+            any_concept = sorts.total() < _SEEN or 4 * constants.total() < 3 * sorts.total()
+            targets[role] = found | (CONCEPT_SORTS if any_concept else _frequent(sorts, _TARGETS_IN) & CONCEPT_SORTS)
+    return targets
 
 
 def bearers_of(graphs: Iterable[AmrGraph]) -> dict[str, frozenset[Sort]]:

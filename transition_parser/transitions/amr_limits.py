@@ -25,11 +25,9 @@ MOST_ROLES = 63  # search keeps the roles of a node as the bits of one number
 TOP, SECOND = -1, -2  # indices into the stack
 SWAPS_PER_WORD = 2
 
-# --- sorts of nodes -------------------------------------------------------------------------
-
 
 class Sort(Enum):
-    """The sort of a node, which is a class of concepts or of constants."""
+    """The sorts of nodes."""
 
     CONCEPT = "concept"  # without a frame
     FRAME = "frame"
@@ -72,10 +70,7 @@ def made_sort(action: Action) -> Sort | None:
     return {Kind.COPY_LEMMA: Sort.CONCEPT, Kind.COPY_SENSE01: Sort.FRAME, Kind.FRAME: Sort.FRAME}.get(action.kind)
 
 
-# --- roles ----------------------------------------------------------------------------------
-
 _NUMBERED = re.compile(r"(ARG|op|snt)\d+")
-_LISTS = "op"  # `:op1`, `:op2`, … lead to the same sorts; each `:ARGn` leads to sorts of its own
 
 
 def family(role: str) -> str | None:
@@ -85,8 +80,8 @@ def family(role: str) -> str | None:
 
 
 def role_of_constants(role: str) -> str:
-    """Return the key of a role in `TARGETS`: `op` for all `:opN`, otherwise the role itself."""
-    return _LISTS if family(role) == _LISTS else role
+    """Return the key of a role in `SearchLimits.targets`: `op` for all `:opN`, otherwise the role itself."""
+    return "op" if family(role) == "op" else role
 
 
 def is_plain(role: str) -> bool:
@@ -95,17 +90,13 @@ def is_plain(role: str) -> bool:
 
 
 class Ends(NamedTuple):
-    """The ends of the edge that LA, RA or DEPENDENT makes: each is `top`, `second` or `new`.
+    """The ends of the edge that LA, RA or DEPENDENT makes: each is `top`, `second` or `new`."""
 
-    role: the role of the edge in its normal direction, `ARG0` for `ARG0-of`, from `source` to `target`
-    written: the role in the action's label, perhaps an inverse role, to `dependent`; only this node may be a constant
-    """
-
-    role: str
+    role: str  # in its normal direction (`ARG0` for `ARG0-of`), from `source` to `target`
     source: str
     target: str
-    written: str
-    dependent: str
+    written: str  # the role in the action's label, perhaps an inverse role, to `dependent`
+    dependent: str  # only this node may be a constant
 
 
 def ends_of(action: Action) -> Ends | None:
@@ -124,9 +115,6 @@ def role_given(action: Action) -> tuple[int, str] | None:
     if ends is None or ends.source == "new":
         return None
     return TOP if ends.source == "top" else SECOND, ends.role
-
-
-# --- limits ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -252,9 +240,8 @@ def _sorts(names_of: Mapping[str, Sequence[str]], known: frozenset[Sort]) -> dic
     return {role: frozenset(by_name[name] for name in names) for role, names in names_of.items()}
 
 
-# Limits where none were learned. The counts are the maxima over the derivations of 7,628 graphs of nine open corpora;
-# `once` has the roles that AMR defines as borne once, and the most frequent of the other roles that at most one node in
-# hundreds bears twice in these corpora; `targets` and `bearers` were learned from the training banks of six of them.
+# Limits where none were learned: the maxima over the derivations of 7,628 graphs of nine open corpora, the roles that
+# AMR defines as borne once, and the most frequent other roles that one node in hundreds bears twice in these corpora.
 ONCE = frozenset(
     {
         *(f"ARG{i}" for i in range(10)),
@@ -265,26 +252,6 @@ ONCE = frozenset(
         *("year", "month", "day", "weekday"),
     }
 )
-TARGETS: Mapping[str, frozenset[Sort]] = {
-    **{role: CONCEPT_SORTS | {Sort.NUMBER} for role in ("ARG1", "ARG3", "ARG4", "frequency", "quant", "unit")},
-    **{role: CONCEPT_SORTS | {Sort.NUMBER} for role in ("century", "decade", "quantity", "quarter", "year2")},
-    **{role: CONCEPT_SORTS | {Sort.NUMBER, Sort.STRING} for role in ("li", "mod", "op")},
-    "ARG2": CONCEPT_SORTS | {Sort.NUMBER, Sort.STRING, Sort.PLUS},
-    "value": frozenset({Sort.CONCEPT, Sort.NUMBER, Sort.STRING}),
-    "time": CONCEPT_SORTS | {Sort.STRING},
-    "era": CONCEPT_SORTS | {Sort.STRING},
-    "year": frozenset({Sort.CONCEPT, Sort.UNKNOWN, Sort.NUMBER}),
-    "month": frozenset({Sort.CONCEPT, Sort.UNKNOWN, Sort.NUMBER}),
-    "day": frozenset({Sort.CONCEPT, Sort.UNKNOWN, Sort.NUMBER}),
-    "polarity": frozenset({Sort.CONCEPT, Sort.UNKNOWN, Sort.MINUS}),
-    "polite": frozenset({Sort.PLUS}),
-    "mode": frozenset({Sort.IMPERATIVE, Sort.EXPRESSIVE, Sort.INTERROGATIVE}),
-}
-BEARERS: Mapping[str, frozenset[Sort]] = {
-    "ARG": frozenset({Sort.FRAME}),
-    "op": frozenset({Sort.CONCEPT, Sort.NAME}),
-    "snt": frozenset({Sort.SENTENCES}),
-}
 DEFAULT_LIMITS = SearchLimits(
     nodes=30,
     swaps=33,
@@ -298,10 +265,6 @@ DEFAULT_LIMITS = SearchLimits(
         Action(Kind.DEPENDENT): 4,
     },
     once=ONCE,
-    targets=TARGETS,
-    bearers=BEARERS,
-    sentences_on_top=True,
-    roles_of_frames=True,
 )
 
 

@@ -1,6 +1,4 @@
-"""The words, the nodes and the configuration of the AMR machine, and the functions that apply actions to it.
-
-The labels of nodes are copied from the words of a span, or given by the label of an action."""
+"""The words, the nodes and the configuration of the AMR machine, and the functions that apply actions to it."""
 
 from __future__ import annotations
 
@@ -84,10 +82,7 @@ def is_constant(label: str) -> bool:
 
 
 def copied_value(forms: Sequence[str]) -> str:
-    """Return the constant that COPY_WORD makes: a number (`12000` for `12,000`, `13` for `thirteen`), or a string.
-
-    The string joins the words without spaces.
-    """
+    """Return the constant that COPY_WORD makes: a number (`12000` for `12,000`, `13` for `thirteen`), or a string."""
     text = _HYPHEN.sub(r"\1", "".join(forms))
     plain = text.replace(",", "") if _GROUPED.fullmatch(text) else text
     return plain if is_number(plain) else number_of(forms) or quoted(text)
@@ -117,33 +112,21 @@ class Node(NamedTuple):
 
 
 class AmrState(NamedTuple):
-    """A configuration. Words and nodes are numbered from 0.
-
-    position: the number of the next word in the buffer
-    first: the number of the first word of the current span, which ends before `position`
-    named: True where the current span has a node, and before the first SHIFT
-    nodes, edges, top: the partial graph
-    groups: the connected component of each node
-    stack: node numbers, the newest last
-    aside: the numbers of the nodes that SWAP set aside, in their former order on the stack
-    closed: True after CLOSE
-    arcs: the number of LA and RA since the last other action, or since a constant left the stack
-    arcs_left, swaps_left, nodes_left: how many more edges, SWAPs and nodes the sentence may have; see `limits_of`
-    """
+    """A configuration. Words and nodes are numbered from 0."""
 
     words: tuple[Word, ...]
-    position: int
-    first: int
-    named: bool
+    position: int  # the number of the next word in the buffer
+    first: int  # the number of the first word of the current span, which ends before `position`
+    named: bool  # True where the current span has a node, and before the first SHIFT
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
-    groups: tuple[int, ...]
-    stack: tuple[int, ...]
-    aside: tuple[int, ...]
+    groups: tuple[int, ...]  # the connected component of each node
+    stack: tuple[int, ...]  # node numbers, the newest last
+    aside: tuple[int, ...]  # the numbers of the nodes that SWAP set aside, in their former order on the stack
     top: int | None
-    closed: bool
-    arcs: int
-    arcs_left: int
+    closed: bool  # True after CLOSE
+    arcs: int  # the number of LA and RA since the last other action, or since a constant left the stack
+    arcs_left: int  # how many more edges, SWAPs and nodes the sentence may have; see `limits_of`
     swaps_left: int
     nodes_left: int
 
@@ -159,11 +142,7 @@ class AmrState(NamedTuple):
 
 
 def limits_of(n: int) -> tuple[int, int, int]:
-    """Return how many edges, SWAPs and nodes a sentence of n words may have.
-
-    Edges that connect two components do not count. In the open corpora of development, no sentence needs more than
-    2.4 n + 2 nodes.
-    """
+    """Return how many edges inside of components, SWAPs and nodes a sentence of n words may have."""
     return 4 * n + 16, 8 * n + 32, 3 * n + 6
 
 
@@ -233,10 +212,8 @@ def with_action(state: AmrState, action: Action) -> AmrState:
     if kind is Kind.REDUCE:
         return state._replace(stack=(*state.stack[:-2], state.stack[-1]))
     if kind is Kind.SWAP:
-        stack = (*state.stack[:-2], state.stack[-1])
-        return state._replace(
-            stack=stack, aside=(state.stack[-2], *state.aside), swaps_left=max(state.swaps_left - 1, 0)
-        )
+        stack, aside = (*state.stack[:-2], state.stack[-1]), (state.stack[-2], *state.aside)
+        return state._replace(stack=stack, aside=aside, swaps_left=max(state.swaps_left - 1, 0))
     if kind is Kind.ROOT:
         return state._replace(top=state.stack[-1])
     if kind is Kind.CLOSE:

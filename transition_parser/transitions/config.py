@@ -1,7 +1,4 @@
-"""The files `parser.json`, which names the transition system and its labels, and `lexicon.json`.
-
-`parser.json` lies beside the data and beside every model, because turning actions back into graphs needs it. For AMR,
-`lexicon.json` beside it has the actions that name nodes, values of `:wiki` and limits of search, all from training."""
+"""The files `parser.json` (the transition system and its labels) and, for AMR, `lexicon.json` beside it."""
 
 from __future__ import annotations
 
@@ -46,16 +43,10 @@ _LISTS = Key(
     lambda value: isinstance(value, dict) and all(map(is_texts, value.values())),
 )
 _LIMITS = {
-    "nodes": WHOLE_NUMBER,
-    "swaps": WHOLE_NUMBER,
-    "span": WHOLE_NUMBER,
-    "repeats": _COUNTS,
-    "once": TEXTS,
-    "several": _LISTS,
-    "targets": _LISTS,
-    "bearers": _LISTS,
-    "sentences_on_top": TRUTH,
-    "roles_of_frames": TRUTH,
+    **dict.fromkeys(("nodes", "swaps", "span"), WHOLE_NUMBER),
+    **{"repeats": _COUNTS, "once": TEXTS},
+    **dict.fromkeys(("several", "targets", "bearers"), _LISTS),
+    **dict.fromkeys(("sentences_on_top", "roles_of_frames"), TRUTH),
 }
 _Value = TypeVar("_Value")
 _WIKI = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s()"\\]+')  # a value in PENMAN notation: a string or a symbol

@@ -87,12 +87,6 @@ class TransitionSystem(ABC, Generic[W, S, G]):
             if problem:
                 raise ValueError(f"step {step}: {action}: {problem}")
             state = self.apply(state, action)
-        return self._finished(state, len(actions))
-
-    def _finished(self, state: S, steps: int) -> G:
         if not self.is_final(state):
-            raise ValueError(f"the derivation stops after {steps} actions, before its end")
+            raise ValueError(f"the derivation stops after {len(actions)} actions, before its end")
         return self.result(state)
-
-    def _unknown(self, action: Action) -> str:
-        return f"{self.name} has no {action.kind.value}"

@@ -6,8 +6,7 @@ tables of it (`states/machine.py`). Words are numbered from 0, with the root beh
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property, lru_cache
@@ -294,7 +293,7 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
 
     def why_illegal(self, state: State, action: Action) -> str | None:
         if action.kind not in self.spec.rules:
-            return self._unknown(action)
+            return f"{self.name} has no {action.kind.value}"
         facts = self._facts(state)
         reason = self.spec.why_illegal(action.kind, facts)
         if reason:
@@ -317,25 +316,23 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
         return f"an arc from the root carries the relation {' or '.join(map(repr, sorted(self.roots.labels)))}"
 
     def apply(self, state: State, action: Action) -> State:
+        effect = self.spec.rules[action.kind].effect
         stack, buffer = list(state.stack), list(state.buffer)
         heads, relations = list(state.heads), list(state.relations)
-        _change(stack, buffer, heads, relations, self.spec.rules[action.kind].effect, action.label)
+        named = _named_words(stack, buffer)
+        if effect.dependent:
+            heads[named[effect.dependent]] = named[effect.head]
+            relations[named[effect.dependent]] = action.label
+        if effect.stack_pops:
+            del stack[-effect.stack_pops :]
+        if effect.stack_push:
+            stack.append(named[effect.stack_push])
+        if effect.buffer_pops:
+            del buffer[0]
+        for word in effect.buffer_pushes:
+            if word:
+                buffer.insert(0, named[word])
         return State(state.words, tuple(stack), tuple(buffer), tuple(heads), tuple(relations))
-
-    def replay(self, words: Sequence[str], actions: Sequence[Action]) -> DependencyTree:
-        """Return the tree that a whole derivation builds, as in `TransitionSystem`.
-
-        One state changes in place, because in a long sentence with many SWAPs copies would take most of the time.
-        """
-        words, _, positions, no_heads, no_relations = self.initial(words)
-        stack, buffer, heads, relations = list[int](), deque(positions), list(no_heads), list(no_relations)
-        state = State(words, stack, buffer, heads, relations)
-        for step, action in enumerate(actions):
-            problem = self.why_illegal(state, action)
-            if problem:
-                raise ValueError(f"step {step}: {action}: {problem}")
-            _change(stack, buffer, heads, relations, self.spec.rules[action.kind].effect, action.label)
-        return self._finished(state, len(actions))
 
     def may_attach(self, state: State) -> Sequence[int]:
         """Return the words that could get a head from an arc in this state.
@@ -383,30 +380,6 @@ def _named_words(stack: Sequence[int], buffer: Sequence[int]) -> tuple[int, int,
     """Return the words NONE, S0, S1 and B0; −1 where there is no such word."""
     size = len(stack)
     return -1, stack[-1] if size else -1, stack[-2] if size > 1 else -1, buffer[0] if buffer else -1
-
-
-def _change(
-    stack: list[int],
-    buffer: MutableSequence[int],
-    heads: list[int],
-    relations: list[str | None],
-    effect: Effect,
-    label: str | None,
-) -> None:
-    """Change a state, in place, by the effect of a legal action."""
-    named = _named_words(stack, buffer)
-    if effect.dependent:
-        heads[named[effect.dependent]] = named[effect.head]
-        relations[named[effect.dependent]] = label
-    if effect.stack_pops:
-        del stack[-effect.stack_pops :]
-    if effect.stack_push:
-        stack.append(named[effect.stack_push])
-    if effect.buffer_pops:
-        del buffer[0]
-    for word in effect.buffer_pushes:
-        if word:
-            buffer.insert(0, named[word])
 
 
 def _swapped(state: State, gold: GoldTree, on_stack: bool) -> tuple[list[int], set[int]]:
