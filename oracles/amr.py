@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from transition_parser.graphs.amr import AmrGraph, Edge, named
 from transition_parser.transitions import Action, Kind
-from transition_parser.transitions.action import joined
+from transition_parser.transitions.action import joined, labelled
 from transition_parser.transitions.amr import ARCS_IN_A_ROW, AmrSystem
 from transition_parser.transitions.amr_state import (
     JOINED,
@@ -350,7 +349,7 @@ class _Writer:
         label = self.graph.labels[node]
         if node in self.graph.constants:
             copied = all(word.form_is_plain for word in words) and copied_value([word.form for word in words]) == label
-            return Action(Kind.COPY_WORD) if copied else _action(Kind.VALUE, label)
+            return Action(Kind.COPY_WORD) if copied else labelled(Kind.VALUE, label)
         frames = self.system.frames
         frame = frames and frames.naming(label, words, self.words[span[1] + 1 :])
         if frame:
@@ -360,7 +359,7 @@ class _Writer:
             for kind in (Kind.COPY_LEMMA, Kind.COPY_SENSE01):
                 if kind in self.system.kinds and copied_concept(lemmas, kind) == label:
                     return Action(kind)
-        return _action(Kind.PRED, label)
+        return labelled(Kind.PRED, label)
 
     def _meet(self, node: int, span: Span) -> None:
         """Record the actions that build the edges between the new node and its neighbours on the stack.
@@ -376,7 +375,7 @@ class _Writer:
             if edges:
                 wanted -= 1
                 for edge in edges:
-                    self._say(_action(Kind.LA if edge.source == node else Kind.RA, edge.role), span)
+                    self._say(labelled(Kind.LA if edge.source == node else Kind.RA, edge.role), span)
                 self._close(node, other)
                 if node in constants:
                     return
@@ -394,8 +393,3 @@ class _Writer:
                 break
             index -= 1
         stack.append(node)
-
-
-@lru_cache(maxsize=65536)
-def _action(kind: Kind, label: str) -> Action:
-    return Action(kind, label)

@@ -25,8 +25,7 @@ from transition_parser.text.word_vectors import save_words
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import FrameActions
-from transition_parser.transitions.amr_learning import learned
-from transition_parser.transitions.amr_limits import SearchLimits, breach
+from transition_parser.transitions.amr_limits import SearchLimits, breach, learned
 from transition_parser.transitions.amr_state import MAKE_NODES, is_listed, key
 from transition_parser.transitions.config import Lexicon, ParserConfig, wiki_keys
 

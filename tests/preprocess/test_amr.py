@@ -120,7 +120,7 @@ def test_lexicon(tmp_path):
             "span": 1,
             "repeats": {"PRED": 2, "VALUE": 2, "DEPENDENT": 2, "FRAME": 2, "COPY_LEMMA": 1},
             "once": [],  # none was seen often enough
-            "targets": values["limits"]["targets"],  # of constants: tests/transitions/test_amr_learning.py
+            "targets": values["limits"]["targets"],  # of constants: tests/transitions/test_amr_limits.py
             "bearers": {},
             "sentences_on_top": False,
             "several": {},

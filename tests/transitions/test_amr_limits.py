@@ -13,15 +13,6 @@ from transition_parser.preprocess.aligner.aligner import aligned, train_table
 from transition_parser.text.frames import packaged
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr_frames import frame_actions
-from transition_parser.transitions.amr_learning import (
-    bearers_of,
-    borne_once,
-    borne_several,
-    keep_to_frames,
-    learned,
-    sentences_are_tops,
-    targets_of,
-)
 from transition_parser.transitions.amr_limits import (
     CONCEPT_SORTS,
     CONSTANT_SORTS,
@@ -32,10 +23,17 @@ from transition_parser.transitions.amr_limits import (
     TOP,
     SearchLimits,
     Sort,
+    bearers_of,
+    borne_once,
+    borne_several,
     is_plain,
+    keep_to_frames,
+    learned,
     made_sort,
     role_given,
+    sentences_are_tops,
     sort_of,
+    targets_of,
 )
 from transition_parser.transitions.amr_state import Word
 

@@ -76,6 +76,12 @@ class Action:
         return tuple(map(unquote, (self.label or "").split(",")))
 
 
+@lru_cache(maxsize=65536)
+def labelled(kind: Kind, label: str) -> Action:
+    """Return the action with a label, the same object each time."""
+    return Action(kind, label)
+
+
 def joined(*parts: str) -> str:
     """Return one label made of several parts, which may hold any text."""
     return ",".join(part.replace("%", "%25").replace(",", "%2C") for part in parts)

@@ -1,7 +1,6 @@
 """The base class of the systems that build dependency trees, their configuration, and the form of their rules.
 
-A system says its rules once, as a `Spec`. The pure-Python machine here interprets it, and the batched machine makes
-tables of it (`states/machine.py`). Words are numbered from 0, with the root behind the last word."""
+A system says its rules once, as a `Spec`, which the machine here interprets and `states/machine.py` makes tables of."""
 
 from __future__ import annotations
 
@@ -9,12 +8,12 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.action import Action, Kind, labelled
 from transition_parser.transitions.system import TransitionSystem
 
 
@@ -30,8 +29,8 @@ class GoldTree:
         self.tree = tree
         self.root = n = len(tree)
         self.heads = [*(head - 1 if head else n for head in tree.heads), -1]  # −1: the head of the root
-        self.left = [_action(Kind.LEFT_ARC, relation) for relation in tree.relations]
-        self.right = [_action(Kind.RIGHT_ARC, relation) for relation in tree.relations]
+        self.left = [labelled(Kind.LEFT_ARC, relation) for relation in tree.relations]
+        self.right = [labelled(Kind.RIGHT_ARC, relation) for relation in tree.relations]
         self.shift = [*map(shift, words), Action(Kind.SHIFT)]  # see `TransitionSystem.shift`; only if words are given
         self.last_child = [-1] * (n + 1)  # the last dependent of each word, −1 for none
         self.children = [0] * (n + 1)  # the number of dependents
@@ -56,11 +55,6 @@ class GoldTree:
     def projective(self) -> bool:
         """True where `rank` is the order of the sentence."""
         return all(a < b for a, b in pairwise(self.rank))
-
-
-@lru_cache(maxsize=4096)
-def _action(kind: Kind, relation: str) -> Action:
-    return Action(kind, relation)
 
 
 class Items(NamedTuple):
@@ -91,22 +85,15 @@ NONE, S0, S1, B0 = range(4)  # no word, the top of the stack, the word below it,
 
 
 class State(NamedTuple):
-    """A configuration.
+    """A configuration. Words are numbered from 0, and the artificial root follows the last word.
 
-    Words are numbered from 0. The artificial root follows the last word and has the next number (Ballesteros and Nivre
-    2013, "Going to the Roots").
-
-    words: the forms
-    stack: words, bottom first
-    buffer: words, front first
-    heads: the head of each word, `NO_HEAD` where it has none yet
-    relations: the relation of each word to its head, None where it has none yet
+    Source: Ballesteros and Nivre 2013, "Going to the Roots".
     """
 
     words: Sequence[str]
-    stack: Sequence[int]
-    buffer: Sequence[int]
-    heads: Sequence[int]
+    stack: Sequence[int]  # bottom first
+    buffer: Sequence[int]  # front first
+    heads: Sequence[int]  # `NO_HEAD` for words without a head
     relations: Sequence[str | None]
 
     @property
