@@ -1,23 +1,20 @@
 """Sentences that a labeller of characters finds: nothing is lost, and stretches and windows change nothing."""
 
 import zlib
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.text.test_tokens import TEXTS, shown
-from transition_parser.text import learned_segmentation
 from transition_parser.text.learned_segmentation import (
     Boundary,
     LearnedSegmenter,
     MultiWords,
-    Unit,
-    Units,
     WrittenSentence,
     WrittenToken,
     labelled,
+    units,
 )
 from transition_parser.text.segmentation import length
 from transition_parser.text.tokens import Token
@@ -40,7 +37,7 @@ STRETCHES = st.integers(1, 40)
 
 def sentences(text: str, stretch: int = 1 << 14, longest: int = 4000, segmenter: LearnedSegmenter = SEGMENTER) -> list:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learned_segmentation, "STRETCH", stretch)
+        patch.setattr(LearnedSegmenter, "stretch", stretch)
         return list(segmenter.sentences(text.split("\n"), longest))
 
 
@@ -68,7 +65,7 @@ def test_tokens_of_one_sentence_do_not_depend_on_stretches(text, stretch):
     whole = [*SEGMENTER.tokens(text)]
     assert "".join(shown(token.form) for token in whole) == shown(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learned_segmentation, "STRETCH", stretch)
+        patch.setattr(LearnedSegmenter, "stretch", stretch)
         assert [*SEGMENTER.tokens(text)] == whole
 
 
@@ -133,45 +130,31 @@ SENTENCES = st.lists(
 )
 
 
-def units_of(text: str, labels: bytes, cuts: list[int], holds_blanks: bool = True, most: int = 100) -> list[Unit]:
-    """The tokens of a paragraph that comes in the pieces between the cuts."""
-    units, found, used = Units(0, holds_blanks, most), [], 0
-    places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
-    for first, end in pairwise(places):
-        size = len("".join(text[first:end].split()))
-        found += units.read(text[first:end], labels[used : used + size])
-        used += size
-    return [*found, *units.rest()]
-
-
-@given(sentences=SENTENCES, cuts=st.lists(st.integers(0, 100)))
-def test_the_labels_of_sentences_give_their_tokens_back(sentences, cuts):
+@given(sentences=SENTENCES)
+def test_the_labels_of_sentences_give_their_tokens_back(sentences):
     paragraphs = list(labelled(sentences))
-    found = [unit for text, labels in paragraphs for unit in units_of(text, labels, cuts)]
+    found = [(text[u.start : u.end], u.label) for text, labels in paragraphs for u in units(text, labels, True, 100)]
     known = [(sentence, token) for sentence in sentences for token in sentence.tokens]
-    assert [unit.form for unit in found] == [token.form for _sentence, token in known]
-    for unit, (sentence, token) in zip(found, known, strict=True):
-        assert bool(unit.label & Boundary.SEVERAL) == (len(token.words) > 1)
-        assert bool(unit.label & Boundary.SENTENCE) == (token is sentence.tokens[-1])
+    assert [form for form, _label in found] == [token.form for _sentence, token in known]
+    for (_form, label), (sentence, token) in zip(found, known, strict=True):
+        assert bool(label & Boundary.SEVERAL) == (len(token.words) > 1)
+        assert bool(label & Boundary.SENTENCE) == (token is sentence.tokens[-1])
     opening = sum(sentence.opens_paragraph for sentence in sentences[1:])
     assert len(paragraphs) == (1 + opening if sentences else 0)
 
 
-@given(sentences=SENTENCES, cuts=st.lists(st.integers(0, 100)), most=st.integers(1, 5), blanks=st.booleans())
-def test_tokens_are_where_they_say_and_no_longer_than_allowed(sentences, cuts, most, blanks):
+@given(sentences=SENTENCES, most=st.integers(1, 5), blanks=st.booleans())
+def test_tokens_hold_all_characters_and_are_no_longer_than_allowed(sentences, most, blanks):
     for text, labels in labelled(sentences):
-        found = units_of(text, labels, cuts, blanks, most)
-        assert found == units_of(text, labels, [], blanks, most)
-        assert "".join(unit.space + unit.form for unit in found) == text
-        for unit in found:
-            assert text[unit.start : unit.start + len(unit.form)] == unit.form
-            assert len(unit.form) <= most and (blanks or " " not in unit.form)
+        forms = [text[unit.start : unit.end] for unit in units(text, labels, blanks, most)]
+        assert "".join("".join(forms).split()) == "".join(text.split())
+        assert all(len(form) <= most and (blanks or " " not in form) for form in forms)
 
 
 def test_only_a_single_blank_may_stand_inside_a_token():
     for space in ("  ", "\n", "\t", " \n"):
-        assert [unit.form for unit in units_of(f"20{space}000", b"\0\0\0\0\1", [])] == ["20", "000"]
-    assert [unit.form for unit in units_of("20\u00a0000", b"\0\0\0\0\1", [])] == ["20\u00a0000"]
+        assert len([*units(f"20{space}000", b"\0\0\0\0\1", True, 9)]) == 2
+    assert len([*units("20\u00a0000", b"\0\0\0\0\1", True, 9)]) == 1
 
 
 DU, DES = ("de", "le"), ("de", "les")

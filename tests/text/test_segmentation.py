@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from tests.conftest import SAMPLE
 from tests.text.test_tokens import TEXTS, shown
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.text import segmentation
 from transition_parser.text.segmentation import ENGLISH, LONGEST, is_longer, length, places_to_divide, with_short_tokens
 from transition_parser.text.tokens import tokens
 
@@ -42,7 +41,7 @@ def test_long_paragraphs_are_divided_as_short_ones_are(stretch, between, monkeyp
     )
     whole = list(segmented(text))
     assert len(whole) > 10
-    monkeypatch.setattr(segmentation, "_STRETCH", stretch)
+    monkeypatch.setattr(type(ENGLISH), "stretch", stretch)
     assert list(segmented(text)) == whole
 
 
@@ -61,7 +60,7 @@ def test_a_paragraph_without_end_is_divided_before_it_is_read(line):
 @given(text=TEXTS)
 def test_sentences_are_divided_where_they_are_too_long(stretch, text):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(segmentation, "_STRETCH", stretch)
+        patch.setattr(type(ENGLISH), "stretch", stretch)
         some = list(segmented(text, longest=3))
     tokens = [token for sentence in some for token in sentence.tokens]
     assert "".join(shown(token.form) for token in tokens) == shown(text)

@@ -13,10 +13,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 from transition_parser.text.characters import Clusters
-from transition_parser.text.segmentation import LONG_WORD, LONGEST, ShownLines, TextSentence, length, stretches
+from transition_parser.text.segmentation import LONG_WORD, LONGEST, Segmenter, TextSentence
 from transition_parser.text.tokens import Token
 
 
@@ -83,77 +83,48 @@ def labelled(sentences: Iterable[WrittenSentence]) -> Iterator[Labelled]:
 
 
 class Unit(NamedTuple):
-    """A token, delimited by the labels of characters: its first character's position, its characters, the `Boundary`
-    at its last character, and the white space before it.
-    """
+    """A token that labels delimit: the places of its first character and behind its last one, and its `Boundary`."""
 
     start: int
-    form: str
+    end: int
     label: int
-    space: str
 
 
-_RUN = re.compile(r"\s+|\S+")
+_RUN = re.compile(r"\S+")
 _LABEL = re.compile(rb"[^\x00]")
 
 
-class Units:
-    """A builder of the tokens of a paragraph, which is read in chunks. The chunk sizes do not change the tokens.
+def units(
+    text: str, labels: bytes, holds_blanks: bool, most: int, is_end: bool = True, start: int = 0
+) -> Iterator[Unit]:
+    """Yield the tokens of a text from `start` on, each of up to `most` characters; a longer one is divided.
 
-    start: the position of the paragraph in the whole text
+    labels: for each character that is no white space, as far as they are known
     holds_blanks: True where a token may hold single blanks; a token never holds other white space
-    most: the maximum number of characters of a token; a longer one is divided
+    is_end: False where the text goes on, so that its last token may be unfinished
     """
-
-    def __init__(self, start: int, holds_blanks: bool, most: int) -> None:
-        self._here = self._start = start
-        self._holds_blanks, self._most = holds_blanks, most
-        self._space = self._form = self._inside = ""  # inside: white space after the unfinished token
-
-    def read(self, text: str, labels: bytes) -> Iterator[Unit]:
-        """Read the next characters, with a label for each that is no white space, and yield the complete tokens."""
-        used = 0
-        for match in _RUN.finditer(text):
-            run = match[0]
-            if not run.isspace():
-                yield from self._add(run, labels[used : used + len(run)])
-                used += len(run)
-            elif self._form:
-                self._inside += run
-            else:
-                self._space += run
-            self._here += len(run)
-
-    def rest(self) -> Iterator[Unit]:
-        """Yield the unfinished token, if there is one. White space or the end of the paragraph ends this token."""
-        if self._form:
-            yield self._unit(len(self._form), Boundary.END)
-
-    def _add(self, run: str, labels: bytes) -> Iterator[Unit]:
-        is_blank = len(self._inside) == 1 and unicodedata.category(self._inside) == "Zs"
-        if self._inside and not (self._holds_blanks and is_blank):
-            yield from self.rest()
-        first = 0
-        for match in _LABEL.finditer(labels):
-            yield from self._grow(run, first, match.end())
-            yield self._unit(len(self._form), labels[match.start()])
-            first = match.end()
-        if first < len(run):
-            yield from self._grow(run, first, len(run))
-
-    def _grow(self, run: str, first: int, end: int) -> Iterator[Unit]:
-        """Add the characters `first` ≤ i < `end` of `run` to the unfinished token. Yield parts if it is too long."""
-        if not self._form:
-            self._start = self._here + first
-        self._form, self._inside = self._form + self._inside + run[first:end], ""
-        while len(self._form) > self._most:
-            yield self._unit(self._most, Boundary.END)
-
-    def _unit(self, size: int, label: int) -> Unit:
-        unit = Unit(self._start, self._form[:size], label, self._space)
-        self._start, self._form = self._start + size, self._form[size:]
-        self._space, self._inside = ("", self._inside) if self._form else (self._inside, "")
-        return unit
+    used, first, end = 0, None, start  # first: of the unfinished token, whose last character is before `end`
+    for match in _RUN.finditer(text, start):
+        space = text[end : match.start()]
+        if first is not None and not (holds_blanks and len(space) == 1 and unicodedata.category(space) == "Zs"):
+            yield Unit(first, end, Boundary.END)
+            first = None
+        known = labels[used : used + len(match[0])]
+        for label in (*_LABEL.finditer(known), None):
+            first = match.start() if first is None else first
+            end = match.start() + (label.end() if label else len(known))
+            while end - first > most:
+                yield Unit(first, first + most, Boundary.END)
+                first += most
+            if label:
+                yield Unit(first, end, known[label.start()])
+                first = end
+        first = None if first == end else first
+        used += len(known)
+        if len(known) < len(match[0]):
+            return
+    if is_end and first is not None:
+        yield Unit(first, end, Boundary.END)
 
 
 Words = tuple[str, ...]
@@ -228,9 +199,6 @@ def _with_case(words: Words, form: str) -> Words:
     return (words[0][:1].upper() + words[0][1:], *words[1:]) if form[:1].isupper() and words else words
 
 
-STRETCH = 1 << 14  # the approximate number of characters that are labelled at once
-
-
 class Labeller(Protocol):
     """A network that labels characters."""
 
@@ -247,7 +215,7 @@ class Labeller(Protocol):
 
 
 @dataclass(frozen=True)
-class LearnedSegmenter:
+class LearnedSegmenter(Segmenter):
     """A segmenter that was trained on a treebank.
 
     labeller: the network
@@ -259,105 +227,51 @@ class LearnedSegmenter:
     multiwords: MultiWords
     holds_blanks: bool
 
+    stretch: ClassVar[int] = 1 << 14
+
     def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
         """Yield the sentences of a text. A long paragraph is read in stretches."""
-        shown = ShownLines(lines)
-        paragraph = None
-        for start, stretch, is_end in stretches(shown, STRETCH):
-            paragraph = paragraph or _Paragraph(self, start, longest)
-            for sentence in map(shown.written, paragraph.read(stretch, is_end)):
-                yield sentence._replace(tokens=tuple(map(self._with_words, sentence.tokens)))
-            paragraph = None if is_end else paragraph
+        for sentence in super().sentences(lines, longest):
+            yield sentence._replace(tokens=tuple(map(self._with_words, sentence.tokens)))
 
     def tokens(self, text: str) -> Iterator[Token]:
         """Yield the tokens of a text that is one sentence."""
-        clusters, paragraph = Clusters.of(text), _Paragraph(self, 0, LONGEST)
-        for first in range(0, len(clusters.shown), STRETCH):
-            end = first + STRETCH
-            for sentence in paragraph.read(clusters.shown[first:end], end >= len(clusters.shown)):
-                yield from (self._with_words(token.in_text(clusters)) for token in sentence.tokens)
+        clusters = Clusters.of(text)
+        found, _ends = self.read(clusters.shown, 0, True, LONGEST)
+        return (self._with_words(token.in_text(clusters)) for token in found)
 
     def _with_words(self, token: Token) -> Token:
-        """Return a token with its syntactic words, if `_Paragraph` left them out."""
-        if token.words:
+        """Return a token of the text as written; the words of several come from its form as written."""
+        if token.written is None:
             return token
         words = self.multiwords.words(token.form)
         return Token(token.start, words, None if "".join(words) == token.form else token.form)
 
+    def read(self, text: str, first: int, is_end: bool, longest: int) -> tuple[list[Token], list[int]]:
+        tokens, ends = [], []
+        labels = self._labels(text, first, is_end)
+        for unit in units(text, labels, self.holds_blanks, longest * LONG_WORD, is_end, first):
+            form = text[unit.start : unit.end]
+            several = unit.label & Boundary.SEVERAL
+            words = self.multiwords.words(form) if several else (form,)
+            tokens.append(Token(unit.start, words, form if several else None))
+            if unit.label & Boundary.SENTENCE:
+                ends.append(len(tokens))
+        ends = [end for end in ends if end < len(tokens)]  # it is not known what follows the last token
+        return tokens, [*ends, len(tokens)] if is_end and tokens else ends
 
-class _Paragraph:
-    """A builder of the sentences of one paragraph, whose text comes in stretches."""
+    def _labels(self, text: str, first: int, is_end: bool) -> bytes:
+        """Return the labels of the characters from `first` on that are no white space, as far as they are sure."""
+        before, squeezed = " ".join(text[:first].split()), " ".join(text.split())
+        start = len(before) + bool(before and text[first - 1].isspace())
+        end = len(squeezed) if is_end else max(len(squeezed) - self.labeller.context, start)
+        found = b"".join(
+            self.labeller(squeezed, i, min(i + self.stretch, end)) for i in range(start, end, self.stretch)
+        )
+        return bytes(label for label, c in zip(found, squeezed[start:end], strict=True) if c != " ")
 
-    def __init__(self, segmenter: LearnedSegmenter, start: int, longest: int) -> None:
-        self._segmenter, self._longest = segmenter, longest
-        self._labels = _Labels(segmenter.labeller)
-        self._units = Units(start, segmenter.holds_blanks, longest * LONG_WORD)
-        self._opens, self._ended = True, False
-        self._tokens: list[Token] = []
-        self._text: list[str] = []
-        self._length = 0
-
-    def read(self, stretch: str, is_end: bool) -> Iterator[TextSentence]:
-        """Yield the sentences that are complete after the next stretch of the paragraph."""
-        for unit in self._units.read(*self._labels.read(stretch, is_end)):
-            yield from self._add(unit)
-        if is_end:
-            for unit in self._units.rest():
-                yield from self._add(unit)
-            if self._tokens:
-                yield self._sentence(True)
-
-    def _add(self, unit: Unit) -> Iterator[TextSentence]:
-        # a token of several words has none yet, because the shown form may not tell them
-        words = () if unit.label & Boundary.SEVERAL else (unit.form,)
-        token = Token(unit.start, words, None if words else unit.form)
-        more = length(token.words or self._segmenter.multiwords.words(unit.form))
-        if self._tokens and (self._ended or self._length + more > self._longest):
-            yield self._sentence(bool(unit.space), not self._ended)
-        self._text += (unit.space, unit.form) if self._tokens else (unit.form,)
-        self._tokens.append(token)
-        self._length += more
-        self._ended = bool(unit.label & Boundary.SENTENCE)
-
-    def _sentence(self, space_after: bool, goes_on: bool = False) -> TextSentence:
-        sentence = TextSentence("".join(self._text), tuple(self._tokens), self._opens, space_after, goes_on)
-        self._opens, self._ended = False, False
-        self._tokens, self._text, self._length = [], [], 0
-        return sentence
-
-
-class _Labels:
-    """A labeller of the characters of one paragraph, whose text comes in stretches."""
-
-    def __init__(self, labeller: Labeller) -> None:
-        self._labeller = labeller
-        self._raw = ""  # the characters that have no label yet, as written
-        self._waiting = ""  # these characters, with one blank for each run of white space
-        self._before = ""  # the characters before `_waiting` that are its context
-        self._blank = False  # True where white space follows `_waiting`
-
-    def read(self, stretch: str, is_end: bool) -> tuple[str, bytes]:
-        """Return the next characters of the paragraph, and labels for those that are not white space."""
-        self._raw += stretch
-        self._squeeze(stretch)
-        size = len(self._waiting) if is_end else max(len(self._waiting) - self._labeller.context, 0)
-        now, self._waiting, text = self._waiting[:size], self._waiting[size:], self._before + self._waiting
-        found = self._labeller(text, len(self._before), len(self._before) + size) if size else b""
-        self._before = (self._before + now)[-self._labeller.context :]
-        held, end = len(self._waiting) - self._waiting.count(" "), len(self._raw)
-        while held:  # these characters and the white space between them stay
-            end -= 1
-            held -= not self._raw[end].isspace()
-        raw, self._raw = self._raw[:end], self._raw[end:]
-        return raw, bytes(label for label, character in zip(found, now, strict=True) if character != " ")
-
-    def _squeeze(self, stretch: str) -> None:
-        """Add a stretch to `_waiting` with single blanks, none of them first in the paragraph or last in `_waiting`."""
-        words = " ".join(stretch.split())
-        opens = not self._before and not self._waiting
-        blank = self._blank or stretch[:1].isspace()
-        if words:
-            self._waiting += (" " if blank and not opens else "") + words
-            self._blank = stretch[-1].isspace()
-        else:
-            self._blank = blank
+    def context(self, text: str) -> int:
+        size = wanted = self.labeller.context
+        while size < len(text) and len(" ".join(text[-size:].split())) <= wanted:
+            size *= 2
+        return min(size, len(text))

@@ -12,7 +12,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, takewhile
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 from transition_parser.text.characters import Clusters
 from transition_parser.text.tokens import CONTEXT, EMOTICON, TITLES, Token, tokens, tokens_of_shown
@@ -86,7 +86,8 @@ def places_to_divide(tokens: Sequence[Token], first: int, end: int, longest: int
 
     No part is longer than `longest`. A sentence of up to `longest` stays whole. Tokens of several words stay whole.
     """
-    if tokens[end - 1].end - tokens[first].start <= longest:  # there are at most as many words as characters
+    is_short = tokens[end - 1].end - tokens[first].start <= longest
+    if is_short and all(token.written is None for token in tokens[first:end]):  # words are no more than characters
         return
     so_far = 0
     for i in range(first, end):
@@ -97,7 +98,6 @@ def places_to_divide(tokens: Sequence[Token], first: int, end: int, longest: int
         so_far += more
 
 
-_STRETCH = 1 << 18  # the approximate number of characters that are segmented at once
 _UNSURE = 8  # the next characters may change this many tokens at the end of a stretch, and sentence ends there
 
 
@@ -175,27 +175,78 @@ class ShownLines:
         return sentence._replace(text=text, tokens=tuple(tokens))
 
 
-class Segmenter(Protocol):
-    """A way to divide text into sentences and tokens."""
+class Segmenter:
+    """A way to divide text into sentences and tokens. Paragraphs end at blank lines, and are read in stretches."""
 
-    def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
-        """Yield the sentences of a text. Paragraphs end at blank lines."""
+    stretch: ClassVar[int] = 1 << 18  # the approximate number of characters that are segmented at once
+
+    def read(self, text: str, first: int, is_end: bool, longest: int) -> tuple[list[Token], list[int]]:
+        """Return tokens of a stretch, and for each end of a sentence the number of tokens before it.
+
+        text: the stretch, in which each character is a cluster that shows (`Clusters`)
+        first: the start of the first token; the characters before it are context
+        is_end: False where the paragraph goes on; then ends that the next characters may change are left out
+        """
+        raise NotImplementedError
+
+    def context(self, text: str) -> int:
+        """Return the number of characters at the end of a text on which what follows may depend."""
+        raise NotImplementedError
 
     def tokens(self, text: str) -> Iterator[Token]:
         """Yield the tokens of a text that is one sentence."""
-
-
-class EnglishRules:
-    """The segmenter for English, by the rules of this module and of `text.tokens`."""
+        raise NotImplementedError
 
     def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
         """Yield the sentences of a text. All characters between sentences are white space."""
         shown = ShownLines(lines)
-        return map(shown.written, _segmented_shown(shown, longest))
+        return map(shown.written, self._sentences_shown(shown, longest))
+
+    def _sentences_shown(self, lines: Iterable[str], longest: int) -> Iterator[TextSentence]:
+        # rest: the end of the stretch, from the start of a sentence whose end is not yet known, with context before it
+        opens, rest, context = True, "", 0
+        for start, stretch, is_end in stretches(lines, self.stretch):
+            start, text = start - len(rest), rest + stretch
+            tokens, ends = self.read(text, context, is_end, longest)
+            first, begins = 0, context
+            for end, goes_on in _borders(tokens, ends, longest):
+                some = tuple(Token(start + t.start, t.words, t.written) for t in tokens[first:end])
+                attached = end < len(tokens) and tokens[end].start == tokens[end - 1].end
+                written = text[tokens[first].start : tokens[end - 1].end]
+                yield TextSentence(written, some, opens, not attached, goes_on)
+                opens, first = False, end
+            begins = tokens[first].start if first < len(tokens) else context
+            context = self.context(text[:begins])
+            rest = text[begins - context :]
+            if is_end:
+                opens, rest, context = True, "", 0
+
+
+def _borders(tokens: Sequence[Token], ends: Iterable[int], longest: int) -> Iterator[tuple[int, bool]]:
+    """Yield for each end of a sentence the number of tokens before it, and True if it cuts a long sentence."""
+    first = 0
+    for end in ends:
+        yield from ((place, True) for place in places_to_divide(tokens, first, end, longest))
+        yield end, False
+        first = end
+    if first < len(tokens):
+        yield from ((place, True) for place in places_to_divide(tokens, first, len(tokens), longest))
+
+
+class EnglishRules(Segmenter):
+    """The segmenter for English, by the rules of this module and of `text.tokens`."""
 
     def tokens(self, text: str) -> Iterator[Token]:
-        """Yield the tokens of `text.tokens`."""
         return tokens(text)
+
+    def read(self, text: str, first: int, is_end: bool, longest: int) -> tuple[list[Token], list[int]]:
+        in_text = tokens_of_shown(text, first)
+        found = [*(with_short_tokens(in_text, longest) if len(text) > longest * LONG_WORD else in_text)]
+        ends = [*_ends(found, text)] if found else []
+        return found, ends if is_end else [end for end in ends if end < len(found) - _UNSURE]
+
+    def context(self, text: str) -> int:
+        return min(len(text), CONTEXT)
 
 
 ENGLISH = EnglishRules()
@@ -205,42 +256,6 @@ def one_sentence(tokens: Iterable[Token], text: str) -> TextSentence | None:
     """Return the tokens of a text as one sentence, None if there are none."""
     found = tuple(tokens)
     return TextSentence(text[found[0].start : found[-1].end], found, False, True) if found else None
-
-
-def _segmented_shown(lines: Iterable[str], longest: int) -> Iterator[TextSentence]:
-    """Yield the sentences of lines in which each character is a cluster that shows (`Clusters`)."""
-    # rest: the end of the stretch, from the start of a sentence whose end is not yet known, and the `context` before it
-    opens, rest, context = True, "", 0
-    for start, stretch, is_end in stretches(lines, _STRETCH):
-        start, text = start - len(rest), rest + stretch
-        in_text = tokens_of_shown(text, context)
-        if len(text) > longest * LONG_WORD:
-            in_text = with_short_tokens(in_text, longest)
-        found = [Token(start + token.start, token.words) for token in in_text]
-        first = 0
-        for end, goes_on in _borders(found, text, start, is_end, longest):
-            some = tuple(found[first:end])
-            written = text[some[0].start - start : some[-1].end - start]
-            attached = end < len(found) and found[end].start == some[-1].end
-            yield TextSentence(written, some, opens, not attached, goes_on)
-            opens, first = False, end
-        begins = found[first].start - start if first < len(found) else len(text)
-        context = 0 if is_end else min(begins, CONTEXT)
-        opens, rest = opens or is_end, "" if is_end else text[begins - context :]
-
-
-def _borders(tokens: Sequence[Token], text: str, start: int, is_end: bool, longest: int) -> Iterator[tuple[int, bool]]:
-    """Yield for each end of a sentence the number of tokens before it, and True if it cuts a long sentence."""
-    ends = [*_ends(tokens, text, start)] if tokens else []
-    if not is_end:
-        ends = [end for end in ends if end < len(tokens) - _UNSURE]
-    first = 0
-    for end in ends:
-        yield from ((place, True) for place in places_to_divide(tokens, first, end, longest))
-        yield end, False
-        first = end
-    if first < len(tokens):
-        yield from ((place, True) for place in places_to_divide(tokens, first, len(tokens), longest))
 
 
 _FINAL = re.compile(r"[.!?]+|…")
@@ -264,11 +279,11 @@ _OPENING = frozenset(
 )
 
 
-def _ends(tokens: Sequence[Token], text: str, start: int) -> Iterator[int]:
+def _ends(tokens: Sequence[Token], text: str) -> Iterator[int]:
     """Yield, for each sentence of a paragraph, the number of the paragraph's tokens that stand before its end."""
     first = 0
     for i in range(1, len(tokens)):
-        space = text[tokens[i - 1].end - start : tokens[i].start - start]
+        space = text[tokens[i - 1].end : tokens[i].start]
         if _opens(tokens, i, first, space):
             yield i
             first = i
