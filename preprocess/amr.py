@@ -34,26 +34,16 @@ _COUNTED = 3  # the lexicon keeps the counts of spans with at least this many no
 
 @dataclass(frozen=True)
 class AmrOptions:
-    """The options of `preprocess amr`.
+    """The options of `preprocess amr`."""
 
-    pieces: size of the subword vocabulary
-    pieces_from: a folder whose subword vocabulary is taken; None to make one
-    labeled_shift: how many of the most frequent words have a labelled SHIFT
-    skip_bad: True to leave out and count entries that can't be used, instead of stopping
-    processes: how many processes share the work, which does not change the result
-    columns: names of `text.columns.KNOWN`, which are written as `{train,valid,test}.{column}`, too
-    frames: True for FRAME actions, which name concepts by the frames that words evoke; False for COPY_SENSE01 instead
-    vectors: a text file of word vectors, for models that read them; the vectors of the words of the banks are kept
-    """
-
-    pieces: int = 4000
-    labeled_shift: int = 0
-    skip_bad: bool = False
+    pieces: int = 4000  # size of the subword vocabulary
+    labeled_shift: int = 0  # how many of the most frequent words have a labelled SHIFT
+    skip_bad: bool = False  # True to leave out and count entries that can't be used
     processes: int = 1
-    columns: Collection[str] = ()
-    vectors: str | os.PathLike | None = None
-    pieces_from: str | os.PathLike | None = None
-    frames: bool = True
+    columns: Collection[str] = ()  # names of `text.columns.KNOWN`, which are written, too
+    vectors: str | os.PathLike | None = None  # a text file of word vectors
+    pieces_from: str | os.PathLike | None = None  # a folder whose subword vocabulary is taken
+    frames: bool = True  # True for FRAME actions, False for COPY_SENSE01
 
 
 def preprocess_amr(
@@ -114,8 +104,7 @@ def _limited(
 ) -> tuple[list[Derived], SearchLimits]:
     """Return the AMRs to train on, and the limits of search, learned from the gold AMRs, or from all if none is gold.
 
-    Silver AMRs hold errors of the parser that made them, which must not become legal. So beside gold AMRs, those that
-    search can't make within the limits are left out.
+    Silver AMRs that search can't make within the limits are left out: errors of their parser must not become legal.
     """
     gold = [item for item in train if not item.entry.is_silver]
     teachers = gold or train

@@ -30,26 +30,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class DependencyOptions:
-    """The options of `preprocess dependency`.
-
-    system: the name of the transition system
-    pieces: size of the subword vocabulary
-    pieces_from: a folder whose subword vocabulary is taken; None to make one
-    labeled_shift: how many of the most frequent words have a labelled SHIFT
-    nonprojective: `skip` or `error`; the treatment of a tree that a projective system can't build
-    columns: names of `text.columns.KNOWN`, which are written as `{train,valid,test}.{column}`, too
-    vectors: a text file of word vectors, for models that read them; the vectors of the words of the corpus are kept
-    holds_out: True to hold out some of the training sentences as `valid`, see `hold_out`
-    """
+    """The options of `preprocess dependency`."""
 
     system: str
-    pieces: int = 4000
-    labeled_shift: int = 0
-    nonprojective: str = "skip"
-    columns: Collection[str] = ()
-    vectors: str | os.PathLike | None = None
-    pieces_from: str | os.PathLike | None = None
-    holds_out: bool = False
+    pieces: int = 4000  # size of the subword vocabulary
+    labeled_shift: int = 0  # how many of the most frequent words have a labelled SHIFT
+    nonprojective: str = "skip"  # `skip` or `error`, for trees that a projective system can't build
+    columns: Collection[str] = ()  # names of `text.columns.KNOWN`, which are written, too
+    vectors: str | os.PathLike | None = None  # a text file of word vectors
+    pieces_from: str | os.PathLike | None = None  # a folder whose subword vocabulary is taken
+    holds_out: bool = False  # True to hold out training sentences as `valid`, see `hold_out`
 
 
 def preprocess_dependency(

@@ -27,10 +27,9 @@ def stale() -> tuple[str, ...]:
 
 
 def data_folder(dest: str | os.PathLike, inputs: Iterable[str | os.PathLike]) -> AbstractContextManager[Path]:
-    """Return a context manager for a temporary folder whose files move into `dest` at the end of the block.
+    """Return a context manager for a temporary folder whose files replace those of an earlier run in `dest`.
 
-    The files of an earlier run in `dest` are removed then. Raises `InputError` if fairseq would read the path of `dest`
-    as several, or if one of the inputs would be replaced.
+    Raises `InputError` if fairseq would read the path of `dest` as several, or if one of the inputs would be replaced.
     """
     check_undivided(dest)
     ours = {Path(dest, name).resolve() for name in stale()}

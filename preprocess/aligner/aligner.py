@@ -92,8 +92,7 @@ MOST = 1_000  # words, nodes or edges; entries with more are refused; open corpo
 def entry_tokens(entry: AmrEntry) -> list[str]:
     """Return the tokens to which the numbers in alignments refer: `# ::tok`, or else the tokens of the sentence.
 
-    The sentence of an entry with alignments is split at blanks, because the numbers refer to such tokens. Other
-    sentences are split by spaCy's rules for English. Raises `InputError` for an entry without `# ::snt` and `# ::tok`.
+    The sentence of an entry with alignments is split at blanks, others by spaCy's rules for English.
     """
     return entry.tokens or (split_tokens(entry.text) if any(entry.alignments) else tokenise(entry.text))
 

@@ -22,7 +22,6 @@ _Edit = tuple[int, int, int, str]  # line, first character, the character after 
 def marked(block: Sequence[str], entry: AmrEntry, style: str = "isi", relist: bool = False) -> list[str]:
     """Return the lines of an entry with its alignments.
 
-    entry: the entry with the new alignments, and with the tokens to which their numbers refer (`::tok`)
     style: `isi` (`~e.5`), `plain` (`~5`) or `jamr` (`# ::alignments`, `# ::node`)
     relist: True to delete old alignments outside the nodes (`# ::alignments`, marks of roles), as `jamr` always does
     """

@@ -16,12 +16,7 @@ def unquoted(label: str) -> str:
 
 
 def name_spans(strings: Sequence[str], words: Words) -> list[tuple[float, list[Span]]]:
-    """Return the ways in which a name may be expressed, each as (score, the span of each string).
-
-    All come from the first of these rules that matches: tokens equal the strings; tokens have the letters of the name
-    when joined (`B @-@ Raf`); a token is the initials; a token is a demonym; tokens begin like the strings; some of the
-    strings match; a token contains the name.
-    """
+    """Return (score, the span of each string) for each way to express a name, by the first rule that matches."""
     for rule in (_in_order, _joined, _initials, _demonym, _beginnings, _some_strings, _inside):
         matches = rule([string.lower() for string in strings], words)
         if matches:

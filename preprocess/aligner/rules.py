@@ -143,22 +143,14 @@ _DATE_ROLES = frozenset({"year", "year2", "month", "day", "decade", "century", "
 
 
 class Candidate(NamedTuple):
-    """A span that may express a node, with the score of the rule that found the span.
-
-    tokens: the tokens that may express the node
-    score: 0 … 1
-    """
+    """A span that may express a node, with the score, 0 … 1, of the rule that found it."""
 
     tokens: Span
     score: float
 
 
 class Around:
-    """The edges of a graph by node.
-
-    out: for each node, (role, target) of each edge that leaves the node
-    into: for each node, (role, source) of each edge that reaches the node
-    """
+    """The edges of a graph by node: (role, target) of each edge out of it, (role, source) of each edge into it."""
 
     def __init__(self, graph: AmrGraph) -> None:
         self.graph = graph
@@ -174,14 +166,10 @@ class Around:
 
 
 class Names(NamedTuple):
-    """The names of a graph.
+    """The names of a graph."""
 
-    parts: (name node, its span) → the span of each of its strings
-    strings: name node → its constants
-    """
-
-    parts: dict[tuple[int, Span], list[Span]]
-    strings: dict[int, tuple[int, ...]]
+    parts: dict[tuple[int, Span], list[Span]]  # (name node, its span) → the span of each of its strings
+    strings: dict[int, tuple[int, ...]]  # name node → its constants
 
 
 def candidates(graph: AmrGraph, words: Words) -> tuple[list[list[Candidate]], Names]:

@@ -29,7 +29,6 @@ class SpanSelection:
     """A search for a span of each node that has candidates: greedily, then node by node until nothing changes.
 
     fixed: the spans of nodes that keep their spans
-    size: the number of tokens
     """
 
     def __init__(

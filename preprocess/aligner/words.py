@@ -21,18 +21,12 @@ Span = tuple[int, ...]  # the positions of tokens, ascending and without a gap
 
 @dataclass(frozen=True)
 class Words:
-    """The tokens of a sentence with their forms and lemmas.
-
-    tokens: the tokens as written
-    forms: the tokens in lower case
-    lemmas: the lemma of each token
-    function: True for a word or mark of `FUNCTION_WORDS`
-    """
+    """The tokens of a sentence, with their forms in lower case and lemmas."""
 
     tokens: tuple[str, ...]
     forms: tuple[str, ...]
     lemmas: tuple[str, ...]
-    function: tuple[bool, ...]
+    function: tuple[bool, ...]  # True for a word or mark of `FUNCTION_WORDS`
 
     @classmethod
     def from_tokens(cls, tokens: Sequence[str]) -> Words:

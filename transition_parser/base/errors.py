@@ -56,18 +56,7 @@ def collected(problems: list[InputError] | None) -> Iterator[None]:
 
 @contextmanager
 def needs_extra(extra: str, what: str) -> Iterator[None]:
-    """Raise `InputError` if an import in the block fails because an extra of the package is not installed.
-
-    extra: the name of the extra, a group of optional dependencies
-    what: the things that need the extra, as the subject of the message
-
-    >>> with needs_extra("draw", "pictures"):
-    ...     import matplotlub
-    Traceback (most recent call last):
-    ...
-    transition_parser.base.errors.InputError: pictures need the extra `draw` (No module named 'matplotlub'): \
-pip install 'transition-parser[draw]'
-    """
+    """Raise `InputError` if an import in the block fails because an extra, which `what` needs, is not installed."""
     try:
         yield
     except ImportError as error:

@@ -1,7 +1,4 @@
-"""Readers of the small files of a model folder, as text or as JSON.
-
-Each file is read whole, if it is not too large. The keys of JSON objects are checked.
-"""
+"""Readers of the small files of a model folder, as text or as JSON, and checks of the keys of JSON objects."""
 
 from __future__ import annotations
 

@@ -31,15 +31,10 @@ _VARIABLE = re.compile(r"[A-Za-z]\d*")
 
 
 class Edge(NamedTuple):
-    """An edge between two nodes.
-
-    source, target: the indices of the nodes
-    role: the role without its colon. It is never an inverse role (`ARG0`, not `ARG0-of`; `mod`, not `domain`),
-        unless the target is a constant, because a constant can't be a source.
-    """
+    """An edge between two nodes, never with an inverse role, unless the target is a constant: `mod`, not `domain`."""
 
     source: int
-    role: str
+    role: str  # without its colon
     target: int
 
 
@@ -144,10 +139,6 @@ class PenmanLayout:
 
     Edges are followed in their own direction from the top, breadth first, and each node is written below the edge that
     reaches it first. A node is below an inverse role only if no such edge reaches it (see `_edge_above`).
-
-    order: the nodes in the order in which the text mentions them
-    paths: the path of each node in `order`, see `AmrEntry`
-    variables: the variable of each node of the graph
     """
 
     def __init__(
@@ -240,9 +231,8 @@ class PenmanLayout:
     def _edge_above(self, node: int, places: Mapping[int, int]) -> int:
         """Return the number of the edge below which to write a node that only inverse roles lead to.
 
-        As in gold AMRs, a relative clause is not below a pronoun if there is another edge. The relation of two people,
-        or of a person and an organization, is below the person with the role:
-        `(p / person :ARG0-of (h / have-rel-role-91 …))`.
+        As in gold AMRs, a relative clause is not below a pronoun if there is another edge, and the relation of two
+        people is below the person with the role: `(p / person :ARG0-of (h / have-rel-role-91 …))`.
         """
         edges, has_role = self.graph.edges, self._is_relation(node)
 
@@ -360,10 +350,7 @@ def quoted(text: str) -> str:
 
 
 def named(graph: AmrGraph) -> Iterable[tuple[int, int, tuple[int, ...]]]:
-    """Yield (node, its name node, the constants :op1 … of the name in order) for each named node of a graph.
-
-    A node is left out if its name node has children other than :op1, :op2, … strings, or several incoming edges.
-    """
+    """Yield (node, its name node, the constants :op1 … in order) for each node whose name has strings alone."""
     outgoing: dict[int, list[Edge]] = {}
     incoming: dict[int, list[Edge]] = {}
     for edge in graph.edges:
@@ -387,8 +374,7 @@ CONJUNCTIONS = ("and", "or")
 def without_gaps(graph: AmrGraph) -> AmrGraph:
     """Return the graph with the roles of its lists numbered 1, 2, … without a gap, in the same order.
 
-    Members with the same number get consecutive numbers, so repeating a number gives lists longer than in training. A
-    conjunction whose only conjunct is `:op2` keeps this role, because gold graphs use it for a sentence that begins
+    A conjunction whose only conjunct is `:op2` keeps this role, because gold graphs use it for a sentence that begins
     with "And". Gaps are removed from complete graphs only, because search adds the members of a list in any order.
     """
     renamed: dict[Edge, Edge] = {}
@@ -414,10 +400,7 @@ def gapless(label: str, edges: Sequence[Edge]) -> list[Edge]:
 def canonical(graph: AmrGraph) -> AmrGraph:
     """Return the same graph with a numbering of nodes that depends only on their labels and on the edges around them.
 
-    Different graphs never have equal canonical graphs. Graphs that differ only in their numbering have equal canonical
-    graphs, with one exception. Nodes that refinement can't tell apart are numbered in any order. This makes no
-    difference if these nodes are interchangeable, as in AMRs. In very regular graphs, such as two rings of equal nodes
-    and roles, these nodes may not be interchangeable. Renumbering such a graph may then change its canonical graph.
+    Nodes that refinement can't tell apart, as in two rings of equal nodes and roles, are numbered in any order.
     """
     kinds = [(label, node in graph.constants, node == graph.top) for node, label in enumerate(graph.labels)]
     colours = _refined(graph, _numbered(kinds))

@@ -39,15 +39,10 @@ _CHUNK = 8  # pairs of graphs that a process gets at once
 
 
 class NgramCounts(NamedTuple):
-    """Numbers of n-grams for n = 1, 2, 3, and sizes of graphs.
+    """Numbers of n-grams for n = 1, 2, 3, and numbers of nodes and edges."""
 
-    match: for each n the number of the system's n-grams that match; each counts at most as often as gold has it
-    system: for each n the number of all n-grams of the system
-    system_size, gold_size: the number of nodes and edges of each graph
-    """
-
-    match: tuple[int, ...] = (0,) * MAX_ORDER
-    system: tuple[int, ...] = (0,) * MAX_ORDER
+    match: tuple[int, ...] = (0,) * MAX_ORDER  # of the system's n-grams; each counts at most as often as gold has it
+    system: tuple[int, ...] = (0,) * MAX_ORDER  # all n-grams of the system
     system_size: int = 0
     gold_size: int = 0
 
@@ -100,10 +95,7 @@ def _ngrams(entry: AmrEntry) -> tuple[list[Counter[tuple[str, ...]]], int]:
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of triples, or of items in scores that compare sets: in both graphs, in the system's, and in gold.
-
-    Counts can be added. The scores are from 0 to 1.
-    """
+    """Numbers of triples, or of items of sets: in both graphs, in the system's, and in gold. Scores are from 0 to 1."""
 
     match: int = 0
     system: int = 0
@@ -131,11 +123,9 @@ class Counts:
 
 
 def smatch_counts(gold: AmrGraph, system: AmrGraph, restarts: int = RESTARTS, seed: int = 0) -> Counts:
-    """Return the counts of Smatch for two graphs.
+    """Return the counts of Smatch for two graphs, as the program `smatch.py -f SYSTEM GOLD -r RESTARTS` (1.0.4) counts.
 
-    The program `smatch.py -f SYSTEM GOLD -r RESTARTS` (1.0.4) counts the same, with three differences. It seeds its
-    random starts from the clock instead of `seed`. It counts repeated triples, and matches each repetition with each.
-    It reads a string up to its first blank, quotation mark or final `_`; here whole strings are compared.
+    Here a repeated triple counts once, whole strings are compared, and random starts come from the seed, not the clock.
     """
     return _count(graph_triples(gold), graph_triples(system), restarts, seed)
 
@@ -146,11 +136,7 @@ def _count(gold: Triples, system: Triples, restarts: int, seed: int) -> Counts:
 
 
 def triple_diff(gold: AmrEntry, system: AmrEntry) -> list[str]:
-    """Return the gold triples that are missing and the system's triples that are extra; an empty list for equal graphs.
-
-    Missing triples begin with a minus (`- b / boy`, `- w / want-01 :ARG0 b / boy`), and extra triples with a plus.
-    Triples are compared under the best mapping of nodes that Smatch finds.
-    """
+    """Return `- b / boy` for each missing triple and `+ …` for each extra one, under the mapping that Smatch finds."""
     theirs, ours = entry_triples(gold), entry_triples(system)
     _match, mapping = best_mapping(ours, theirs)
     names = [("system", node) if other is None else ("gold", other) for node, other in enumerate(mapping)]
@@ -232,15 +218,11 @@ def count_entries(
 
 
 class SentenceScore(NamedTuple):
-    """The counts of one sentence.
-
-    counts: name → counts; the names are `smatch` and, in fine-grained scoring, the names in FINE_GRAINED
-    ngrams: the n-grams of SemBLEU in fine-grained scoring, else None
-    """
+    """The counts of one sentence."""
 
     id: str | None
-    counts: dict[str, Counts]
-    ngrams: NgramCounts | None = None
+    counts: dict[str, Counts]  # `smatch` and, in fine-grained scoring, the names in FINE_GRAINED → counts
+    ngrams: NgramCounts | None = None  # in fine-grained scoring
 
 
 class BankScore(NamedTuple):
@@ -270,12 +252,8 @@ def compare_banks(
 ) -> BankScore:
     """Return the scores of two files whose entries correspond in order, and in `# ::id` if both have one.
 
-    Raises `InputError` for a broken entry, and for files that don't hold the same sentences.
-
-    restarts, seed: see `best_mapping`
     processes: the result is the same for any number; above 1, a script needs `if __name__ == "__main__":`
     fine_grained: True to compute the scores in FINE_GRAINED and SemBLEU too
-    ignore_wiki: True to leave `:wiki` out of both files
     """
     pairs = list(paired_entries(gold_path, system_path, ignore_wiki))
     score = partial(_score, restarts=restarts, seed=seed, fine_grained=fine_grained)

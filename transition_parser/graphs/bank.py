@@ -28,11 +28,7 @@ _AROUND = 60  # how many characters of a line a message shows on each side of th
 
 
 def split_tokens(text: str) -> list[str]:
-    """Return the tokens of a text with blanks, tabs or line ends between them, such as the value of `# ::tok`.
-
-    >>> split_tokens("10\u2007000 men")
-    ['10\u2007000', 'men']
-    """
+    """Return the tokens of a text between blanks, tabs and line ends; other white space is a part of tokens."""
     return [token for token in re.split(r"[ \t\r\n]+", text) if token]
 
 
@@ -311,11 +307,7 @@ Alignments = tuple[tuple[int, ...], ...]
 
 
 def read_alignments(text: str, paths: Sequence[str], words: int) -> Alignments:
-    """Return the tokens of each node, from the value of `# ::alignments`.
-
-    ISI's style may also name roles, `:wiki` and further mentions of a node. Such items are left out. Raises
-    `ValueError` for a value that can't be read.
-    """
+    """Return the tokens of each node, from `# ::alignments`; without items for roles, `:wiki` and other mentions."""
     tokens: list[set[int]] = [set() for _ in paths]
     pairs = 0
     for item, nodes, span in _items(text, paths, words):

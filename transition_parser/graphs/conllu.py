@@ -216,10 +216,7 @@ class Sentence:
         return replace(self, rows=rows, comments=comments)
 
     def without_enhanced(self) -> Sentence:
-        """Return the sentence without its enhanced graph.
-
-        DEPS becomes `_`. Empty nodes, which only DEPS connects, are removed.
-        """
+        """Return the sentence without DEPS, and without empty nodes, which only DEPS connects."""
         rows = tuple(row._replace(deps="_") for row in self.rows if row.is_word or row.is_range)
         return replace(self, rows=rows)
 

@@ -122,10 +122,7 @@ class DependencyTree:
 
 
 def attachment_scores(gold: Sequence[DependencyTree], system: Sequence[DependencyTree]) -> tuple[int, int, int]:
-    """Return three counts of words for trees over the same words.
-
-    The counts are: all words; words with the right head; words with the right head and full label.
-    """
+    """Return the numbers of words, of words with the right head, and of those with the right label, too."""
     words = heads = labelled = 0
     for a, b in zip(gold, system, strict=True):
         words += len(a)
@@ -198,10 +195,9 @@ def _drawn_arcs(tree: DependencyTree) -> list[str]:
 
 
 def arc_levels(tree: DependencyTree) -> dict[int, int]:
-    """Return word → level of the arc into it, for all words but the root.
+    """Return word → level of the arc into it, from 1, for all words but the root.
 
-    The level, from 1, is the distance of the arc from the words. An arc has a higher level than the arcs within its
-    span. Arcs that touch or cross have different levels.
+    An arc is higher than the arcs within its span. Arcs that touch or cross have different levels.
     """
     levels: dict[int, int] = {}
     spans: dict[int, tuple[int, int]] = {}

@@ -61,11 +61,7 @@ Pair = tuple[AlignedWord, AlignedWord]
 
 
 class TextFile:
-    """The words, tokens and sentences of a file, with their positions in its text.
-
-    text: the characters of all tokens, without spaces
-    tokens, sentences: (start, end) of each token and each sentence in `text`, with `end` excluded
-    """
+    """The words, tokens and sentences of a file, with (start, end) in the characters of all tokens without spaces."""
 
     def __init__(self, sentences: Iterable[Sentence], full_labels: bool) -> None:
         self.words: list[AlignedWord] = []

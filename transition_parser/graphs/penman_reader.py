@@ -37,11 +37,7 @@ _INVERSE_OF_NOTHING = re.compile(r"(-of)*")
 
 
 class PenmanToken(NamedTuple):
-    """A token of PENMAN.
-
-    kind: the name of the group of `_TOKEN` that matches the token
-    row, column: the position where the token begins, from 0
-    """
+    """A token of PENMAN: the name of the group of `_TOKEN` that matches it, its text, and where it begins, from 0."""
 
     kind: str
     text: str
@@ -55,10 +51,7 @@ class PenmanToken(NamedTuple):
 
 
 class PenmanError(ValueError):
-    """An error in text that is not PENMAN, or not AMR.
-
-    row, column: the position of the error, from 0; the column is None for an error about the meaning
-    """
+    """An error in text that is not PENMAN, or not AMR; the column is None for an error about the meaning."""
 
     def __init__(self, problem: str, row: int, column: int | None = None) -> None:
         super().__init__(problem)

@@ -29,17 +29,12 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Triples:
-    """A graph as Smatch sees it. Nodes are numbers from 0.
+    """A graph as Smatch sees it. Nodes are numbers from 0."""
 
-    variables, concepts: the name and the concept of each node
-    attributes: (role, node, constant); a string has its quotation marks
-    relations: (role, source node, target node)
-    """
-
-    variables: tuple[str, ...]
+    variables: tuple[str, ...]  # the name of each node
     concepts: tuple[str, ...]
-    attributes: tuple[tuple[str, int, str], ...]
-    relations: tuple[tuple[str, int, int], ...]
+    attributes: tuple[tuple[str, int, str], ...]  # (role, node, constant); a string has its quotation marks
+    relations: tuple[tuple[str, int, int], ...]  # (role, source node, target node)
 
     def __len__(self) -> int:
         return len(self.concepts) + len(self.attributes) + len(self.relations)
@@ -69,10 +64,7 @@ def entry_triples(entry: AmrEntry) -> Triples:
 def graph_triples(
     graph: AmrGraph, wiki: Mapping[int, str] = MappingProxyType({}), variables: Sequence[str | None] = ()
 ) -> Triples:
-    """Return the triples of a graph, TOP included. As in Smatch, an inverse role has no constant, and neither has :mod.
-
-    wiki, variables: see `AmrGraph.to_penman`
-    """
+    """Return the triples of a graph, TOP included. As in Smatch, inverse roles and :mod have no constants."""
     nodes = [node for node in range(len(graph)) if node not in graph.constants]
     edges = [e for e in graph.edges if e.target not in graph.constants or not (e.role == "mod" or is_inverse(e.role))]
     whole = part_triples(graph, edges, nodes, variables)
@@ -293,10 +285,9 @@ def _candidates(task: _Task) -> list[set[int]]:
 def agreements(
     graphs: Sequence[AmrGraph], alignments: Sequence[Sequence[Sequence[int]]], weights: Sequence[float]
 ) -> list[float]:
-    """Return for each AMR its mean Smatch F1 with all AMRs, itself included, from 0 to 1.
+    """Return for each AMR its mean Smatch F1 with all AMRs, itself included; 0 for graphs of more than 400 nodes.
 
-    The hill-climbing for the best mapping of nodes starts by joining nodes that are aligned to the same words. If a
-    graph has more than 400 nodes, all agreements are 0, because the comparison would take too long.
+    The climb starts by joining nodes that are aligned to the same words.
     """
     total, sums = sum(weights), [*map(float, weights)]
     if max(map(len, graphs)) ** 2 > LARGE:

@@ -25,10 +25,7 @@ _NUMBERS = {name: number for number, name in enumerate(_CATEGORIES, 1)}
 
 
 class Characters:
-    """The characters that a network knows, with their numbers.
-
-    known: each known character once
-    """
+    """The characters that a network knows, with their numbers."""
 
     def __init__(self, known: Sequence[str]) -> None:
         self.known = tuple(known)
@@ -92,25 +89,16 @@ def space_before(text: str) -> int:
 
 
 class Clusters(NamedTuple):
-    """The clusters of a text that show.
-
-    written: the text
-    shown: one character for each cluster that shows; white space is kept
-    starts, ends: the position of each such cluster in `written`, and the position behind it
-    """
+    """The clusters of a text that show: a character for each, its position in `written`, and the position behind it."""
 
     written: str
-    shown: str
+    shown: str  # white space is kept
     starts: Sequence[int]
     ends: Sequence[int]
 
     @classmethod
     def of(cls, text: str) -> Clusters:
-        """Divide a text.
-
-        >>> Clusters.of("\\u200be\\u0301a").shown
-        'éa'
-        """
+        """Divide a text; `\\u200be\\u0301a` shows as `éa`."""
         if text.isascii() or not _SPECIAL.search(text):
             return cls(text, text, range(len(text)), range(1, len(text) + 1))
         shown, starts, ends = [], [], []

@@ -49,30 +49,18 @@ _SPLITS = ("train", "valid", "dev", "test")
 
 @dataclass(frozen=True)
 class Column:
-    """The description of a column.
+    """The description of a column."""
 
-    flag: the option of `preprocess` and `train` that adds the column, without dashes
-    graphs: the formalism whose corpora have the column, `trees` or `AMRs`
-    values: function from a sentence, as read from its file, to the values of the column; `_` is an unknown value
-    holds: the name of the values in the help of the option, in the plural
-    used_by: the flags of models that read or predict the column
-    of_words: True if each word has a value, False if each sentence has one
-    predicted: True if models with `--tag-loss` predict the column
-    least: the minimum number of occurrences of a label in training; rarer labels count as unknown
-    is_set: True if a value is a set of labels, written as FEATS are: `Case=Nom|Number=Sing`
-    by_tag: True if models predict for a word only labels that occur in training with the word's UPOS tag
-    """
-
-    flag: str
-    graphs: str
-    values: Callable[[Any], Sequence[str]]
-    holds: str
-    used_by: Sequence[str]
-    of_words: bool = True
-    predicted: bool = False
-    least: int = 1
-    is_set: bool = False
-    by_tag: bool = False
+    flag: str  # of `preprocess` and `train`, without dashes
+    graphs: str  # the formalism whose corpora have the column, `trees` or `AMRs`
+    values: Callable[[Any], Sequence[str]]  # of a sentence as read from its file; `_` is unknown
+    holds: str  # the name of the values in the help, in the plural
+    used_by: Sequence[str]  # flags of models
+    of_words: bool = True  # False: a value for each sentence
+    predicted: bool = False  # by models with `--tag-loss`
+    least: int = 1  # occurrences in training; rarer labels count as unknown
+    is_set: bool = False  # a value is a set of labels: `Case=Nom|Number=Sing`
+    by_tag: bool = False  # models predict only labels that occur with the word's UPOS tag
 
     def labels(self, value: str) -> list[str]:
         """Return the labels of a value."""
@@ -192,8 +180,7 @@ class Columns:
 
     values: column → its labels, the most frequent first
     seen: column → UPOS tag → the labels that occur with the tag
-    forms: column → (form, tag) → value, for forms that have one lemma rule, or one set of features, with this tag
-        throughout the training data; the tag is `_` where the data has no tags
+    forms: column → (form, tag) → value, for forms that always have the same one; the tag is `_` where there are none
     """
 
     def __init__(
@@ -234,14 +221,7 @@ class Columns:
         return [values[i] for i in ids]
 
     def lemma(self, form: str, tag: str, rules: str) -> str:
-        """Return the lemma of a form by the first rule that gives a known lemma, or else by the first rule.
-
-        Lemmas of a tag are known from the forms in `forms`, which always have the same lemma rule in training.
-
-        >>> columns = Columns(forms={LEMMA: {("walk", "VERB"): "k0+|0+"}})
-        >>> columns.lemma("walking", "VERB", "k0+|0+ k0+|3+"), columns.lemma("talking", "VERB", "k0+|0+ k0+|3+")
-        ('walk', 'talking')
-        """
+        """Return the lemma by the first rule that gives a known lemma of the tag, or else by the first rule."""
         best, *others = rules.split() or [rules]
         first = lemma_of(form, best)
         if not others:

@@ -31,25 +31,16 @@ _NOT = "un"  # AMR takes "unclear" apart: `clear-06 :polarity -`
 
 
 class Evoked(NamedTuple):
-    """The lemmas of the frames that a span of words evokes. A field is None where there is no such frame.
+    """The lemmas of the frames that a span of words evokes; None where there is no such frame."""
 
-    lemma: the span's own lemmas, joined by hyphens
-    particle: the span's lemma with a particle among the next words: `give-up`
-    alias: the first lemma that PropBank's aliases give for the span: `sell` for "sale"
-    alias2: the second such lemma
-    """
-
-    lemma: str | None = None
-    particle: str | None = None
-    alias: str | None = None
+    lemma: str | None = None  # the span's own lemmas, joined by hyphens
+    particle: str | None = None  # with a particle among the next words: `give-up`
+    alias: str | None = None  # the first by PropBank's aliases: `sell` for "sale"
     alias2: str | None = None
 
 
 class Frames:
-    """A table of frames.
-
-    version: the name of the table and the start of the SHA-256 of its text; together they identify the table
-    """
+    """A table of frames; its version is its name and the start of the SHA-256 of its text."""
 
     def __init__(self, lines: Iterable[str], version: str = "") -> None:
         """Read the lines of a table (`run/frames.py` describes them)."""
@@ -75,13 +66,7 @@ class Frames:
         return (packaged, ()) if self is packaged() else super().__reduce__()
 
     def evoked(self, lemmas: Sequence[str], forms: Sequence[str] = (), following: Sequence[str] = ()) -> Evoked:
-        """Return the lemmas of the frames that a span evokes.
-
-        >>> packaged().evoked(["give"], ["gave"], ["it", "up"])
-        Evoked(lemma='give', particle='give-up', alias=None, alias2=None)
-        >>> packaged().evoked(["sale"])
-        Evoked(lemma=None, particle=None, alias='sell', alias2=None)
-        """
+        """Return the lemmas of the frames that a span evokes."""
         own: str | None = "-".join(lemmas)
         word, form = "_".join(lemmas), "_".join(forms).lower()
         after = self.particle_of(lemmas[0], following) if len(lemmas) == 1 else None
@@ -90,11 +75,7 @@ class Frames:
         return Evoked(own if own in self._rolesets else None, particle, first, second)
 
     def particle_of(self, lemma: str, following: Iterable[str]) -> str | None:
-        """Return the particle of a word (`up` of `give up`), one of the next `WINDOW` words; None if it has none.
-
-        >>> packaged().particle_of("give", ["it", "up"])
-        'up'
-        """
+        """Return the particle of a word (`up` of `give up`), one of the next `WINDOW` words; None if it has none."""
         particles = self._particles.get(lemma)
         if particles is None:
             return None
@@ -132,19 +113,11 @@ class Frames:
         return tuple(self._rolesets)
 
     def senses(self, lemma: str) -> tuple[str, ...]:
-        """Return the numbers of a lemma's senses, as AMR writes them; none for a lemma that has no frame.
-
-        >>> packaged().senses("ask")
-        ('01', '02', '03')
-        """
+        """Return the numbers of a lemma's senses, as AMR writes them: `01`; none for a lemma that has no frame."""
         return tuple(self._roles_of(lemma))
 
     def roles(self, lemma: str, sense: str) -> tuple[int, ...]:
-        """Return the numbers of the roles `ARGn` of a frame; none for an unknown frame.
-
-        >>> packaged().roles("sell", "01")
-        (0, 1, 2, 3, 4)
-        """
+        """Return the numbers of the roles `ARGn` of a frame; none for an unknown frame."""
         return self._roles_of(lemma).get(sense, ())
 
     def _roles_of(self, lemma: str) -> Mapping[str, tuple[int, ...]]:

@@ -21,29 +21,19 @@ from transition_parser.text.tokens import Token
 
 
 class Boundary(IntFlag):
-    """The label of the last character of a token.
-
-    END: a token ends with the character
-    SEVERAL: the token has several syntactic words
-    SENTENCE: a sentence ends with the token
-    """
+    """The label of the last character of a token."""
 
     END = 1
-    SEVERAL = 2
-    SENTENCE = 4
+    SEVERAL = 2  # the token has several syntactic words
+    SENTENCE = 4  # a sentence ends with the token
 
 
 class WrittenToken(NamedTuple):
-    """A token of a corpus.
+    """A token of a corpus."""
 
-    form: its characters, with a single blank where a blank is inside the token
-    words: its syntactic words
-    space_after: True where white space follows
-    """
-
-    form: str
-    words: tuple[str, ...]
-    space_after: bool = True
+    form: str  # with a single blank where a blank is inside the token
+    words: tuple[str, ...]  # syntactic words
+    space_after: bool = True  # of any kind
 
 
 class WrittenSentence(NamedTuple):
@@ -61,12 +51,7 @@ class Labelled(NamedTuple):
 
 
 def labelled(sentences: Iterable[WrittenSentence]) -> Iterator[Labelled]:
-    """Yield the paragraphs of a corpus with their labels.
-
-    >>> go = WrittenSentence((WrittenToken("Go", ("Go",), False), WrittenToken(".", (".",))))
-    >>> next(labelled([go, go]))
-    Labelled(text='Go. Go.', labels=b'\\x00\\x01\\x05\\x00\\x01\\x05')
-    """
+    """Yield the paragraphs of a corpus with their labels; those of "Go." are 0, 1, 5."""
     text: list[str] = []
     labels = bytearray()
     for sentence in sentences:
@@ -131,16 +116,11 @@ Words = tuple[str, ...]
 
 
 class MultiWords(NamedTuple):
-    """The expansions of multi-word tokens that training has shown.
-
-    forms: form of a token → its words
-    suffixes: end of a token → what it becomes: the end of the first word, then the other words
-    prefixes: beginning of a token → what it becomes: the words before the last one, then the start of that word
-    """
+    """The expansions of multi-word tokens that training has shown."""
 
     forms: Mapping[str, Words] = {}
-    suffixes: Mapping[str, Words] = {}
-    prefixes: Mapping[str, Words] = {}
+    suffixes: Mapping[str, Words] = {}  # the end of the first word, then the other words
+    prefixes: Mapping[str, Words] = {}  # the words before the last one, then the start of that word
 
     @classmethod
     def of_examples(cls, examples: Iterable[tuple[str, Words]]) -> MultiWords:
@@ -165,11 +145,7 @@ class MultiWords(NamedTuple):
         )
 
     def words(self, form: str) -> Words:
-        """Return the words of a multi-word token, or the token itself where no expansion is known.
-
-        The expansion is looked up by the form, then by the lower-cased form (capitals are put back), then by the
-        longest known suffix or prefix.
-        """
+        """Return the words of a token by its form, its lower-cased form, or its longest known suffix or prefix."""
         form = " ".join(form.split())
         if form in self.forms:
             return self.forms[form]
@@ -216,16 +192,11 @@ class Labeller(Protocol):
 
 @dataclass(frozen=True)
 class LearnedSegmenter(Segmenter):
-    """A segmenter that was trained on a treebank.
-
-    labeller: the network
-    multiwords: the syntactic words of multi-word tokens
-    holds_blanks: True where tokens of the treebank hold blanks, as `20 000` in French
-    """
+    """A segmenter that was trained on a treebank."""
 
     labeller: Labeller
     multiwords: MultiWords
-    holds_blanks: bool
+    holds_blanks: bool  # True where tokens of the treebank hold blanks, as `20 000` in French
 
     stretch: ClassVar[int] = 1 << 14
 

@@ -80,12 +80,11 @@ _RULE = re.compile(r"([lkt])(\d{1,4})\+([^|]*)\|(\d{1,4})\+(.*)")
 
 @lru_cache(maxsize=1 << 17)  # because each corpus is read twice and most words come often
 def rule_of(form: str, lemma: str) -> str:
-    """Return the rule that makes the lemma from the form.
+    """Return the rule that makes the lemma from the form, without characters that do not show.
 
     The rule `l1+ab|2+c` replaces the first letter by `ab` and the last 2 letters by `c`. Its `l` puts the other letters
     in lower case (`t`: capitalised, `k`: unchanged). If form and lemma share nothing, the rule is `=` and the lemma.
-    The rule is `_` if the lemma is unknown (`_`), is empty or has white space in it. Characters that do not show count
-    neither in the form nor in the lemma.
+    The rule is `_` if the lemma is unknown (`_`), is empty or has white space in it.
 
     >>> rule_of("Dogs", "dog"), rule_of("is", "be"), rule_of("Paris", "Paris")
     ('l0+|1+', '=be', 'k0+|0+')

@@ -37,8 +37,6 @@ class BpeDropout:
     def split(self, text: str, p: float, draws: Iterator[float]) -> list[str]:
         """Return the pieces of a word after byte-pair merges, each of which is left out with probability `p`.
 
-        Symbols that the model lacks become the pieces of their UTF-8 bytes, if it has pieces of bytes.
-
         text: one word with `▁` in front of it, without white space
         draws: uniform random numbers in [0, 1); one is taken for each possible merge
         """
@@ -85,11 +83,7 @@ _MOST, _LONGEST = 50_000, 50  # the maximum number of cached words, and of lette
 
 
 class KeptWords(Generic[Value]):
-    """A cache of the values of words, because most words occur again.
-
-    The first 50,000 words of up to 50 letters are cached. Callers share the values and must not change them. Several
-    threads may ask at the same time. Copies start empty.
-    """
+    """A cache of the values of the first 50,000 words of up to 50 letters, for any thread. Copies start empty."""
 
     def __init__(self) -> None:
         self._known: dict[str, Value] = {}
@@ -115,13 +109,7 @@ _SPACE = re.compile(r"\s")
 
 
 def normalise(word: str) -> str:
-    """Return the word as the network sees it.
-
-    It has no white space and no `▁`, which would look like borders of words, and no characters that do not show.
-
-    >>> normalise("1 000")
-    '1␣000'
-    """
+    """Return the word as the network sees it: no `▁`, white space as `␣`, and no characters that do not show."""
     return _SPACE.sub("␣", without_hidden(word) or " ").replace(OPEN, "_")
 
 
@@ -157,10 +145,7 @@ class Pieces:
         return self.split([normalise(word) for word in words])
 
     def split(self, forms: Sequence[str]) -> list[list[str]]:
-        """Return the pieces of each normalised word, at least one for each word.
-
-        Only one thread is used, because starting threads takes longer than splitting the words of a sentence.
-        """
+        """Return the pieces of each normalised word, at least one for each word, by one thread: more take longer."""
         return [pieces or [OPEN] for pieces in self.model.encode(list(forms), out_type=str, num_threads=1)]
 
     def sample(self, forms: Iterable[str], p: float, draws: Iterator[float]) -> list[list[str]]:
@@ -193,10 +178,7 @@ def make_pieces(
 
 
 def train_pieces(sentences: Iterable[Sequence[str]], folder: str | os.PathLike, size: int, seed: int = 1) -> Pieces:
-    """Train a byte-pair model with byte fallback on the words of sentences and write `spm.model` into `folder`.
-
-    Source: Sennrich et al. 2016; Kudo and Richardson 2018.
-    """
+    """Train a byte-pair model (Sennrich et al. 2016) with byte fallback, and write `spm.model` into `folder`."""
     # The lines are whole sentences, not words, because sentencepiece draws its first candidates from the distinct
     # lines. With words as lines, a frequent word would weigh no more than a rare one.
     # The lines are a list, because sentencepiece would turn an interrupt inside a generator into an error of its own.
@@ -225,10 +207,7 @@ def train_pieces(sentences: Iterable[Sequence[str]], folder: str | os.PathLike, 
 
 
 class Window(NamedTuple):
-    """A window over the words `first` ≤ i < `stop`; the encodings of `kept_from` ≤ i < `kept_stop` come from it.
-
-    The encodings of its other words come from a neighbouring window, where these words are further from the edge.
-    """
+    """A window over the words `first` ≤ i < `stop`; the encodings of `kept_from` ≤ i < `kept_stop` come from it."""
 
     first: int
     stop: int
@@ -244,9 +223,6 @@ def windows(sizes: Sequence[int], longest: int) -> list[Window]:
 
     Neighbouring windows share about half of their pieces, so that each kept word has context on both sides. Raises
     `ValueError` for a word of more than `longest` pieces.
-
-    >>> windows([1] * 10, 4)[1]
-    Window(first=2, stop=6, kept_from=3, kept_stop=5)
     """
     if any(size > longest for size in sizes):
         raise ValueError(f"a word of more than {longest} pieces")

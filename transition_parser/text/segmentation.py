@@ -1,9 +1,7 @@
 """The sentences of English text, with their positions in the text.
 
-A sentence ends at a blank line and where its tokens indicate an end. A sentence that is too long for a parser is
-divided between two tokens (see `length`). Memory does not grow with the text, which is read in parts. The rules were
-found on the training texts of English-EWT: weblogs, news groups, e-mails, reviews and answers
-(`run/bench/segmentation.py`).
+A sentence ends at a blank line and where its tokens indicate an end. Long texts are read in stretches. The rules were
+found on the training texts of English-EWT: weblogs, news groups, e-mails, reviews and answers.
 """
 
 from __future__ import annotations
@@ -19,11 +17,7 @@ from transition_parser.text.tokens import CONTEXT, EMOTICON, TITLES, Token, toke
 
 
 def stretches(lines: Iterable[str], most: int) -> Iterator[tuple[int, str, bool]]:
-    """Yield the paragraphs of a text. A long paragraph comes in several stretches.
-
-    An item is the position of a stretch, its text, and True where the paragraph ends there. The stretches hold all
-    characters of the paragraph.
-    """
+    """Yield (position, text, True at its end) of the stretches of each paragraph, with all of its characters."""
     block: list[str] = []
     size = start = here = 0
     is_open = False
@@ -82,10 +76,7 @@ def with_short_tokens(tokens: Iterable[Token], longest: int) -> Iterator[Token]:
 
 
 def places_to_divide(tokens: Sequence[Token], first: int, end: int, longest: int) -> Iterator[int]:
-    """Yield the number of each token at which a new part of the sentence, the tokens `first` ≤ i < `end`, begins.
-
-    No part is longer than `longest`. A sentence of up to `longest` stays whole. Tokens of several words stay whole.
-    """
+    """Yield each token at which a part of a sentence that is longer than `longest`, first ≤ i < end, begins."""
     is_short = tokens[end - 1].end - tokens[first].start <= longest
     if is_short and all(token.written is None for token in tokens[first:end]):  # words are no more than characters
         return
@@ -102,20 +93,13 @@ _UNSURE = 8  # the next characters may change this many tokens at the end of a s
 
 
 class TextSentence(NamedTuple):
-    """A sentence of a text.
+    """A sentence of a text."""
 
-    text: the characters as written
-    tokens: the tokens, with their positions in the whole text
-    opens_paragraph: True for the first sentence of a paragraph
-    space_after: False where the next sentence follows without white space
-    goes_on: True where the sentence was too long and the next one continues it
-    """
-
-    text: str
-    tokens: tuple[Token, ...]
+    text: str  # as written
+    tokens: tuple[Token, ...]  # with their positions in the whole text
     opens_paragraph: bool
-    space_after: bool
-    goes_on: bool = False
+    space_after: bool  # False where the next sentence follows without white space
+    goes_on: bool = False  # True where the sentence was too long and the next one continues it
 
     @property
     def start(self) -> int:
@@ -136,10 +120,7 @@ class TextSentence(NamedTuple):
 
 
 class ShownLines:
-    """The lines of a text as segmenters read them (`Clusters.shown`). `written` leads back to the text.
-
-    lines: the lines of the text, without line ends
-    """
+    """The lines of a text as segmenters read them (`Clusters.shown`). `written` leads back to the text."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._unread = lines

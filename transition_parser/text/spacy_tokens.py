@@ -1,7 +1,6 @@
 """The tokens of English text by spaCy's rules, with which the AMR models were trained, without spaCy itself.
 
-The rules are those of spaCy 3.8 (`spacy/tokenizer.pyx`, `spacy/lang/en`; MIT licence, Explosion), except that letters
-and symbols are Unicode's instead of lists, and that a few words are no contractions (`_contractions`).
+The rules are those of spaCy 3.8 (MIT licence, Explosion), with Unicode's letters and symbols instead of lists.
 """
 
 from __future__ import annotations

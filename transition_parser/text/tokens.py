@@ -89,16 +89,11 @@ Span = tuple[int, int]  # start and end (exclusive), counted in characters
 
 
 class Token(NamedTuple):
-    """A token of a text.
+    """A token of a text."""
 
-    start: the position of its first character in the text
-    words: the syntactic words of the token
-    written: the characters of the token if its words do not spell them (French `du`: `de` and `le`), otherwise None
-    """
-
-    start: int
-    words: tuple[str, ...]
-    written: str | None = None
+    start: int  # the position of its first character
+    words: tuple[str, ...]  # syntactic words
+    written: str | None = None  # its characters if its words do not spell them (`du`: `de`, `le`)
 
     @property
     def form(self) -> str:

@@ -21,14 +21,10 @@ _MOST = 4096  # the largest width of a vector
 
 
 class WordVectors(NamedTuple):
-    """Words and their vectors.
-
-    words: each word once
-    vectors: (words, width) float16; the vector of each word
-    """
+    """Words and their vectors."""
 
     words: tuple[str, ...]
-    vectors: np.ndarray
+    vectors: np.ndarray  # (words, width) float16
 
     def save(self, folder: str | os.PathLike) -> None:
         """Write `vectors.txt`, one word a line, and `vectors.safetensors` into `folder`."""
@@ -68,8 +64,7 @@ def _read_lines(path: Path, missing: str) -> tuple[str, ...]:
 def read_vectors(path: str | os.PathLike, wanted: Collection[str]) -> WordVectors:
     """Read the vectors of the words in `wanted`, and of their lower-case forms, from a plain or gzipped text file.
 
-    A first line of two numbers, the header of word2vec and fastText, is skipped. Raises `InputError` for a malformed
-    file and where none of the words has a vector.
+    A first line of two numbers, the header of word2vec and fastText, is skipped.
     """
     wanted = {*wanted, *(word.lower() for word in wanted)}
     found: dict[str, np.ndarray] = {}
