@@ -37,13 +37,7 @@ _OF_TOKENS += ("route", "sense", "new_sort", "top_sorts", "second_sorts")
 
 
 class _Table(ctypes.Structure):
-    """The action vocabulary and the features of a batch, `AmrTable` in C.
-
-    table: a `DeviceTable`
-    features: (B, P, F) int64; see `ActionTable.features`
-    words: the number of words of the longest sentence plus one
-    span: the largest number of nodes of a span
-    """
+    """A `DeviceTable`, features (B, P, F), the number of positions, and the most nodes of a span: `AmrTable` in C."""
 
     _fields_ = (
         *((name, SIZE) for name in ("vocabulary", "lexicon_rows", "entries", "lemmas", "senses", "labelled")),
@@ -79,15 +73,12 @@ class _Table(ctypes.Structure):
 def unroll_amrs(
     table: Any, features: Tensor, rows: Tensor, actions: Tensor, ranks: bool
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
-    """Return the states before each action of derivations, outside search. An illegal action changes nothing.
-
-    The results are the legal columns, (B, T, C) bool, the context, (B, T, 2) int64, and the ranks of words on the stack
-    and in the buffer, (B, T, P) int16 each; see `States`.
+    """Return the legal columns, the context and the ranks before each action, outside search; see `States`.
 
     table: a `DeviceTable`
     features: (B, P, F) int64; see `ActionTable.features`
-    rows: (B, 16) int64; the rows before the first action, see `Rows.initial`
-    actions: (B, T) int64; the actions; the last one is not taken
+    rows: (B, 16) int64; the rows before the first action, see `Rows`
+    actions: (B, T) int64; the last one is not taken, and an illegal action changes nothing
     ranks: False to return None for the ranks
     """
     batch, steps = actions.shape
@@ -120,8 +111,6 @@ class LayerStack:
     linears: seven linear layers for each decoder layer: keys and values, query, and output of self-attention; query and
         output of cross-attention; the two layers of feed-forward
     norms: three norms for each decoder layer: before cross-attention, before feed-forward, and after the layer
-    first_norm: the norm before the first layer
-    heads: the number of heads
 
     Raises `ValueError` for layers that the kernel can't read.
     """
@@ -174,50 +163,31 @@ class _Weights:
 
 
 class Prior(NamedTuple):
-    """The numbers that a lexicon adds to the scores of actions that may name the current span.
+    """The numbers that a lexicon adds to the scores of actions that may name the current span, row after row."""
 
-    offsets: (rows + 1,) int64; the index in `tokens` at which the tokens of each lexicon row begin
-    tokens: (K,) int64; the tokens of the lexicon rows, row after row
-    values: (K,); the number that is added to the score of each token
-    """
-
-    offsets: Tensor
-    tokens: Tensor
-    values: Tensor
+    offsets: Tensor  # (rows + 1,) int64; the index in `tokens` at which the tokens of each lexicon row begin
+    tokens: Tensor  # (K,) int64
+    values: Tensor  # (K,); the number that is added to the score of each token
 
 
 class Actions(NamedTuple):
-    """The embeddings of actions, and what the lexicon adds to their scores.
+    """The embeddings of actions, and what the lexicon adds to their scores."""
 
-    embedded: (V, dim); the input embedding of each action
-    scale: the factor of the input embeddings
-    output: (V, dim); the output embedding of each action
-    end: the token before the first action
-    prior: the lexicon's additions to scores; None to add nothing
-    """
-
-    embedded: Tensor
-    scale: float
-    output: Tensor
-    end: int
+    embedded: Tensor  # (V, dim); the input embedding of each action
+    scale: float  # the factor of the input embeddings
+    output: Tensor  # (V, dim); the output embedding of each action
+    end: int  # the token before the first action
     prior: Prior | None
 
 
 class Attended(NamedTuple):
-    """The words that the decoder attends to.
+    """The words that the decoder attends to."""
 
-    memories: (B, P, 2 dim) for each layer; keys and values of the words
-    lengths: (B,) int32; the number of words of each sentence
-    roles: (heads,) int32; 0 for heads that see the stack, 1 for the buffer, −1 for all words
-    positions: (2, largest + 1, dim) for each layer; the vectors added to keys, by rank; all None to add nothing
-    windows: how many words heads see from the top of the stack, and from the front of the buffer; 0 for all
-    """
-
-    memories: Sequence[Tensor]
-    lengths: Tensor
-    roles: Tensor
-    positions: Sequence[Tensor | None]
-    windows: tuple[int, int]
+    memories: Sequence[Tensor]  # (B, P, 2 dim) for each layer; keys and values of the words
+    lengths: Tensor  # (B,) int32; the number of words of each sentence
+    roles: Tensor  # (heads,) int32; 0 for heads that see the stack, 1 for the buffer, −1 for all words
+    positions: Sequence[Tensor | None]  # (2, largest + 1, dim) for each layer; added to keys by rank; or all None
+    windows: tuple[int, int]  # how many words heads see from the top of the stack, and from the front; 0 for all
 
 
 class _Network(ctypes.Structure):
@@ -278,13 +248,9 @@ def search_amrs(
 ) -> FoundDerivations:
     """Return the complete derivations that beam search finds with a decoder of the Stack-Transformer.
 
-    table: a `DeviceTable`
-    features: (B, P, F) int64; see `ActionTable.features`
-    rows: (B, 16) int64; the rows before the first action, see `Rows.initial`
+    table, features, rows: see `unroll_amrs`
     span: the largest number of nodes of a span
     sinusoids: (most, dim); the position vector of each step; a derivation has at most `most` actions
-    stack: the layers of the decoder
-    beam: the number of hypotheses that are kept for each sentence; 1 is greedy search
     """
     sentences, most = len(features), len(sinusoids)
     if beam < 1 or most < 1 or len(actions.output) != len(table.column):

@@ -29,23 +29,13 @@ ACTIVATIONS = ("none", "relu", "gelu")  # in the order of the enum in C
 
 
 def quantise_weights(weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the codes of weights, (R, dim) int8, and the largest absolute weight of each row, (R, 1) float.
-
-    A largest weight below `TINY` is replaced by `TINY`.
-
-    weights: (R, dim) float
-    """
+    """Return the codes of weights, (R, dim) int8, and the largest weight of each row, `TINY` or more, (R, 1) float."""
     largest = weights.abs().amax(1, keepdim=True).clamp_(min=TINY)
     return (weights * (LARGEST / largest)).round_().to(torch.int8), largest
 
 
 def quantise_rows(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the codes of rows, (R, dim) uint8, and the largest absolute value of each row, (R, 1) float.
-
-    The largest value is nan for a row with numbers that are not finite.
-
-    x: (R, dim) float or bfloat16
-    """
+    """Return the codes of rows, (R, dim) uint8, and the largest value of each (nan if not finite), (R, 1) float."""
     x = x.float()
     largest = x.abs().amax(1, keepdim=True)
     largest = largest.where(largest.isfinite(), torch.nan)
@@ -54,17 +44,11 @@ def quantise_rows(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class CodedWeights(NamedTuple):
-    """The weights of a linear layer as codes.
+    """The weights of a linear layer as codes."""
 
-    codes: (outputs, inputs) int8; the weights
-    scale: (outputs,) float; the largest absolute weight of each output / 127². Times the largest absolute value of a
-        row, it turns a sum of products of codes into a sum of products of floats.
-    bias: (outputs,) float
-    """
-
-    codes: Tensor
-    scale: Tensor
-    bias: Tensor
+    codes: Tensor  # (outputs, inputs) int8
+    scale: Tensor  # (outputs,) float; the largest absolute weight of each output / 127²
+    bias: Tensor  # (outputs,) float
 
     @classmethod
     def together(cls, parts: Sequence[CodedWeights]) -> CodedWeights:
@@ -81,11 +65,7 @@ class CodedAsC(ctypes.Structure):
 
 
 class CodedProduct:
-    """The weights of a linear layer, as C reads them.
-
-    inputs, outputs: the sizes of the layer
-    as_c: the weights for C; valid as long as this object lives
-    """
+    """The weights of a linear layer, as C reads them; `as_c` is valid as long as this object lives."""
 
     def __init__(self, weights: CodedWeights) -> None:
         self.outputs, self.inputs = weights.codes.shape
@@ -104,13 +84,7 @@ class CodedProduct:
         return ctypes.addressof(self.as_c)
 
     def __call__(self, x: Tensor, activation: str) -> Tensor:
-        """Return activation(x W^T + b), (R, outputs).
-
-        x: (R, inputs) float or bfloat16
-        activation: one of `ACTIVATIONS`
-
-        Raises `ValueError` for x of another type or shape.
-        """
+        """Return activation(x W^T + b), (R, outputs), for x (R, inputs) and one of `ACTIVATIONS`."""
         if x.dtype not in HALF:
             raise ValueError(f"x must be float or bfloat16; it is {x.dtype}")
         x = x.contiguous()
@@ -124,20 +98,13 @@ class CodedProduct:
 
 
 class CodedLayer(NamedTuple):
-    """The weights of a layer of BERT. Linear layers have the shape (outputs, inputs).
+    """The weights of a layer of BERT. Linear layers have the shape (outputs, inputs)."""
 
-    attention: (3 dim, dim); the projections to queries, keys and values
-    output: (dim, dim); the output projection of attention
-    inner: (inner, dim); the first layer of feed-forward
-    outer: (dim, inner); the second layer of feed-forward
-    norms: the layer norms after attention and after feed-forward
-    """
-
-    attention: CodedProduct
-    output: CodedProduct
-    inner: CodedProduct
-    outer: CodedProduct
-    norms: Sequence[nn.LayerNorm]
+    attention: CodedProduct  # (3 dim, dim); the projections to queries, keys and values
+    output: CodedProduct  # (dim, dim); the output projection of attention
+    inner: CodedProduct  # (inner, dim); the first layer of feed-forward
+    outer: CodedProduct  # (dim, inner); the second layer of feed-forward
+    norms: Sequence[nn.LayerNorm]  # after attention and after feed-forward
 
 
 def has_codes() -> bool:
@@ -152,13 +119,7 @@ def supports(dim: int, inner: int, heads: int) -> bool:
 
 
 class CodedStack:
-    """The weights of several layers of BERT, as `coded_layers` reads them.
-
-    layers: the layers, first to last, all of the same sizes
-    heads: the number of heads of each layer
-
-    Raises `ValueError` for layers that the kernel can't read.
-    """
+    """The weights of several layers of BERT of one size, as `coded_layers` reads them. Others raise `ValueError`."""
 
     def __init__(self, layers: Sequence[CodedLayer], heads: int) -> None:
         if not has_codes():
@@ -187,9 +148,7 @@ def coded_layers(
     """Return the output of the last layer for A of the rows, (A, dim) float.
 
     x: (R, dim) float; the inputs of the first layer, sentence after sentence
-    first: (S,) int32; the first row of each sentence
-    lengths: (S,) int32; the number of rows of each sentence
-    longest: the largest number of rows that a sentence may have
+    first, lengths: (S,) int32; the first row, and the number of rows, of each sentence
     asking: (A,) int64; the rows whose output is needed, in ascending order; None for all rows
     """
     if asking is None:

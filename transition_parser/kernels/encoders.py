@@ -1,7 +1,4 @@
-"""The compiled parts of encoders and of attention on CPUs: `kernels.c`.
-
-Tensors whose dtype is not given are float or bfloat16.
-"""
+"""The compiled parts of encoders and of attention on CPUs. Tensors without a dtype are float or bfloat16."""
 
 from __future__ import annotations
 
@@ -11,21 +8,13 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.kernels import loader
-from transition_parser.kernels.loader import (
-    BLOCK,
-    HALF,
-    SIZE,
-    optional,
-    raise_problem,
-    require,
-    supports,
-)
+from transition_parser.kernels.loader import BLOCK, HALF, SIZE, optional, raise_problem, require, supports
 
 _FILTERS, _LETTERS = 64, 64  # `letter_maxima` takes a multiple of 64 filters, and words of 64 letters at most
 
 
 def supports_letters(like: Tensor, filters: int) -> bool:
-    """Return True if `letter_maxima` supports the device and dtype of `like`, and `filters` filters for each window."""
+    """Return True if `letter_maxima` supports tensors like this, and this many filters for each window."""
     return filters % _FILTERS == 0 and supports(like)
 
 
@@ -35,10 +24,7 @@ def self_attention(
     """Return the output of self-attention within each of S sentences, (N, dim); 0 for rows outside all sentences.
 
     query, keys, values: (N, dim); gaps between rows are allowed
-    heads: the number of heads
-    first: (S,) int32; the first row of each sentence
-    lengths: (S,) int32; the number of words of each sentence
-    longest: the largest number of words that a sentence may have
+    first, lengths: (S,) int32; the first row, and the number of words, of each sentence
     """
     d, rest = divmod(query.size(-1), heads)
     if rest or query.dim() != 2 or not supports(query, d):
@@ -102,9 +88,7 @@ def indicated_attention(
 
 
 def gated_step(found: Tensor, recurrent: Tensor, words: Tensor) -> Tensor:
-    """Return the N states of each of S gated passes after one more word, (S, N, width).
-
-    See `SequencePreservedAttention` for the passes.
+    """Return the N states of each of S gated passes (`SequencePreservedAttention`) after one more word, (S, N, width).
 
     found: (S, N, width); the states before the word; its first dimension may have any stride
     recurrent: (S, N, 3 width); the products of the states with the recurrent weights
@@ -130,9 +114,7 @@ def gated_step(found: Tensor, recurrent: Tensor, words: Tensor) -> Tensor:
 def letter_maxima(letters: Tensor, sizes: Sequence[int], tables: Tensor, biases: Tensor) -> Tensor:
     """Return the maximum of each convolution filter over the letters of each word, at least 0, (W, windows × F).
 
-    W words of at most L letters are read with F filters for each window. Window i has sizes[i] letters, and
-    sizes[i] // 2 of them precede the current letter. Words are padded with zeros. Rows of `tables` are added up, so
-    that nothing is multiplied.
+    Window i has sizes[i] letters, and sizes[i] // 2 of them precede the current letter. Words are padded with zeros.
 
     letters: (W, L) int64; the id of each letter, 0 behind the last letter of a word
     tables: (sum(sizes), ids, F) float; for each position in each window, the products of each letter with F weights
@@ -155,12 +137,7 @@ def letter_maxima(letters: Tensor, sizes: Sequence[int], tables: Tensor, biases:
 
 
 def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
-    """Add `added` to `x` in place, and return the layer norm of the sum, (R, dim).
-
-    x: (R, dim); changed in place
-    added: (R, dim)
-    norm: a layer norm with a weight and a bias
-    """
+    """Add `added` (R, dim) to `x` (R, dim) in place, and return the layer norm of the sum, (R, dim)."""
     if x.dim() != 2 or not supports(x, x.shape[1]):
         raise ValueError(f"x must be (R, dim), float or bfloat16, on cpu, its rows of a multiple of {BLOCK} numbers")
     dtype, (rows, dim) = x.dtype, x.shape
@@ -179,11 +156,7 @@ def add_and_normalise(x: Tensor, added: Tensor, norm: nn.LayerNorm) -> Tensor:
 
 
 def products_of_pairs(many: Tensor, one: Tensor) -> Tensor:
-    """Return the dot products (N, K) of K vectors of each row with one vector of the row, in single precision.
-
-    many: (N, K, dim) bfloat16
-    one: (N, dim) float
-    """
+    """Return the dot products (N, K) of vectors (N, K, dim) in bfloat16 with one float vector (N, dim) of each row."""
     rows, count, dim = many.shape
     products = one.new_empty(rows, count)
     loader.library().products_of_pairs(
@@ -194,10 +167,7 @@ def products_of_pairs(many: Tensor, one: Tensor) -> Tensor:
 
 
 def _part(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
-    """Return the address of a tensor of this type and shape, on the CPU. There may be gaps between `tensor[i]`.
-
-    Raises `ValueError` for any other tensor.
-    """
+    """Return the address of a tensor as `require` does, but allow gaps between `tensor[i]`."""
     if tensor.shape == shape and all(shape):
         require(name, tensor[0], dtype, *shape[1:])
         return tensor.data_ptr()
@@ -205,10 +175,7 @@ def _part(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
 
 
 def _row_stride(name: str, x: Tensor, like: Tensor) -> int:
-    """Return the stride of the rows of x (N, dim), in elements.
-
-    Raises `ValueError` unless x has the type and shape of `like`, is on the CPU, and has contiguous rows.
-    """
+    """Return the stride of the rows of x (N, dim). Raises `ValueError` if x is not like `like`, or has gaps in rows."""
     stride = x.stride(0) if x.dim() == 2 else 0
     if x.dtype is like.dtype and x.is_cpu and x.shape == like.shape and stride >= x.size(1) and x.stride(1) == 1:
         return stride
@@ -219,10 +186,7 @@ def _row_stride(name: str, x: Tensor, like: Tensor) -> int:
 
 
 def _broadcast(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> Tensor:
-    """Return the tensor broadcast to this shape, with a contiguous last dimension.
-
-    Raises `ValueError` if the tensor is of another type, cannot be broadcast, or is not on the CPU.
-    """
+    """Return the tensor broadcast to a shape, its last dimension contiguous. Raises `ValueError` if it does not fit."""
     fits = tensor.dim() <= len(shape) and all(
         own in (1, size) for own, size in zip(reversed(tensor.shape), reversed(shape), strict=False)
     )
@@ -236,10 +200,7 @@ def _broadcast(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> Te
 
 
 def _by_head(indicators: Tensor, heads: int, count: int, d: int) -> Tensor:
-    """Return indicators (heads, count, d) such that the indicators of each head are contiguous.
-
-    Raises `ValueError` for a tensor of another type or shape, or not on the CPU.
-    """
+    """Return indicators (heads, count, d), contiguous for each head. Raises `ValueError` if they do not fit."""
     if indicators.dtype is not torch.float or not indicators.is_cpu or indicators.shape != (heads, count, d):
         raise ValueError(
             f"indicators of keys and of values must be float, ({heads}, {count}, {d}), on cpu; one is "

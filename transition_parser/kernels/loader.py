@@ -1,8 +1,6 @@
 """The library that the set-up compiled from C, its functions, and checks of tensors before C reads them.
 
-The functions are called through ctypes, which releases the GIL. The Python functions of this package check types,
-shapes and devices of tensors (`require`), because C cannot see them, and C checks the numbers. A tensor that does not
-fit raises `ValueError`.
+Python checks types, shapes and devices of tensors (`require`), because C cannot see them, and C checks the numbers.
 """
 
 from __future__ import annotations
@@ -50,10 +48,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple]] = {
 
 
 def switched_on() -> bool:
-    """Return True unless the environment variable TRANSITION_PARSER_KERNELS is 0, which switches kernels off.
-
-    Raises `InputError` if the variable is neither 0 nor 1.
-    """
+    """Return True unless `VARIABLE` is 0, which switches kernels off. Raises `InputError` if it is neither 0 nor 1."""
     value = os.environ.get(VARIABLE, "1")
     if value not in ("0", "1"):
         raise InputError(f"{VARIABLE} is {value!r}: set it to 0 (no compiled kernels) or 1, or unset it")
@@ -88,18 +83,12 @@ def _warn(problem: str) -> None:
 
 
 def supports(like: Tensor, width: int = BLOCK) -> bool:
-    """Return True if the library is available, `like` is float or bfloat16 on the CPU, and `width` fits.
-
-    width: the size of an attention head or of a row; only multiples of 32 fit
-    """
+    """Return True if there is a library, `like` is float or bfloat16 on the CPU, and rows of this width fit."""
     return like.is_cpu and like.dtype in HALF and width % BLOCK == 0 and library() is not None
 
 
 def require(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
-    """Return the address of a contiguous tensor on the CPU that has the given dtype and shape.
-
-    Raises `ValueError` for any other tensor.
-    """
+    """Return the address of a contiguous tensor on the CPU of this dtype and shape. Raises `ValueError` for another."""
     if tensor.dtype is dtype and tensor.shape == shape and tensor.is_cpu and tensor.is_contiguous():
         return tensor.data_ptr()
     raise ValueError(
@@ -114,11 +103,7 @@ def optional(name: str, tensor: Tensor | None, dtype: torch.dtype, *shape: int) 
 
 
 def raise_problem(problem: bytes | None) -> None:
-    """Raise the exception for the message that a C function returned; do nothing for None.
-
-    Raises `MemoryError` if memory ran out, `NotFiniteError` for numbers that are not finite, and `ValueError` for any
-    other wrong argument.
-    """
+    """Raise `MemoryError`, `NotFiniteError` or `ValueError` for the message of a C function; do nothing for None."""
     if problem is not None:
         said = problem.decode()
         kinds = {"no memory": MemoryError, "not finite": NotFiniteError}

@@ -23,35 +23,21 @@ _WORDS = 4  # the number of words that effects can name
 
 
 class TreeMachine(NamedTuple):
-    """The machine of a system of dependency trees, as `search_trees` reads it.
+    """The machine of a system of dependency trees, as `search_trees` reads it."""
 
-    column: (V,) int64; the `ActionClass` of each token
-    effects: (C, 8) int64; the `Effect` of each column
-    legal: (256, C) bool; the legal columns for each set of facts (`tree_system.Fact`)
-    swaps_per_word: how many SWAPs a sentence may take for each word
-    """
-
-    column: Tensor
-    effects: Tensor
-    legal: Tensor
-    swaps_per_word: int
+    column: Tensor  # (V,) int64; the `ActionClass` of each token
+    effects: Tensor  # (C, 8) int64; the `Effect` of each column
+    legal: Tensor  # (256, C) bool; the legal columns for each set of facts (`tree_system.Fact`)
+    swaps_per_word: int  # how many SWAPs a sentence may take for each word
 
 
 class FoundDerivations(NamedTuple):
-    """The final derivations of a batch; the derivations of a sentence are in the order in which they became final.
+    """The final derivations of a batch; the derivations of a sentence are in the order in which they became final."""
 
-    `most` is the largest number of actions that a derivation may have.
-
-    counts: (B,) int64; the number of derivations of each sentence, at most twice the beam
-    steps: (B, 2 beam) int64; the number of actions of each derivation
-    actions: (B, 2 beam, most) int32; the tokens; 0 behind the last one
-    added: (B, 2 beam, most) float; the log-probability of each action; 0 behind the last one
-    """
-
-    counts: Tensor
-    steps: Tensor
-    actions: Tensor
-    added: Tensor
+    counts: Tensor  # (B,) int64; the number of derivations of each sentence, at most twice the beam
+    steps: Tensor  # (B, 2 beam) int64; the number of actions of each derivation
+    actions: Tensor  # (B, 2 beam, most) int32; the tokens; 0 behind the last one
+    added: Tensor  # (B, 2 beam, most) float; the log-probability of each action; 0 behind the last one
 
     @classmethod
     def empty(cls, sentences: int, beam: int, most: int) -> FoundDerivations:
@@ -72,16 +58,12 @@ def search_trees(
     beam: int,
     most: int,
 ) -> FoundDerivations:
-    """Return the final derivations that beam search finds with scores = W max(0, sum + bias) + b.
-
-    The sum is over places, such as the top of the stack. The word at each place adds a vector.
+    """Return the final derivations that beam search finds with scores = W max(0, sum of words at places + bias) + b.
 
     words: (B, P, places, width) float; the vector that each word adds if it is at each place
-    bias: (width,)
     output: W and b; float or bfloat16; in bfloat16, the hidden layer and the scores are rounded
     ranks: for each place, k for the k-th word from the top of the stack, −k for the k-th word of the buffer
     lengths: (B,) int64; the number of words of each sentence
-    beam: the number of hypotheses kept for each sentence
     most: the largest number of actions of a derivation
     """
     (count, positions, places, width), dtype, (tokens, _) = words.shape, output.weight.dtype, output.weight.shape
@@ -112,17 +94,14 @@ def replay_derivation(
     effects: Tensor,
     attach: Tensor,
 ) -> tuple[list[int], list[int], list[float]]:
-    """Return the heads and relations that a derivation builds, and for each word the log-probability of its head.
+    """Return the head and the relation of each word that a derivation builds, and the log-probability of each head.
 
-    The results have an entry for each word: the position of its head (−1 for none), the id of its relation (0 for
-    none), and the sum over the actions that decided its head. Words count from 0. The root is behind the last word.
+    Words count from 0, and the root is behind the last word; −1 and 0 stand for no head and no relation.
 
-    token: (T,) int64; the tokens of the actions
-    log_prob: (T,) float64; their log-probabilities
-    words: number of words, without the root
+    token, log_prob: (T,) int64 and float64; the tokens of the actions and their log-probabilities
     column, relation: (V,) int64; the index of each token in `effects`, and the relation of its arc
     effects: (C, 8) int64; the `Effect` of each column
-    attach: (256,) int64; the words whose heads the next action decides in each situation: bits 1 to 3 for S0, S1, B0
+    attach: (256,) int64; the words whose heads are decided next for each set of facts: bits 1 to 3 for S0, S1, B0
     """
     if words < 1:
         raise ValueError(f"words must be 1 or more, not {words}")
@@ -141,9 +120,7 @@ def replay_derivation(
 
 
 def derive_tree(heads: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the steps that build a tree in arc-hybrid with SWAP: their kinds, and the words that they move or attach.
-
-    The kinds are `SHIFT`, `LEFT_ARC`, `RIGHT_ARC` and `SWAP`. Both results are (T,) int64.
+    """Return the kinds of the steps (`SHIFT` …) that build a tree in arc-hybrid with SWAP, and their words, (T,) each.
 
     heads: (n,) int64; the position of the head of each word; the root has the position n
     """
@@ -177,11 +154,8 @@ def lost_arcs(
 
     loss: the system whose rules count the lost arcs, one of `_LOSSES`
     effects: (K, 8); the `Effect` of each action on the stack and the buffer; the first action must do nothing
-    root: (R,); the position of the root
-    stack: (R, P + 1); the words of the stack, bottom first
-    depth: (R,); the number of words on the stack
-    buffer: (R, P + 1); the words of the buffer, the front last
-    buffer_size: (R,); the number of words in the buffer
+    root, depth, buffer_size: (R,); the position of the root, and the numbers of words on the stack and in the buffer
+    stack, buffer: (R, P + 1); the words, the top or the front last
     arcs: (R, P + 1); the head of each word so far; None if words leave the stack when they get a head
     words: (R, 4); see `DependencyMachine.words`
     heads: (R, P + 1); the gold heads; the head of the root is the root

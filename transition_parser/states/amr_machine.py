@@ -41,18 +41,9 @@ _FEW = 8
 class AmrMachine(BatchedMachine):
     """The batched machine of AMR: all rows take their actions at once. An illegal token leaves its row unchanged.
 
-    Parameters:
-
     lengths: (R,); the number of words of each row's sentence
     features: (R, P, F); the F features of each word, see `ActionTable.features`
-    needs: names of fields of `States`, see `BatchedMachine`; `head` and `relation` exist for trees only
     in_search: True to apply the search limits of the table
-
-    Attributes:
-
-    numbers: (R, number of fields); the fields of `Rows`
-    nodes: (R, M, number of fields); the fields of `Nodes`
-    named: (R, 2, N); the fields of `SpanActions`, for at most N nodes of a span; None outside search
     """
 
     per_row = ("numbers", "nodes", "named", "_columns", "_context")
@@ -71,11 +62,11 @@ class AmrMachine(BatchedMachine):
         self.width = int(lengths.max()) + 1
         self.positions = torch.arange(self.width, device=lengths.device)
         self.limits = table.limits if in_search else None
-        self.numbers, self.most_in_span = amr_rules.initial(lengths, self.limits)
-        self.named: Tensor | None = None
+        self.numbers, self.most_in_span = amr_rules.initial(lengths, self.limits)  # (R, fields of `Rows`)
+        self.named: Tensor | None = None  # (R, 2, N); the fields of `SpanActions` for at most N nodes, in search
         if self.limits is not None:
             self.named = lengths.new_full((len(lengths), len(SpanActions._fields), self.most_in_span), -1)
-        self.nodes = self.numbers.new_zeros(len(lengths), _FEW, len(Nodes._fields))
+        self.nodes = self.numbers.new_zeros(len(lengths), _FEW, len(Nodes._fields))  # (R, M, fields of `Nodes`)
         self._most_nodes = 0  # an upper bound of `Rows.depth` over all rows
         lemma, plain = features[:, :, LEMMA], features[:, :, PLAIN]
         unfit = torch.stack([lemma == 0, plain == NOT_PLAIN, plain == TEXT], 2)
@@ -127,20 +118,13 @@ class AmrMachine(BatchedMachine):
         return ranks.scatter_reduce(1, nodes.word, torch.where(aside, last, 0), "amax")
 
     def legal_columns(self) -> Tensor:
-        """Return (R, C) bool, True for the legal columns of the `ActionTable`."""
         return self._columns
 
     def context(self) -> Tensor:
-        """Return the values that legality depends on besides the columns, (R, 2), or (R, 6 + N) in search.
-
-        The values of a row are the shift id of the next word and the lexicon row of the current span. In search they
-        are followed by the roles of the node on top and of the second node, as bits, then by their sorts (`on_top`),
-        and by N tokens that may name no more nodes of the span (−1 for an empty place).
-        """
+        """Return what legality depends on besides the columns, (R, 2), or (R, 6 + N) in search."""
         return self._context
 
     def is_final(self) -> Tensor:
-        """Return (R,) bool, True for final rows."""
         return self._columns[:, ActionClass.END].clone()
 
     # --- taking actions ---------------------------------------------------------------------
@@ -191,10 +175,7 @@ class AmrMachine(BatchedMachine):
         self._context = self._read_context(rows, nodes)
 
     def _unfit(self, rows: Rows) -> tuple[Tensor, ...]:
-        """Return three flags for the current span, (R,) bool each.
-
-        They tell if the span has a word that COPY_LEMMA can't copy, that COPY_WORD can't copy, or that is `TEXT`.
-        """
+        """Return if the span has a word that COPY_LEMMA or COPY_WORD can't copy, or a `TEXT`, (R,) bool each."""
         unfit = self._unfit_before[rows.sentence, rows.position] != self._unfit_before[rows.sentence, rows.first]
         return unfit.unbind(1)
 

@@ -1,8 +1,6 @@
 """The effects of the actions of the AMR machine on all rows at once, and the legality of these actions.
 
-All tensors have fixed shapes, so that the host need not wait for an accelerator.
-
-Shapes: R rows (hypotheses), M slots of nodes, C columns of `ActionTable`.
+All tensors have fixed shapes. R rows (hypotheses), M slots of nodes, C columns of `ActionTable`.
 """
 
 from __future__ import annotations
@@ -30,57 +28,32 @@ _CONSTANTS = (ActionClass.VALUE, ActionClass.COPY_WORD)
 
 
 class Rows(NamedTuple):
-    """The configuration of each row apart from its nodes (compare `AmrState`), (R,) int64 each; a flag is 0 or 1.
+    """The configuration of each row apart from its nodes (compare `AmrState`), (R,) int64 each; a flag is 0 or 1."""
 
-    sentence: the sentence of the row, as an index into the features
-    length: the number of words of the sentence
-    position: the number of the next word in the buffer
-    first: the number of the first word of the current span
-    named: flag; 1 where the current span has a node, and before the first SHIFT
-    made: the number of nodes made so far
-    depth: the number of nodes that are on the stack or were set aside (by SWAP)
-    below: the number of nodes on the stack below the newest node
-    has_concept: flag; 1 where a concept was made
-    topped: flag; 1 after ROOT
-    closed: flag; 1 after CLOSE
-    arcs: the number of LA and RA since the last other action, or since a constant left the stack
-    arcs_left: the number of edges that may still be made inside a component
-    swaps_left: the number of SWAPs that may still be taken
-    nodes_left: the number of nodes that may still be made
-    in_span: the number of nodes of the current span, including nodes made by DEPENDENT
-    """
-
-    sentence: Tensor
-    length: Tensor
-    position: Tensor
-    first: Tensor
-    named: Tensor
-    made: Tensor
-    depth: Tensor
-    below: Tensor
-    has_concept: Tensor
-    topped: Tensor
-    closed: Tensor
-    arcs: Tensor
-    arcs_left: Tensor
-    swaps_left: Tensor
-    nodes_left: Tensor
-    in_span: Tensor
+    sentence: Tensor  # the sentence of the row, as an index into the features
+    length: Tensor  # the number of words of the sentence
+    position: Tensor  # the number of the next word in the buffer
+    first: Tensor  # the number of the first word of the current span
+    named: Tensor  # flag; 1 where the current span has a node, and before the first SHIFT
+    made: Tensor  # the number of nodes made so far
+    depth: Tensor  # the number of nodes that are on the stack or were set aside (by SWAP)
+    below: Tensor  # the number of nodes on the stack below the newest node
+    has_concept: Tensor  # flag; 1 where a concept was made
+    topped: Tensor  # flag; 1 after ROOT
+    closed: Tensor  # flag; 1 after CLOSE
+    arcs: Tensor  # the number of LA and RA since the last other action, or since a constant left the stack
+    arcs_left: Tensor  # the number of edges that may still be made inside a component
+    swaps_left: Tensor  # the number of SWAPs that may still be taken
+    nodes_left: Tensor  # the number of nodes that may still be made
+    in_span: Tensor  # the number of nodes of the current span, including nodes made by DEPENDENT
 
     def is_free(self) -> Tensor:
-        """Return (R,) bool, True for rows without a concept and without words in the buffer.
-
-        Neither the lexicon nor the limits on the nodes of one span apply to these rows.
-        """
+        """Return (R,) bool, True where no lexicon or limit of the span applies: no concept, and no word left."""
         return (self.position == self.length) & (self.has_concept == 0)
 
 
 def initial(lengths: Tensor, limits: SearchLimits | None) -> tuple[Tensor, int]:
-    """Return the fields of `Rows` before the first action, (R, 16) int64, and the largest number of nodes of a span.
-
-    lengths: (R,); the number of words of each row's sentence
-    limits: the limits of search; None outside search
-    """
+    """Return the fields of `Rows` before the first action, (R, 16) int64, and the largest number of nodes of a span."""
     zero = torch.zeros_like(lengths)
     arcs, swaps, nodes = limits_of(lengths)
     if limits is not None:
@@ -94,60 +67,38 @@ def initial(lengths: Tensor, limits: SearchLimits | None) -> tuple[Tensor, int]:
         "nodes_left": nodes,
     }
     most = int(torch.as_tensor(nodes).max())
-    return torch.stack([known.get(name, zero) for name in Rows._fields], 1), most if limits is None else min(
-        most, limits.span
-    )
+    rows = torch.stack([known.get(name, zero) for name in Rows._fields], 1)
+    return rows, most if limits is None else min(most, limits.span)
 
 
 class Nodes(NamedTuple):
     """The nodes that are on the stack or were set aside, (R, M) int64 each, in the order in which they were made.
 
     The nodes on the stack below the newest node come first, then the nodes that were set aside, then the newest node,
-    then free slots.
-
-    word: the last word of the node's span
-    group: the connected component of the node
-    constant: 1 for constants, 0 for concepts
-    roles: the roles that the node has, as bits, see `ActionTable.once`; 0 outside search. A role that the node may bear
-        several times has no bit.
-    sort: the node's class of concepts or constants (`Sort`), as bits, see `table.SORT_BITS`; 0 outside search
-    several: the roles of `ActionTable.once` that the node may bear several times, as bits; 0 outside search
+    then free slots. The last three fields are 0 outside search.
     """
 
-    word: Tensor
-    group: Tensor
-    constant: Tensor
-    roles: Tensor
-    sort: Tensor
-    several: Tensor
+    word: Tensor  # the last word of the node's span
+    group: Tensor  # the connected component of the node
+    constant: Tensor  # 1 for constants, 0 for concepts
+    roles: Tensor  # the roles of `ActionTable.once` that the node has and may not bear again, as bits
+    sort: Tensor  # the `Sort` of the node, as bits (`table.SORT_BITS`)
+    several: Tensor  # the roles of `ActionTable.once` that the node may bear several times, as bits
 
     def at(self, slot: Tensor) -> Nodes:
-        """Return the node in one slot of each row; each field is (R,).
-
-        slot: (R,); the slot of each row, where negative numbers stand for slot 0
-        """
+        """Return the node in the given slot (R,) of each row; each field is (R,). Negative slots read slot 0."""
         slot = slot.clamp_min(0)[:, None]
         return Nodes(*(values.gather(1, slot)[:, 0] for values in self))
 
 
 class SpanActions(NamedTuple):
-    """The tokens that made the nodes of the current span, (R, N) each for at most N nodes. Only search needs them.
+    """The tokens that made the nodes of the current span, (R, N) each for at most N nodes. Only search needs them."""
 
-    tokens: the tokens in the order in which they were taken; −1 for unused entries
-    spent: the entries of `tokens` that may make no more nodes of the span; −1 for all other entries
-    """
-
-    tokens: Tensor
-    spent: Tensor
+    tokens: Tensor  # in the order in which they were taken; −1 for unused entries
+    spent: Tensor  # the entries of `tokens` that may make no more nodes of the span; −1 for all other entries
 
     def taken(self, rows: Rows, tokens: Tensor, column: Tensor, most: Tensor) -> SpanActions:
-        """Return the `SpanActions` after each row took its token.
-
-        rows: the rows before the action
-        tokens: (R,); the token of each row
-        column: (R,); the column of each token
-        most: (V,); how many nodes of one span each token may make
-        """
+        """Return the `SpanActions` after the rows took their tokens (R,); most: see `TokenArrays`."""
         slots = torch.arange(self.tokens.size(1), device=tokens.device)
         made = _any_of((*_CONCEPTS, *_CONSTANTS, ActionClass.DEPENDENT), column)
         here = made[:, None] & (slots == rows.in_span[:, None])
@@ -163,20 +114,13 @@ class SpanActions(NamedTuple):
 
 
 class GivenRoles(NamedTuple):
-    """The roles and sorts, as bits, that each row's action gives to nodes.
+    """The roles and sorts, as bits, that each row's action gives to nodes, (R,) each."""
 
-    top: (R,); the roles that the node on top gets
-    second: (R,); the roles that the second node gets
-    new: (R,); the roles that search never gives the new node, see `ActionTable.new_roles`
-    sort: (R,); the sort of the new node, see `sorts_made`
-    several: (R,); the roles that the new node may bear several times, see `several_made`
-    """
-
-    top: Tensor
-    second: Tensor
-    new: Tensor
-    sort: Tensor
-    several: Tensor
+    top: Tensor  # the roles that the node on top gets
+    second: Tensor  # the roles that the second node gets
+    new: Tensor  # the roles that search never gives the new node, see `TokenArrays.new_roles`
+    sort: Tensor  # the sort of the new node
+    several: Tensor  # the roles that the new node may bear several times
 
 
 def sorts_made(rows: Rows, column: Tensor, text: Tensor, number: Tensor, sort: Tensor) -> Tensor:
@@ -184,11 +128,9 @@ def sorts_made(rows: Rows, column: Tensor, text: Tensor, number: Tensor, sort: T
 
     COPY_WORD makes a number or a string. If several words together may be a number, the sort is unknown (0).
 
-    rows: the rows before the action
-    column: (R,); the column of each action
     text: (R,) bool; True where a word of the span has the feature `TEXT`
     number: (R,) bool; True where the last word of the span has the feature `NUMBER`
-    sort: (R,); `ActionTable.new_sort` of each action
+    sort: (R,); `TokenArrays.new_sort` of each action
     """
     alone = rows.position - rows.first == 1
     copied = torch.where(alone & number, NUMBER_BIT, torch.where(alone | text, STRING_BIT, 0))
@@ -198,9 +140,8 @@ def sorts_made(rows: Rows, column: Tensor, text: Tensor, number: Tensor, sort: T
 def several_made(rows: Rows, by_word: Tensor, several: Tensor) -> Tensor:
     """Return the roles that the node made by each row's action may bear several times, as bits, (R,).
 
-    rows: the rows before the action
     by_word: (R,); the feature `SEVERAL` of the last word of the span
-    several: (R,); `ActionTable.new_several` of each action
+    several: (R,); `TokenArrays.new_several` of each action
     """
     alone = rows.position - rows.first == 1
     return torch.where(several == NAMED_BY_WORD, torch.where(alone, by_word, 0), several)
@@ -209,10 +150,7 @@ def several_made(rows: Rows, by_word: Tensor, several: Tensor) -> Tensor:
 def roles_lacked(rows: Rows, evoked: Tensor, route: Tensor, sense: Tensor, lacked: Tensor) -> Tensor:
     """Return the roles that the frame of each row's action lacks, as bits, (R,); 0 except for FRAMEs of a single word.
 
-    rows: the rows before the action
-    evoked: (R, routes); for the last word of the span, the features from index `EVOKED` on, one for each route
-    route, sense: (R,); `ActionTable.route` and `ActionTable.sense` of each action
-    lacked: (lemmas, senses); see `ActionTable`
+    evoked: (R, routes); for the last word of the span, the features from index `EVOKED` on
     """
     named = (rows.position - rows.first == 1) & (route >= 0)
     lemma = evoked.gather(1, route.clamp_min(0)[:, None])[:, 0]
@@ -220,17 +158,13 @@ def roles_lacked(rows: Rows, evoked: Tensor, route: Tensor, sense: Tensor, lacke
 
 
 def apply(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | None = None) -> tuple[Rows, Nodes]:
-    """Return the configurations after each row took its action.
-
-    rows: the rows before the action
-    nodes: the nodes before the action, with a free slot in each row
-    column: (R,); the column of each action; NEVER leaves its row unchanged
-    given: the roles and sorts that the actions give in search; None outside search
-    """
+    """Return the configurations after each row took its action; each row has a free slot. NEVER changes nothing."""
     if given is not None:
         nodes = _give_roles(rows, nodes, column, given)
     rows, nodes = _take_arc(rows, nodes, column)
-    rows, nodes = _pass_second(rows, nodes, column)
+    rows, nodes = _drop_second(rows, nodes, column == ActionClass.REDUCE)
+    swap = (column == ActionClass.SWAP).long()
+    rows = rows._replace(below=rows.below - swap, swaps_left=rows.swaps_left - swap)
     rows, nodes = _make_node(rows, nodes, column, given)
     shift, close = column == ActionClass.SHIFT, column == ActionClass.CLOSE
     read = shift | (column == ActionClass.MERGE)
@@ -258,12 +192,7 @@ def _give_roles(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles) -> 
 
 
 def on_top(rows: Rows, nodes: Nodes, may_close: Tensor) -> list[Tensor]:
-    """Return the roles of the node on top and of the second node, and then their sorts as search compares them.
-
-    All are bits, (R,) each; 0 where there is no such node. `SORT_BITS` explains the bits of sorts.
-
-    may_close: (R,) bool; True where CLOSE is legal
-    """
+    """Return the roles of the node on top and of the second node, then their sorts for search, (R,) each."""
     found = [(place > 0, nodes.at(place - 1)) for place in (rows.depth, rows.below)]
     roles = [torch.where(there, node.roles, 0) for there, node in found]
     sorts = [torch.where(there, node.sort, 0) for there, node in found]
@@ -291,13 +220,6 @@ def _take_arc(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
     return rows._replace(depth=depth, below=torch.where(drop_top, (depth - 1).clamp_min(0), rows.below)), nodes
 
 
-def _pass_second(rows: Rows, nodes: Nodes, column: Tensor) -> tuple[Rows, Nodes]:
-    """Take REDUCE and SWAP: the node below the second node becomes the second node."""
-    swap = (column == ActionClass.SWAP).long()
-    rows, nodes = _drop_second(rows, nodes, column == ActionClass.REDUCE)
-    return rows._replace(below=rows.below - swap, swaps_left=rows.swaps_left - swap), nodes
-
-
 def _drop_second(rows: Rows, nodes: Nodes, dropped: Tensor) -> tuple[Rows, Nodes]:
     slots = torch.arange(nodes.word.size(1), device=dropped.device)
     after = dropped[:, None] & (slots >= rows.below[:, None] - 1)
@@ -307,10 +229,7 @@ def _drop_second(rows: Rows, nodes: Nodes, dropped: Tensor) -> tuple[Rows, Nodes
 
 
 def _make_node(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | None) -> tuple[Rows, Nodes]:
-    """Put a new node on top of the stack, and move the nodes that were set aside back to the stack.
-
-    The node of DEPENDENT is counted, but gets no slot.
-    """
+    """Put a new node on top of the stack, and move the nodes aside back to it. A node of DEPENDENT gets no slot."""
     concept, constant = _any_of(_CONCEPTS, column), _any_of(_CONSTANTS, column)
     new = concept | constant
     counted = (new | (column == ActionClass.DEPENDENT)).long()
@@ -342,8 +261,7 @@ def _any_of(columns: tuple[ActionClass, ...], column: Tensor) -> Tensor:
 def legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor, most: int) -> Tensor:
     """Return (R, C) bool, True for legal columns.
 
-    lemma: (R,) bool; True where COPY_LEMMA can copy the current span
-    plain: (R,) bool; True where COPY_WORD can copy the current span
+    lemma, plain: (R,) bool; True where COPY_LEMMA, or COPY_WORD, can copy the current span
     most: how many nodes a span may have
     """
     more = rows.position < rows.length
@@ -388,25 +306,15 @@ def legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor, most: 
 
 
 class _Others(NamedTuple):
-    """Facts about the concepts that are on the stack or were set aside, (R,) bool each.
+    """Facts about the concepts that are on the stack or were set aside, (R,) bool each."""
 
-    below: True where a concept is below the second node
-    mate: True where another concept is in the component of the second node
-    mate_below: True where a concept below the second node is in the component of the second node
-    connected: True where there are concepts and all of them are in one component
-    """
-
-    below: Tensor
-    mate: Tensor
-    mate_below: Tensor
-    connected: Tensor
+    below: Tensor  # a concept is below the second node
+    mate: Tensor  # another concept is in the component of the second node
+    mate_below: Tensor  # a concept below the second node is in the component of the second node
+    connected: Tensor  # there are concepts, and all of them are in one component
 
     @classmethod
     def from_rows(cls, rows: Rows, nodes: Nodes, group_second: Tensor) -> _Others:
-        """Return the facts about the concepts of some rows.
-
-        group_second: (R,); the component of the second node
-        """
         slots = torch.arange(nodes.word.size(1), device=group_second.device)
         concepts = (slots < rows.depth[:, None]) & (nodes.constant == 0)
         mates = concepts & (nodes.group == group_second[:, None])

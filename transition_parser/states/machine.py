@@ -74,10 +74,7 @@ def columns_of_situations(system: str, device: torch.device) -> Tensor:
 
 @lru_cache(maxsize=32)
 def attached_in_situations(system: str) -> Tensor:
-    """Return the words that some legal arc would attach for each set of facts, int64, as bits.
-
-    Bit 1 stands for S0, bit 2 for S1 and bit 3 for B0. `TreeSystem.may_attach` returns the same words.
-    """
+    """Return the words that `TreeSystem.may_attach` returns for each set of facts: bits 1 to 3 for S0, S1, B0."""
     device = torch.device("cpu")
     legal, dependents = columns_of_situations(system, device), effects_table(system, device)[:, 0]
     bits = [(legal[:, dependents == word].any(1).long() << word) for word in (S0, S1, B0)]
@@ -85,18 +82,12 @@ def attached_in_situations(system: str) -> Tensor:
 
 
 class DependencyMachine(BatchedMachine):
-    """The batched twin of the pure-Python dependency systems.
-
-    An illegal token leaves its row unchanged. (In beam search such a row has the score −inf and is discarded.)
+    """The batched twin of the pure-Python dependency systems. An illegal token leaves its row unchanged.
 
     lengths: (R,); the number of words of each row's sentence
     features: (R, P, F); the F features of each word, see `ActionTable.features`; needed where SHIFT is labelled
     swaps_per_word: the largest number of SWAPs per word of the sentence, so that search ends after linearly many steps
-        (SWAP is never the only legal action); None for no such limit
-    needs: names of fields of `States`, see `BatchedMachine`; arcs are stored if `head` or `relation` is needed, or if
-        legality depends on arcs
-
-    Raises `ValueError` if SHIFT is labelled and `features` is None.
+    needs: see `BatchedMachine`; arcs are stored if `head` or `relation` is needed, or if legality depends on arcs
     """
 
     per_sentence = ("root", "features")
@@ -138,18 +129,12 @@ class DependencyMachine(BatchedMachine):
     # --- what a network sees ----------------------------------------------------------------
 
     def stack_ranks(self) -> Tensor:
-        """Return (R, P): k for the k-th word from the top of the stack, 0 for words that are not on the stack."""
         return self._ranks_in(self.stack, self.depth)
 
     def buffer_ranks(self) -> Tensor:
-        """Return (R, P): k for the k-th word from the front of the buffer, 0 for words that are not in the buffer."""
         return self._ranks_in(self.buffer, self.buffer_size)
 
     def tree(self) -> tuple[Tensor, Tensor]:
-        """Return the offset from each word to its head, and the id of its relation, (R, P) each.
-
-        Both are 0 for words without a head. Raises `ValueError` if the machine does not store arcs.
-        """
         if self.heads is None or self.relations is None:
             raise ValueError("the machine was made without `head` and `relation` among its needs")
         heads = self.heads[:, : self.width]
@@ -157,21 +142,14 @@ class DependencyMachine(BatchedMachine):
         return offsets, self.relations[:, : self.width].clone()  # a copy, because actions write into the tensor
 
     def words(self) -> Tensor:
-        """Return the root and the words S0, S1 and B0 of `Effect`, (R, 4).
-
-        S0 is the top of the stack, S1 the word below the top, and B0 the front of the buffer. Where the stack or the
-        buffer has no such word, the number of any word may be returned.
-        """
+        """Return the root and the words S0, S1 and B0 of `Effect`, (R, 4); any number where there is no such word."""
         return torch.stack([self.root, self._top, self._second, self._front], 1)
 
     def legal_columns(self) -> Tensor:
         return self._columns
 
     def context(self) -> Tensor | None:
-        """Return the shift id of the word at the front of the buffer, (R, 1), or None if SHIFT has no labels.
-
-        The shift id is `NO_WORD` where the root is at the front.
-        """
+        """Return the shift id of the front word, (R, 1), `NO_WORD` for the root; None if SHIFT has no labels."""
         if self.features is None:
             return None
         shift_ids = self.features[:, :, SHIFT_ID]
@@ -189,19 +167,11 @@ class DependencyMachine(BatchedMachine):
         effects = effects_table(self.table.system, tokens.device)
         relation = None if self.relations is None else self.table.relation[tokens]
         words, effect = self.words(), effects[column]
-        self._attach(words, effect, relation)
-        self._move(words, effect)
-        self._read()
-
-    def _attach(self, words: Tensor, effect: Tensor, relation: Tensor | None) -> None:
-        if relation is None or self.heads is None or self.relations is None:
-            return
-        arc = effect[:, :1] > 0
-        position = torch.where(arc, words.gather(1, effect[:, :1]), self.width)
-        self.heads.scatter_(1, position, words.gather(1, effect[:, 1:2]))
-        self.relations.scatter_(1, position, relation[:, None])
-
-    def _move(self, words: Tensor, effect: Tensor) -> None:
+        arc, dependent, head = effect[:, :1] > 0, effect[:, :1], effect[:, 1:2]
+        if relation is not None and self.heads is not None and self.relations is not None:
+            position = torch.where(arc, words.gather(1, dependent), self.width)
+            self.heads.scatter_(1, position, words.gather(1, head))
+            self.relations.scatter_(1, position, relation[:, None])
         _, _, stack_pops, stack_push, buffer_pops, swaps, *buffer_pushes = effect.unbind(1)
         self.depth = self._push(self.stack, self.depth - stack_pops, words, stack_push)
         self.buffer_size = self.buffer_size - buffer_pops
@@ -209,6 +179,7 @@ class DependencyMachine(BatchedMachine):
             self.buffer_size = self._push(self.buffer, self.buffer_size, words, source)
         if self.swaps_left is not None:
             self.swaps_left = self.swaps_left - swaps
+        self._read()
 
     def _push(self, array: Tensor, size: Tensor, words: Tensor, source: Tensor) -> Tensor:
         pushed = source > 0
@@ -283,10 +254,7 @@ def make_machine(
 
 
 def whole_machine(table: DeviceTable) -> TreeMachine | None:
-    """Return the machine for a kernel that searches whole derivations; None where the kernel can't follow the system.
-
-    The kernel follows systems of dependency trees whose legality depends on neither arcs nor the labels of SHIFT.
-    """
+    """Return the machine for `search_trees`; None for AMR, and where legality depends on arcs or labels of SHIFT."""
     if machine_class(table.system) is AmrMachine or spec_of(table.system).reads_arcs or table.labelled_shift:
         return None
     device = table.column.device
@@ -295,10 +263,7 @@ def whole_machine(table: DeviceTable) -> TreeMachine | None:
 
 
 def max_search_actions(system: TransitionSystem, words: int) -> int:
-    """Return the length of the longest derivation that search can find.
-
-    Each SWAP of a dependency system adds two actions: the SWAP itself and another SHIFT.
-    """
+    """Return the length of the longest derivation that search can find. Each SWAP adds itself and another SHIFT."""
     if isinstance(system, AmrSystem):
         return system.max_search_actions(words)
     without_swap = 2 * words + 1
@@ -314,15 +279,12 @@ _TENSORS: WeakKeyDictionary[ActionTable, tuple[Tensor, ...]] = WeakKeyDictionary
 
 
 def replay(table: ActionTable, words: Sequence[str], tokens: Sequence[int], log_probs: Sequence[float]) -> Replayed:
-    """Return the tree that a derivation builds, and the log-probability of each word's arc.
+    """Return the tree that a derivation builds, and for each word the sum of `log_probs` of what decided its arc.
 
-    The latter is the sum of the log-probabilities of all actions that decided about the word (`TreeSystem.may_attach`).
     The kernel takes all actions in one call. Where there is no kernel, or legality depends on arcs, the pure-Python
     machine takes the actions one by one. The results are the same.
 
-    words: the normalised forms of the sentence
     tokens: the actions of a whole derivation, each legal
-    log_probs: the log-probability of each action
     """
     if cast(TreeSystem, table.system).spec.reads_arcs or loader.library() is None:
         return replay_by_states(table, words, tokens, log_probs)
@@ -348,7 +310,7 @@ def replay_by_states(
 
 
 def _tensors(table: ActionTable) -> tuple[Tensor, ...]:
-    """Return the tensors that the kernel reads. They are made once for each table."""
+    """Return the tensors that the kernel reads, made once for each table."""
     if table not in _TENSORS:
         column, relation = torch.from_numpy(table.column), torch.from_numpy(table.relation)
         name = table.system.name

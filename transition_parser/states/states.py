@@ -71,10 +71,7 @@ class States:
 
     @staticmethod
     def of_steps(steps: Sequence[States]) -> States:
-        """Return states (R, T, …) from T states of one step each, (R, …).
-
-        The fields in `FIELDS` become int16, because numbers of words fit into 16 bits.
-        """
+        """Return states (R, T, …) from T states of one step each, (R, …); the fields in `FIELDS` become int16."""
         first = steps[0].tensors()
         stacked = {name: torch.stack([getattr(step, name) for step in steps], 1) for name in first}
         return States(**{name: value.short() if name in FIELDS else value for name, value in stacked.items()})
