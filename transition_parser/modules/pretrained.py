@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -110,9 +111,9 @@ class PretrainedWords(OptionalInput):
                     setattr(parent, name, Dropout(layer.p).train(layer.training))
         if training == ADAPTERS:
             add_adapters(self.network, options.pretrained_rank)
-        self._learned = _learned(self.network, training)
+        learned = _learned(self.network, training)
         for name, parameter in self.network.named_parameters():
-            parameter.requires_grad = name in self._learned
+            parameter.requires_grad = name in learned
             setattr(parameter, LR_SCALE, options.pretrained_lr_scale)
         config = self.network.config
         self.layers = layers_of(options.pretrained_layers, config.num_hidden_layers)
@@ -120,10 +121,13 @@ class PretrainedWords(OptionalInput):
         self.project_from(self.width)
         special = (tokenizer.first, tokenizer.last)
         self._first, self._last = ([] if piece is None else [piece] for piece in special)
-        self._longest = min(_positions(self.network), tokenizer.longest) - len(self._first) - len(self._last)
+        # RoBERTa and its kin number positions from `padding_idx` + 1, so no piece uses the first rows of their table
+        table = getattr(getattr(self.network, "embeddings", None), "position_embeddings", None)
+        padding = getattr(table, "padding_idx", None)
+        positions = config.max_position_embeddings - (0 if padding is None else padding + 1)
+        self._longest = min(positions, tokenizer.longest) - len(self._first) - len(self._last)
         self.pieces = WordPieces(tokenizer, self._longest)
-        self._register_state_dict_hook(_leave_out)
-        self.register_load_state_dict_pre_hook(_fill_in)
+        store_only(self, "network", None if training == WHOLE else learned)
 
     @property
     def is_frozen(self) -> bool:
@@ -238,14 +242,6 @@ def _pooled(states: Sequence[Tensor], piece: Tensor, word: Tensor, words: int) -
     return F.layer_norm(sums, sums.shape[-1:]).flatten(1)
 
 
-def _positions(network: nn.Module) -> int:
-    """Return the largest number of pieces that the encoder can read at once."""
-    # RoBERTa and its kin number positions from `padding_idx` + 1, so no piece uses the first rows of their table
-    table = getattr(getattr(network, "embeddings", None), "position_embeddings", None)
-    padding = getattr(table, "padding_idx", None)
-    return network.config.max_position_embeddings - (0 if padding is None else padding + 1)
-
-
 def _learned(network: Any, training: str) -> set[str]:
     """Return the names of the weights of an encoder that are trained."""
     names = {name for name, _ in network.named_parameters()}
@@ -255,24 +251,31 @@ def _learned(network: Any, training: str) -> set[str]:
     return {name for name in names if training == WHOLE or (training == ADAPTERS and _ADAPTER in name)}
 
 
-def _is_stored(module: PretrainedWords, name: str, prefix: str) -> bool:
-    inside = name.removeprefix(f"{prefix}network.")
-    of_encoder = inside in module._learned or module.training_of_encoder == WHOLE  # `WHOLE` keeps buffers, too
-    return inside == name or of_encoder
+Names = Collection[str] | None  # the weights of a part that state dictionaries hold; None: all
 
 
-def _leave_out(module: PretrainedWords, values: dict, prefix: str, _metadata: Any) -> None:
-    """Delete from a state dictionary the weights of the encoder that are not trained."""
-    for name in [name for name in values if name.startswith(prefix) and not _is_stored(module, name, prefix)]:
-        del values[name]
+def store_only(module: nn.Module, part: str, learned: Names) -> None:
+    """Keep the weights of the submodule `part`, except `learned`, out of the state dictionaries of a module.
+
+    Loading fills them in as they are, and all weights of the part if a dictionary has none.
+    """
+    module._register_state_dict_hook(partial(_leave_out, part, learned))
+    module.register_load_state_dict_pre_hook(partial(_fill_in, part, learned))
 
 
-def _fill_in(module: PretrainedWords, values: dict, prefix: str, *_: Any) -> None:
-    """Add the weights that `_leave_out` deleted to a state dictionary, all of them if the encoder was frozen."""
-    was_frozen = not any(name.startswith(f"{prefix}network.") for name in values)
-    for name, value in module.network.state_dict(keep_vars=True).items():
-        if was_frozen or not _is_stored(module, f"{prefix}network.{name}", prefix):
-            values[f"{prefix}network.{name}"] = value.detach()
+def _leave_out(part: str, learned: Names, _module: nn.Module, values: dict, prefix: str, _: Any) -> None:
+    start = f"{prefix}{part}."
+    for name in [name for name in values if name.startswith(start)]:
+        if learned is not None and name.removeprefix(start) not in learned:
+            del values[name]
+
+
+def _fill_in(part: str, learned: Names, module: nn.Module, values: dict, prefix: str, *_: Any) -> None:
+    start = f"{prefix}{part}."
+    was_frozen = not any(name.startswith(start) for name in values)
+    for name, value in module.get_submodule(part).state_dict(keep_vars=True).items():
+        if was_frozen or (learned is not None and name not in learned):
+            values[start + name] = value.detach()
 
 
 _WORDS = 2000  # the most words, padding included, that the encoder reads at once

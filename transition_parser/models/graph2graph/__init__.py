@@ -16,6 +16,7 @@ from transition_parser.data.resources import Resources
 from transition_parser.models.graph2graph.composition import History
 from transition_parser.models.graph2graph.decoders import (
     SEGMENTS,
+    RefiningDecoder,
     SentenceDecoder,
     SentenceG2gDecoder,
     StateTransformerDecoder,
@@ -37,7 +38,6 @@ from transition_parser.models.graph2graph.options import (
     RefiningOptions,
     StateTransformerOptions,
 )
-from transition_parser.models.graph2graph.refining import RefiningDecoder
 from transition_parser.models.registry import register
 from transition_parser.modules.action_scores import Kinds
 from transition_parser.modules.contract import ParserModel

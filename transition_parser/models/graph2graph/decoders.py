@@ -5,6 +5,7 @@ R hypotheses, N states, L slots (see `encoder.Slots`), P words and root. Source:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,17 +15,27 @@ from torch import Tensor
 
 from transition_parser.base.errors import InputError
 from transition_parser.models.graph2graph.composition import Classifiers, Composed, Composition, History
-from transition_parser.models.graph2graph.encoder import CLS, SECOND_SEP, Slots, add_graph_inputs, label_embeddings
+from transition_parser.models.graph2graph.encoder import (
+    CLS,
+    SECOND_SEP,
+    FirstReading,
+    Slots,
+    add_graph_inputs,
+    label_embeddings,
+)
 from transition_parser.models.graph2graph.layers import Transformer, Visible
 from transition_parser.models.graph2graph.options import (
     ActionOptions,
     FeedbackOptions,
+    RefiningOptions,
     StateTransformerOptions,
 )
 from transition_parser.modules.action_scores import FactoredScores, Kinds, places
-from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
+from transition_parser.modules.biaffine import BiaffineHeads, RelationsOfHeads
+from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder, only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.layers import gather_rows
+from transition_parser.modules.tree_decoder import TreeDecoder, other_words
 from transition_parser.states.machine import Machine
 from transition_parser.states.states import RANKS, TREE, States
 from transition_parser.states.table import ActionTable
@@ -410,3 +421,45 @@ def with_root_at_bottom(states: States, root: Tensor) -> States:
     stack = (states.stack - below_root.to(rank.dtype)).scatter(-1, here, 0)
     bottom = stack.amax(-1, keepdim=True) + 1
     return replace(states, stack=stack.scatter(-1, here, bottom), buffer=states.buffer.scatter(-1, here, 0))
+
+
+class RefiningDecoder(TreeDecoder):
+    """A decoder of whole trees, which refines them by reading the sentence again, `refine` times (0: SynTr).
+
+    A further reading has as its graph the best head of each word and the best relation by the previous reading, perhaps
+    with a cycle. All readings are trained; no gradient goes through a graph. The paper also starts from other parsers'
+    trees. Source: Mohammadshahi and Henderson 2021 (TACL 9)
+    """
+
+    encoder: FirstReading | None
+
+    def __init__(self, table: ActionTable, encoder: FirstReading, options: RefiningOptions) -> None:
+        dim, count = encoder.transformer.width, len(table.relations)
+        super().__init__(
+            table,
+            BiaffineHeads(dim, options.arc_width, options.classifier_dropout),
+            RelationsOfHeads(dim, options.relation_width, count),
+        )
+        self.refine = options.refine
+        self.__dict__["encoder"] = encoder if self.refine else None  # no submodule: the model has it already
+        self.labels = label_embeddings(count, dim) if self.refine else None
+
+    def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:
+        assert isinstance(encoder_out, Slots)
+        slots, words = encoder_out, encoder_out.words
+        yield words
+        for _ in range(self.refine):
+            assert self.labels is not None and self.encoder is not None
+            words = self.encoder.read_words(
+                slots, *add_graph_inputs(slots.slots, slots, self.labels, *self._graph(words, slots))
+            )
+            yield words
+
+    @torch.no_grad()
+    def _graph(self, words: Tensor, slots: Slots) -> tuple[Tensor, Tensor]:
+        """Return (B, P) twice: offsets from words to their best heads, and the arcs' best relations; else 0."""
+        heads = only_legal(self.heads(words), other_words(slots.mask)).argmax(-1)
+        relations = only_legal(self.relations(words, heads), self.carried(heads, slots.lengths)).argmax(-1)
+        positions = torch.arange(words.size(1), device=words.device)
+        is_word = (positions < slots.lengths[:, None]).long()
+        return is_word * (heads - positions), is_word * relations

@@ -25,7 +25,7 @@ from transition_parser.models.graph2graph.layers import (
 )
 from transition_parser.modules.encoder import EncoderOut, ReadingSettings, WordReader
 from transition_parser.modules.layers import Dropout
-from transition_parser.modules.pretrained import LR_SCALE
+from transition_parser.modules.pretrained import LR_SCALE, store_only
 from transition_parser.modules.pretrained_encoder import EncoderFiles, WordPieces
 from transition_parser.modules.word_inputs import WordInput
 from transition_parser.modules.words import WordTensors
@@ -107,8 +107,7 @@ class PieceInput(WordInput):
         self.embed.weight.data.copy_(weight)
         self.embed.weight.requires_grad = learns
         if not learns:
-            self.register_state_dict_post_hook(_leave_out)
-            self.register_load_state_dict_pre_hook(_fill_in)
+            store_only(self, "embed", ())
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
         """Return tensors of the pieces of B sentences, by name; no sentence has more than M further pieces.
@@ -147,16 +146,6 @@ class PieceInput(WordInput):
         return self.embed(inputs["first"]) * is_word[..., None].to(self.embed.weight.dtype)
 
 
-def _leave_out(_module: PieceInput, values: dict, prefix: str, _metadata: Any) -> None:
-    """Delete the embeddings of pieces from a state dictionary."""
-    del values[f"{prefix}embed.weight"]
-
-
-def _fill_in(module: PieceInput, values: dict, prefix: str, *_: Any) -> None:
-    """Add the embeddings that `_leave_out` deleted to a state dictionary that is loaded."""
-    values[f"{prefix}embed.weight"] = module.embed.weight.detach()
-
-
 PIECES = "pieces"  # the name of `PieceInput` among the inputs of words
 CLS, SEP, SECOND_SEP = SPECIAL_TOKENS = range(3)
 
@@ -188,7 +177,6 @@ class SlotEncoder(WordReader):
         return None if self.inputs is None or PIECES not in self.inputs else self.inputs[PIECES]
 
     def slots(self, src_tokens: Tensor, words: WordTensors | None) -> Slots:
-        """Return the slots of sentences."""
         x, mask = self.read(src_tokens, words)
         x = self.word_dropout(x)
         batch, wide, _ = x.shape
@@ -212,7 +200,6 @@ class SlotEncoder(WordReader):
         return Slots(x, mask, lengths, slots=slots, there=there, position=position, owner=owner)
 
     def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
-        """Return the slots of sentences."""
         return self.slots(src_tokens, words)
 
 
@@ -271,14 +258,8 @@ def relations_of(slots: Slots, head: Tensor) -> Tensor:
     relations[:, :wide].scatter_(2, target[..., None], DEPENDENT_OF * has_head[..., None])
     relations.transpose(1, 2)[:, :wide].scatter_reduce_(2, target[..., None], HEAD_OF * has_head[..., None], "amax")
     if slots.owner.size(1):
-        owned = piece_relations(slots)
-        relations[:, :, : owned.size(2)] += PIECE_OF * owned
-        relations[:, : owned.size(2)] += FIRST_OF * owned.transpose(1, 2)
+        first = slots.slots.size(1) - slots.owner.size(1)  # the first slot of a further piece
+        owned = F.one_hot(slots.owner.clamp_min(0), first) * (slots.owner >= 0)[..., None]
+        relations[:, first:, :first] += PIECE_OF * owned
+        relations[:, :first, first:] += FIRST_OF * owned.transpose(1, 2)
     return relations
-
-
-def piece_relations(slots: Slots) -> Tensor:
-    """Return (N, L, P + 3) long: 1 where slot i is a further piece of word j, else 0. The last 3 columns are 0."""
-    one_hot = F.one_hot(slots.owner.clamp_min(0), slots.slots.size(1) - slots.owner.size(1))
-    one_hot = one_hot * (slots.owner >= 0)[..., None]
-    return F.pad(one_hot, (0, 0, slots.slots.size(1) - slots.owner.size(1), 0))

@@ -168,7 +168,8 @@ class Layer(nn.Module):
         """Return the output, (C, width), or (A, width) for the slots in `asking`; see `CellLayout`."""
         asks = x if asking is None else x.index_select(0, asking)
         if isinstance(parts, Windows):
-            read = self._read_windows(x, parts)
+            keys, values = self.key_value(x).chunk(2, 1)
+            read = encoders.self_attention(self.query(x), keys, values, self.heads, *parts)
             read = read if asking is None else read.index_select(0, asking)
         else:
             read = self._read_blocks(asks, x, parts)
@@ -182,10 +183,6 @@ class Layer(nn.Module):
         """Return the layer for `kernels.codes`, after `packing.quantise`."""
         attention = CodedProduct(CodedWeights.together([self.query.coded, self.key_value.coded]))
         return CodedLayer(attention, self.out.product, self.inner.product, self.outer.product, self.norms)
-
-    def _read_windows(self, x: Tensor, windows: Windows) -> Tensor:
-        keys, values = self.key_value(x).chunk(2, 1)
-        return encoders.self_attention(self.query(x), keys, values, self.heads, *windows)
 
     def _read_blocks(self, asks: Tensor, x: Tensor, parts: Sequence[RowBlock]) -> Tensor:
         """Return (A, width), what the heads read for the slots that are queries, `asks`."""

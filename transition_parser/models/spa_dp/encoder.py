@@ -131,7 +131,9 @@ class SequencePreservedAttention(nn.Module):
 
     def forward(self, words: Tensor, mask: Tensor) -> Tensor:
         """Return (B, P, 2 · width), the results of left and right passes over words; padding is arbitrary."""
-        turned = _turned(mask)
+        positions = torch.arange(mask.size(1), device=mask.device)
+        # the position of each word and the root in reverse order; padding keeps its position
+        turned = torch.where(mask, mask.sum(1, keepdim=True) - 1 - positions, positions)
         left, right = self.project(words).chunk(2, -1)
         read = torch.stack([left.transpose(0, 1), gather_rows(right, turned).transpose(0, 1)])  # (2, P, B, 3 · width)
         left, right = self._passes(read).transpose(1, 2)
@@ -142,18 +144,23 @@ class SequencePreservedAttention(nn.Module):
         positions, together = read.size(1), _leaving_together(read)
         attention, _, new = read.chunk(3, -1)
         found, first = attention.sigmoid() * new.tanh(), 0  # first: the target that `found` begins with
-        done = _Done(torch.empty_like(found))
+        views: list[Tensor] = []
+        copies = None if torch.is_grad_enabled() else torch.empty_like(found)  # views would keep n² vectors alive
         if self.from_target:
             read = F.pad(read, (0, 0, 0, 0, together - 1, 0))
-        for step in range(1, positions):
-            done.add(found[:, step - 1 - first])
+        for step in range(1, positions + 1):
+            if copies is None:
+                views.append(found[:, step - 1 - first])
+            else:
+                copies[:, step - 1].copy_(found[:, step - 1 - first])
+            if step == positions:
+                break
             found, first = found[:, step - step % together - first :], step - step % together
             words = read[:, step - 1 : step]
             if self.from_target:  # target p reads the word p − step
                 words = read[:, together - 1 + first - step : together - 1 + positions - step]
             found = self._step(found, words)
-        done.add(found[:, positions - 1 - first])
-        return done.all()
+        return torch.stack(views, 1) if copies is None else copies
 
     def _step(self, found: Tensor, words: Tensor) -> Tensor:
         """Return (2, N, B, width), the memory after one more word."""
@@ -168,37 +175,10 @@ class SequencePreservedAttention(nn.Module):
         return torch.lerp(found, new, attention)
 
 
-class _Done:
-    """The results of finished targets, in order; copies without gradients, as views would keep n² vectors alive."""
-
-    def __init__(self, copies: Tensor) -> None:
-        self._copies, self._count = copies, 0
-        self._views: list[Tensor] = []
-
-    def add(self, target: Tensor) -> None:
-        """Add the result (2, B, width) of the next target."""
-        if torch.is_grad_enabled():
-            self._views.append(target)
-        else:
-            self._copies[:, self._count].copy_(target)
-        self._count += 1
-
-    def all(self) -> Tensor:
-        """Return (2, P, B, width), the results of all targets."""
-        return torch.stack(self._views, 1) if self._views else self._copies
-
-
 def _leaving_together(read: Tensor) -> int:
     """Return the number of finished targets that are removed from the passes together."""
     is_slow_to_change = read.dtype is torch.bfloat16 and read.device.type == "cpu"
     return max(read.size(1) // _SHAPES, 1) if is_slow_to_change else 1
-
-
-def _turned(mask: Tensor) -> Tensor:
-    """Return (B, P), the position of each word and the root in reverse order; padding keeps its position."""
-    positions = torch.arange(mask.size(1), device=mask.device)
-    last = mask.sum(1, keepdim=True) - 1
-    return torch.where(mask, last - positions, positions)
 
 
 class VanillaAttention(nn.Module):

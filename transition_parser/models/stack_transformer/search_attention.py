@@ -42,7 +42,14 @@ class KeyValueCache:
     def open(self) -> None:
         """Reserve a slot for the next action of each hypothesis."""
         if self._free < self.width:
-            self._make_room()
+            slots, wanted = self.ancestors.size(2), self.width * self._steps_between_counts
+            self._free = slots - int(self._taken().sum(1).max()) if slots else 0
+            if self._free < wanted:
+                more = max(_ROOM, wanted, slots // 4)
+                self._free += more
+                self.ancestors = F.pad(self.ancestors, (0, more))
+                self.keys = [F.pad(keys, (0, 0, 0, more)) for keys in self.keys]
+                self.values = [F.pad(values, (0, 0, 0, more)) for values in self.values]
         self._free -= self.width
         # free slots have 0 and taken ones 1, so the smallest values are free slots
         newest = self._taken().topk(self.width, 1, largest=False, sorted=False).indices
@@ -76,19 +83,6 @@ class KeyValueCache:
     def _taken(self) -> Tensor:
         """Return (B, slots) uint8: 1 for slots that some hypothesis uses, else 0."""
         return self.ancestors.view(torch.uint8).amax(1)  # many times faster than `any`
-
-    def _make_room(self) -> None:
-        slots = self.ancestors.size(2)
-        self._free = slots - int(self._taken().sum(1).max()) if slots else 0
-        wanted = self.width * self._steps_between_counts
-        if self._free < wanted:
-            self._add_slots(max(_ROOM, wanted, slots // 4))
-
-    def _add_slots(self, count: int) -> None:
-        self._free += count
-        self.ancestors = F.pad(self.ancestors, (0, count))
-        self.keys = [F.pad(keys, (0, 0, 0, count)) for keys in self.keys]
-        self.values = [F.pad(values, (0, 0, 0, count)) for values in self.values]
 
 
 class SearchAttention:
