@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from argparse import Namespace
 from types import SimpleNamespace
 
 import pytest
@@ -11,8 +12,11 @@ import torch
 from tests.crosses import USUAL_KINDS, mostly_slow
 from tests.small_models import MEMORYLESS, TREES, make_batch, make_folder, make_model, make_task, pairs_of, with_words
 from tests.strategies import random_heads
+from transition_parser.base.errors import InputError
+from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.dependency import DependencyTree
+from transition_parser.models.registry import architecture_of
 from transition_parser.modules.contract import ActionScores
 from transition_parser.oracles.static import oracle
 from transition_parser.states.costs import Correct, CorrectActions, GoldTrees
@@ -133,6 +137,42 @@ def test_derivations_that_build_no_tree_are_refused(of_system):
 
 
 @pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"oracle": "dynamic", "explore": 1.5}, "--explore 1.5 is not between 0 and 1"),
+        ({"oracle": "dynamic", "explore_after": -1}, "--explore-after -1 is negative"),
+        ({"explore": 0.2}, "--explore is for --oracle dynamic"),
+        ({"explore_after": 0}, "--explore-after is for --oracle dynamic"),
+    ],
+)
+def test_options_that_make_no_sense(options, problem, tmp_path_factory):
+    with pytest.raises(InputError, match=problem):
+        make_task(make_folder("arc-hybrid-swap", tmp_path_factory), **options)
+
+
+def test_what_is_for_trees_or_for_actions(tmp_path_factory):
+    amrs = make_folder("amr", tmp_path_factory)
+    with pytest.raises(InputError, match="--oracle dynamic is for dependency trees"):
+        make_task(amrs, oracle="dynamic")
+    trees = make_task(make_folder("arc-hybrid-swap", tmp_path_factory), oracle="dynamic")
+    with pytest.raises(InputError, match="actions, which spa_dp_graph_small does not"):
+        trees.build_model(
+            Namespace(
+                **vars(architecture_of("spa_dp_graph_small").options()),
+                arch="spa_dp_graph_small",
+                _name="spa_dp_graph_small",
+            )
+        )
+    for task, options, problem in (
+        (make_task(amrs), {}, "--action-loss hinge is for dependency trees, not for amr"),
+        (trees, {"label_smoothing": 0.1}, "--action-loss hinge needs --softmax-over legal and --label-smoothing 0"),
+        (trees, {"hinge_weight": 2.0}, "--hinge-weight 2.0 is not between 0 and 1"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            LegalCrossEntropyCriterion(task, False, **{"label_smoothing": 0.0, "action_loss": "hinge", **options})
+
+
+@pytest.mark.parametrize(
     ("ahead", "share", "wrong"),
     [(1.5, 1.0, False), (0.5, 1.0, True), (0.5, 0.0, False), (-0.5, 0.0, True)],
     ids=["clearly right", "hardly right, and drawn", "hardly right, not drawn", "wrong"],
@@ -194,22 +234,3 @@ def test_the_bound_of_search_on_swaps_does_not_count():
         taken.append(correct.now().actions.float().argmax(1))
         machine.apply(taken[-1])
     assert system.replay(words, [table.actions[int(token)] for token in taken]) == tree
-
-
-def test_sentences_do_not_depend_on_their_neighbours(of_system):
-    task, batch = of_system
-    model = make_model("positions", task.resources).plain
-    gold = GoldTrees(**batch["trees"])
-    together = explore(model, batch["net_input"], gold, _policy(0.0))
-    for row in range(3):
-        source = batch["net_input"]["src_tokens"][row : row + 1]
-        source = source[:, source[0] != task.source_dictionary.pad()]
-        words = int(task.resources.opens_word()[source].sum()) + 1
-        features = batch["net_input"].get("features")
-        features = None if features is None else features[row : row + 1, :words]
-        tree = GoldTrees(*(values[row : row + 1, :words] for values in gold))
-        alone = explore(model, {"src_tokens": source, "features": features}, tree, _policy(0.0))
-        steps = int(alone.steps[0])
-        assert steps == int(together.steps[row])
-        assert alone.actions[0].tolist() == together.actions[row, :steps].tolist()
-        assert torch.equal(alone.correct[0], together.correct[row, :steps])

@@ -140,15 +140,6 @@ def test_lemmas_of_known_forms_are_those_of_training(exported):
     assert sum(gold.lemma == found for gold, found in pairs) > 0.99 * len(pairs)  # with its gold tag hardly any has two
 
 
-def test_batches_and_orders_make_no_difference(exported):
-    parser = Parser.load(exported, precision="fp32", beam=2)
-    sentences = [blank(sentence) for sentence in read_conllu(SAMPLE)][:12]
-    for sentence, wanted in zip(sentences, parser.parse(sentences), strict=True):
-        (alone,) = parser.parse([sentence])
-        assert (alone.actions, alone.tagged()) == (wanted.actions, wanted.tagged())
-        assert alone.score == pytest.approx(wanted.score, abs=1e-4)
-
-
 @pytest.mark.parametrize("reads", mostly_slow(["the encoder", "words, too"], "the encoder"))
 def test_columns_trained_later_leave_the_parses_as_they_are(data, tmp_path, reads):
     """A model that predicts tags and lemmas learns XPOS and features; all it said before stays."""

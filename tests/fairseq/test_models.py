@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -16,7 +15,6 @@ from tests.tiny_encoder import WIDTH, make_encoder
 from transition_parser import Parser
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import attachment_scores
-from transition_parser.storage.checkpoints import load_model
 from transition_parser.training.flags import arguments_of, read_flags
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
@@ -144,18 +142,6 @@ def check_batches(checkpoint: Path) -> None:
             assert alone.actions == wanted.actions and alone.score == pytest.approx(wanted.score, abs=1e-4)
 
 
-@pytest.mark.slow
-def test_copies_parse_as_one(checkpoint):
-    """Of models that score whole trees, two do as four."""
-    fewest = [checkpoint] if load_model(checkpoint)[0].searches_directly else []
-    alone, copies = (
-        Parser.load(checkpoint, precision="fp32", beam=3, others=others).parse(SAMPLE)
-        for others in (fewest, [*fewest, checkpoint, checkpoint])
-    )
-    for one, three in zip(alone, copies, strict=True):
-        assert one.actions == three.actions and one.score == pytest.approx(three.score, abs=1e-5)
-
-
 def test_a_sentence_longer_than_any_position(checkpoint):
     """The encoder has 24: what is further away is like the last."""
     (parse,) = Parser.load(checkpoint).parse([["word"] * 60])
@@ -172,19 +158,6 @@ def test_what_can_not_be_generated_is_said(data_folder, checkpoint, arch):
         ((checkpoint, "--prefix-size", "1"), "--prefix-size and --constraints are not for models that parse"),
     ):
         assert problem in run(*command, *options, status=1).stderr.splitlines()[-1]
-
-
-@pytest.mark.slow
-def test_an_exported_model_without_its_encoder(checkpoint, arch, encoder, tmp_path):
-    if arch != "sentence_transformer_small":
-        pytest.skip("one is enough")
-    run_here("export", checkpoint, "-o", tmp_path / "exported")
-    shutil.move(encoder, tmp_path / "encoder")
-    try:
-        done = run_here("parse", tmp_path / "exported", SAMPLE, status=2)
-        assert "is not on this machine" in done.stderr and "Traceback" not in done.stderr
-    finally:
-        shutil.move(tmp_path / "encoder", encoder)
 
 
 @pytest.mark.slow
@@ -227,18 +200,10 @@ def test_amrs(amr_data_folder, tmp_path, arch):
         run_here("score", SAMPLE_AMR, tmp_path / "out.amr")
 
 
-@pytest.mark.parametrize(
-    ("arch", "options", "problem"),
-    [
-        ("use_parser_small", "--use-width 100", "the 8 heads of structures do not divide --use-width 100"),
-        ("use_parser_small", "--softmax-over all", "--softmax-over all is not for models that give all SHIFTs one sc"),
-        ("state_transformer_small", "--tag-loss 0.1", "there is no encoder before the decoder"),
-        ("stack_attention_rnn_small", "--attention-layers 0", "--attention-layers must be 1 or more, not 0"),
-    ],
-)
-def test_options_that_make_no_sense(data_folder, tmp_path, arch, options, problem):
-    done = train(data_folder, tmp_path, arch, *options.split(), status=1)
-    assert f"InputError: {problem}" in done.stderr
+def test_options_that_make_no_sense(data_folder, tmp_path):
+    """Others: `tests/modules/test_options.py`."""
+    done = train(data_folder, tmp_path, "use_parser_small", "--use-width", "100", status=1)
+    assert "InputError: the 8 heads of structures do not divide --use-width 100" in done.stderr
 
 
 # --- recipes ----------------------------------------------------------------------------------

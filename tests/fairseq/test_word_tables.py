@@ -110,10 +110,6 @@ def test_exported_it_parses_alike(checkpoint, tmp_path):
     assert first.keys() == again.keys() and all(torch.equal(first[name], again[name]) for name in first)
 
 
-def test_batches_make_no_difference(checkpoint):
-    test_models.check_batches(checkpoint)
-
-
 def test_a_table_is_carried_over_word_by_word(checkpoint, data):
     """Where the words have other places, and one table has fewer than the other."""
     other, theirs = load_model(checkpoint)

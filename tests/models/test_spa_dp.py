@@ -374,17 +374,3 @@ def test_the_graph_parser_needs_a_system_that_builds_every_tree(system, folder_o
     architecture, resources = architecture_of("spa_dp_graph_small"), make_task(folder_of(system)).resources
     with pytest.raises(InputError, match=rf"{system} can't build: .*--system arc-standard-swap or arc-hybrid-swap"):
         architecture.build(architecture.options(), resources)
-
-
-@pytest.mark.parametrize(
-    ("name", "change", "problem"),
-    [
-        ("spa_dp", {"spa": "sideways"}, "--spa must be one of bot, tob, vanilla, none, not 'sideways'"),
-        ("spa_dp_graph", {"head_score": "x"}, "--head-score must be one of bilinear, concat, not 'x'"),
-    ],
-)
-def test_bad_options_are_said(name, change, problem):
-    architecture = architecture_of(name)
-    with pytest.raises(InputError) as error:
-        architecture.options.of_namespace(SimpleNamespace(**change), architecture.defaults)
-    assert problem in str(error.value) and len(str(error.value).splitlines()) == 1

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 
 import pytest
 import torch
 
 from tests.small_models import make_batch, make_folder, make_model, make_task
 from tests.states.test_machine import make_machine, make_table
-from transition_parser.base.errors import InputError
-from transition_parser.models.registry import architecture_of
 from transition_parser.models.use_parser.layer import (
     ACTIONS,
     ARCS,
@@ -341,28 +338,3 @@ def test_greedy_search_takes_the_best_kind_and_then_its_best_label(case_of, syst
 
 
 # --- options --------------------------------------------------------------------------------
-
-
-def test_sizes_are_those_of_the_paper():
-    architecture = architecture_of("use_parser")
-    paper = architecture.options.of_namespace(SimpleNamespace(), architecture.defaults)
-    assert (paper.use_layers, paper.use_width, paper.heads, paper.mlp_width) == (6, 256, 8, 800)
-    assert (paper.encoder_layers, paper.encoder_embed_dim, paper.encoder_ffn_embed_dim) == (6, 200, 800)
-    assert (paper.encoder_attention_heads, paper.encoder_dropout, paper.dropout) == (8, 0.2, 0.33)
-    assert (paper.stack_heads, paper.buffer_heads, paper.action_heads) == (2, 2, 2)
-    assert (paper.arc_heads, paper.relation_heads) == (1, 1)
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"stack_heads": 3}, "the 9 heads of structures do not divide --use-width 256"),
-        ({"stack_heads": 0, "buffer_heads": 0, "action_heads": 0}, "are all 0"),
-        ({"encoder_attention_heads": 7}, "--encoder-attention-heads 7 does not divide --encoder-embed-dim 200"),
-    ],
-)
-def test_bad_options_are_said(change, problem):
-    architecture = architecture_of("use_parser")
-    with pytest.raises(InputError) as error:
-        architecture.options.of_namespace(SimpleNamespace(**change), architecture.defaults)
-    assert problem in str(error.value) and len(str(error.value).splitlines()) == 1

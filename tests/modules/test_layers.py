@@ -1,19 +1,15 @@
-"""Attention and places: what neighbours, padding and long sentences change."""
+"""Attention and places: what neighbours, padding and long sentences change, and how much memory they take."""
 
 from __future__ import annotations
-
-from itertools import islice
 
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tests.conftest import SAMPLE_AMR, without_kernels
-from tests.small_models import encode
-from transition_parser import Parser
+from tests.conftest import without_kernels
 from transition_parser.modules import layers
+from transition_parser.modules.indicated_attention import Content, attend
 from transition_parser.modules.layers import gather_rows, scaled_dot_product_attention
-from transition_parser.parsing.search import search
 
 HEADS, WIDTH = 4, 32
 
@@ -36,19 +32,6 @@ def test_padding_and_neighbours_change_no_sum_that_is_rounded(words):
         assert torch.equal(scaled_dot_product_attention(*alone), together[i : i + 1, :, :words])
 
 
-@torch.inference_mode()
-@pytest.mark.parametrize("model", ["en-amr"])
-def test_a_sentence_scores_alone_as_beside_others_without_kernels(model):
-    with without_kernels():
-        parser = Parser.load(model, precision="bf16", threads=1)
-        words = [list(sentence.tokens) for sentence in islice(parser.read(SAMPLE_AMR), 8)]
-        together = search(parser.model, encode(parser, words))
-        for sentence, (found,) in zip(words, together, strict=True):
-            ((alone,),) = search(parser.model, encode(parser, [sentence]))
-            assert alone.tokens == found.tokens
-            assert alone.step_scores == pytest.approx(found.step_scores, abs=4e-6)  # softmax is in fp32
-
-
 class Largest(TorchDispatchMode):
     """How many numbers the largest tensor has that was made."""
 
@@ -56,8 +39,9 @@ class Largest(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         made = function(*args, **(kwargs or {}))
-        if isinstance(made, torch.Tensor):
-            self.numbers = max(self.numbers, made.numel())
+        for one in made if isinstance(made, tuple | list) else [made]:
+            if isinstance(one, torch.Tensor):
+                self.numbers = max(self.numbers, one.numel())
         return made
 
 
@@ -91,3 +75,33 @@ def test_what_is_at_places_and_its_gradient_are_as_by_gather():
 def test_places_of_another_sentence_are_an_error(wrong):
     with pytest.raises(IndexError, match=f"{wrong}"):
         gather_rows(torch.randn(3, 5, 6), torch.tensor([[0], [wrong], [1]]))
+
+
+STEPS, ITEMS, INDICATORS = 17, 19, 5
+
+
+def test_no_tensor_has_a_vector_for_each_pair():
+    """Forwards and backwards: none has steps × items × width numbers, of one head."""
+    query = torch.randn(2, 1, STEPS, 23, requires_grad=True)
+    keys, values = (torch.randn(2, 1, ITEMS, 23, requires_grad=True) for _ in range(2))
+    tables = (torch.randn(2, INDICATORS, 23, requires_grad=True) for _ in range(2))
+    index = torch.randint(INDICATORS, (1, 1, STEPS, ITEMS))
+    with Largest() as largest:
+        attend(query, Content(keys, values, *tables), index, None).sum().backward()
+    assert 2 * STEPS * ITEMS <= largest.numbers < STEPS * ITEMS * 23
+
+
+@pytest.mark.parametrize("sentences", [1, 3])
+def test_items_of_a_table(sentences):
+    """Items that share a table are what they are when they are laid out, with kernels and without."""
+    torch.manual_seed(sentences)
+    table = Content(*(torch.randn(HEADS, 1, 7, WIDTH) for _ in range(2)), *(torch.randn(HEADS, 5, WIDTH),) * 2)
+    item = torch.randint(7, (sentences, ITEMS))
+    content, index = table._replace(item=item), torch.randint(INDICATORS, (ITEMS,))
+    query = torch.randn(HEADS, sentences, 1, WIDTH)
+    wanted = attend(query, content.laid_out(), index, None)  # with gradients, where PyTorch computes
+    assert content.sentences == sentences == content.laid_out().sentences
+    with torch.no_grad():
+        assert torch.allclose(attend(query, content, index, None), wanted, atol=1e-5)
+        with without_kernels():
+            assert torch.allclose(attend(query, content, index, None), wanted, atol=1e-6)

@@ -59,14 +59,6 @@ def test_each_kind_has_its_weight():
     assert row_of(table, "cat") == UNSEEN and not added[1:].any()
 
 
-def test_some_actions_get_the_same_as_all():
-    table = make_table()
-    prior = LexicalPrior(table)
-    rows = torch.tensor([row_of(table, lemma) for lemma in ("wolf", "dog", "no", "cat")])
-    scores, some = torch.randn(4, len(TOKENS)), torch.tensor([1, 8, 11, 13])
-    assert torch.equal(prior(scores, rows)[:, some], prior(scores[:, some], rows, some))
-
-
 def test_senses_of_frames_are_counted():
     counts = {"serve": {Action.parse("FRAME(02)"): 8, Action.parse("FRAME(01)"): 1}}
     table = make_table(counts, packaged())

@@ -1,23 +1,14 @@
 """The network parts against references written out in full."""
 
 import math
-from argparse import Namespace
 
 import pytest
 import torch
 
-from tests.conftest import SAMPLE
-from tests.small_models import pairs_of
-from transition_parser.data.dataset import TransitionDataset
-from transition_parser.graphs.conllu import read_conllu
 from transition_parser.kernels import encoders, loader
 from transition_parser.models.stack_transformer.state_masks import StateHeads, StatePositions
-from transition_parser.modules.contract import only_legal
 from transition_parser.modules.encoder import ReadingSettings, WordEncoder
 from transition_parser.modules.layers import Attention, Dropout, HeadMask, cheap_dropout
-from transition_parser.states.states import RANKS, States
-from transition_parser.storage.checkpoints import load_model
-from transition_parser.text.pieces import normalise
 
 
 def reference_attention(attention: Attention, x, memory, visible):
@@ -99,102 +90,6 @@ def test_dropout_of_whole_vectors():
     assert torch.equal(x.amin(-1), x.amax(-1))
     assert abs(float((x[..., 0] == 0).float().mean()) - 0.25) < 0.04
     assert torch.equal(layer.eval()(torch.ones(2, 3)), torch.ones(2, 3))
-
-
-@pytest.fixture(scope="module")
-def loaded(checkpoint):
-    return load_model(checkpoint)
-
-
-def scores_of(model, net_input: dict) -> torch.Tensor:
-    """(B, T, V), −inf for illegal actions."""
-    states = States(**net_input["states"]) if "states" in net_input else None
-    scores, legal, _ = model(net_input["src_tokens"], net_input["prev_output_tokens"], states, net_input["features"])
-    return only_legal(scores, legal)
-
-
-def batch_of(resources, count: int = 12) -> dict:
-    from transition_parser.oracles import oracle
-
-    system, index = resources.parser.transition_system(), resources.target_dictionary.index
-    sources, targets = [], []
-    for sentence in list(read_conllu(SAMPLE))[:count]:
-        actions = oracle(system, sentence.forms, sentence.tree())
-        sources += resources.encode_all([[*map(normalise, sentence.forms)]])
-        targets.append(torch.tensor([*(index(str(a)) for a in actions), resources.table.end]))
-    dataset = TransitionDataset(resources, pairs_of(resources, sources, targets), needs=RANKS)
-    return dataset.collater([dataset[i] for i in range(count)])
-
-
-def test_illegal_actions_have_probability_zero(loaded):
-    model, resources = loaded
-    batch = batch_of(resources)
-    scores = scores_of(model, batch["net_input"])
-    probabilities = scores.softmax(-1)
-    legal = model.decoder.legality(States(**batch["net_input"]["states"])) > 0
-    assert legal.any(-1).all()
-    assert (probabilities[~legal] == 0).all() and (probabilities[legal] > 0).all()
-    gold = scores.log_softmax(-1).gather(2, batch["target"][..., None])[..., 0]
-    assert gold[batch["target"] != resources.target_dictionary.pad()].isfinite().all()
-
-
-def test_states_of_the_loader_are_those_of_the_decoder(loaded):
-    """Without the loader's states the decoder runs the machine itself, with the same scores."""
-    model, resources = loaded
-    net_input = batch_of(resources)["net_input"]
-    scores = scores_of(model, net_input)
-    net_input.pop("states")
-    assert torch.equal(scores_of(model, net_input), scores)
-
-
-def test_search_steps_score_like_teacher_forcing(loaded):
-    """Step by step with cached keys and values, and all steps at once: the same scores."""
-    model, resources = loaded
-    batch = batch_of(resources)
-    net_input = batch["net_input"]
-    with torch.no_grad():
-        scores = scores_of(model, net_input)
-        out = model.encode(net_input)
-        search = model.decoder.start(out)
-        tokens = net_input["prev_output_tokens"]
-        for step in range(tokens.size(1)):
-            if step:
-                search.machine.apply(tokens[:, step])
-            found = model.decoder.step(tokens[:, step], search).masked()
-            real = batch["target"][:, step] != resources.target_dictionary.pad()
-            found, wanted = (torch.log_softmax(x, -1) for x in (found[real], scores[real, step]))
-            assert torch.allclose(found, wanted, atol=1e-4)
-
-
-def test_words_do_not_depend_on_padding(loaded):
-    model, resources = loaded
-    short, long = ["Stop", "!"], ["We", "are", "much", "longer", "than", "that", "."]
-    tokens = resources.encode_all([short, long])
-    padded = torch.nn.utils.rnn.pad_sequence(tokens, True, resources.source_dictionary.pad())
-    with torch.no_grad():
-        together, alone = model.encoder(padded), model.encoder(tokens[0][None])
-    assert together.lengths.tolist() == [2, 7] and together.mask.sum(1).tolist() == [3, 8]
-    assert torch.allclose(together.words[0, :3], alone.words[0], atol=1e-5)
-
-
-def test_the_loss_is_smoothed_over_legal_actions(loaded):
-    from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
-    from transition_parser.tasks.wrappers import TrainingModel
-
-    model, resources = loaded
-    batch = batch_of(resources, 3)
-    task = Namespace(target_dictionary=resources.target_dictionary)
-    criterion = LegalCrossEntropyCriterion(task, sentence_avg=False, label_smoothing=0.2)
-    loss, size, _ = criterion(TrainingModel(model), batch)
-    log_probs = scores_of(model, batch["net_input"]).log_softmax(-1)
-    expected = 0.0
-    for row, target in enumerate(batch["target"]):
-        for step, gold in enumerate(target.tolist()):
-            if gold != resources.target_dictionary.pad():
-                legal = log_probs[row, step][log_probs[row, step].isfinite()]
-                expected -= 0.8 * log_probs[row, step, gold] + 0.2 * legal.mean()
-    assert size == int((batch["target"] != resources.target_dictionary.pad()).sum())
-    assert float(loss) == pytest.approx(float(expected), rel=1e-4)
 
 
 def make_encoder(layers: int = 2, local: int = 1, heads: int = 2) -> WordEncoder:

@@ -1,6 +1,7 @@
 """Options of models: flags, defaults and config.json from one dataclass."""
 
 import argparse
+import re
 
 import pytest
 
@@ -34,24 +35,53 @@ def test_a_whole_number_may_stand_for_a_real_one():
     assert found.dropout == 0.0 and isinstance(found.dropout, float)
 
 
+STACK, USE = "stack_transformer", "use_parser"
+SENTENCE = "sentence_transformer"
+
+
 @pytest.mark.parametrize(
-    ("change", "problem"),
+    ("name", "change", "problem"),
     [
-        ({"encoder_layers": "x"}, "--encoder-layers must be of type int, not 'x'"),
-        ({"encoder_layers": 2.0}, "must be of type int, not 2.0"),
-        ({"state_window": "top3"}, "must be one of all, top2, not 'top3'"),
-        ({"dropout": 1.0}, "must be less than 1.0, not 1.0"),
-        ({"dropout": float("nan")}, "must be a finite number, not nan"),
-        ({"decoder_layers": 0}, "must be 1 or more, not 0"),
-        ({"encoder_ffn_embed_dim": 10**7}, "must be 65536 or less"),
-        ({"new": 1}, "unknown option 'new'"),
-        ({"stack_heads": 5}, "ask for 6 of 4 heads"),
-        ({"state_positions": True, "stack_heads": 0, "buffer_heads": 0}, "needs stack or buffer heads"),
+        (STACK, {"encoder_layers": "x"}, "--encoder-layers must be of type int, not 'x'"),
+        (STACK, {"encoder_layers": 2.0}, "must be of type int, not 2.0"),
+        (STACK, {"state_window": "top3"}, "must be one of all, top2, not 'top3'"),
+        (STACK, {"dropout": 1.0}, "must be less than 1.0, not 1.0"),
+        (STACK, {"dropout": float("nan")}, "must be a finite number, not nan"),
+        (STACK, {"decoder_layers": 0}, "must be 1 or more, not 0"),
+        (STACK, {"encoder_ffn_embed_dim": 10**7}, "must be 65536 or less"),
+        (STACK, {"new": 1}, "unknown option 'new'"),
+        (STACK, {"stack_heads": 5}, "ask for 6 of 4 heads"),
+        (STACK, {"state_positions": True, "stack_heads": 0, "buffer_heads": 0}, "needs stack or buffer heads"),
+        (
+            STACK,
+            {"no_pieces": True},
+            "give --pretrained, --read-vectors, --word-table, --affix-width or --ch",
+        ),
+        (STACK, {"read_xpos": True, "tag_loss": 0.1}, "leave one of them out"),
+        (STACK, {"join_inputs": "concat"}, "words are read by their pieces alone; give some of --read-tags, "),
+        (STACK, {"tag_width": 9}, "--tag-width does nothing without --read-tags: give --read-tags, too"),
+        (STACK, {"word_table_width": 9}, "--word-table-width does nothing without --word-table"),
+        (STACK, {"join_inputs": "sum"}, "--join-inputs must be one of add, concat, not 'sum'"),
+        *(
+            (STACK, {"character_width": 4, "character_windows": windows}, "must be numbers from 1 to 24, not")
+            for windows in ("0", "1,,2", "a", "25", "-1", "3,")
+        ),
+        (USE, {"stack_heads": 3}, "the 9 heads of structures do not divide --use-width 256"),
+        (USE, {"stack_heads": 0, "buffer_heads": 0, "action_heads": 0}, "are all 0"),
+        (USE, {"encoder_attention_heads": 7}, "--encoder-attention-heads 7 does not divide --encoder-embed-dim 200"),
+        ("spa_dp", {"spa": "sideways"}, "--spa must be one of bot, tob, vanilla, none, not 'sideways'"),
+        ("spa_dp_graph", {"head_score": "x"}, "--head-score must be one of bilinear, concat, not 'x'"),
+        ("sentence_transformer_g2g", {"tag_loss": 0.1}, "no --tag-loss here"),
+        (SENTENCE, {"encoder_attention_heads": 5}, "does not divide --encoder-embed-dim"),
+        (SENTENCE, {"pretrained": "x", "pretrained_layers": "1-2"}, "is for other models"),
+        (SENTENCE, {"fresh_layers": 1}, "--fresh-layers is for --pretrained"),
     ],
 )
-def test_config_is_checked(change, problem):
-    with pytest.raises(InputError, match=problem):
-        StackTransformerOptions.of_config(StackTransformerOptions().as_config() | change)
+def test_config_is_checked(name, change, problem):
+    architecture = architecture_of(name)
+    with pytest.raises(InputError, match=re.escape(problem)) as error:
+        architecture.options.of_config(architecture.options(**architecture.defaults).as_config() | change)
+    assert len(str(error.value).splitlines()) == 1
 
 
 def test_a_missing_option_has_its_default():

@@ -131,17 +131,6 @@ def test_training_goes_on_from_a_frozen_encoder(folder, training):
     assert torch.allclose(learning.eval()(inputs, x), frozen.eval()(inputs, x), atol=1e-5)
 
 
-@pytest.mark.parametrize("training", ["adapters", "whole"])
-def test_training_reads_what_parsing_reads(folder, training):
-    """With a gradient kernels can't compute the attention."""
-    encoder = words_of(folder, training=training).eval()
-    with torch.no_grad():
-        alone = vectors(encoder, SENTENCES)
-    learned = vectors(encoder, SENTENCES)
-    for found, wanted in zip(learned, alone, strict=True):
-        assert found.requires_grad and torch.allclose(found, wanted, atol=1e-5)
-
-
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [("7-8", "has 6 layers"), ("4-3", "has 6 layers"), ("last9", "has 6 layers"), ("x", "a range such as 3-6")],

@@ -191,11 +191,6 @@ def test_tags_that_are_not_predicted_are_never_masked_and_must_be_given():
     assert inputs.given_columns == ["upos", "xpos"]
 
 
-def test_inputs_have_names_that_weights_of_former_models_have():
-    names = {name.partition(".")[0] for name in inputs_of(**ALL).state_dict()}
-    assert names == {"tags", "xpos", "domain", "characters", "affixes", "table", "vectors"}
-
-
 def test_windows_of_letters_are_those_that_are_asked_for():
     """Each filter against a loop over the letters of a word, between zeros."""
     inputs = inputs_of(character_width=4, character_windows="1,2,3,5")
@@ -259,12 +254,6 @@ def test_only_training_hides_whole_words(dropout):
     assert {0.0: 0, 0.5: 60, 1.0: 200}[dropout] <= (~same).sum() <= {0.0: 0, 0.5: 140, 1.0: 200}[dropout]
 
 
-@pytest.mark.parametrize("windows", ["0", "1,,2", "a", "25", "-1", "3,"])
-def test_windows_that_make_no_sense(windows):
-    with pytest.raises(InputError, match="--character-windows must be numbers from 1 to 24, not"):
-        StackTransformerOptions(character_width=4, character_windows=windows).check()
-
-
 def test_the_letters_of_long_words_are_those_of_both_ends():
     inputs = inputs_of(character_width=5)
     first, same, other = added(inputs, [["a" * 12 + "x" * 9 + "b" * 12], ["a" * 12 + "b" * 12], ["a" * 24]], {})[:, 0]
@@ -289,19 +278,3 @@ def test_columns_that_the_data_lacks():
     check_tagged(0.0, None)
     assert tag_heads(StackTransformerOptions(tag_loss=0.1), DIM, Columns()) is None
     assert tag_heads(StackTransformerOptions(), DIM, COLUMNS) is None
-
-
-@pytest.mark.parametrize(
-    ("flags", "problem"),
-    [
-        ({"no_pieces": True}, "nothing to read words by: give --pretrained, --read-vectors, --word-table, --affix-wid"),
-        ({"read_xpos": True, "tag_loss": 0.1}, "leave one of them out"),
-        (CONCAT, "--join-inputs concat: words are read by their pieces alone; give some of --read-tags, "),
-        ({"tag_width": 9}, "--tag-width does nothing without --read-tags: give --read-tags, too"),
-        ({"word_table_width": 9}, "--word-table-width does nothing without --word-table"),
-        ({"join_inputs": "sum"}, "--join-inputs must be one of add, concat, not 'sum'"),
-    ],
-)
-def test_options_that_would_do_nothing(flags, problem):
-    with pytest.raises(InputError, match=problem):
-        StackTransformerOptions(**flags).check()

@@ -156,7 +156,6 @@ class LexicalPrior(nn.Module):
         self._keep("tokens", F.pad(tokens, (0, 1)))
         self._keep("values", F.pad(torch.from_numpy(table.prior_values), (0, 1)))
         self._keep("kinds", F.pad(kind[tokens], (0, 1)))
-        self._keep("nowhere", torch.full((len(table.tokens),), -1))
         self._keep("numbers", torch.arange(int(np.diff(table.prior.starts).max())))
 
     def _keep(self, name: str, value: Tensor) -> None:
@@ -166,15 +165,10 @@ class LexicalPrior(nn.Module):
         """Return the weighted prior, (K,), of the K entries of `self.tokens`, which lists the actions span by span."""
         return self.values * self.weight[self.kinds]
 
-    def forward(self, scores: Tensor, spans: Tensor, tokens: Tensor | None = None) -> Tensor:
-        """Return the scores with the prior."""
+    def forward(self, scores: Tensor, spans: Tensor) -> Tensor:
+        """Return the scores (N, V) with the prior of the spans (N,)."""
         index = self.offsets[spans][:, None] + self.numbers
         there = index < self.offsets[spans + 1][:, None]
         index = index.clamp_max(len(self.tokens) - 1)
-        column = self.tokens[index]
-        if tokens is not None:
-            places = self.nowhere.scatter(0, tokens, torch.arange(len(tokens), device=tokens.device))
-            column = places[column]
-            there = there & (column >= 0)
         added = torch.where(there, self.values[index] * self.weight[self.kinds[index]], 0.0)
-        return scores.scatter_add(1, column.clamp_min(0), added.to(scores.dtype))
+        return scores.scatter_add(1, self.tokens[index], added.to(scores.dtype))
