@@ -5,27 +5,6 @@ from __future__ import annotations
 import random
 import re
 
-MEANINGFUL = '()/:~"\\#\n\r\t ,.|-_0e²\u2028\x85\xa0'
-
-
-def mutated(text: str, rng: random.Random) -> str:
-    """`text` with one to four characters deleted, doubled, swapped or replaced by those that mean something."""
-    characters = list(text)
-    for _ in range(rng.randint(1, 4)):
-        i = rng.randrange(len(characters))
-        change = rng.randrange(4)
-        if change == 0:
-            characters[i] = ""
-        elif change == 1:
-            characters[i] *= 2
-        elif change == 2:
-            characters[i] = rng.choice(MEANINGFUL)
-        else:
-            j = rng.randrange(len(characters))
-            characters[i], characters[j] = characters[j], characters[i]
-    return "".join(characters)
-
-
 NUMBERS = "0 1 -1 2 3-4 4-3 1-999999999 2.1 0.1 1.0 01 +1 1e3 ² ١ ٣ nan inf"
 AMR = "( ) / : ~e.1 ~e.0,1 ~e.99 0-1|0 0-999999999|0 :ARG0 :ARG0-of :-of :mod :domain :wiki :name :op1 name a a1"
 TREES = "_ - root nsubj:pass null None % # ▁ ␣ é e\u0301 😀 \u200b \ufeff \ud83d"

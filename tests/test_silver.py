@@ -5,14 +5,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from transition_parser.base.errors import InputError
-from transition_parser.base.files import held
 from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.graphs.amr_score import smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.alternatives import ranked
@@ -155,21 +151,6 @@ def test_a_partial_file_of_another_run_is_an_error_and_stays(change, tmp_path):
     assert partial.read_bytes() == before and not bank.exists()
 
 
-def test_two_runs_do_not_write_one_file(tmp_path):
-    with held(tmp_path / "a.amr.partial"), pytest.raises(InputError, match="another run is writing this file"):
-        make_bank(str(tmp_path / "a.amr"), sources("a"), [FakeParser()])
-    assert make_bank(str(tmp_path / "a.amr"), sources("a"), [FakeParser()]).kept == 1
-
-
-@pytest.mark.parametrize("path", ["-", "."])
-def test_what_can_not_grow_is_no_output(path, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    parser = FakeParser()
-    with pytest.raises(InputError, match="is not a file"):
-        make_bank(path, sources("a"), [parser])
-    assert not parser.parsed and not list(tmp_path.iterdir())
-
-
 ENTRY = AmrEntry.from_words(["boy", "saw"], {"id": "a"})
 SEE = AmrGraph(("see-01", "boy"), frozenset(), (Edge(0, "ARG0", 1),))
 GRAPHS = [SEE, AmrGraph(("see-01", "girl"), frozenset(), (Edge(0, "ARG0", 1),)),
@@ -187,17 +168,6 @@ def test_the_majority_is_chosen_and_of_equal_ones_the_first():
     assert best_of([girl, see, see])[0].graph == SEE
     assert best_of([girl, see])[0].graph == GRAPHS[1]
     assert best_of([see, see]) == (see, 1.0)
-
-
-@given(st.lists(st.sampled_from(GRAPHS), min_size=2, max_size=6))
-def test_agreement_is_the_mean_smatch_with_all_others(graphs):
-    means = []
-    for i, one in enumerate(graphs):
-        others = [other for j, other in enumerate(graphs) if j != i]
-        means.append(sum(smatch_counts(one, other).f1 for other in others) / len(others))
-    best = best_of([*map(parse_of, graphs)])
-    assert best[1] == pytest.approx(max(means))
-    assert means[graphs.index(best[0].graph)] == pytest.approx(max(means))
 
 
 # --- sentences and facts ---
@@ -280,31 +250,7 @@ def test_equal_texts_and_long_parts_are_excluded(text, is_excluded):
     assert (text in Excluded([LONG, "Go home!", "..."])) == is_excluded
 
 
-@given(st.lists(st.text("ab ", max_size=24), max_size=4), st.text("ab ", max_size=40))
-def test_exclusion_is_what_its_rule_says(texts, text):
-    def squeezed(one: str) -> str:
-        return one.replace(" ", "")
-
-    def is_long(one: str) -> bool:
-        return len(one.split()) >= 8
-
-    expected = any(
-        squeezed(text) == squeezed(one)
-        or (is_long(one) and squeezed(one) in squeezed(text))
-        or (is_long(text) and squeezed(text) in squeezed(one))
-        for one in texts
-        if squeezed(one)
-    )
-    assert (text in Excluded(texts)) == expected
-
-
 def test_texts_are_read_from_treebanks_and_banks(tmp_path):
     (tmp_path / "a.conllu").write_text("# text = Don't go\n1\tDo" + "\t_" * 8 + "\n2\tn't" + "\t_" * 8 + "\n\n")
     (tmp_path / "a.amr").write_text("# ::id a ::snt Go\n# ::tok Go .\n(g / go-02\n\n")  # the graph need not be whole
     assert [*read_texts([tmp_path / "a.conllu", tmp_path / "a.amr"])] == ["Do n't", "Don't go", "Go", "Go ."]
-
-
-def test_a_file_without_sentences_is_an_error(tmp_path):
-    (tmp_path / "a.amr").write_text("\n")
-    with pytest.raises(InputError, match=r"a\.amr: the file has no sentences"):
-        [*read_texts([tmp_path / "a.amr"])]

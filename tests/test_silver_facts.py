@@ -4,8 +4,6 @@ import json
 import sys
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from transition_parser.base.errors import InputError
@@ -142,42 +140,6 @@ def test_a_later_pronoun_of_the_third_person_may_be_of_another():
     assert left_out["pronoun that may be someone else's"] == 1
 
 
-def test_edges_of_a_predicate_to_the_same_words_are_left_out():
-    facts, left_out = facts_of(BOYS, [predicate(2, "want.01", ARG0=(0, 1), ARG1=(1, 1), ARG2=(4, 4))], {"want.01"})
-    assert facts is not None and [edge.role for edge in facts.edges] == ["ARG2"]
-    assert left_out["argument of the same words as another"] == 2
-    facts, left_out = facts_of(BOYS, [predicate(2, "want.01", ARG0=(0, 1), ARG1=(1, 1), ARG2=(1, 1))], {"want.01"})
-    assert facts is not None and facts.edges == ()
-    assert left_out["argument of the same words as another"] == 3
-
-
-@settings(max_examples=200)
-@given(st.data())
-def test_any_annotation_of_any_tree_gives_facts_or_none(data):
-    """No annotation ends in an error, every edge leaves a given node, and every end lies in the sentence."""
-    n = data.draw(st.integers(1, 7))
-    forms = st.sampled_from(["he", "his", "I", "that", "and", "lot", "can", "go", "it"])
-    tags = st.sampled_from(["NOUN", "VERB", "AUX", "PRON", "ADP", "CCONJ", "NUM"])
-    relations = st.sampled_from(["conj", "cc", "cop", "aux", "expl", "acl:relcl", "nsubj", "det"])
-    rows = []
-    for word in range(1, n + 1):
-        head = 0 if word == 1 else data.draw(st.integers(1, word - 1))
-        rows.append(f"{data.draw(forms)}/{data.draw(tags)}/{head}/{'root' if word == 1 else data.draw(relations)}")
-    words = st.integers(0, n - 1)
-    spans = st.tuples(words, words).map(lambda ends: (min(ends), max(ends)))
-    arguments = st.lists(
-        st.builds(Argument, st.sampled_from(["ARG0", "ARG1", "ARGM-PRR", "R-ARG1"]), spans), max_size=3
-    )
-    rolesets = st.sampled_from(["go.01", "go.02", "make.LV", "do.01", "x.09"])
-    some = data.draw(st.lists(st.builds(Predicate, words, rolesets, arguments.map(tuple)), max_size=4))
-    facts, _ = facts_of(sentence(*rows), some, {"go.01", "go.02", "do.01"})
-    if facts is not None:
-        facts.check(n)
-        nodes = {node.variable for node in facts.nodes}
-        assert all(edge.source in nodes for edge in facts.edges)
-        assert {node.concept for node in facts.nodes} <= {"go-01", "go-02", "do-01"}
-
-
 ANNOTATION = "# sent_id = a\n2\twant\twant.01\tARG0:1-1\tARG1:3-4\n4\tgo\tgo.02\tARG0:1-1\n\n# sent_id = b\n\n"
 
 
@@ -279,8 +241,3 @@ def test_examples_cover_rolesets_evenly():
     assert taken(9) == "01345" and taken(9, each=1) == "034"
     assert taken(3) == "034" and taken(4) == "0134" and taken(2) == "03"
     assert not spread(some, 9, 4, 9, 2) and not spread(some, 9, 1, 2, 2)
-
-
-def test_a_text_is_an_example_once():
-    some = examples("a.01", "b.01")
-    assert spread([some[0], some[1]._replace(words=some[0].words)], 9, 1, 9, 2) == some[:1]

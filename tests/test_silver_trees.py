@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from transition_parser.base.errors import InputError
@@ -56,20 +54,6 @@ class FakeParser:
 )
 def test_the_tree_that_agrees_most_is_chosen(candidates, best, agreement):
     assert consensus_of_trees(candidates) == (best, pytest.approx(agreement))
-
-
-@given(st.lists(st.lists(st.integers(0, 1), min_size=4, max_size=4), min_size=2, max_size=6))
-def test_no_other_tree_agrees_more(labels):
-    """Against the definition: the mean share of arcs that two trees have in common, over all others."""
-    trees = [DependencyTree((0, 1, 2, 3), tuple("ab"[one] for one in some)) for some in labels]
-
-    def shared(i: int) -> float:
-        others = [j for j in range(len(trees)) if j != i]
-        same = sum(a == b for j in others for a, b in zip(trees[i].relations, trees[j].relations, strict=True))
-        return same / (4 * len(others))
-
-    best, agreement = consensus_of_trees(trees)
-    assert agreement == pytest.approx(shared(best)) == pytest.approx(max(map(shared, range(len(trees)))))
 
 
 def test_trees_of_several_models_and_of_a_beam_are_compared():

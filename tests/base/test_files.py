@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
-from transition_parser.base import files
 from transition_parser.base.errors import InputError
 from transition_parser.base.files import alone_in, held, new_files, open_input, replacing
 
@@ -211,19 +210,6 @@ def test_what_stands_stays_until_the_end(tmp_path):
         with replacing(path) as temporary:
             temporary.write_text("newer")
         assert path.stat().st_mode & 0o777 == mode
-
-
-def test_a_file_that_was_moved_away_while_it_was_opened_is_opened_again(tmp_path, monkeypatch):
-    path, real = tmp_path / "a.partial", files._lock
-
-    def moved(descriptor, wait):
-        monkeypatch.setattr(files, "_lock", real)
-        real(descriptor, wait)
-        path.rename(tmp_path / "a")  # as the run does that held it until now
-
-    monkeypatch.setattr(files, "_lock", moved)
-    with held(path):
-        assert path.exists() and (tmp_path / "a").exists()
 
 
 def test_a_process_that_was_forked_does_not_keep_the_lock(tmp_path):

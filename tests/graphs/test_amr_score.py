@@ -6,7 +6,6 @@ import random
 import re
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE_AMR, run
@@ -58,13 +57,6 @@ def test_smatch_by_hand(gold, system, match, system_size, gold_size):
     assert count_entries(ours, theirs) == Counts(match, system_size, gold_size)
     if not ours.wiki:
         assert smatch_counts(ours.amr, theirs.amr) == count_entries(ours, theirs)
-
-
-def test_figures():
-    counts = Counts(5, 8, 7) + Counts(1, 2, 3)
-    assert counts == Counts(6, 10, 10)
-    assert (counts.precision, counts.recall, counts.f1) == (0.6, 0.6, 0.6)
-    assert Counts().f1 == Counts(0, 0, 3).precision == Counts(0, 3, 0).recall == 0.0
 
 
 def test_the_sample_as_written_and_as_we_write_it():
@@ -145,11 +137,6 @@ def test_scores_of_parts_that_no_graph_has(tmp_path):
         assert totals[part] == Counts()
 
 
-def test_an_edge_that_only_its_role_tells_apart_counts_once_unlabeled(tmp_path):
-    path = bank(tmp_path / "gold.amr", "(t / talk-01 :ARG0 (i / i) :ARG2 i)")
-    assert compare_banks(path, path, fine_grained=True).total()["unlabeled"] == Counts(4, 4, 4)
-
-
 def test_processes_and_order_change_nothing(tmp_path, monkeypatch):
     """Processes are not forked: they would have the caller's handlers of signals."""
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))
@@ -217,11 +204,6 @@ def test_sembleu_by_hand():
     assert sembleu([back]) == pytest.approx(math.exp(1 - 8 / 6) * (2 / 3 * 1 / 3 * 1 / 2) ** (1 / 3))
 
 
-def test_matches_are_clipped():
-    gold, system = entry("(a / and :op1 (d / dog))"), entry("(a / and :op1 (d / dog) :op2 (d2 / dog))")
-    assert ngram_counts(gold, system) == NgramCounts((2, 1, 0), (3, 2, 0), 5, 3)
-
-
 @pytest.mark.parametrize(
     ("gold", "system"),
     [
@@ -244,12 +226,6 @@ def test_wiki_counts_in_sembleu():
     assert ngram_counts(gold, system) == NgramCounts((3, 2, 1), (4, 3, 1), 7, 7)
 
 
-def test_circles_end():
-    circle = entry("(t / top :ARG0-of (a / a-01 :ARG1 (b / b-01 :ARG1 a)))")
-    counts = ngram_counts(circle, circle)
-    assert counts.system == (3, 3, 3) and sembleu([counts]) == pytest.approx(1)
-
-
 def test_orders_that_the_system_does_not_have():
     """A file of single nodes is scored by them alone; nothing right is 0."""
     assert sembleu([ngram_counts(entry("(r / rain-01)"), entry("(r / rain-01)"))]) == pytest.approx(1)
@@ -264,19 +240,3 @@ def test_sembleu_of_banks(tmp_path):
     assert [sentence.ngrams for sentence in scores.sentences] == counted
     assert scores.sembleu() == sembleu(counted)
     assert compare_banks(gold, system).sembleu() is None
-
-
-@given(graphs(), graphs(), st.randoms(use_true_random=False))
-@settings(max_examples=60)
-def test_variables_and_order_make_no_difference_to_sembleu(gold, system, chance):
-    order = list(range(len(system)))
-    chance.shuffle(order)
-    other = system.renumbered(order)
-    names = [f"x{node}" for node in order]
-    texts = gold.to_penman(), system.to_penman(), other.to_penman(variables=names)
-    ours, theirs, shuffled = map(entry, texts)
-    assert ngram_counts(ours, theirs) == ngram_counts(ours, shuffled)
-    assert ngram_counts(theirs, ours) == ngram_counts(shuffled, ours)
-    assert ngram_counts(ours, theirs).match == ngram_counts(theirs, ours).match
-    assert sembleu([ngram_counts(theirs, shuffled)]) == pytest.approx(1)
-    assert 0 <= sembleu([ngram_counts(ours, theirs)]) <= 1 + 1e-9

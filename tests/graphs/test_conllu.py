@@ -28,15 +28,6 @@ def test_sample_comes_back_byte_for_byte():
     assert text == SAMPLE.read_text(encoding="utf-8")
 
 
-def test_sample_has_what_it_is_for():
-    sentences = list(read_conllu(SAMPLE))
-    assert len(sentences) >= 60
-    assert sum(not s.tree().is_projective() for s in sentences) >= 10
-    rows = [row for s in sentences for row in s.rows]
-    assert any(row.is_range for row in rows) and any("." in row.id for row in rows)
-    assert any(" " in row.form for row in rows) and any(row.form == "_" for row in rows)
-
-
 def test_the_text_of_a_sentence_is_its_comment_or_is_put_together_from_its_tokens():
     (sentence,) = parse(GOOD)
     assert sentence.text == "don't 10 000"
@@ -87,10 +78,6 @@ def test_without_the_enhanced_graph_words_and_ranges_are_as_they_were():
     basic = sentence.without_enhanced()
     assert str(basic) == GOOD.replace("2.1\tgo\tgo\tVERB\t_\t_\t_\t_\t2:conj\t_\n", "").replace("2:obj", "_")
     assert basic.without_enhanced() == basic and basic.tree() == sentence.tree()
-
-
-def test_the_last_blank_line_may_be_missing():
-    assert parse(GOOD.rstrip("\n")) == parse(GOOD)
 
 
 cells = st.text(st.characters(exclude_characters="\t\n\r\0", exclude_categories=["Cs"]), min_size=1)

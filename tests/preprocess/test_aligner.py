@@ -7,10 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import run_here
+from tests.steps import grows_linearly
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import parse_entry, read_bank
 from transition_parser.preprocess.aligner.aligner import (
+    MOST,
     Observation,
     WordConceptTable,
     align_corpus,
@@ -20,9 +23,8 @@ from transition_parser.preprocess.aligner.aligner import (
     train_table,
 )
 from transition_parser.preprocess.aligner.names import name_spans
-from transition_parser.preprocess.aligner.rules import numbers, times_of_day
-from transition_parser.preprocess.aligner.selection import complete
-from transition_parser.preprocess.aligner.words import Words, negated, similarity
+from transition_parser.preprocess.aligner.rules import numbers
+from transition_parser.preprocess.aligner.words import Words
 
 
 def entry(sentence: str, penman: str, key: str = "tok"):
@@ -166,27 +168,6 @@ def test_the_nearer_of_two_equal_words():
 
 
 @pytest.mark.parametrize(
-    ("concept", "form", "least", "most"),
-    [
-        ("colour", "color", 0.9, 1.0),
-        ("evidence", "evident", 0.8, 1.0),
-        ("gestate", "gestation", 0.8, 0.8),
-        ("choose", "choice", 0.8, 0.9),
-        ("lamp", "lamplighter", 0.3, 0.6),
-        ("dog", "cat", 0.0, 0.0),
-        ("a", "able", 0.0, 0.0),
-    ],
-)
-def test_similarity(concept, form, least, most):
-    assert least <= similarity(concept, form, form) <= most
-
-
-def test_negated():
-    assert negated("happy", "unhappy") and negated("use", "useless") and negated("possible", "impossible")
-    assert not negated("interest", "interesting") and not negated("happy", "happy")
-
-
-@pytest.mark.parametrize(
     ("text", "value", "tokens"),
     [
         ("six", 6, (0,)),
@@ -203,21 +184,6 @@ def test_negated():
 )
 def test_numbers(text, value, tokens):
     assert (value, tokens) in numbers(Words.from_tokens(text.split()))
-
-
-@pytest.mark.parametrize(
-    ("text", "time"),
-    [("4:30 pm", (16, 30)), ("noon", (12, 0)), ("three o'clock", (15, 0)), ("at 07:05", (7, 5)), ("10 a.m.", (10, 0))],
-)
-def test_times_of_day(text, time):
-    assert time in [found for found, _ in times_of_day(Words.from_tokens(text.split()))]
-
-
-def test_parts_of_a_name():
-    words = Words.from_tokens("President Barack Obama spoke".split())
-    [(_, spans)] = name_spans(["Barack", "H.", "Obama"], words)[:1]
-    assert spans[0] in [(1,), (1, 2)] and all(spans)
-    assert name_spans(["Zebra"], words) == []
 
 
 def test_em_learns_a_pair():
@@ -315,12 +281,6 @@ def test_every_node_gets_tokens(graph, words):
         assert tokens[0] >= 0 and tokens[-1] < len(words)
 
 
-@given(graphs())
-def test_forced_alignment_alone(graph):
-    spans = complete(graph, Words.from_tokens("the . xyzzy".split()), {})
-    assert len(spans) == len(graph) and all(spans)
-
-
 def test_agreement_with_gold(corpora):
     """Against LEAMR's gold alignments of subgraphs (Blodgett and Schneider 2021)."""
     layers = json.loads((corpora / "alignment" / "dev.json").read_text(encoding="utf-8"))
@@ -360,3 +320,46 @@ def test_numbers_that_python_does_not_read(word, role):
     for constant in ("7", f'"{word}"', '"²:30"', "9" * 5000):
         done = align(f"on {word} .", f"(d / date-entity :{role} {constant})")
         assert set(done) == {"date-entity", constant}
+
+
+@pytest.mark.parametrize("piece", ["s", "www"])
+@pytest.mark.parametrize("token", ["s", "wwx", "b"])
+def test_a_string_of_many_pieces_takes_linear_time(piece, token):
+    words = Words.from_tokens([token] * 12)
+    assert grows_linearly(lambda size: name_spans([piece] * size, words), 40)
+
+
+def test_a_chain_of_concepts_without_words_takes_linear_time():
+    def chain(size: int):
+        nodes = "".join(f"(t{number} / thing :mod " for number in range(size))
+        return align_entry(entry("a b", f"{nodes}(z / zoo{')' * size})"))
+
+    assert grows_linearly(chain, 30)
+
+
+LARGE = [
+    (" ".join(["w"] * (MOST + 1)), "(a / b)", "1,001 words"),
+    ("w" + "-w" * MOST, "(a / b)", "1,001 words"),
+    ("w", "(a / b " + " ".join(f":x {number}" for number in range(MOST)) + ")", "1,001 nodes"),
+    ("w", f'(a / b :x "{" ".join(["s"] * MOST)}")', "1,001 nodes"),
+    ("w", "(a / b :x (c / d) " + " ".join(f":op{number} c" for number in range(MOST)) + ")", "1,001 edges"),
+]
+
+
+@pytest.mark.parametrize(("words", "penman", "said"), LARGE)
+def test_an_entry_that_is_too_large_is_refused(words, penman, said):
+    large = entry(words, penman)
+    for call in (align_entry, lambda one: train_table([one])):
+        with pytest.raises(InputError, match=f"{said}.* but the aligner takes 1,000 at the most"):
+            call(large)
+
+
+@pytest.mark.parametrize("command", [["align", "{bank}", "-"], ["oracle", "{bank}", "--system", "amr"]])
+def test_a_large_entry_of_a_bank_is_named_or_left_out(command, tmp_path):
+    words, penman, said = LARGE[3]
+    bank = tmp_path / "bank.amr"
+    bank.write_text(f"# ::id small\n# ::snt w\n(w / w)\n\n# ::id large\n# ::snt {words}\n{penman}\n")
+    arguments = [part.format(bank=bank) for part in command]
+    refused = run_here(*arguments, status=2).stderr
+    assert f"{bank}:5: " in refused and said in refused and refused.count("\n") == 1
+    assert said in run_here(*arguments, "--skip-bad").stderr

@@ -10,14 +10,12 @@ from tests.conftest import SAMPLE_AMR, run_here
 from tests.states.test_machine import SPECIAL
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import read_bank
-from transition_parser.preprocess.aligner import aligner
 from transition_parser.preprocess.amr import AmrOptions, preprocess_amr
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 from transition_parser.states.table import ActionTable
 from transition_parser.text.frames import packaged
 from transition_parser.text.pieces import Pieces, normalise
-from transition_parser.text.spacy_tokens import tokenise
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
 
@@ -199,16 +197,6 @@ def test_only_training_fills_the_lexicon(tmp_path):
     assert lines(tmp_path / "data" / "valid.act") == ["SHIFT PRED(zebra) ROOT SHIFT PRED(yak) RA(topic) REDUCE CLOSE"]
 
 
-def test_several_files_of_a_split(tmp_path):
-    a, b = bank(tmp_path / "a.amr", CATS), bank(tmp_path / "b.amr", ROME)
-    both, data = bank(tmp_path / "ab.amr", CATS, ROME), tmp_path / "data"
-    counts, problems = preprocess_amr({"train": [a, b], "valid": [both], "test": [b]}, data, SMALL)
-    assert {split: count["sentences"] for split, count in counts.items()} == {"train": 2, "valid": 2, "test": 1}
-    assert not problems
-    for name in ("src", "act", "amr"):
-        assert (data / f"train.{name}").read_bytes() == (data / f"valid.{name}").read_bytes()
-
-
 def test_bad_entries_stop_it_or_are_left_out(tmp_path):
     train = bank(tmp_path / "train.amr", CATS, LOOP, BROKEN, NO_SENTENCE, ROME)
     splits = {"train": [train], "valid": [bank(tmp_path / "valid.amr", ROME, LOOP)]}
@@ -241,13 +229,6 @@ def test_nothing_that_can_be_used(tmp_path):
     assert not (tmp_path / "data").exists()
 
 
-def test_processes_change_no_byte(folder, tmp_path):
-    options = AmrOptions(400, labeled_shift=3, processes=2)
-    preprocess_amr({"train": [SAMPLE_AMR]}, tmp_path / "data", options)
-    for path in (tmp_path / "data").iterdir():
-        assert path.read_bytes() == (folder / path.name).read_bytes(), path.name
-
-
 def test_words_that_the_network_sees_in_another_spelling(tmp_path):
     """`▁` opens a piece, so that the network sees `_` for it: labelled SHIFT and lexicon go by that."""
     odd = "# ::id odd\n# ::tok ▁ ▁ ▁ sleep\n(s / sleep-01~3 :ARG0 (d / dog~0))\n"
@@ -267,20 +248,3 @@ def test_an_input_is_never_replaced(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.amr", "train.amr", "valid.amr"]
     run_here(*command, tmp_path / "mine.amr")
     assert (tmp_path / "mine.amr").read_bytes() == SAMPLE_AMR.read_bytes()
-
-
-@pytest.mark.parametrize("command", ["align", "oracle", "preprocess"])
-def test_a_sentence_without_tok_is_tokenised_once(monkeypatch, tmp_path, command):
-    texts = []
-    monkeypatch.setattr(aligner, "tokenise", lambda text: texts.append(text) or tokenise(text))
-    words = {
-        "align": ("align", SAMPLE_AMR, tmp_path / "x.amr"),
-        "oracle": ("oracle", SAMPLE_AMR, "--system", "amr", "--check"),
-        "preprocess": (
-            "preprocess", "amr", "--train", SAMPLE_AMR, "--valid", SAMPLE_AMR, "--dest", tmp_path / "d",
-            "--pieces", "400",
-        ),
-    }[command]  # fmt: skip
-    run_here(*words)
-    bare = [entry.text for entry in read_bank(SAMPLE_AMR) if entry.tokens is None]
-    assert texts == bare * (2 if command == "preprocess" else 1) and len(bare) >= 10

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE, run_here
 from tests.small_models import SIZES, make_batch, make_task, with_words
@@ -103,14 +101,6 @@ def test_labels_seen_with_tags():
     }
     del columns["upos"]
     assert seen_with_tags(SENTENCES, columns) == {}
-
-
-@given(st.sets(st.sampled_from(["Case=Nom", "animacy=Hum", "Number[psor]=Sing", "Number=Sing", "Foreign"])))
-def test_labels_and_values_of_sets(labels):
-    column = KNOWN["feats"]
-    value = column.value(labels)
-    assert value == ("_" if not labels else "|".join(sorted(labels, key=str.lower)))
-    assert not labels or set(column.labels(value)) == labels
 
 
 def test_a_file_of_labels_seen_with_tags(tmp_path):

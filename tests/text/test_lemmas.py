@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.conftest import ROOT
 from transition_parser.text.characters import without_hidden
 from transition_parser.text.lemmas import lemma_of, lemmatise, rule_of
-from transition_parser.text.numbers import SCALES, UNITS, number_of
+from transition_parser.text.numbers import UNITS, number_of
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,6 @@ def test_lemmas_are_without_characters_that_do_not_show():
     assert rule_of("کتاب\u200cها", "\u200c") == "_" and lemma_of("\u200b", "l0+|0+") == "_"
 
 
-@given(words, words, words)
-def test_a_rule_makes_a_lemma_of_any_form(form, lemma, other):
-    made = lemma_of(other, rule_of(form, lemma))
-    assert made and not set(made) & set(" \t\n")
-
-
 @pytest.mark.parametrize(
     "form, lemma, other, wanted",
     [("dogs", "dog", "Cats", "cat"), ("Paris", "Paris", "Lima", "Lima"), ("USED", "use", "BAKED", "bake")],
@@ -92,12 +86,6 @@ def test_written_numbers_are_read(number, split, capital):
     if capital:
         forms[0] = forms[0].capitalize()
     assert number_of(forms) == str(number)
-
-
-@given(st.integers(0, 999), st.integers(0, 9), st.sampled_from(sorted(name for name in SCALES if len(name) > 2)))
-def test_digits_before_a_scale(whole, tenths, scale):
-    expected = (10 * whole + tenths) * SCALES[scale]
-    assert number_of([f"{whole}.{tenths}", scale]) == f"{expected / 10:.1f}".removesuffix(".0")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from transition_parser.graphs.conllu import read_conllu
 from transition_parser.text.pieces import (
     FILE_NAME,
     OPEN,
-    BpeDropout,
     KeptWords,
     Pieces,
     normalise,
@@ -43,19 +42,6 @@ def test_each_word_opens_once_and_spells_itself(pieces, sentence):
     flat = [piece for group in found for piece in group]
     assert pieces.words(flat) == [normalise(word) for word in sentence]
     assert set(flat) <= set(pieces.inventory())
-
-
-def test_sampling_changes_the_pieces_and_not_the_words(pieces):
-    draws, splits = iter(random.Random(1).random, None), set()
-    for _ in range(30):
-        (group,) = pieces.sample(["that"], 0.5, draws)
-        assert pieces.words(group) == ["that"]
-        splits.add(tuple(group))
-    assert len(splits) > 1
-
-
-def test_a_frequent_word_is_one_piece(pieces):
-    assert pieces.encode(["the", "the"]) == [["▁the"], ["▁the"]]
 
 
 @pytest.mark.parametrize("content", [b"", b"x", b"\0" * 100], ids=["empty", "short", "zeros"])
@@ -86,13 +72,6 @@ def test_words_of_a_treebank_are_split_as_by_sentencepiece(pieces):
     assert max(map(len, pieces.split(forms))) > 4
 
 
-def test_with_certain_dropout_each_character_stands_alone(pieces):
-    assert pieces.sample(["the", "☃"], 1.0, repeat(0.5)) == [
-        [OPEN, "t", "h", "e"],
-        [OPEN, "<0xE2>", "<0x98>", "<0x83>"],
-    ]
-
-
 @pytest.mark.parametrize("p", [0.1, 0.5])
 def test_each_segmentation_is_as_frequent_as_with_sentencepiece(pieces, p):
     word, count, draws = "another", 10_000, iter(random.Random(1).random, None)
@@ -103,13 +82,6 @@ def test_each_segmentation_is_as_frequent_as_with_sentencepiece(pieces, p):
     assert len(theirs) > 3
     for split in ours | theirs:  # six times the standard error of a difference is 0.042 at most
         assert abs(ours[split] - theirs[split]) / count < 0.042, split
-
-
-def test_the_same_numbers_give_the_same_pieces(pieces):
-    forms, splits = ["another"] * 50, []
-    for seed in (1, 1, 2):
-        splits.append(BpeDropout(pieces.model).split("".join(forms), 0.3, iter(random.Random(seed).random, None)))
-    assert splits[0] == splits[1] != splits[2]
 
 
 LONG = "x" * 51
