@@ -175,7 +175,7 @@ class ActionTable(TokenArrays[np.ndarray]):
         self._limits = limits = getattr(system, "limits", None)
         bits = {} if limits is None else {role: 1 << bit for bit, role in enumerate(sorted(limits.once))}
         with_roles = self._frames is not None and limits is not None and limits.roles_of_frames
-        lemmas = self._frames.table.lemmas() if self._frames is not None and with_roles else ()
+        lemmas = tuple(self._frames.table.rolesets) if self._frames is not None and with_roles else ()
         self._lemmas = {lemma: row for row, lemma in enumerate(lemmas, 1)}
         if stored is None:
             self._make(spans, lexicon, counts, bits)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from itertools import islice
@@ -45,21 +45,22 @@ class Frames:
     def __init__(self, lines: Iterable[str], version: str = "") -> None:
         """Read the lines of a table (`run/frames.py` describes them)."""
         self.version = version
-        self._rolesets: dict[str, str] = {}  # lemma → its columns, which are read when they are first asked for
+        self.rolesets: dict[str, str] = {}  # lemma → its columns, which are read when they are first asked for
         self._roles: dict[str, dict[str, tuple[int, ...]]] = {}
         evoked: dict[str, set[str]] = {}
-        self._particles: dict[str, set[str]] = {}
+        self.particles: dict[str, set[str]] = {}  # lemma → particles that form another frame: `up` for `give`
         for line in lines:
             if line.startswith("#") or not line.strip():
                 continue
             lemma, _, rolesets = line.rstrip("\n").partition("\t")
-            self._rolesets[lemma] = rolesets
+            self.rolesets[lemma] = rolesets
             for word in {lemma, lemma.replace("-", "_"), *_ALIAS.findall(rolesets)}:
                 evoked.setdefault(word, set()).add(lemma)
             verb, _, particle = lemma.partition("-")
             if particle and "-" not in particle:
-                self._particles.setdefault(verb, set()).add(particle)
-        self._evoked: Mapping[str, tuple[str, ...]] = {word: (*sorted(lemmas),) for word, lemmas in evoked.items()}
+                self.particles.setdefault(verb, set()).add(particle)
+        # word → the lemmas of the frames that it evokes; `_` joins the parts of an entry of several words
+        self.words: Mapping[str, tuple[str, ...]] = {word: (*sorted(lemmas),) for word, lemmas in evoked.items()}
 
     def __reduce__(self) -> str | tuple:
         """Pickle the package's table as a call of `packaged`: another process reads the file faster than a pickle."""
@@ -72,45 +73,18 @@ class Frames:
         after = self.particle_of(lemmas[0], following) if len(lemmas) == 1 else None
         particle = after and f"{lemmas[0]}-{after}"
         first, second = two_of(_evoked_by(self, word, form).difference((own, particle)))
-        return Evoked(own if own in self._rolesets else None, particle, first, second)
+        return Evoked(own if own in self.rolesets else None, particle, first, second)
 
     def particle_of(self, lemma: str, following: Iterable[str]) -> str | None:
         """Return the particle of a word (`up` of `give up`), one of the next `WINDOW` words; None if it has none."""
-        particles = self._particles.get(lemma)
+        particles = self.particles.get(lemma)
         if particles is None:
             return None
         return next((word for word in islice(following, WINDOW) if word in particles), None)
 
-    def by_aliases(self, word: str, form: str) -> frozenset[str]:
-        """Return the lemmas of the frames that a span evokes, by itself or else by the word that it is derived from."""
-        return frozenset({*self._evoked.get(word, ()), *self._evoked.get(form, ())} or self._of_derived(word))
-
-    def _of_derived(self, word: str) -> set[str]:
-        """Return the lemmas of the frames that a word evokes through its base: `sensitive` for "sensitivity"."""
-        for ending, of_base in _DERIVED:
-            if word.endswith(ending):
-                stem = word.removesuffix(ending)
-                single = stem[:-1] if stem[-1:] == stem[-2:-1] else stem  # "winner" comes from "win"
-                evoked = self._evoked.get(stem + of_base) or self._evoked.get(single + of_base)
-                if evoked:
-                    return set(evoked)
-        return set(self._evoked.get(word.removeprefix(_NOT), ())) if word.startswith(_NOT) else set()
-
     def knows(self, forms: Sequence[str]) -> bool:
         """Return True for the forms of the words of an entry."""
-        return "_".join(forms) in self._evoked and not any("_" in form for form in forms)
-
-    def words(self) -> Mapping[str, tuple[str, ...]]:
-        """Return word → the lemmas of the frames that it evokes. `_` joins the parts of an entry of several words."""
-        return self._evoked
-
-    def particles(self) -> Mapping[str, Collection[str]]:
-        """Return lemma → the particles that form another frame with it: `up` for `give`, because of `give-up`."""
-        return self._particles
-
-    def lemmas(self) -> tuple[str, ...]:
-        """Return the lemmas that have frames."""
-        return tuple(self._rolesets)
+        return "_".join(forms) in self.words and not any("_" in form for form in forms)
 
     def senses(self, lemma: str) -> tuple[str, ...]:
         """Return the numbers of a lemma's senses, as AMR writes them: `01`; none for a lemma that has no frame."""
@@ -121,15 +95,25 @@ class Frames:
         return self._roles_of(lemma).get(sense, ())
 
     def _roles_of(self, lemma: str) -> Mapping[str, tuple[int, ...]]:
-        if lemma not in self._roles and lemma in self._rolesets:
-            rolesets = (column.split("|") for column in self._rolesets[lemma].split("\t"))
+        if lemma not in self._roles and lemma in self.rolesets:
+            rolesets = (column.split("|") for column in self.rolesets[lemma].split("\t"))
             self._roles[lemma] = {sense: tuple(map(int, roles)) for sense, roles, _aliases in rolesets}
         return self._roles.get(lemma, {})
 
 
 @lru_cache(maxsize=1 << 14)  # words come again and again, and endings are tried one by one
 def _evoked_by(frames: Frames, word: str, form: str) -> frozenset[str]:
-    return frames.by_aliases(word, form)
+    """Return the lemmas of the frames that a span evokes, by itself or else by the word that it is derived from."""
+    words = frames.words
+    if evoked := {*words.get(word, ()), *words.get(form, ())}:
+        return frozenset(evoked)
+    for ending, of_base in _DERIVED:
+        if word.endswith(ending):
+            stem = word.removesuffix(ending)
+            single = stem[:-1] if stem[-1:] == stem[-2:-1] else stem  # "winner" comes from "win"
+            if base := words.get(stem + of_base) or words.get(single + of_base):
+                return frozenset(base)
+    return frozenset(words.get(word.removeprefix(_NOT), ())) if word.startswith(_NOT) else frozenset()
 
 
 def two_of(lemmas: Iterable[str]) -> tuple[str | None, str | None]:

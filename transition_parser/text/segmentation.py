@@ -223,7 +223,12 @@ class EnglishRules(Segmenter):
     def read(self, text: str, first: int, is_end: bool, longest: int) -> tuple[list[Token], list[int]]:
         in_text = tokens_of_shown(text, first)
         found = [*(with_short_tokens(in_text, longest) if len(text) > longest * LONG_WORD else in_text)]
-        ends = [*_ends(found, text)] if found else []
+        ends, start = [], 0
+        for i in range(1, len(found)):
+            if _opens(found, i, start, text[found[i - 1].end : found[i].start]):
+                ends.append(i)
+                start = i
+        ends += [len(found)] * bool(found)
         return found, ends if is_end else [end for end in ends if end < len(found) - _UNSURE]
 
     def context(self, text: str) -> int:
@@ -260,17 +265,6 @@ _OPENING = frozenset(
 )
 
 
-def _ends(tokens: Sequence[Token], text: str) -> Iterator[int]:
-    """Yield, for each sentence of a paragraph, the number of the paragraph's tokens that stand before its end."""
-    first = 0
-    for i in range(1, len(tokens)):
-        space = text[tokens[i - 1].end : tokens[i].start]
-        if _opens(tokens, i, first, space):
-            yield i
-            first = i
-    yield len(tokens)
-
-
 def _opens(tokens: Sequence[Token], i: int, first: int, space: str) -> bool:
     """Return True where a sentence opens with token i."""
     before, after = tokens[i - 1].form, tokens[i].form
@@ -283,30 +277,23 @@ def _opens(tokens: Sequence[Token], i: int, first: int, space: str) -> bool:
         or (not space and _CLOSING.fullmatch(after))
     ):
         return False
-    last = _before_closing(tokens, i - 1, first)
+    last = i - 1  # the last token that is not a closing quote, closing bracket or emoticon
+    while last > first and (
+        _EMOTICON.fullmatch(tokens[last].form)
+        or (_CLOSING.fullmatch(tokens[last].form) and tokens[last - 1].end == tokens[last].start)
+    ):
+        last -= 1
     if _FINAL.fullmatch(tokens[last].form):
-        return _opens_after_mark(tokens, i, last, first, space)
+        if last < i - 1 or _ELLIPSIS.fullmatch(tokens[last].form):
+            return not after[0].islower()
+        if not space:
+            return after[0].isupper()
+        of_item = last - 1 == first or (last - 1 > first and tokens[last - 2].form == ":")
+        return not (of_item and _is_item_number(tokens, last - 1))
     if last < i - 1 and _EMOTICON.fullmatch(before):
         return not after[0].islower()
     if before[-1] in ".!?":
         return after in _OPENING and not _TITLE.fullmatch(before)
-    return _opens_beside(tokens, i)
-
-
-def _opens_after_mark(tokens: Sequence[Token], i: int, mark: int, first: int, space: str) -> bool:
-    """Return True where a sentence opens with token i, which follows a final mark."""
-    after = tokens[i].form
-    if mark < i - 1 or _ELLIPSIS.fullmatch(tokens[mark].form):
-        return not after[0].islower()
-    if not space:
-        return after[0].isupper()
-    of_item = mark - 1 == first or (mark - 1 > first and tokens[mark - 2].form == ":")
-    return not (of_item and _is_item_number(tokens, mark - 1))
-
-
-def _opens_beside(tokens: Sequence[Token], i: int) -> bool:
-    """Return True where a sentence opens with token i, although no final mark is before it."""
-    before, after = tokens[i - 1].form, tokens[i].form
     if _DRAWN_LINE.fullmatch(before) or _DRAWN_LINE.fullmatch(after):
         return True
     if _ADDRESS.fullmatch(before):
@@ -314,16 +301,6 @@ def _opens_beside(tokens: Sequence[Token], i: int) -> bool:
     if _HALF_OF_DAY.fullmatch(before) and i > 1 and _TIME.fullmatch(tokens[i - 2].form):
         return after[0].isupper() and not _TIME_ZONE.fullmatch(after)
     return before[0].isupper() and _DATE.fullmatch(after) is not None
-
-
-def _before_closing(tokens: Sequence[Token], i: int, first: int) -> int:
-    """Return the number of the last token up to i that is not a closing quote, closing bracket or emoticon."""
-    while i > first and (
-        _EMOTICON.fullmatch(tokens[i].form)
-        or (_CLOSING.fullmatch(tokens[i].form) and tokens[i - 1].end == tokens[i].start)
-    ):
-        i -= 1
-    return i
 
 
 def _is_item_number(tokens: Sequence[Token], i: int) -> bool:

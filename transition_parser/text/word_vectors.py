@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from transition_parser.base.errors import input_error
+from transition_parser.base.files import open_input
 from transition_parser.base.model_files import read_text
 
 WORDS_FILE, VECTORS_FILE = "vectors.txt", "vectors.safetensors"
@@ -43,10 +43,9 @@ class WordVectors(NamedTuple):
         except (SafetensorError, OSError, KeyError) as error:
             problem = f"no vectors of words: {str(error).partition(chr(10))[0]}"
             raise input_error(problem, vectors_file) from None
-        if vectors.dtype != np.float16 or vectors.ndim != 2 or len(vectors) != len(words) or not vectors.shape[1]:
-            raise input_error(f"is not a table of {len(words)} vectors in half precision", vectors_file)
-        if not np.isfinite(vectors).all():
-            raise input_error("holds NaN or infinite numbers", vectors_file)
+        is_table = vectors.dtype == np.float16 and vectors.ndim == 2 and len(vectors) == len(words) and vectors.shape[1]
+        if not is_table or not np.isfinite(vectors).all():
+            raise input_error(f"is not a table of {len(words)} finite vectors in half precision", vectors_file)
         return cls(words, vectors)
 
 
@@ -69,44 +68,28 @@ def read_vectors(path: str | os.PathLike, wanted: Collection[str]) -> WordVector
     wanted = {*wanted, *(word.lower() for word in wanted)}
     found: dict[str, np.ndarray] = {}
     width = None
-    for number, line in enumerate(_lines(path), 1):
-        word, _, rest = line.partition(" ")
-        numbers = rest.split()
-        if number == 1 and len(numbers) == 1 and word.isdecimal():
-            continue
-        if width is None:
-            width = len(numbers)
+    with open_input(path) as file:
+        for number, raw in enumerate(file, 1):
+            word, _, rest = raw.decode("utf-8", "replace").partition(" ")
+            numbers = rest.split()
+            if number == 1 and len(numbers) == 1 and word.isdecimal():
+                continue
+            width = width or len(numbers)
             if not 1 <= width <= _MOST:
                 raise input_error(f"{width} numbers after the first word: is this a file of vectors?", path, number)
-        if word not in wanted or word in found:
-            continue
-        if len(numbers) != width:
-            raise input_error(f"{len(numbers)} numbers after {word!r:.40}, {width} expected", path, number)
-        try:
-            with np.errstate(over="ignore"):
-                found[word] = np.array(numbers, dtype=np.float32).astype(np.float16)
-        except ValueError:
-            raise input_error(f"the values after {word!r:.40} are not all numbers", path, number) from None
-        if not np.isfinite(found[word]).all():
-            raise input_error(
-                f"the vector of {word!r:.40} has numbers that are out of range for half precision", path, number
-            )
+            if word not in wanted or word in found:
+                continue
+            try:
+                with np.errstate(over="ignore"):
+                    found[word] = np.array(numbers, dtype=np.float32).astype(np.float16)
+            except ValueError:
+                found[word] = np.zeros(0, dtype=np.float16)
+            if len(found[word]) != width or not np.isfinite(found[word]).all():
+                raise input_error(f"{word!r:.40} is not followed by {width} numbers of half precision", path, number)
     if not found:
         raise input_error("the file has no vector of any word of the corpus: is it for another language?", path)
     words = tuple(sorted(found))
     return WordVectors(words, np.stack([found[word] for word in words]))
-
-
-def _lines(path: str | os.PathLike) -> Iterator[str]:
-    try:
-        with open(path, "rb") as file:
-            zipped = file.read(2) == b"\x1f\x8b"
-        with gzip.open(path) if zipped else open(path, "rb") as file:
-            for raw in file:
-                yield raw.decode("utf-8", "replace").rstrip("\r\n ")
-    except (OSError, EOFError) as error:
-        problem = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise input_error(problem, path) from None
 
 
 FILE_NAME = "words.txt"

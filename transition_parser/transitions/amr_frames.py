@@ -35,7 +35,7 @@ class FrameActions:
     @cached_property
     def sets(self) -> set[frozenset[Action]]:
         """The sets that can be the FRAME actions of a span. They take a while: a model has its table stored with it."""
-        derived = {self._actions(Evoked(None, None, *two_of(lemmas))) for lemmas in {*self.table.words().values()}}
+        derived = {self._actions(Evoked(None, None, *two_of(lemmas))) for lemmas in {*self.table.words.values()}}
         unknown = {frozenset(), self._actions(Evoked(_OWN))}
         return derived.union(unknown, *map(self.sets_of, self.spans))
 
@@ -96,7 +96,7 @@ class FrameActions:
         words = [Word("", lemma) for lemma in read]
         following: list[list[str]] = [[]]
         if len(read) == 1:
-            following += ([particle] for particle in self.table.particles().get(read[0], ()))
+            following += ([particle] for particle in self.table.particles.get(read[0], ()))
         return {
             self._actions(_with_unknown(self.table.evoked(read, forms, after), words))
             for forms in ([], *self.forms_of.get(lemmas, ()))
@@ -106,20 +106,20 @@ class FrameActions:
     @cached_property
     def spans(self) -> frozenset[str]:
         """The keys of the spans that the table of frames knows. Other spans of several words evoke nothing."""
-        words = (word.replace("_", " ") for word in self.table.words())
-        return frozenset((*words, *self.table.particles(), *self.forms_of))
+        words = (word.replace("_", " ") for word in self.table.words)
+        return frozenset((*words, *self.table.particles, *self.forms_of))
 
     @cached_property
     def long_spans(self) -> frozenset[str]:
         """The keys of several words in `spans`."""
-        forms = [word.split("_") for word in self.table.words() if "_" in word]
+        forms = [word.split("_") for word in self.table.words if "_" in word]
         return frozenset(map(" ".join, chain(forms, map(lemmatise, forms))))
 
     @cached_property
     def forms_of(self) -> dict[str, list[list[str]]]:
         """The forms of the table's words, by the key (`amr_state.key`) of the lemmas that `lemmatise` gives them."""
         forms_of: dict[str, list[list[str]]] = {}
-        for word in self.table.words():
+        for word in self.table.words:
             forms = word.split("_")
             forms_of.setdefault(" ".join(lemmatise(forms)), []).append(forms)
         return forms_of
