@@ -7,12 +7,11 @@ found on the training texts of English-EWT: weblogs, news groups, e-mails, revie
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
-from transition_parser.text.characters import Clusters
+from transition_parser.text.characters import Clusters, shows
 from transition_parser.text.tokens import CONTEXT, EMOTICON, TITLES, Token, tokens, tokens_of_shown
 
 
@@ -22,7 +21,7 @@ def stretches(lines: Iterable[str], most: int) -> Iterator[tuple[int, str, bool]
     size = start = here = 0
     is_open = False
     for line in lines:
-        if line.strip():
+        if shows(line):
             start = start if block else here
             for piece in _pieces(line, most):
                 if size > most:
@@ -119,47 +118,10 @@ class TextSentence(NamedTuple):
         return "".join(parts).removesuffix(" ")
 
 
-class ShownLines:
-    """The lines of a text as segmenters read them (`Clusters.shown`). `written` leads back to the text."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self._unread = lines
-        # each line: its position in the shown text and in the text, and its clusters
-        self._lines: deque[tuple[int, int, Clusters]] = deque()
-
-    def __iter__(self) -> Iterator[str]:
-        start_shown = start = 0
-        for line in self._unread:
-            clusters = Clusters.of(line)
-            self._lines.append((start_shown, start, clusters))
-            yield clusters.shown
-            start_shown, start = start_shown + len(clusters.shown) + 1, start + len(line) + 1
-
-    def written(self, sentence: TextSentence) -> TextSentence:
-        """Return a sentence of the shown lines as a sentence of the text. Sentences must come in order."""
-        end = sentence.tokens[-1].end
-        while len(self._lines) > 1 and self._lines[1][0] <= sentence.start:
-            self._lines.popleft()
-        lines = [*takewhile(lambda line: line[0] < end, self._lines)]
-        first_shown, first, _ = lines[0]
-        if first == first_shown and all(clusters.is_plain for _, _, clusters in lines):
-            return sentence
-        tokens, place = [], 0
-        for token in sentence.tokens:
-            while place + 1 < len(lines) and lines[place + 1][0] <= token.start:
-                place += 1
-            start_shown, start, clusters = lines[place]
-            found = token._replace(start=token.start - start_shown).in_text(clusters)
-            tokens.append(found._replace(start=found.start + start))
-        text = "\n".join(clusters.written for _, _, clusters in lines)
-        text = text[tokens[0].start - first : tokens[-1].end - first]
-        return sentence._replace(text=text, tokens=tuple(tokens))
-
-
 class Segmenter:
     """A way to divide text into sentences and tokens. Paragraphs end at blank lines, and are read in stretches."""
 
-    stretch: ClassVar[int] = 1 << 18  # the approximate number of characters that are segmented at once
+    stretch: ClassVar[int] = 1 << 14  # the approximate number of characters that are segmented at once
 
     def read(self, text: str, first: int, is_end: bool, longest: int) -> tuple[list[Token], list[int]]:
         """Return tokens of a stretch, and for each end of a sentence the number of tokens before it.
@@ -180,25 +142,22 @@ class Segmenter:
 
     def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
         """Yield the sentences of a text. All characters between sentences are white space."""
-        shown = ShownLines(lines)
-        return map(shown.written, self._sentences_shown(shown, longest))
-
-    def _sentences_shown(self, lines: Iterable[str], longest: int) -> Iterator[TextSentence]:
         # rest: the end of the stretch, from the start of a sentence whose end is not yet known, with context before it
         opens, rest, context = True, "", 0
         for start, stretch, is_end in stretches(lines, self.stretch):
             start, text = start - len(rest), rest + stretch
-            tokens, ends = self.read(text, context, is_end, longest)
-            first, begins = 0, context
+            clusters = Clusters.of(text)
+            tokens, ends = self.read(clusters.shown, context, is_end, longest)
+            first = 0
             for end, goes_on in _borders(tokens, ends, longest):
-                some = tuple(Token(start + t.start, t.words, t.written) for t in tokens[first:end])
+                written = [token.in_text(clusters) for token in tokens[first:end]]
+                some = tuple(Token(start + t.start, t.words, t.written) for t in written)
                 attached = end < len(tokens) and tokens[end].start == tokens[end - 1].end
-                written = text[tokens[first].start : tokens[end - 1].end]
-                yield TextSentence(written, some, opens, not attached, goes_on)
+                yield TextSentence(text[written[0].start : written[-1].end], some, opens, not attached, goes_on)
                 opens, first = False, end
             begins = tokens[first].start if first < len(tokens) else context
-            context = self.context(text[:begins])
-            rest = text[begins - context :]
+            context = self.context(clusters.shown[:begins])
+            rest = text[clusters.starts[begins - context] :] if begins < len(clusters.starts) else ""
             if is_end:
                 opens, rest, context = True, "", 0
 
