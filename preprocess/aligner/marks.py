@@ -8,9 +8,8 @@ from itertools import pairwise
 
 from transition_parser.graphs.bank import AmrEntry, jamr_lines, metadata_of
 from transition_parser.graphs.penman_reader import PenmanToken, tokens_of
-from transition_parser.preprocess.aligner.words import Span
 
-STYLES = ("isi", "plain", "jamr")
+STYLES = ("isi", "jamr")
 
 _TOK = re.compile(r"\s*#\s*::tok\s*$")
 _SNT = re.compile(r"\s*#.*\s::snt(\s|$)")
@@ -22,7 +21,7 @@ _Edit = tuple[int, int, int, str]  # line, first character, the character after 
 def marked(block: Sequence[str], entry: AmrEntry, style: str = "isi", relist: bool = False) -> list[str]:
     """Return the lines of an entry with its alignments.
 
-    style: `isi` (`~e.5`), `plain` (`~5`) or `jamr` (`# ::alignments`, `# ::node`)
+    style: `isi` (`~e.5`) or `jamr` (`# ::alignments`, `# ::node`)
     relist: True to delete old alignments outside the nodes (`# ::alignments`, marks of roles), as `jamr` always does
     """
     relist = relist or style == "jamr"
@@ -53,23 +52,12 @@ def _edits(lines: list[str], entry: AmrEntry, style: str, relist: bool) -> Itera
     for (token, path), (after, _) in pairwise([*_with_paths(tokens_of(lines)), (None, None)]):
         has_mark = after is not None and after.kind == "ALIGNMENT"
         if path in tokens_of_node:
-            yield token.row, token.end, token.end, _mark(tokens_of_node[path], style)
-            if has_mark:
-                yield _replaced(after, "")
-        elif has_mark and relist:
-            yield _replaced(after, "")
-        elif has_mark and style == "plain":
-            yield _replaced(after, "~" + re.sub(r"^~([a-z]\.?)?", "", after.text))
-
-
-def _replaced(token: PenmanToken, text: str) -> _Edit:
-    return token.row, token.column, token.end, text
-
-
-def _mark(tokens: Span, style: str) -> str:
-    if style == "jamr" or not tokens:
-        return ""
-    return ("~e." if style == "isi" else "~") + ",".join(map(str, tokens))
+            if style == "isi" and tokens_of_node[path]:
+                yield token.row, token.end, token.end, "~e." + ",".join(map(str, tokens_of_node[path]))
+        elif not relist:
+            continue
+        if has_mark:
+            yield after.row, after.column, after.end, ""
 
 
 def _with_paths(tokens: Iterator[PenmanToken]) -> Iterator[tuple[PenmanToken, str | None]]:

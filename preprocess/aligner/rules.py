@@ -195,17 +195,12 @@ def candidates(graph: AmrGraph, words: Words) -> tuple[list[list[Candidate]], Na
             # a word inside the name does not express the node: in New York City, City does not express `city`
             inside = {token for tokens, _ in options[node] for token in tokens}
             options[node] += (c for c in _concept(around, node, words) if inside.isdisjoint(c.tokens))
-    return [_best(each) for each in options], names
-
-
-def _best(options: list[Candidate]) -> list[Candidate]:
-    """Return the best candidate of each span, the highest score first."""
-    best: dict[Span, Candidate] = {}
-    for option in options:
-        before = best.setdefault(option.tokens, option)
-        if option.score > before.score:
-            best[option.tokens] = option
-    return sorted(best.values(), key=lambda candidate: (-candidate.score, candidate.tokens))
+    best: list[dict[Span, float]] = [{} for _ in options]
+    for own, each in zip(best, options, strict=True):
+        for tokens, score in each:
+            own[tokens] = max(score, own.get(tokens, 0.0))
+    ranked = (sorted(own.items(), key=lambda item: (-item[1], item[0])) for own in best)
+    return [[Candidate(*item) for item in each] for each in ranked], names
 
 
 def _constant(around: Around, node: int, words: Words, counts: list[tuple[float, Span]]) -> Iterator[Candidate]:

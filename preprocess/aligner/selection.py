@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.preprocess.aligner.rules import Around, Candidate
@@ -37,7 +37,10 @@ class SpanSelection:
         self.graph, self.candidates = graph, candidates
         self.size = size
         self.around = [sorted(set(near) - {node}) for node, near in enumerate(graph.neighbours())]
-        self.joined = _conjuncts(graph)
+        self.joined: list[list[int]] = [[] for _ in graph.labels]  # of each conjunction, in order
+        for source, role, target in graph.edges:
+            if graph.labels[source] in ("and", "or") and role.startswith("op"):
+                self.joined[source].append(target)
         self.spans: dict[int, Span] = dict(fixed)
         self.free = [node for node in range(len(graph)) if candidates[node] and node not in fixed]
         self.twins = self._twins()
@@ -149,15 +152,6 @@ class SpanSelection:
             self.holders[token].discard(node)
 
 
-def _conjuncts(graph: AmrGraph) -> list[list[int]]:
-    """Return for each node the nodes that it joins as a conjunction, in order."""
-    joined: list[list[int]] = [[] for _ in graph.labels]
-    for source, role, target in graph.edges:
-        if graph.labels[source] in ("and", "or") and role.startswith("op"):
-            joined[source].append(target)
-    return joined
-
-
 def complete(graph: AmrGraph, words: Words, given: dict[int, Span]) -> list[Span]:
     """Return the span of every node, given the spans of some nodes. The graph need not be connected."""
     around = Around(graph)
@@ -167,24 +161,22 @@ def complete(graph: AmrGraph, words: Words, given: dict[int, Span]) -> list[Span
             tokens = _PUNCTUATED[graph.labels[node]](around, node, words, spans)
             if tokens:
                 spans[node] = tokens
-    _spread(around, words, spans)
-    return [spans[node] for node in range(len(graph))]
-
-
-def _spread(around: Around, words: Words, spans: dict[int, Span]) -> None:
-    """Give every node without tokens the tokens of a neighbour."""
-    everything = range(len(around.graph))
-    looked_at, strict = set(everything) - spans.keys(), True
+    everything = range(len(graph))
+    looked_at, strict = set(everything) - spans.keys(), True  # nodes that may get the tokens of a neighbour
     while len(spans) < len(everything):
         more = {node: tokens for node in looked_at if (tokens := _from_neighbours(around, node, spans, strict))}
         if not more and strict:
             looked_at, strict = set(everything) - spans.keys(), False
             continue
         if not more:
-            first = next(node for node in everything if node not in spans)
-            more = {first: _last_resort(words, spans)}
+            # the first token that is neither a function word nor aligned to a node
+            taken = {token for tokens in spans.values() for token in tokens}
+            content = [token for token in range(len(words)) if not words.function[token]]
+            free = [token for token in content if token not in taken]
+            more = {next(node for node in everything if node not in spans): ((free or content or [0])[0],)}
         spans |= more
         looked_at = {near for node in more for _, near in (*around.out[node], *around.into[node])} - spans.keys()
+    return [spans[node] for node in everything]
 
 
 def is_lexical(graph: AmrGraph, node: int) -> bool:
@@ -196,30 +188,19 @@ def is_lexical(graph: AmrGraph, node: int) -> bool:
 
 def _from_neighbours(around: Around, node: int, spans: dict[int, Span], strict: bool) -> Span | None:
     """Return the tokens of the best neighbour, None if no neighbour fits."""
-    for pattern in _patterns(around, node):
-        for other in _matching(around, node, pattern):
-            if other in spans:
+    label = around.graph.labels[node]
+    key = next((key for key in (label, around.lemma(node), label.rpartition("-")[2]) if key in NEIGHBOURS), None)
+    for direction, role in ((one[0], one[1:]) for one in (NEIGHBOURS[key].split() if key else [">name"])):
+        edges = around.out[node]
+        if direction == "<":  # first the sources written below the node, by an inverse role such as :ARG0-of
+            edges = sorted(around.into[node], key=lambda edge: edge[1] < node)
+        for name, other in edges:
+            if role in ("*", name) and other in spans:
                 return spans[other]
     if strict:
         return None
     others = [other for _, other in around.into[node]] + [other for _, other in around.out[node]]
     return next((spans[other] for other in others if other in spans), None)
-
-
-def _patterns(around: Around, node: int) -> list[str]:
-    label = around.graph.labels[node]
-    for key in (label, around.lemma(node), label.rpartition("-")[2]):
-        if key in NEIGHBOURS:
-            return NEIGHBOURS[key].split()
-    return [">name"]
-
-
-def _matching(around: Around, node: int, pattern: str) -> Iterator[int]:
-    role = pattern[1:]
-    edges = around.out[node]
-    if pattern[0] == "<":  # first the sources written below the node, by an inverse role such as :ARG0-of
-        edges = sorted(around.into[node], key=lambda edge: edge[1] < node)
-    yield from (other for name, other in edges if role in ("*", name))
 
 
 def _sentence_end(around: Around, node: int, words: Words, spans: dict[int, Span]) -> Span | None:
@@ -240,11 +221,3 @@ def _between(around: Around, node: int, words: Words, spans: dict[int, Span]) ->
 
 
 _PUNCTUATED = {"multi-sentence": _sentence_end, "and": _between, "or": _between}
-
-
-def _last_resort(words: Words, spans: dict[int, Span]) -> Span:
-    """Return the first token that is neither a function word nor aligned to a node."""
-    taken = {token for tokens in spans.values() for token in tokens}
-    free = [token for token in range(len(words)) if not words.function[token] and token not in taken]
-    content = [token for token in range(len(words)) if not words.function[token]]
-    return ((free or content or [0])[0],)

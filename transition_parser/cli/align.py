@@ -41,8 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--style",
         choices=STYLES,
         default="isi",
-        help="notation of alignments; isi (default): ~e.5 after each node; plain: ~5; jamr: # ::alignments "
-        "and # ::node lines",
+        help="notation of alignments; isi (default): ~e.5 after each node; jamr: # ::alignments and # ::node lines",
     )
     parser.add_argument(
         "--train",

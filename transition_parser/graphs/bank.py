@@ -298,7 +298,6 @@ def _error_at(entry: AmrEntry, problem: str, number: int, line: str, column: int
 
 
 MOST_TOKENS = 10_000  # the largest number of tokens that is assumed for an entry without a sentence
-MOST_PAIRS = 1_000_000  # the most pairs of a node and a token in the alignments of one entry
 
 _JAMR_ITEM = re.compile(r"([0-9]{1,9})-([0-9]{1,9})\|([0-9.+]+)")
 _ISI_ITEM = re.compile(r"([0-9]{1,9})-([0-9][0-9.]*(?:\.r)?|\*)")
@@ -309,18 +308,14 @@ Alignments = tuple[tuple[int, ...], ...]
 def read_alignments(text: str, paths: Sequence[str], words: int) -> Alignments:
     """Return the tokens of each node, from `# ::alignments`; without items for roles, `:wiki` and other mentions."""
     tokens: list[set[int]] = [set() for _ in paths]
-    pairs = 0
-    for item, nodes, span in _items(text, paths, words):
-        pairs += len(nodes) * len(span)
-        if pairs > MOST_PAIRS:
-            raise ValueError(f"`# ::alignments` aligns nodes to more than {MOST_PAIRS:,} tokens, at {shortened(item)}")
+    for nodes, span in _items(text, paths, words):
         for node in nodes:
             tokens[node].update(span)
     return tuple(tuple(sorted(each)) for each in tokens)
 
 
-def _items(text: str, paths: Sequence[str], words: int) -> Iterator[tuple[str, list[int], Sequence[int]]]:
-    """Yield each item of `# ::alignments` as (its text, its nodes, its tokens)."""
+def _items(text: str, paths: Sequence[str], words: int) -> Iterator[tuple[list[int], Sequence[int]]]:
+    """Yield each item of `# ::alignments` as (its nodes, its tokens)."""
     jamr = {path: node for node, path in enumerate(jamr_paths(paths))}
     isi = {path: node for node, path in enumerate(paths)}
     for item in text.split():
@@ -332,10 +327,10 @@ def _items(text: str, paths: Sequence[str], words: int) -> Iterator[tuple[str, l
             if missing is not None:
                 problem = f"but the graph has no node {shortened(missing)} (the top is 0)"
                 raise ValueError(f"`# ::alignments` has {shortened(item)}, {problem}")
-            yield item, [jamr[path] for path in match[3].split("+")], range(first, last)
+            yield [jamr[path] for path in match[3].split("+")], range(first, last)
         elif match := _ISI_ITEM.fullmatch(item):
             if match[2] in isi:
-                yield item, [isi[match[2]]], (int(match[1]),)
+                yield [isi[match[2]]], (int(match[1]),)
         else:
             raise ValueError(f"`# ::alignments` has {shortened(item)}: write 0-1|0.0 (JAMR) or 5-1.2 (ISI)")
 

@@ -261,10 +261,25 @@ class Columns:
                 raise input_error(f"the values of {name} must be {TEXTS.what}, without white space", path)
             if KNOWN[name].is_set and any(KNOWN[name].labels(label) != [label] for label in listed):
                 raise input_error(f"a label of {name} holds |, which separates labels", path)
-        forms = {name: _forms(values[key], key, path) for name, key in _KEY_OF_FORMS.items() if key in values}
-        seen = values.get("seen", {})
-        _check_seen(seen, values["columns"], path)
+        forms = {}
+        for name, key in _KEY_OF_FORMS.items():
+            if key in values:
+                if not all(map(_is_lists, values[key].values())):
+                    raise input_error(f"{key!r} must be UPOS tag → value → a list of strings", path)
+                by_tag = ((tag, *item) for tag, of_tag in values[key].items() for item in of_tag.items())
+                forms[name] = {(form, tag): value for tag, value, listed in by_tag for form in listed}
+        seen, tags = values.get("seen", {}), {*values["columns"].get(UPOS, ())}
+        for name, of_column in seen.items():
+            known = {*values["columns"].get(name, ())}
+            if not _is_lists(of_column) or not {*of_column} <= tags or not known.union(*of_column.values()) <= known:
+                raise input_error(f"the labels of {name!r:.60} seen with UPOS tags must be lists of its labels", path)
         return cls(values["columns"], forms, seen)
+
+
+def _is_lists(value: object) -> bool:
+    """Return True for an object of lists of strings."""
+    lists = [*value.values()] if isinstance(value, dict) else [None]
+    return {*map(type, lists)} <= {list} and {*map(type, chain.from_iterable(lists))} <= {str}
 
 
 def _by_value(forms: Forms) -> dict[str, dict[str, list[str]]]:
@@ -275,42 +290,20 @@ def _by_value(forms: Forms) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-def _forms(by_value: Mapping[str, Mapping[str, Sequence[str]]], key: str, path: Path) -> Forms:
-    lists = [listed for of_tag in by_value.values() if isinstance(of_tag, dict) for listed in of_tag.values()]
-    in_lists = {*map(type, by_value.values())} <= {dict} and {*map(type, lists)} <= {list}
-    if not in_lists or not {*map(type, chain.from_iterable(lists))} <= {str}:
-        raise input_error(f"{key!r} must be UPOS tag → value → a list of strings", path)
-    return {(form, tag): value for tag, of_tag in by_value.items() for value, forms in of_tag.items() for form in forms}
-
-
-def _check_seen(seen: Mapping[str, Any], columns: Mapping[str, Sequence[str]], path: Path) -> None:
-    """Raise `InputError` unless `seen` is column → UPOS tag → labels, with tags and labels that `columns` lists."""
-    for name, of_column in seen.items():
-        known = columns.get(name, ())
-        if not OBJECT.fits(of_column) or not set(of_column) <= {*columns.get(UPOS, ())}:
-            raise input_error(f"the labels of {name!r:.60} that were seen must be {OBJECT.what}, by UPOS tag", path)
-        for tag, listed in of_column.items():
-            if not is_texts(listed) or not set(listed) <= {*known}:
-                raise input_error(f"the labels of {name} that were seen with {tag} must be values of {name}", path)
-
-
 def read_annotations(
     folder: str | os.PathLike, split: str, columns: Collection[str], lengths: Sequence[int]
 ) -> Annotations:
-    """Return the given columns of a split."""
-    wanted = {name: lengths if KNOWN[name].of_words else [1] * len(lengths) for name in sorted(columns)}
-    return {name: read_values(Path(folder, f"{split}.{name}"), counts) for name, counts in wanted.items()}
-
-
-def read_values(path: Path, counts: Sequence[int]) -> list[list[str]]:
-    """Return the values of a column, one list for each sentence."""
-    try:
-        lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise input_error(f"can't be read ({error}): make it with `transition-parser preprocess`", path) from None
-    if len(lines) != len(counts):
-        raise input_error(f"{len(lines)} lines, but {len(counts)} sentences: preprocess again", path)
-    for number, (values, wanted) in enumerate(zip(lines, counts, strict=True), 1):
-        if len(values) != wanted:
-            raise input_error(f"{len(values)} values, {wanted} expected: preprocess again", path, number)
-    return lines
+    """Return the given columns of a split, one list of values for each sentence."""
+    found = {}
+    for name in sorted(columns):
+        path, counts = Path(folder, f"{split}.{name}"), lengths if KNOWN[name].of_words else [1] * len(lengths)
+        try:
+            found[name] = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
+        except (OSError, UnicodeDecodeError) as error:
+            raise input_error(f"can't be read ({error}): make it with `transition-parser preprocess`", path) from None
+        if len(found[name]) != len(counts):
+            raise input_error(f"{len(found[name])} lines, but {len(counts)} sentences: preprocess again", path)
+        for number, (values, wanted) in enumerate(zip(found[name], counts, strict=True), 1):
+            if len(values) != wanted:
+                raise input_error(f"{len(values)} values, {wanted} expected: preprocess again", path, number)
+    return found
