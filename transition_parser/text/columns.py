@@ -278,16 +278,9 @@ class Columns:
 
 def _is_lists(value: object) -> bool:
     """Return True for an object of lists of strings."""
-    lists = [*value.values()] if isinstance(value, dict) else [None]
-    return {*map(type, lists)} <= {list} and {*map(type, chain.from_iterable(lists))} <= {str}
-
-
-def _by_value(forms: Forms) -> dict[str, dict[str, list[str]]]:
-    """Return UPOS tag → value → forms, the layout of `columns.json`, which is compact as it does not repeat tags."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for (form, tag), value in forms.items():
-        found.setdefault(tag, {}).setdefault(value, []).append(form)
-    return found
+    if not isinstance(value, dict) or not {*map(type, value.values())} <= {list}:
+        return False
+    return {*map(type, chain.from_iterable(value.values()))} <= {str}
 
 
 def read_annotations(
