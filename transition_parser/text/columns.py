@@ -240,7 +240,11 @@ class Columns:
     def save(self, folder: str | os.PathLike) -> None:
         """Write `columns.json` into `folder`."""
         values = {"format_version": FORMAT_VERSION, "columns": {name: list(v) for name, v in self.values.items()}}
-        forms = {_KEY_OF_FORMS[name]: _by_value(of_column) for name, of_column in self.forms.items()}
+        forms: dict[str, dict[str, dict[str, list[str]]]] = {}  # key → UPOS tag → value → forms
+        for name, of_column in self.forms.items():
+            by_tag = forms.setdefault(_KEY_OF_FORMS[name], {})
+            for (form, tag), value in of_column.items():
+                by_tag.setdefault(tag, {}).setdefault(value, []).append(form)
         more = {name: value for name, value in {**forms, "seen": self.seen}.items() if value}
         text = json.dumps({**values, **more}, ensure_ascii=False, indent=0)
         Path(folder, FILE_NAME).write_text(text + "\n", encoding="utf-8")
