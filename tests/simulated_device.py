@@ -8,7 +8,6 @@ it needs a value, or a size that depends on values. `waits` counts these.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -24,7 +23,6 @@ from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 DEVICE = torch.device("meta")
-_PACKAGE = "transition_parser"
 
 aten = torch.ops.aten
 _COPIES = (aten._to_copy, aten.copy_)
@@ -86,39 +84,20 @@ class OnDevice(Tensor):
 class Waits:
     """What made the host wait for the device: `item` for `.item()`, `int()`, `bool()` and the like, `tolist`, `cpu`
     for copies to the host, `upload` for copies from it (torch waits for them, too), and the names of operators whose
-    result has a size that depends on values.
-
-    kinds: how often each. sites: the same by kind and line of the package.
+    result has a size that depends on values. kinds: how often each.
     """
 
     def __init__(self) -> None:
         self.kinds: Counter[str] = Counter()
-        self.sites: Counter[tuple[str, str]] = Counter()
 
     def add(self, kind: str) -> None:
         self.kinds[kind] += 1
-        self.sites[kind, _site()] += 1
 
     def clear(self) -> None:
         self.kinds.clear()
-        self.sites.clear()
 
     def total(self, *without: str) -> int:
         return sum(count for kind, count in self.kinds.items() if kind not in without)
-
-    def __str__(self) -> str:
-        return "\n".join(f"{count:6} {kind:18} {site}" for (kind, site), count in self.sites.most_common())
-
-
-def _site() -> str:
-    """The innermost line of the package that is being run, and the function that called its function."""
-    frame, lines = sys._getframe(1), []
-    while frame is not None and len(lines) < 2:
-        name = frame.f_globals.get("__name__", "")
-        if name.partition(".")[0] == _PACKAGE:
-            lines.append(f"{name.removeprefix(_PACKAGE + '.')}:{frame.f_lineno} {frame.f_code.co_qualname}")
-        frame = frame.f_back
-    return " < ".join(lines) or "outside the package"
 
 
 class SimulatedDevice:

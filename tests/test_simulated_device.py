@@ -60,30 +60,18 @@ COUNTED = {
     "tolist": (lambda x: x.tolist(), {"tolist": 1}),
     "equal": (lambda x: torch.equal(x, x), {"equal": 1}),
     "cpu": (lambda x: x.cpu(), {"cpu": 1}),
-    "copy": (lambda x: torch.zeros(4, 3).copy_(x), {"cpu": 1}),
     "upload": (lambda x: x.copy_(torch.zeros(4, 3)), {"upload": 1}),
     "from Python": (lambda x: torch.tensor([1, 2], device=x.device), {"upload": 1}),
-    "new": (lambda x: x.new_tensor([1.0, 2.0]), {"upload": 1}),
-    "list": (lambda x: x[[0, 2]], {"upload": 1}),
-    "index of the host": (lambda x: x[torch.tensor([0, 2])], {"upload": 1}),
     "nonzero": (lambda x: (x > 0).nonzero(), {"nonzero": 1}),
-    "unique": (lambda x: x.unique(return_inverse=True), {"_unique2": 1}),
     "mask": (lambda x: x[x > 0], {"mask": 1}),
-    "mask set": (lambda x: x.__setitem__(x > 0, x[:, 0].sum()[None]), {"mask": 1}),
     "repeat": (lambda x: x.repeat_interleave(torch.arange(4, device=DEVICE), 0), {"repeat_interleave": 1}),
-    "shapes": (lambda x: [len(x), x.numel(), x.size(1), x.is_contiguous()], {}),
     "sums": (lambda x: (x + 1).sum(0) @ x.t(), {}),
-    "repeated as often as known": (
-        lambda x: x.repeat_interleave(torch.arange(4, device=DEVICE), 0, output_size=6),
-        {},
-    ),
-    "mask filled": (lambda x: x.masked_fill(x > 0, 0.0), {}),
     "mask set to a number": (lambda x: x.__setitem__(x > 0, 0.0), {}),
     "scatter": (lambda x: x.scatter(1, torch.zeros(4, 1, dtype=torch.long, device=DEVICE), 1.0), {}),
 }
 
 
-COMPARED = ("item", "tolist", "list", "nonzero", "unique", "mask", "sums")
+COMPARED = ("item", "tolist", "nonzero", "mask", "sums")
 
 
 @pytest.mark.parametrize("name", COUNTED)
@@ -109,13 +97,6 @@ def assert_equal(found, wanted) -> None:
             assert_equal(each, other)
     else:
         assert found == wanted
-
-
-def test_nothing_on_the_cpu_is_counted(device):
-    x = some(4, 3)
-    for read in (x.sum().item, x.tolist, x.nonzero, x.cpu, x.numpy, lambda: x[x > 0], lambda: bool(x[0, 0])):
-        read()
-    assert device.waits.total() == 0
 
 
 class Net(nn.Module):

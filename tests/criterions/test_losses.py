@@ -16,9 +16,6 @@ from transition_parser.criterions.losses import (
     hinge_and_relations,
 )
 from transition_parser.modules.contract import Decision
-from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.table import ActionTable
-from transition_parser.transitions import RootRelations, make_system
 
 PADDING = 1
 TARGET = torch.tensor([[2, 3, 4], [5, 2, PADDING]])
@@ -84,32 +81,6 @@ def test_the_hinge_does_not_train_the_words_of_shift():
     scores, legal = make_scores()
     with pytest.raises(InputError, match="leave out --predict-shift-words"):
         HingeLoss(PADDING, 0.5)(make_decoder(compete=True), scores, {"legal": legal}, {"target": TARGET, "id": IDS})
-
-
-ROOTS = RootRelations(frozenset({"Pred", "ExD"}), frozenset({"ExD"}))  # other arcs carry ExD, too
-ACTIONS = ["SHIFT", "LEFT-ARC(Sb)", "LEFT-ARC(ExD)", "LEFT-ARC(Pred)", "RIGHT-ARC(Sb)", "RIGHT-ARC(ExD)"]
-FROM_ROOT = {"LEFT-ARC(ExD)", "LEFT-ARC(Pred)"}
-INNER = {"SHIFT", "LEFT-ARC(Sb)", "LEFT-ARC(ExD)", "RIGHT-ARC(Sb)", "RIGHT-ARC(ExD)"}
-
-
-@pytest.mark.parametrize(
-    ("legal", "gold"), [(INNER, "LEFT-ARC(Sb)"), (INNER, "LEFT-ARC(ExD)"), (FROM_ROOT, "LEFT-ARC(Pred)")]
-)
-def test_the_hinge_takes_left_arcs_as_one_kind_whoever_carries_their_relations(legal, gold):
-    table = ActionTable(make_system("arc-hybrid", roots=ROOTS), ["<s>", "<pad>", "</s>", "<unk>", *ACTIONS])
-    decoder = SimpleNamespace(training=True, shifts_compete=False, device_table=DeviceTable(table))
-    scores = torch.randn(len(table.tokens), generator=torch.Generator().manual_seed(5))
-    competes = torch.tensor([float(token in legal) for token in table.tokens])
-    batch = {"target": torch.tensor([[table.tokens.index(gold)]]), "id": torch.tensor([0])}
-    loss, _ = HingeLoss(PADDING, 0.25)(decoder, scores[None, None], {"legal": competes[None, None]}, batch)
-    kinds: dict[str, list[float]] = {}
-    for token in legal:
-        kinds.setdefault(token.split("(")[0], []).append(float(scores[table.tokens.index(token)]))
-    of_kinds = {kind: float(torch.tensor(values).logsumexp(0)) for kind, values in kinds.items()}
-    right = of_kinds.pop("LEFT-ARC")
-    hinge = max(0.0, 1.0 - right + max(of_kinds.values())) if of_kinds else 0.0
-    relation = right - float(scores[table.tokens.index(gold)])
-    assert loss.item() == pytest.approx(0.25 * hinge + 0.75 * relation, abs=1e-5)
 
 
 def test_decisions_have_a_share_and_none_for_targets_that_do_not_compete():

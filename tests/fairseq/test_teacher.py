@@ -62,8 +62,9 @@ def test_the_probabilities_are_those_of_the_model(student, other):
         actions = torch.tensor([[theirs.target_dictionary.index(name) for name in names]])
         with torch.no_grad():
             read = {"features": theirs.features_of([words]), "words": parser.model.inputs.read([words])}
-            scores, legal, _ = parser.model(theirs.encode_all([words])[0][None], actions, **read)
-        expected = only_legal(scores, legal).softmax(-1)[0]
+            encoder_out, states = parser.model.read(theirs.encode_all([words])[0][None], actions, **read)
+            scores = parser.model.decoder.scores(actions, encoder_out, states)
+        expected = only_legal(scores, parser.model.decoder.legality(states)).softmax(-1)[0]
         ours = [theirs.target_dictionary.index(name) for name in task.target_dictionary.symbols]
         known = torch.tensor([action is not None for action in task.table.actions])
         known[task.table.end] = True

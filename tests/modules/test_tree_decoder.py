@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from functools import cache
 
 import pytest
@@ -10,8 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.strategies import RELATIONS, random_heads, trees
-from transition_parser.base.errors import NotFiniteError
+from tests.strategies import RELATIONS, trees
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import loader
 from transition_parser.kernels import trees as tree_kernels
@@ -84,36 +82,6 @@ def test_the_best_heads_are_those_of_the_best_tree(seed, sharpness):
         wanted = best_tree(scores[row, :n, : n + 1].double().nan_to_num(neginf=0.0).numpy())
         assert found[row, :n].tolist() == [n if head == 0 else head - 1 for head in wanted]
         assert found[row, n:].tolist() == [*range(n, 8)]
-
-
-@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), float("-inf")])
-def test_scores_that_are_not_finite(wrong):
-    lengths = torch.tensor([3])
-    competing = other_words(torch.ones(1, 4, dtype=torch.bool))
-    scores = only_legal(torch.randn(1, 4, 4), competing)
-    assert len(_best_heads(scores, competing, lengths)) == 1
-    scores[0, 1, 2] = wrong
-    with pytest.raises(NotFiniteError, match="the scores of heads"):
-        _best_heads(scores, competing, lengths)
-
-
-def long_trees() -> list[list[int]]:
-    """A chain of 300 words, the chain to the left, and a tree of 200 words with very many swaps."""
-    rng = random.Random(1)
-    return [[*range(300)], [*range(2, 301), 0], random_heads(200, rng)]
-
-
-@needs_kernels
-@pytest.mark.parametrize("heads", long_trees())
-def test_long_trees(heads):
-    derive, n = derivations(False), len(heads)
-    tree = ScoredTree(heads, [2 if head else derive.table.relations.index("root") for head in heads], [-1.0] * n)
-    assert derive.from_tree(tree) == derive.by_oracle(tree)
-    positions = torch.tensor([[n if head == 0 else head - 1 for head in heads] + [n]])
-    assert are_trees(positions, torch.tensor([n])).tolist() == [True]
-    top, below = heads.index(0), heads.index(heads.index(0) + 1)
-    positions[0, top] = below  # a cycle, and no root
-    assert are_trees(positions, torch.tensor([n])).tolist() == [False]
 
 
 @needs_kernels

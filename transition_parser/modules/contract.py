@@ -320,26 +320,6 @@ class ParserModel(nn.Module):
             encoder_out = self.encoder(tokens, words=words)
         return replace(encoder_out, features=net_input.get("features"))
 
-    def forward(
-        self,
-        src_tokens: Tensor,
-        prev_output_tokens: Tensor,
-        states: States | None = None,
-        features: Tensor | None = None,
-        words: WordTensors | None = None,
-        sampled_steps: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor, EncoderOut]:
-        """Return scores before the softmax and a 0/1 mask of competing actions, (B, T, V), and the encoder output.
-
-        src_tokens: (B, S) piece ids; prev_output_tokens: (B, T) actions, `</s>` first; features, words: see `encode`.
-        states: the states before each action; computed here where the decoder needs fields that are missing.
-        """
-        decoder = self.decoder
-        assert isinstance(decoder, StateDecoder)
-        encoder_out, states = self.read(src_tokens, prev_output_tokens, states, features, words)
-        scores = decoder.scores(prev_output_tokens, encoder_out, states, sampled_steps)
-        return scores, decoder.legality(states), encoder_out
-
     def read(
         self,
         src_tokens: Tensor,
@@ -348,7 +328,10 @@ class ParserModel(nn.Module):
         features: Tensor | None = None,
         words: WordTensors | None = None,
     ) -> tuple[EncoderOut, States]:
-        """Return the encoder output, and the states that a decoder scores in training; see `forward`."""
+        """Return the encoder output, and the states that a decoder scores in training, computed if a field is missing.
+
+        src_tokens: (B, S) piece ids; actions: (B, T), `</s>` first; features, words: as in `encode`
+        """
         encoder_out = self.encode({"src_tokens": src_tokens, "features": features, "words": words})
         if states is None or not states.has(self.decoder.needs):
             states = self.decoder.states(actions, encoder_out)

@@ -44,17 +44,16 @@ class TrainingModel(BaseFairseqModel):
     ) -> tuple[Tensor, dict[str, Any]]:
         """Return the scores before the softmax, (B, T, V), and fairseq's dictionary of extras."""
         given = None if states is None else States(**states)
-        plain = self.plain
-        batch = (src_tokens, prev_output_tokens, given, features, words)
-        if plain.searches_directly:
-            encoder_out, read = plain.read(*batch)
-            decisions = cast(GraphDecoder, plain.decoder).decisions(encoder_out, read)
-            scores, legal, extra = decisions[0].scores, decisions[0].competing, {"decisions": decisions}
-        else:
-            decoder = cast(StateDecoder, plain.decoder)
-            sampled_steps = decoder.sampled_steps(prev_output_tokens) if plain.training else None
-            scores, legal, encoder_out = plain(*batch, sampled_steps)
+        plain, decoder, sampled_steps = self.plain, self.plain.decoder, None
+        if plain.training and isinstance(decoder, StateDecoder):
+            sampled_steps = decoder.sampled_steps(prev_output_tokens)
+        encoder_out, read = plain.read(src_tokens, prev_output_tokens, given, features, words)
+        if isinstance(decoder, StateDecoder):
+            scores, legal = decoder.scores(prev_output_tokens, encoder_out, read, sampled_steps), decoder.legality(read)
             extra = {"legal": legal, "sampled_steps": sampled_steps}
+        else:
+            decisions = cast(GraphDecoder, decoder).decisions(encoder_out, read)
+            scores, legal, extra = decisions[0].scores, decisions[0].competing, {"decisions": decisions}
         extra |= {"attn": None, "tagged": encoder_out.tagged, "tag_heads": plain.tag_heads}
         return only_legal(scores, legal) if mask_illegal else scores, extra
 
