@@ -252,7 +252,6 @@ def case(request, folder_of):
     return SimpleNamespace(task=task, batch=batch, model=make_model(kind, task.resources).eval(), kind=kind)
 
 
-CASES = [(system, kind) for system in ("arc-standard-swap", "arc-eager", "amr") for kind in ("bot", "tob", "vanilla")]
 GRAPH_CASES = [("arc-standard-swap", "heads"), ("arc-hybrid-swap", "concat")]
 
 

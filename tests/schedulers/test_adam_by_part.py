@@ -78,20 +78,15 @@ def test_what_another_adam_remembered_is_read():
     new.step()
 
 
-def test_copies_of_weights_without_their_rates_are_refused():
-    """As fairseq makes for training in half precision."""
+def test_optimizers_without_rates_of_parts_are_refused():
+    """Others, and copies of weights, as fairseq makes for training in half precision."""
     copies = [torch.nn.Parameter(torch.zeros(3)) for _ in range(2)]
     config = Namespace(common=Namespace(bf16=True, fp16_scale_window=1), optimizer=Namespace(**OPTIONS))
     wrapped = FP16Optimizer(config, copies, AdamByPart(Namespace(**OPTIONS), copies), copies)
-    with pytest.raises(InputError, match="use --train-precision bf16"):
-        check_optimizer(wrapped, parameters())
-    check_optimizer(wrapped, parameters()[:1])
-
-
-def test_another_optimizer_is_refused():
-    first, second = parameters()
-    adam = FairseqAdam(Namespace(**OPTIONS), [first, second])
-    with pytest.raises(InputError, match="needs --optimizer adam_by_part"):
-        check_optimizer(adam, [first, second])
-    check_optimizer(adam, [first])
-    check_optimizer(AdamByPart(Namespace(**OPTIONS), [first, second]), [first, second])
+    for optimizer in (wrapped, FairseqAdam(Namespace(**OPTIONS), parameters())):
+        with pytest.raises(
+            InputError, match=r"needs --optimizer adam_by_part: others .* train .use --train-precision bf16"
+        ):
+            check_optimizer(optimizer, parameters())
+        check_optimizer(optimizer, parameters()[:1])
+    check_optimizer(AdamByPart(Namespace(**OPTIONS), parameters()), parameters())
