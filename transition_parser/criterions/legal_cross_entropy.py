@@ -21,8 +21,6 @@ from transition_parser.transitions import TreeSystem
 
 @dataclass
 class LegalCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
-    """The options of the criterion."""
-
     softmax_over: ChoiceEnum(["legal", "all"]) = fairseq_option("legal", "actions that compete in training")
     action_loss: ChoiceEnum(["cross_entropy", "hinge"]) = fairseq_option(
         "cross_entropy",
@@ -73,7 +71,6 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
             self.action_loss = ActionLoss(label_smoothing, self.padding_idx, only_legal)
 
     def forward(self, model, sample, reduce=True):
-        """Return (loss, sample size, figures to log), as fairseq's criteria do."""
         logits, extra = model(**sample["net_input"], mask_illegal=False)
         loss, nll = self.compute_loss(model, (logits, extra), sample, reduce)
         heads, tagged = extra["tag_heads"], {}

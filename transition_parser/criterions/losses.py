@@ -65,7 +65,6 @@ class ActionLoss:
         return loss * share, nll * share
 
     def of_steps(self, decoder: StateDecoder, steps: Steps, sample: Sample) -> tuple[Tensor, Tensor]:
-        """Return the loss and the negative log-likelihood of each step, (B · T,); 0 at steps that do not count."""
         if "correct" in sample:
             flat = (part.flatten(0, 1) for part in (steps.scores, steps.legal, sample["correct"]))
             loss, nll = _where_counted(steps, *cross_entropy_of_correct(*flat, self.smoothing))
@@ -102,7 +101,6 @@ class DecisionLoss:
         self.smoothing = smoothing
 
     def __call__(self, decisions: Sequence[Decision], sample: Sample, training: bool) -> tuple[Tensor, Tensor]:
-        """Return the losses and the negative log-likelihoods of the places of all decisions, (N,) each, in nats."""
         losses, nlls = [], []
         for number, (scores, competing, target, counted, share) in enumerate(decisions):
             unknown = counted & (competing.gather(2, target[..., None])[..., 0] == 0)
@@ -117,7 +115,6 @@ class DecisionLoss:
 
 
 def _check_none(wrong: Tensor, sample: Sample, problem: str) -> None:
-    """Raise `ValueError` if any value of `wrong`, (B, N) bool, is True."""
     if bool(wrong.any()):
         row, place = wrong.nonzero()[0].tolist()
         raise ValueError(
@@ -158,7 +155,6 @@ class LegalLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, logits: Tensor, legal: Tensor, target: Tensor, counted: Tensor, eps: float):
-        """Return (loss, negative log-likelihood) of N steps, (N,) each. `eps` is the smoothing."""
         scores = logits.float()
         gold = scores.gather(1, target[:, None])[:, 0]
         share = 1.0 / legal.sum(1).clamp_min(1)

@@ -35,7 +35,6 @@ class _Known(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """The size in memory, in bytes."""
         tensors = [self.features, *(self.states or {}).values(), *(self.trees or ())]
         return sum(t.numel() * t.element_size() for t in tensors if t is not None)
 
@@ -195,11 +194,9 @@ class TransitionDataset(FairseqDataset):
         return max(self.size(index))
 
     def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
-        """Return `num_tokens` of many sentences."""
         return self._lengths[indices].max(1)
 
     def size(self, index: int) -> tuple[int, int]:
-        """Return the numbers of pieces and actions, each including `</s>`."""
         source, target = self._lengths[index].tolist()
         return source, target
 
@@ -230,7 +227,6 @@ class TransitionDataset(FairseqDataset):
 
     @property
     def sizes(self) -> np.ndarray:
-        """The lengths of the N sentences: (N, 2) integers, source and target."""
         return self._lengths
 
     def filter_indices_by_size(self, indices, max_sizes):
@@ -238,5 +234,4 @@ class TransitionDataset(FairseqDataset):
         return indices, []
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch. The epoch and the seed determine the sampled pieces and the masked columns."""
         self.epoch = epoch

@@ -42,15 +42,12 @@ class Vocabulary:
         return self._ids.get(symbol, _UNK)
 
     def pad(self) -> int:
-        """Return the id of the padding."""
         return _PAD
 
     def eos(self) -> int:
-        """Return the id of `</s>`."""
         return _EOS
 
     def unk(self) -> int:
-        """Return the id of `<unk>`."""
         return _UNK
 
     @classmethod

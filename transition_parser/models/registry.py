@@ -55,7 +55,6 @@ def on_registration(listener: Callable[[Architecture], None]) -> None:
 
 
 def architecture_of(name: object) -> Architecture:
-    """Return the architecture called `name`. Raises `InputError` for an unknown name."""
     import transition_parser.models  # noqa: F401  (registers the architectures of the package)
 
     if not isinstance(name, str) or name not in ARCHITECTURES:

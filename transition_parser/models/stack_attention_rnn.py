@@ -78,7 +78,6 @@ class StackAttention(nn.Module):
         self.of_state = nn.ModuleList(linear(state + (words if layer else 0), width) for layer in range(layers))
 
     def memory(self, encoder_out: EncoderOut) -> AttentionMemory:
-        """Return the tensors that are the same for all states of a sentence."""
         return AttentionMemory(encoder_out.words, self.of_words(encoder_out.words), encoder_out.mask)
 
     def forward(self, state: Tensor, memory: AttentionMemory, pushed: Tensor | None, gone: Tensor | None) -> Tensor:
@@ -223,7 +222,6 @@ SMALL = {
 
 
 def build(options: StackAttentionOptions, resources: Resources) -> ParserModel:
-    """Return the model over the dictionaries of `resources`."""
     encoder = RecurrentEncoder(
         ReadingSettings.from_resources(resources, options, options.encoder_embed_dim),
         dim=options.encoder_embed_dim,

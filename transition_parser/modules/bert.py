@@ -72,7 +72,6 @@ class Bert(nn.Module):
         self.encoder = nn.ModuleDict({"layer": layers})
 
     def get_input_embeddings(self) -> nn.Module:
-        """Return the table of pieces."""
         return self.embeddings["word_embeddings"]
 
     def forward(self, ids: Tensor, mask: Tensor) -> list[Tensor]:
@@ -134,7 +133,6 @@ class BertLayer(nn.Module):
         self.dropout = Dropout(config.hidden_dropout_prob)
 
     def forward(self, x: Tensor, attend: Attend) -> Tensor:
-        """Return the output of the layer for x, (…, width)."""
         of_words = self.attention["self"]
         read = attend(of_words["query"](x), of_words["key"](x), of_words["value"](x))
         x = self._added(self.attention["output"], read, x)
@@ -152,7 +150,6 @@ class Intermediate(nn.Module):
         self.dense, self.intermediate_act_fn = nn.Linear(width, inner), nn.GELU()
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return (…, inner)."""
         return self.intermediate_act_fn(self.dense(x))
 
 
@@ -167,18 +164,15 @@ class Adapted(nn.Module):
         nn.init.zeros_(self.lora_B["default"].weight)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the output of the layer and its adapter."""
         return self.base_layer(x) + self.lora_B["default"](self.lora_A["default"](x))
 
     def merged(self) -> nn.Linear:
-        """Return the layer with the adapter added to its weights."""
         with torch.no_grad():
             self.base_layer.weight += self.lora_B["default"].weight @ self.lora_A["default"].weight
         return self.base_layer
 
 
 def add_adapters(network: nn.Module, rank: int) -> None:
-    """Replace all linear layers by adapted ones."""
     for parent in list(network.modules()):
         for name, layer in list(parent.named_children()):
             if type(layer) is nn.Linear:

@@ -32,7 +32,6 @@ class BiaffineRelations(nn.Module):
         nn.init.normal_(self.form.weight, std=1 / (width + 1))
 
     def ends(self, words: Tensor) -> HeadsAndDependents:
-        """Reduce words (B, P, dim), and return them as heads and as dependents."""
         heads, dependents = (F.pad(reduce(words), (0, 1), value=1.0) for reduce in (self.of_head, self.of_dependent))
         return HeadsAndDependents(heads, self.form(dependents))
 

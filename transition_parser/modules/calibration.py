@@ -35,7 +35,6 @@ class Scaling(NamedTuple):
         return cls(float(value["temperature"]), float(value["offset"]))
 
     def __call__(self, confidence: float) -> float:
-        """Return the calibrated confidence, from 0 to 1."""
         odds = log_odds(confidence) / self.temperature + self.offset
         return math.exp(odds) if odds < _TINY else 1.0 / (1.0 + math.exp(-odds))
 

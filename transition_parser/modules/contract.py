@@ -62,7 +62,6 @@ class ActionScores(NamedTuple):
         return only_legal(scores, self.legal)
 
     def log_probabilities(self) -> Tensor:
-        """Return the log-probabilities (R, V) of all actions, −inf where `legal` is 0."""
         return self.masked().log_softmax(-1)
 
 
@@ -87,7 +86,6 @@ class SearchState:
 
     @property
     def steps(self) -> int:
-        """The number of actions that each hypothesis has taken."""
         return self.machine.steps
 
     def sentence_of_row(self) -> Tensor:

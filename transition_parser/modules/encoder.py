@@ -146,7 +146,6 @@ class WordEncoder(WordReader):
         self.norm = nn.LayerNorm(dim)
 
     def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
-        """Return the encoded words. The arguments are those of `read`."""
         x, mask = self.read(src_tokens, words)
         x = self.dropout(self.word_dropout(x) + sinusoids(1, x.size(1), x.size(2), x.device).to(x.dtype))
         lengths = mask.sum(1)
@@ -179,7 +178,6 @@ class LSTM(nn.LSTM):
     """PyTorch's LSTM, computed in fp32 under autocast to bf16 on a CPU without native bf16, where PyTorch has none."""
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Return the outputs, and the memory after the last step; see `torch.nn.LSTM`."""
         if input.device.type == "cpu" and torch.is_autocast_enabled("cpu") and not has_fast_bf16(input.device):
             with torch.autocast("cpu", enabled=False):
                 return super().forward(input.float(), hx)
@@ -211,11 +209,9 @@ class RecurrentEncoder(WordReader):
         )
 
     def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
-        """Return the encoded words. The arguments are those of `WordReader.read`."""
         return self.scan(*self.read_words(src_tokens, words))
 
     def read_words(self, src_tokens: Tensor, words: WordTensors | None) -> tuple[Tensor, Tensor]:
-        """Return the result of `WordReader.read`, with dropout."""
         x, mask = self.read(src_tokens, words)
         return self.word_dropout(x), mask
 

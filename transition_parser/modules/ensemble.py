@@ -30,7 +30,6 @@ class EnsembleOut(EncoderOut):
 
     @classmethod
     def of_members(cls, members: Sequence[EncoderOut]) -> EnsembleOut:
-        """Return the output of an ensemble, made of the outputs of its members."""
         first = members[0]
         return cls(first.words, first.mask, first.lengths, first.features, first.read, members=members)
 

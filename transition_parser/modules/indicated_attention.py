@@ -29,11 +29,9 @@ class Content(NamedTuple):
 
     @property
     def sentences(self) -> int:
-        """The number of sentences, B."""
         return self.keys.size(1) if self.item is None else self.item.size(0)
 
     def rows(self, sentences: Tensor) -> Content:
-        """Return the content of the given sentences; `item` must be None."""
         return self._replace(keys=self.keys.index_select(1, sentences), values=self.values.index_select(1, sentences))
 
     def of_indicators(self, rows: slice) -> Content:
@@ -47,7 +45,6 @@ class Content(NamedTuple):
         return Content._make([*(tensor.contiguous() for tensor in self.precise()[:4]), self.item])
 
     def precise(self) -> Content:
-        """Return the content in fp32 at least."""
         return Content._make([*map(_precise, self[:4]), self.item])
 
     def laid_out(self) -> Content:

@@ -133,7 +133,6 @@ class Attention(nn.Module):
     def attend(
         self, query: Tensor, keys: Tensor, values: Tensor, mask: HeadMask | None, causal: bool = False
     ) -> Tensor:
-        """Return the output projection of `weighted_values`."""
         return self.out(self.weighted_values(query, keys, values, mask, causal))
 
     def forward(self, x: Tensor, memory: Tensor, mask: HeadMask | None, causal: bool = False) -> Tensor:
@@ -239,7 +238,6 @@ class HiddenLayer(nn.Module):
         self.inner, self.output, self.dropout = linear(inputs, width), linear(width, outputs), Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return (…, outputs) for x (…, inputs)."""
         return self.output(self.dropout(F.relu(self.inner(x))))
 
 

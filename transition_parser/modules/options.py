@@ -29,7 +29,6 @@ MOST_LAYERS, WIDEST, FARTHEST = 100, 1 << 16, 1 << 14  # larger numbers count as
 
 
 def layers_option(default: int, help: str, least: int = 1) -> Any:
-    """Return a field of `ModelOptions` for a number of layers."""
     return option(default, help, least=least, most=MOST_LAYERS)
 
 
@@ -49,7 +48,6 @@ def share_option(default: float, help: str) -> Any:
 
 
 def dropout_option(default: float, help: str) -> Any:
-    """Return a field of `ModelOptions` for a dropout probability."""
     return option(default, help, least=0.0, below=1.0)
 
 
@@ -129,7 +127,6 @@ class ModelOptions:
         return files
 
     def as_config(self) -> dict[str, Any]:
-        """Return the values for `config.json`, as `of_config` reads them."""
         return asdict(self)
 
 

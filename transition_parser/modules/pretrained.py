@@ -141,7 +141,6 @@ class PretrainedWords(OptionalInput):
         return self
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS) -> dict[str, Tensor]:
-        """Return the `PieceIds` of sentences as a dictionary."""
         ids_of = self.pieces.of({word for words in sentences for word in words})
         wide = max((len(words) for words in sentences), default=0) + 1  # the root is the last position
         rows: list[list[int]] = []
@@ -224,7 +223,6 @@ class PretrainedWords(OptionalInput):
         return torch.cat(found) if found else like.new_zeros(words, self.width)
 
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """Return the vectors, (B, P, output width)."""
         shape, dtype = x.shape[:2], x.dtype
         if "vectors" in inputs:
             vectors = inputs["vectors"].to(dtype)
@@ -243,7 +241,6 @@ def _pooled(states: Sequence[Tensor], piece: Tensor, word: Tensor, words: int) -
 
 
 def _learned(network: Any, training: str) -> set[str]:
-    """Return the names of the weights of an encoder that are trained."""
     names = {name for name, _ in network.named_parameters()}
     if training == LAYERS:
         of_pieces = network.get_input_embeddings().weight
@@ -292,7 +289,6 @@ class KeptVectors:
 
     @property
     def is_filled(self) -> bool:
-        """True where the file is there."""
         return self.path.is_file() and self.path.stat().st_size == self.bytes
 
     def batch(self, sentences: Sequence[int]) -> Tensor:

@@ -57,16 +57,13 @@ class EncoderFiles:
             raise input_error("no *.safetensors file of a pretrained encoder: other formats are not read", self.folder)
 
     def config(self) -> dict[str, Any]:
-        """Return the contents of the encoder's config.json."""
         return read_json(self.folder / "config.json", _HINT)
 
     def bytes(self) -> int:
-        """Return the size of the weights in bytes."""
         return sum(path.stat().st_size for path in self.weights)
 
     @cached_property
     def sha256(self) -> str:
-        """The SHA-256 of the weights."""
         return sha256_of(*self.weights)
 
     def check(self, name: str, sha256: str) -> None:
@@ -137,7 +134,6 @@ class Tokenizer(NamedTuple):
 
     @classmethod
     def of_transformers(cls, tokenizer: Any) -> Tokenizer:
-        """Return a tokenizer of the library `transformers`."""
         first = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
         last = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
 

@@ -58,7 +58,6 @@ def in_rows(lengths: Sequence[int], most: int) -> list[range]:
 
 
 def rounded_up(count: int, step: int) -> int:
-    """Return the least multiple of `step` that is no less than `count`."""
     return count + -count % step
 
 

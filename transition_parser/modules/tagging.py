@@ -75,7 +75,6 @@ class RankedLabels(OneLabel):
         return ids * (best > best[..., :1] - self.margin)
 
     def values(self, ids: Sequence[Any]) -> list[str]:
-        """Return the values of each word with a space between them, `_` for no labels."""
         return [" ".join(self._values[i] for i in of_word if i) or UNKNOWN for of_word in ids]
 
 
@@ -141,7 +140,6 @@ class LabelSet:
         return self._on(scores.device).expand(*places.shape[:-1], -1).gather(-1, places).squeeze(-1)
 
     def values(self, ids: Sequence[Any]) -> list[str]:
-        """Return the value of each word, `_` for no labels."""
         for of_word in map(tuple, ids):
             if of_word not in self._values:
                 labels = self.columns.of_ids(self.name, [i for i in of_word if i])
@@ -206,7 +204,6 @@ class TagHeads(nn.ModuleDict):
 
     @property
     def limited(self) -> bool:
-        """True if UPOS tags limit the labels of other columns."""
         return bool(self._seen)
 
     def _best(self, words: Tensor, tags: Sequence[Sequence[str]]) -> dict[str, Tensor]:
@@ -229,7 +226,6 @@ class TagHeads(nn.ModuleDict):
         return {name: labels.targets(annotations[name], wide) for name, labels in self._labels.items()}
 
     def loss(self, words: Tensor, targets: Mapping[str, Tensor]) -> TagLoss:
-        """Return the loss of the words that have targets."""
         found = {name: self._labels[name].loss(head(words), targets[name]) for name, head in self.items()}
         loss = sum((of_column.loss for of_column in found.values()), words.new_zeros((), dtype=torch.float))
         right = {name: of_column.right for name, of_column in found.items()}

@@ -80,7 +80,6 @@ class Derivations:
         return self.by_oracle(tree, shift_ids)
 
     def _by_kernel(self, tree: ScoredTree, shift_ids: Sequence[int] | None) -> Hypothesis:
-        """Return the result of `from_tree` for arc-hybrid with SWAP."""
         n, heads = len(tree.heads), np.array(tree.heads, np.int64)
         kind, word = (x.numpy() for x in tree_kernels.derive_tree(torch.from_numpy(np.where(heads, heads - 1, n))))
         token_of = np.empty((4, n), np.int64)  # a row for each kind of step
@@ -95,7 +94,6 @@ class Derivations:
         return Hypothesis(tokens.tolist(), scores, sum(scores) / (len(scores) + 1))
 
     def by_oracle(self, tree: ScoredTree, shift_ids: Sequence[int] | None = None) -> Hypothesis:
-        """Return the result of `from_tree` by the pure-Python oracle."""
         tokens, scores = [], []
         # each word's number takes the place of its relation, so that an action says which word it attaches
         numbered = DependencyTree(tuple(tree.heads), tuple(map(str, range(len(tree.heads)))))

@@ -89,11 +89,9 @@ class OptionalInput(WordInput):
 
     @classmethod
     def is_wanted(cls, options: ModelOptions) -> bool:
-        """Return True if the options switch the input on."""
         return bool(getattr(options, cls.switch))
 
     def embedding_width(self, options: Any, dim: int) -> int:
-        """Return the value of `width_option`, by default `dim`."""
         return (getattr(options, self.width_option) if self.width_option else 0) or dim
 
     def project_from(self, own: int, always: bool = True) -> None:
@@ -109,7 +107,6 @@ class OptionalInput(WordInput):
 
 
 def without_switch(name: str, switch: str) -> str:
-    """Return the message about an option that does nothing because the option `switch` is not given."""
     return f"{flag_of(name)} does nothing without {flag_of(switch)}: give {flag_of(switch)}, too"
 
 
@@ -366,7 +363,6 @@ class WordTable(OptionalInput):
     reads_forms = True
 
     def index(self, words: Sequence[str]) -> None:
-        """Give the words their rows, from 1."""
         self._index = {word: i for i, word in enumerate(words, 1)}
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
@@ -427,7 +423,6 @@ class TableInput(WordTable):
         self.project_from(width, always=self.from_vectors)
 
     def start(self, resources: Resources) -> None:
-        """Copy the pretrained vectors of the data into the embeddings, if `from_vectors`."""
         if not self.from_vectors:
             return
         table = _needed(resources.vectors, _VECTORS)

@@ -111,7 +111,6 @@ class WordInputs(nn.ModuleDict):
             self.width = dim * self._pieces + sum(input.output_width for input in made.values())
 
     def start(self, resources: Resources) -> None:
-        """Initialise weights from the data, for a new training. Raises `InputError` if they do not fit."""
         for input in self.values():
             input.start(resources)
 
@@ -129,7 +128,6 @@ class WordInputs(nn.ModuleDict):
 
     @property
     def pretrained_words(self) -> PretrainedWords | None:
-        """The pretrained encoder; None where there is none."""
         return dict(self.items()).get(PRETRAINED)
 
     def read(

@@ -17,8 +17,6 @@ from transition_parser.modules.pretrained import LR_SCALE
 
 @dataclass
 class AdamByPartConfig(FairseqAdamConfig):
-    """The options of Adam, and the choice of the parameters that have weight decay."""
-
     decay_matrices_only: bool = fairseq_option(False, "weight decay for matrices alone, not for biases and norms")
 
 
@@ -42,24 +40,20 @@ class AdamByPart(FairseqAdam):
         self.set_lr(self.optimizer_config["lr"])
 
     def get_lr(self) -> float:
-        """Return the learning rate of parameters without an `lr_scale`."""
         group = self.param_groups[0]
         return group["lr"] / group[LR_SCALE]
 
     def set_lr(self, lr: float) -> None:
-        """Set the learning rate of each part to `lr` times the `lr_scale` of the part."""
         for group in self.param_groups:
             group["lr"] = lr * group[LR_SCALE]
 
     def load_state_dict(self, state_dict: dict[str, Any], optimizer_overrides: dict[str, Any] | None = None) -> None:
-        """Load the state of this optimizer or of another Adam."""
         super().load_state_dict(state_dict, optimizer_overrides)
         for group in self.param_groups:
             group["fused"] = True
 
 
 def lr_scale(parameter: nn.Parameter) -> float:
-    """Return the factor of the learning rate for a parameter; 1 for a parameter without an `lr_scale`."""
     return getattr(parameter, LR_SCALE, 1.0)
 
 

@@ -41,15 +41,12 @@ def tell_batches(batches: int) -> None:
 
 
 def told_batches() -> Optional[int]:
-    """Return the number that `tell_batches` was given last; None before its first call."""
     meter = metrics.get_meter("default", _BATCHES)
     return None if meter is None else int(meter.val)
 
 
 @dataclass
 class LengthConfig(FairseqDataclass):
-    """The options of fairseq and of its schedulers that set the length of training and of its warm-up."""
-
     max_epoch: int = "${optimization.max_epoch}"
     max_update: int = "${optimization.max_update}"
     update_freq: list[int] = "${optimization.update_freq}"
@@ -71,8 +68,6 @@ def warn_if_short(cfg: LengthConfig, batches: int) -> None:
 
 @dataclass
 class EpochsPolynomialConfig(FairseqDataclass):
-    """The options of the scheduler."""
-
     warmup_epochs: float = fairseq_option(0.0, "number of epochs, such as 1.25, over which the learning rate rises")
     max_epoch: int = "${optimization.max_epoch}"
     update_freq: list[int] = "${optimization.update_freq}"

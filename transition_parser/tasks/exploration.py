@@ -159,7 +159,6 @@ class Explorer:
 
 
 def explorer_of(options: Any, resources: Resources) -> Explorer | None:
-    """Return the explorer for the options of the task; None if they ask for the derivations of the data."""
     if str(options.oracle) == "static":
         for name in ("explore", "explore_after"):
             if getattr(options, name) is not None:

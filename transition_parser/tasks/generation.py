@@ -85,7 +85,6 @@ class ParsingScorer(BaseScorer):
         return [0.0, *_scores().values()][-1]
 
     def result_string(self) -> str:
-        """Return the scores with their names."""
         return ", ".join(f"{name.upper()} {value}" for name, value in _scores().items()) or (
             "nothing was scored: gold graphs are known only for validation and test data, not for training data"
         )

@@ -30,7 +30,6 @@ class Teacher:
     weight: float
 
     def taught(self, sample: Mapping[str, Any], words: Sequence[Sequence[str]]) -> dict[str, Any]:
-        """Return the batch with the mean probabilities of the models under the key `taught`."""
         net_input = sample["net_input"]
         actions, given = net_input["prev_output_tokens"], net_input.get("states")
         states = None if given is None else States(**given)
@@ -82,7 +81,6 @@ class _Member:
 
 
 def teacher_of(options: Any, resources: Resources, of_trees: bool = False) -> Teacher | None:
-    """Return the teacher that the options of the task name; None if they name none."""
     if not options.teacher:
         if options.teacher_weight is not None:
             raise InputError("--teacher-weight is for --teacher")

@@ -123,7 +123,6 @@ class TransitionParsingTask(FairseqTask):
 
     @classmethod
     def setup_task(cls, cfg: TransitionParsingConfig, **kwargs) -> "TransitionParsingTask":
-        """Return the task with the dictionaries, `spm.model` and `parser.json` of the folder `cfg.data`."""
         limit_instructions()
         keep_freed_memory()
         let_idle_threads_sleep_soon()
@@ -244,7 +243,6 @@ class TransitionParsingTask(FairseqTask):
     # --- training and validation ------------------------------------------------------------
 
     def begin_epoch(self, epoch, model) -> None:
-        """Tell the explorer the number of the epoch, because exploration begins only after some epochs."""
         super().begin_epoch(epoch, model)
         if self._explorer is not None:
             self._explorer.epoch = epoch
@@ -279,7 +277,6 @@ class TransitionParsingTask(FairseqTask):
         return nullcontext() if self._precision == weights else torch.autocast(device.type, self._precision)
 
     def valid_step(self, sample, model, criterion):
-        """Take fairseq's validation step, and add the parsing counts of the batch, see `Formalism.sums`."""
         loss, sample_size, logging_output = super().valid_step(sample, model, criterion)
         if self.cfg.valid_beam:
             net_input = sample["net_input"]
@@ -290,7 +287,6 @@ class TransitionParsingTask(FairseqTask):
         return loss, sample_size, logging_output
 
     def _counts(self, sample, derivations: list[list[int]]) -> Counter[str]:
-        """Return the sums of `Formalism.count` over a batch."""
         counts = Counter(dict.fromkeys(self.formalism.sums, 0.0))
         sources = sample["net_input"]["src_tokens"].tolist()
         for source, gold, tokens in zip(sources, sample["references"], derivations, strict=True):
@@ -314,13 +310,11 @@ class TransitionParsingTask(FairseqTask):
     # --- search through fairseq -------------------------------------------------------------
 
     def build_generator(self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, **kwargs):
-        """Return a generator that searches as `transition-parser parse` does."""
         if len({frozenset(model.plain.inputs or ()) for model in models}) > 1:
             raise InputError("the models read words differently: use `transition-parser parse --ensemble`")
         return Generator([model.plain for model in models], self.table.end, args)
 
     def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
-        """Take fairseq's inference step, and count the correct parts of the parses for `ParsingScorer`."""
         sentences = super().inference_step(generator, models, sample, prefix_tokens, constraints)
         if sample.get("references"):
             best = [hypotheses[0]["tokens"].tolist()[:-1] for hypotheses in sentences]  # without </s>

@@ -27,7 +27,6 @@ class TrainingModel(BaseFairseqModel):
 
     @classmethod
     def build_model(cls, args, task) -> TrainingModel:
-        """Build the model of `args` over the dictionaries of `task`."""
         architecture = architecture_of(args.arch)
         options = architecture.options.of_namespace(args, architecture.defaults)
         return cls(architecture.build(options, task.resources))

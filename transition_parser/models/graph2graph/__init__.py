@@ -100,28 +100,24 @@ class _Parts:
 
 
 def build_sentence_transformer(options: ActionOptions, resources: Resources) -> ParserModel:
-    """Return the plain Sentence Transformer over the dictionaries of `resources`."""
     parts = _Parts(options, resources, graph=False, further=True)
     decoder, encoder = SentenceDecoder(resources.table, parts.dim, options), parts.encoder(SentenceEncoder)
     return ParserModel(encoder, decoder, tag_heads(options, parts.dim, resources.columns))
 
 
 def build_sentence_g2g(options: FeedbackOptions, resources: Resources) -> ParserModel:
-    """Return the Sentence Transformer with a graph as its input."""
     parts = _Parts(options, resources, graph=True, further=True)
     padding = resources.target_dictionary.pad()
     return ParserModel(parts.encoder(), SentenceG2gDecoder(resources.table, parts.transformer, options, padding))
 
 
 def build_recursive_g2g(options: RefiningOptions, resources: Resources) -> ParserModel:
-    """Return the model that finds whole trees and refines them."""
     parts = _Parts(options, resources, graph=options.refine > 0, further=True)
     encoder, tags = parts.encoder(FirstReading), tag_heads(options, parts.dim, resources.columns)
     return ParserModel(encoder, RefiningDecoder(resources.table, encoder, options), tags)
 
 
 def build_state_transformer(options: StateTransformerOptions, resources: Resources, graph: bool) -> ParserModel:
-    """Return the State Transformer: with composition of words, or with the graph so far in its attention."""
     parts = _Parts(options, resources, graph=graph, further=False)
     padding = resources.target_dictionary.pad()
     history = History(resources.table, Kinds(resources.table), options)

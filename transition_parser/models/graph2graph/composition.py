@@ -27,7 +27,6 @@ class Composed(NamedTuple):
     label: Tensor  # (R, P); the relation and direction of that dependent's arc, 0 for none
 
     def rows(self, rows: Tensor) -> Composed:
-        """Return the composed words of the hypotheses with the indices `rows`."""
         return Composed(*(field.index_select(0, rows) for field in self))
 
 
@@ -135,7 +134,6 @@ class Classifiers(nn.Module):
         self.pairs = [tuple(sorted(pair, key=_DEEPEST_FIRST.index)) for pair in ends]
 
     def forward(self, vectors: Tensor, history: Tensor | None) -> FactoredScores:
-        """Return the scores of kinds and relations."""
         known = [] if history is None else [history.to(vectors.dtype)]
         if self.together:
             x = torch.cat([vectors[:, 0], *known], 1)

@@ -109,7 +109,6 @@ class FeedbackMemory(NamedTuple):
     stale: Tensor | None = None  # (R,) bool; True where `encoded` is missing or an arc was made since
 
     def rows(self, rows: Tensor) -> FeedbackMemory:
-        """Return the memory of the given hypotheses."""
         return FeedbackMemory(
             *(None if f is None else f.rows(rows) if isinstance(f, Composed) else f[rows] for f in self)
         )
@@ -194,7 +193,6 @@ class FeedbackDecoder(FactoredDecoder):
     def scores(
         self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
     ) -> Tensor:
-        """Return scores, see `StateDecoder.scores`. The scores of steps that were not sampled are 0."""
         assert isinstance(encoder_out, Slots)
         chosen = torch.ones_like(actions, dtype=torch.bool) if sampled_steps is None else sampled_steps
         sentence, step = chosen.nonzero(as_tuple=True)
@@ -226,11 +224,9 @@ class FeedbackDecoder(FactoredDecoder):
         return FeedbackSearch(self.machine(encoder_out, in_search=True), encoder_out, memory)
 
     def first_memory(self, slots: Slots) -> FeedbackMemory:
-        """Return the memory before the first action, without the history."""
         return FeedbackMemory()
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
-        """Return the scores of the next action, see `StateDecoder.step`. Only the rows of `rows_to_read` are read."""
         assert isinstance(search, FeedbackSearch)
         states = search.machine.observe()
         history = self._remember(tokens, search)
@@ -284,7 +280,6 @@ class SentenceG2gDecoder(FeedbackDecoder):
         super().__init__(table, transformer, options, padding, graph=True)
 
     def _words(self, slots: Slots, states: States) -> Tensor:
-        """Return (N, P, dim), the Transformer's output for all words."""
         wanted = torch.arange(slots.words.size(1), device=slots.position.device).expand(len(slots.position), -1)
         return self.vectors(slots, states, None, wanted)
 

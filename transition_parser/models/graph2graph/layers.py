@@ -58,7 +58,6 @@ class RowBlock(NamedTuple):
 
     @classmethod
     def from_mask(cls, there: Tensor, relations: Tensor | None) -> RowBlock:
-        """Return a block in which all slots are queries."""
         return cls(there, HeadMask.from_visible(there[:, None, None]).bias, there.size(1), relations)
 
 
@@ -81,7 +80,6 @@ class CellLayout(NamedTuple):
 
     @classmethod
     def of_all(cls, visible: Visible) -> CellLayout:
-        """Return a layout of all slots, in one block."""
         there, wanted, relations = visible
         count, length = there.shape
         cells = torch.arange(count * length, device=there.device)
@@ -180,7 +178,6 @@ class Layer(nn.Module):
         return self.norms[1](x + self.dropout(self.outer(inner)))
 
     def coded(self) -> CodedLayer:
-        """Return the layer for `kernels.codes`, after `packing.quantise`."""
         attention = CodedProduct(CodedWeights.together([self.query.coded, self.key_value.coded]))
         return CodedLayer(attention, self.out.product, self.inner.product, self.outer.product, self.norms)
 

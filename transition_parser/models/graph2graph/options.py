@@ -73,7 +73,6 @@ class Graph2GraphOptions(WordOptions):
         return super().contradictions()
 
     def completed(self) -> Self:
-        """Return the options of a new model, with the fingerprint and the sizes of the pretrained encoder."""
         options = super().completed()
         if not self.pretrained:
             return options
@@ -89,8 +88,6 @@ class Graph2GraphOptions(WordOptions):
 
 @dataclass(frozen=True)
 class ActionOptions(Graph2GraphOptions):
-    """The options of the models that score actions."""
-
     exist_width: int = size_option(500, "width of the hidden layer that scores kinds of actions")
 
 
@@ -129,8 +126,6 @@ class FeedbackOptions(ActionOptions):
 
 @dataclass(frozen=True)
 class StateTransformerOptions(FeedbackOptions):
-    """The options of the State Transformer, with composition or with a graph as its input."""
-
     composition: bool = option(False, "compose words with their dependents (state_transformer always does)")
     composition_width: int = size_option(768, "width of the hidden layer of composition")
     history_layers: int = layers_option(2, "layers of the LSTM over the actions so far")

@@ -131,7 +131,6 @@ SMALL = {"word_width": 256, "scan_width": 128, "scan_layers": 2, "spa_width": 12
 
 
 def build(options: SpaDpOptions, resources: Resources) -> ParserModel:
-    """Return the transition-based parser over the dictionaries of `resources`."""
     encoder = SpaEncoder(resources, options)
     decoder = SpaDecoder(resources.table, encoder.output_width, options.mlp_width)
     return ParserModel(encoder, decoder, tag_heads(options, encoder.tagged_width, resources.columns))

@@ -54,8 +54,6 @@ class SpaDpOptions(WordOptions):
 
 @dataclass(frozen=True)
 class SpaDpGraphOptions(SpaDpOptions):
-    """The options of the graph-based parser."""
-
     head_score: str = option(
         BILINEAR,
         "scorer of a word and its head: bilinear product, or hidden layer over their concatenation",
@@ -95,7 +93,6 @@ class SpaEncoder(RecurrentEncoder):
         self.tagged_width = self.output_width + (self.read_width if self.keeps_read else 0)
 
     def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
-        """Return the encoded words, (B, P, output_width). The arguments are as in `RecurrentEncoder.forward`."""
         read, mask = self.read_words(src_tokens, words)
         scanned = self.scan(read, mask)
         if self.keeps_read:
@@ -190,7 +187,6 @@ class VanillaAttention(nn.Module):
         self.relevance = PairScores(dim, width)
 
     def forward(self, words: Tensor, mask: Tensor) -> Tensor:
-        """Return (B, P, dim), the mean for each word."""
         scores = self.relevance(words).masked_fill(~mask[:, None], float("-inf"))
         # in bf16 a sum of exponentials is not exact
         weights = scores.softmax(-1, dtype=torch.float64 if scores.dtype == torch.float64 else torch.float)

@@ -13,7 +13,6 @@ SMALL = {"encoder_layers": 2, "decoder_layers": 2}
 
 
 def build(options: StackTransformerOptions, resources: Resources) -> ParserModel:
-    """Return the model over the dictionaries of `resources`."""
     dim = options.encoder_embed_dim
     encoder = WordEncoder(
         ReadingSettings.from_resources(resources, options, dim),

@@ -84,8 +84,6 @@ class DecoderLayer(nn.Module):
 
 
 class StackTransformerSearch(SearchState):
-    """The state of a search with a Stack-Transformer: the key/value caches of the layers."""
-
     def __init__(self, machine: Machine, encoder_out: EncoderOut, attention: SearchAttention) -> None:
         super().__init__(machine, encoder_out)
         self.attention = attention

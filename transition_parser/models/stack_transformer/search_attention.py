@@ -36,7 +36,6 @@ class KeyValueCache:
 
     @property
     def width(self) -> int:
-        """W, the number of hypotheses of each sentence."""
         return self.ancestors.size(1)
 
     def open(self) -> None:
@@ -75,7 +74,6 @@ class KeyValueCache:
         self.ancestors = self.ancestors[sentence, origin]
 
     def select_sentences(self, sentences: Tensor) -> None:
-        """Let sentence i become the earlier sentence `sentences[i]`, for `sentences` (B',)."""
         self.ancestors = self.ancestors.index_select(0, sentences)
         self.keys = [keys.index_select(0, sentences) for keys in self.keys]
         self.values = [values.index_select(0, sentences) for values in self.values]
@@ -134,7 +132,6 @@ class SearchAttention:
         return attention.weighted_values(self._beams(layer, query), *self.memory[layer], mask).flatten(0, 1)
 
     def move_rows(self, origin: Tensor | None, sentences: Tensor | None) -> None:
-        """Move the rows, see `SearchState.move_rows`."""
         if origin is not None:
             self.cache.reorder_beam(origin)
         if sentences is not None:

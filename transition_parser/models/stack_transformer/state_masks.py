@@ -26,7 +26,6 @@ class StateHeads:
 
     @property
     def count(self) -> int:
-        """The number of heads that see the state."""
         return self.stack + self.buffer
 
     @property

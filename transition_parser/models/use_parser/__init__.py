@@ -28,7 +28,6 @@ SMALL = {
 
 
 def build(options: UseOptions, resources: Resources) -> ParserModel:
-    """Return the model over the dictionaries of `resources`."""
     dim = options.encoder_embed_dim
     settings = ReadingSettings.from_resources(resources, options, dim)
     encoder: WordReader

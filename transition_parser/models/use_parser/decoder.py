@@ -30,7 +30,6 @@ from transition_parser.transitions import TreeSystem
 
 
 def kind_scores(options: UseOptions, count: int) -> HiddenLayer:
-    """Return a hidden layer that scores `count` kinds from configurations (eq. 4)."""
     return HiddenLayer(options.use_width, options.mlp_width, count, options.dropout)
 
 
@@ -85,7 +84,6 @@ class TreeClassifier(nn.Module):
         return self.relations.ends(words)
 
     def forward(self, c: Tensor, states: States, ends: HeadsAndDependents) -> FactoredScores:
-        """Return the scores of a batch of derivations with configurations (B, T, width)."""
         batch, steps, _ = c.shape
         pairs = self.relations.of_all_pairs(ends)
         positions = pairs.size(1)
@@ -98,7 +96,6 @@ class TreeClassifier(nn.Module):
     def step(
         self, c: Tensor, states: States, ends: HeadsAndDependents | None, sentence: Tensor, first: Tensor | None = None
     ) -> Tensor:
-        """Return (R, V), the scores of the labels of V actions in R rows of search."""
         assert ends is not None
         heads, dependents = self.arcs.positions(states)
         if first is None:
@@ -219,7 +216,6 @@ class UseDecoder(StateDecoder):
         return UseSearch(self.machine(encoder_out, in_search=True), encoder_out, places, words, actions, ends)
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
-        """Return the scores of the next action, see `StateDecoder.step`."""
         assert isinstance(search, UseSearch)
         search.history = torch.cat([search.history, tokens[:, None]], 1)
         states = search.machine.observe()
@@ -235,7 +231,6 @@ class UseDecoder(StateDecoder):
         return ActionScores(scores, None, legal)
 
     def _next(self, search: UseSearch, states: States) -> Tensor:
-        """Return (R, width), the vectors of the configurations of search."""
         shape = len(search.padding), search.width
         ranked = States(**{name: value.unflatten(0, shape) for name, value in states.tensors().items()})
         steps = search.steps + 1

@@ -55,7 +55,6 @@ class Structures:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The fields of `States` that indicators come from."""
         return tuple(field for name in self.of_words for field in _FIELDS[name])
 
     @property
@@ -71,7 +70,6 @@ class Structures:
         return slice(self.bound - below, self.bound + above + 1)
 
     def action_rows(self, steps: int) -> slice:
-        """Return the rows that the indicators of `steps` actions may have."""
         return slice(0, min(self.bound, steps) + 1)
 
     def rows(self, states: States) -> Tensor:
@@ -101,7 +99,6 @@ def steps_back(steps: int, device: torch.device) -> Tensor:
 
 
 def structure_numbers(names: Sequence[str], heads: Sequence[str]) -> Tensor:
-    """Return (heads,), the index in `names` of the structure of each head."""
     return torch.tensor([list(names).index(name) for name in heads], dtype=torch.long)
 
 
@@ -219,7 +216,6 @@ class UseLayer(nn.Module):
         return of_time + (of_head @ marker[..., None]).flatten()
 
     def _query(self, c: Tensor | None, place: Tensor) -> Tensor:
-        """Return (heads, B or 1, T, d), the queries."""
         query = place[None]
         if c is not None and self.query_of_configuration is not None and self.query_norm is not None:
             query = query + self.query_of_configuration(self.query_norm(c))

@@ -54,7 +54,6 @@ class UseOptions(WordOptions):
 
     @property
     def heads(self) -> int:
-        """The number of heads of a layer, over all structures."""
         return self.stack_heads + self.buffer_heads + self.action_heads + self.arc_heads + self.relation_heads
 
     def contradictions(self) -> str | None:
