@@ -47,10 +47,7 @@ MODELS = {
     "shift words": ("stack_transformer_small", {"predict_shift_words": True, "state_positions": True}),
     "no memory": ("toy_top_two", {}),
     "stack attention": ("stack_attention_rnn_small", RECURRENT | {"decoder_layers": 2}),
-    "seq2seq": (
-        "stack_attention_rnn_small",
-        RECURRENT | SEQ2SEQ,
-    ),
+    "seq2seq": ("stack_attention_rnn_small", RECURRENT | SEQ2SEQ),
     "columns": (
         "stack_transformer_small",
         {"character_width": 8, "affix_width": 8, "word_table": 60, "state_positions": True},

@@ -28,13 +28,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.kernels import loader
 from transition_parser.models.graph2graph.composition import Classifiers, Composition
 from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK, with_root_at_bottom
-from transition_parser.models.graph2graph.encoder import (
-    CLS,
-    SEP,
-    SPECIAL_TOKENS,
-    PretrainedLayers,
-    relations_of,
-)
+from transition_parser.models.graph2graph.encoder import CLS, SEP, SPECIAL_TOKENS, PretrainedLayers, relations_of
 from transition_parser.models.graph2graph.layers import (
     DEPENDENT_OF,
     FIRST_OF,

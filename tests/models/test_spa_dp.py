@@ -20,11 +20,7 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import encoders, loader
 from transition_parser.models.registry import architecture_of
 from transition_parser.models.spa_dp import BilinearHeads, RelationScores, encoder, sum_of_means, sum_of_words
-from transition_parser.models.spa_dp.encoder import (
-    PairScores,
-    SequencePreservedAttention,
-    VanillaAttention,
-)
+from transition_parser.models.spa_dp.encoder import PairScores, SequencePreservedAttention, VanillaAttention
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.tree_decoder import LEAST_BELIEF, Derivations, ScoredTree, best_tree, other_words
 from transition_parser.parsing.parses import graph_of

@@ -43,19 +43,13 @@ def nothing_told():
 
 @pytest.mark.parametrize(
     ("options", "warmup", "total"),
-    [
-        ({}, 15, 40),
-        ({"warmup_epochs": 0.0}, 0, 40),
-        ({"update_freq": [5]}, 3, 8),
-        ({"lr": [0.5, 0.25]}, 15, 40),
-    ],
+    [({}, 15, 40), ({"warmup_epochs": 0.0}, 0, 40), ({"update_freq": [5]}, 3, 8), ({"lr": [0.5, 0.25]}, 15, 40)],
 )
 def test_it_equals_polynomial_decay_with_as_many_updates(options, warmup, total):
     cfg = config(**options)
     ours = EpochsPolynomial(cfg, Optimizer())
     theirs = PolynomialDecayLRSchedule(
-        PolynomialDecayLRScheduleConfig(warmup_updates=warmup, total_num_update=total, lr=cfg.lr),
-        Optimizer(),
+        PolynomialDecayLRScheduleConfig(warmup_updates=warmup, total_num_update=total, lr=cfg.lr), Optimizer()
     )
     tell_batches(10)
     for update in range(total + 3):

@@ -249,8 +249,5 @@ def _initialise(part: nn.Module) -> None:
 
 
 register(
-    "stack_attention_rnn",
-    StackAttentionOptions,
-    build,
-    {"stack_attention_rnn": {}, "stack_attention_rnn_small": SMALL},
+    "stack_attention_rnn", StackAttentionOptions, build, {"stack_attention_rnn": {}, "stack_attention_rnn_small": SMALL}
 )

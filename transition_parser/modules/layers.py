@@ -150,12 +150,7 @@ def summed_exactly(x: Tensor) -> Tensor:
 
 
 def scaled_dot_product_attention(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    bias: Tensor | None = None,
-    dropout: float = 0.0,
-    causal: bool = False,
+    query: Tensor, keys: Tensor, values: Tensor, bias: Tensor | None = None, dropout: float = 0.0, causal: bool = False
 ) -> Tensor:
     """Compute `torch.nn.functional.scaled_dot_product_attention`, on CPUs by separate operations.
 

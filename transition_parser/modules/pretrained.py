@@ -62,8 +62,7 @@ class PretrainedWords(OptionalInput):
             "that was downloaded before",
         )
         pretrained_layers: str = option(
-            "last4",
-            "layers of the pretrained encoder that are read: a range such as 3-6 (0: the embeddings), or last4",
+            "last4", "layers of the pretrained encoder that are read: a range such as 3-6 (0: the embeddings), or last4"
         )
         pretrained_training: str = option(
             FROZEN,

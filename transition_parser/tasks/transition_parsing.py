@@ -59,8 +59,7 @@ class TransitionParsingConfig(LengthConfig):
         "auto", "number format of matrix products in training; auto: bf16 if the machine computes in it natively"
     )
     pretrained_cache: Optional[str] = fairseq_option(
-        None,
-        "folder to cache the vectors of a frozen pretrained encoder (2 to 4 KB a word); default: the data folder",
+        None, "folder to cache the vectors of a frozen pretrained encoder (2 to 4 KB a word); default: the data folder"
     )
     valid_beam: int = fairseq_option(1, "beam size of validation, which logs UAS and LAS, or Smatch; 0: do not parse")
     start_from: Optional[str] = fairseq_option(

@@ -5,14 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Self
 
-from transition_parser.modules.options import (
-    FARTHEST,
-    MOST_LAYERS,
-    dropout_option,
-    layers_option,
-    option,
-    size_option,
-)
+from transition_parser.modules.options import FARTHEST, MOST_LAYERS, dropout_option, layers_option, option, size_option
 from transition_parser.modules.pretrained import LAYERS, WHOLE
 from transition_parser.modules.pretrained_encoder import EncoderFiles
 from transition_parser.modules.word_inputs import CONCAT
@@ -135,8 +128,7 @@ class StateTransformerOptions(FeedbackOptions):
         "the vectors of composition replace the vectors of words, and are not added to them (appendix A of the paper)",
     )
     segment_positions: bool = option(
-        False,
-        "positions are counted anew in each segment: stack, buffer, deleted list (appendix A of the paper)",
+        False, "positions are counted anew in each segment: stack, buffer, deleted list (appendix A of the paper)"
     )
     root_at_bottom: bool = option(
         False,

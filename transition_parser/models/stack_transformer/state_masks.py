@@ -46,12 +46,7 @@ class StateHeads:
         return torch.stack([stack] * self.stack + [buffer] * self.buffer, 1)
 
     def masks(
-        self,
-        states: States,
-        words: Tensor,
-        heads: int,
-        positions: StatePositions | None,
-        dtype: torch.dtype,
+        self, states: States, words: Tensor, heads: int, positions: StatePositions | None, dtype: torch.dtype
     ) -> tuple[HeadMask, PositionScores | None]:
         """Return the mask of all heads (see `mask`) in states (B, T, …), and what adds the scores of `positions`."""
         if not self.count or states.stack is None or states.buffer is None:
