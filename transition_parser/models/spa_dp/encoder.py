@@ -32,8 +32,7 @@ class SpaDpOptions(WordOptions):
     scan_layers: int = layers_option(1, "layers of the scan, a bidirectional LSTM")
     spa: str = option(
         TO_TARGET,
-        "how to rescan the sentence for each word; bot: from its boundaries to the word; tob: from the word "
-        "to its boundaries; vanilla: attention without order; none: only the scan",
+        "rescan for each word; bot: from the boundaries to it; tob: from it to the boundaries; vanilla: no order",
         choices=(TO_TARGET, TO_BOUNDARY, VANILLA, NONE),
     )
     spa_width: int = size_option(700, "width of each direction of the rescan (see --spa)")
@@ -41,9 +40,7 @@ class SpaDpOptions(WordOptions):
     dropout: float = dropout_option(0.3, "dropout of words, of layers of the scan and of rescans")
     word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
     tags_read_words: bool = option(
-        False,
-        "predict tags, lemmas and features from the input vectors of words, too, not only from scan and rescan: more "
-        "accurate with few training sentences",
+        False, "predict tags, lemmas and features from the input vectors of words, too, not only from the scan"
     )
 
     def contradictions(self) -> str | None:

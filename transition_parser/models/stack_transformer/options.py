@@ -25,9 +25,7 @@ class StackTransformerOptions(WordOptions):
     activation_dropout: float = dropout_option(0.0, "dropout inside feed-forward")
     word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
     action_dropout: float = dropout_option(0.0, "dropout of whole actions of the history")
-    share_decoder_input_output_embed: bool = option(
-        False, "share one embedding for the actions read and the actions predicted"
-    )
+    share_decoder_input_output_embed: bool = option(False, "one embedding for the actions read and predicted")
     encoder_local_layers: int = layers_option(
         0, "convolutions over three words each, before the encoder's attention layers", least=0
     )
@@ -38,14 +36,9 @@ class StackTransformerOptions(WordOptions):
         "words that stack and buffer heads see; all: the whole stack or buffer; top2: its top two words",
         choices=("all", "top2"),
     )
-    state_positions: bool = option(
-        False, "add embeddings of the rank in stack or buffer to the keys of stack and buffer heads"
-    )
-    state_position_ranks: int = option(
-        31,
-        "with --state-positions: the number of ranks with an embedding of their own; the ranks below share one",
-        least=1,
-        most=1024,
+    state_positions: bool = option(False, "add embeddings of the rank in stack or buffer to the keys of their heads")
+    state_position_ranks: int = size_option(
+        31, "with --state-positions: ranks with an embedding of their own; the ranks below share one", most=1024
     )
     state_position_kind: str = option(
         "learned",
@@ -54,14 +47,10 @@ class StackTransformerOptions(WordOptions):
     )
     predict_shift_words: bool = option(
         False,
-        "with labelled SHIFT: train the model to predict the word of SHIFT, too (the paper's multi-task); "
-        "otherwise only the SHIFT of the right word competes",
+        "with labelled SHIFT: train the model to predict the word of SHIFT, too (the paper's multi-task)",
     )
-
     lexical_prior: bool = option(
-        False,
-        "AMR: the scores of the actions that name nodes also depend on how often each action named the same words in "
-        "training",
+        False, "AMR: scores of the actions that name nodes also depend on how often they named the same words"
     )
 
     def contradictions(self) -> str | None:

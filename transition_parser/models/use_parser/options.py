@@ -35,10 +35,7 @@ class UseOptions(WordOptions):
     marker_width: int = size_option(100, "width of the markers of time steps and structures")
     marker_steps: int = size_option(256, "time steps that have markers of their own", most=FARTHEST)
     indicator_bound: int = size_option(
-        64,
-        "largest position in a structure, and largest number of steps since a word left it, that has an indicator "
-        "(learned vector) of its own",
-        most=FARTHEST,
+        64, "largest position in a structure, and number of steps since, with an indicator of its own", most=FARTHEST
     )
     stack_heads: int = size_option(2, "heads that see the stack", least=0)
     buffer_heads: int = size_option(2, "heads that see the buffer", least=0)
