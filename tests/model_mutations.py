@@ -15,6 +15,8 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
+from tests.mutations import mutated_bytes
+
 VALUES: list[Any] = [
     None, True, False, 0, -1, 1, 3, 64, 10**7, 10**30, 0.5, -0.5, 1.0, float("nan"), float("inf"), "", "x", "all",
     "amr", "arc-eager", "../../x", "\0", "é\n", [], {}, [[]], ["x"], {"x": 1},
@@ -24,30 +26,16 @@ VALUES: list[Any] = [
 def mutate(folder: Path, random: Random) -> str:
     """Damages one file of an exported folder, and says how."""
     file = random.choice(sorted(path for path in folder.iterdir() if path.name != "README.md"))
-    own = {".txt": lines, ".json": json_value, ".safetensors": tensors}.get(file.suffix, flipped)
-    change = random.choice([own, own, own, own, flipped, cut, put_aside])
+    own = {".json": json_value, ".safetensors": tensors}.get(file.suffix, changed_bytes)
+    change = random.choice([own, own, own, own, changed_bytes, changed_bytes, put_aside])
     return f"{change.__name__} {file.name}: {change(file, random)}"
 
 
-def flipped(file: Path, random: Random) -> str:
-    """Some bits."""
-    content = bytearray(file.read_bytes())
-    spots = [random.randrange(len(content)) for _ in range(random.choice([1, 1, 3, 20]))]
-    for spot in spots:
-        content[spot] ^= 1 << random.randrange(8)
-    file.write_bytes(content)
-    return f"bits of the bytes {spots}"
-
-
-def cut(file: Path, random: Random) -> str:
-    """Truncated, or without or with twice a part."""
-    content = file.read_bytes()
-    start, end = sorted(random.choices(range(len(content) + 1), k=2))
-    changed = random.choice(
-        [content[:start], content[:start] + content[end:], content[:end] + content[start:], content + b"\n", b""]
-    )
-    file.write_bytes(changed)
-    return f"{len(content)} bytes, then {len(changed)}, by {start}:{end}"
+def changed_bytes(file: Path, random: Random) -> str:
+    """Some bytes, tokens or lines."""
+    before = file.read_bytes()
+    file.write_bytes(mutated_bytes(before, random))
+    return f"{len(before)} bytes, then {file.stat().st_size}"
 
 
 def put_aside(file: Path, random: Random) -> str:
@@ -62,32 +50,6 @@ def put_aside(file: Path, random: Random) -> str:
     elif kind == "other file":
         shutil.copy(other, file)
     return kind
-
-
-def lines(file: Path, random: Random) -> str:
-    """The lines of a dictionary, or of a list of words, which have no counts."""
-    text = file.read_text(encoding="utf-8").split("\n")[:-1]
-    at, other = (random.randrange(len(text)) for _ in range(2))
-    symbol, _, count = text[at].rpartition(" ")
-    changed: dict[str, list[str]] = {
-        "without": [],
-        "twice": [text[at], text[at]],
-        "blank": ["", text[at]],
-        "of another": [text[other]],
-        "no count": [symbol],
-        "no symbol": [f" {count}"],
-        "count": [f"{symbol} {random.choice(['x', '-1', '1.5', '1e3', '9' * 5000, ''])}"],
-        "symbol": [f"{symbol}x {count}"],
-        "overwrite": [text[at], f"{text[at]} #fairseq:overwrite"],
-        "special": [f"<s> {count}"],
-        "spaces": [f"{symbol}  {count} "],
-        "latin-1": [text[at], "\udce9 1"],
-        "action": [text[at], random.choice(["madeupword0009 0", "LEFT-ARC(x) 0"])],
-    }
-    kind = random.choice([*changed])
-    text[at : at + 1] = changed[kind]
-    file.write_text("".join(f"{line}\n" for line in text), encoding="utf-8", errors="surrogateescape")
-    return f"line {at + 1} {kind}"
 
 
 def json_value(file: Path, random: Random) -> str:

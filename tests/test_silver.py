@@ -93,14 +93,6 @@ def test_graphs_that_agree_too_little_or_have_an_unwanted_concept_are_left_out(t
     assert not (tmp_path / "b.amr").exists()
 
 
-def test_a_word_with_too_many_concepts_leaves_its_sentence_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(silver, "MOST_OF_ONE_WORD", 1)
-    made = make_bank(str(tmp_path / "a.amr"), sources("a"), [FakeParser()])
-    assert made.kept == 1
-    with pytest.raises(InputError, match="no sentence is left"):
-        make_bank(str(tmp_path / "b.amr"), sources("a"), [FakeParser(only_second=True)])
-
-
 @pytest.mark.parametrize(
     ("date", "is_odd"),
     [

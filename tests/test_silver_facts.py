@@ -57,19 +57,6 @@ def test_a_predicate_is_a_node_and_an_argument_an_edge_to_its_head():
     )
 
 
-def test_other_labels_and_other_rolesets_give_nothing():
-    some = predicate(2, "want.01", ARGM_TMP=(0, 1), C_ARG1=(3, 4), R_ARG0=(0, 1), ARGA=(0, 1))
-    assert found(BOYS, some)["edges"] == {}
-    assert found(BOYS, some, without=("want.01",)) == {}
-
-
-def test_a_word_with_two_rolesets_gives_none_of_them():
-    for number in (2, 3):
-        rolesets = [f"want.0{i}" for i in range(number)]
-        facts, left_out = facts_of(BOYS, [predicate(2, roleset) for roleset in rolesets], set(rolesets))
-        assert facts is None and left_out["predicate of a word with two rolesets"] == number
-
-
 LIGHT = predicate(2, "make.LV", ARGM_PRR=(4, 4))
 
 

@@ -11,14 +11,13 @@ import pytest
 import torch
 
 from tests.conftest import ROOT
-from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Sentence, parse_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.alternatives import ranked
 from transition_parser.parsing.parses import Parse
 
 sys.path.insert(0, str(ROOT / "run"))
-from silver_trees import consensus_of_trees, distinct, make_treebank, sentences_of, silver_trees, with_id, written
+from silver_trees import consensus_of_trees, distinct, sentences_of, silver_trees, with_id, written
 
 CHAIN = DependencyTree((0, 1, 2), ("root", "obj", "nmod"))
 FLAT = DependencyTree((0, 1, 1), ("root", "obj", "nmod"))
@@ -88,13 +87,6 @@ def test_an_alternative_keeps_the_id_of_its_sentence():
     assert parse.tree == FLAT and parse.place.rank == 2
     (read,) = parse_conllu(written(parse, agreement).encode().splitlines(True))
     assert read.comments == ("# sent_id = one", "# agreement = 0.5000")
-
-
-def test_trees_that_agree_too_little_are_left_out(tmp_path):
-    sentences = [with_id(("a", "b", "c"), name) for name in "ab"]
-    with pytest.raises(InputError, match="no sentence is left"):
-        make_treebank(str(tmp_path / "t.conllu"), sentences, [FakeParser(OTHER), FakeParser(FLAT)], least=0.1)
-    assert not list(tmp_path.iterdir())
 
 
 def test_sentences_come_from_treebanks_and_amr_banks(tmp_path: Path):

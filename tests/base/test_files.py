@@ -89,15 +89,6 @@ def test_a_signal_that_the_shell_ignores_is_ignored(folder):
     assert running.returncode == 0 and '"entries": 6000' in printed and names(folder / "out") == ["all.amr"]
 
 
-def test_importing_installs_no_handler():
-    code = (
-        "import signal; before = [signal.getsignal(n) for n in signal.valid_signals()]\n"
-        "import transition_parser.cli.main\n"
-        "assert before == [signal.getsignal(n) for n in signal.valid_signals()]"
-    )
-    subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, check=True)
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -121,16 +112,6 @@ def test_a_full_disk_is_said_of_the_output(folder, command):
     written = next(word for word in words if word.startswith(str(out)))
     assert done.stderr.startswith(f"transition-parser: error: {written}")
     assert done.stderr.endswith("File too large\n") and done.stderr.count("\n") == 1
-
-
-def test_a_full_disk_of_a_training_is_said_of_its_folder(folder):
-    (folder / "in" / "train.conllu").write_text(SAMPLE.read_text())
-    (folder / "in" / "dev.conllu").write_text(SAMPLE.read_text())
-    done = subprocess.run(
-        program("train", folder / "in", "-o", folder / "out" / "x"), env=ENVIRONMENT, capture_output=True, text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (6000, resource.RLIM_INFINITY)),
-    )  # fmt: skip
-    assert done.returncode == 2 and f"error: {folder / 'out' / 'x'}" in done.stderr and "File too" in done.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
@@ -159,17 +140,6 @@ def test_streams_of_any_encoding_take_help_and_errors(command):
     streams = {**ENVIRONMENT, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run(program(command, "--help"), env=streams, capture_output=True, text=True)
     assert (done.returncode, "Traceback" in done.stderr) == (2 if command == "nothing…" else 0, False), done.stderr
-
-
-def test_errors_of_reading_are_not_said_of_the_output(tmp_path):
-    path = tmp_path / "a"
-    for error in (OSError(errno.EIO, "Input/output error"), FileNotFoundError(errno.ENOENT, "No such file", "b")):
-        with pytest.raises(OSError) as caught, replacing(path):
-            raise error
-        assert caught.value is error
-    with pytest.raises(OSError) as caught, replacing(path):
-        raise OSError(errno.ENOSPC, "No space left on device")
-    assert caught.value.filename == str(path) and names(tmp_path) == []
 
 
 def test_a_temporary_name_is_not_shown(tmp_path):

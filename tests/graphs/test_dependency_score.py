@@ -88,13 +88,6 @@ def chain(*forms: str) -> str:
     return " / ".join(f"{i} {form} {i - 1} {'dep' if i > 1 else 'root'}" for i, form in enumerate(forms, 1))
 
 
-def test_gold_decides_about_the_length_of_sentences():
-    """Else none of the 12 words of the system would be in the sentence of 12 words that gold has, but 11 right ones."""
-    words = [f"w{i}" for i in range(1, 13)]
-    comparison = Comparison(sentences(chain(*words)), sentences(chain(*words[:6]), chain(*words[6:])))
-    assert comparison.by_length() == {"11-20": Score(12, 12, 11)}
-
-
 def test_gold_decides_about_the_length_of_arcs_whose_words_are_aligned():
     """The arcs from e to ab and from ab to f are longer in the system's words, where cd is two words."""
     gold = ["1 ab 3 nsubj / 2 cd 1 obj / 3 e 0 root / 4 f 1 dep"]
@@ -149,14 +142,6 @@ def test_the_same_segmentation():
     assert Comparison(sentences(*gold), sentences(*gold)).same_segmentation
 
 
-def test_a_sentence_too_many():
-    """Gold has 1 sentence of 4 words; the system 2, and the words are the same: P 0/2, R 0/1."""
-    system = ["1 She 2 nsubj / 2 ran 0 root", "1 home 0 root / 2 . 1 punct"]
-    assert segmentation_f1(GOLD, system)["sentences_f1"] == 0.0
-    three = ["1 b 0 root", *GOLD], ["1 b 0 root", *system]
-    assert segmentation_f1(*three)["sentences_f1"] == 40.0  # 1 of 2 and 1 of 3
-
-
 def test_a_range_is_one_token_and_its_words_are_aligned_by_their_forms():
     """gold: don't = do + n't, go; the system: do | n't | go. Tokens: go alone, of 2 and 3. Words: all three."""
     gold = ["1-2 don't / 1 do 3 aux / 2 n't 3 advmod / 3 go 0 root"]
@@ -185,18 +170,6 @@ def test_other_characters_are_refused_with_their_place():
     shorter = read(system.split("# sent_id = t")[0], "s.conllu")
     with pytest.raises(InputError, match=r"^s.conllu:2: sentence s: .* has 'bc', the system has ''"):
         Comparison(read(gold, "g.conllu"), shorter)
-
-
-def test_xpos_and_features_are_scored_where_both_files_have_them():
-    def read(xpos: str, feats: str) -> list[Sentence]:
-        return [Sentence((Row("1", "a", "_", "_", xpos, feats, "0", "root"),))]
-
-    gold = read("NN", "Case=Nom|Style=Coll|Number=Sing")
-    scores = Comparison(gold, read("NN", "Number=Sing|Case=Nom")).scores()
-    assert (scores["xpos"].f1, scores["ufeats"].f1) == (100.0, 100.0)  # universal features, in any order
-    scores = Comparison(gold, read("NP", "Number=Sing")).scores()
-    assert (scores["xpos"].f1, scores["ufeats"].f1) == (0.0, 0.0)
-    assert not {"xpos", "ufeats"} & Comparison(gold, read("_", "_")).scores().keys()
 
 
 @pytest.mark.parametrize(

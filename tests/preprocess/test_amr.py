@@ -179,15 +179,6 @@ def test_frames_name_what_training_has_not_seen(tmp_path):
     assert system.replay(system.read(["They", "sold"]), sold).labels == ("they", "sell-01")
 
 
-def test_without_frames_the_files_are_those_of_older_versions(tmp_path):
-    train = bank(tmp_path / "train.amr", CATS)
-    preprocess_amr({"train": [train], "valid": [train]}, tmp_path / "data", AmrOptions(300, frames=False))
-    assert "COPY_SENSE01" in lines(tmp_path / "data" / "train.act")[0]
-    assert "frames" not in json.loads((tmp_path / "data" / "parser.json").read_text(encoding="utf-8"))
-    assert "FRAME" not in (tmp_path / "data" / "lexicon.json").read_text(encoding="utf-8")
-    assert ParserConfig.load(tmp_path / "data").transition_system().frames is None
-
-
 def test_only_training_fills_the_lexicon(tmp_path):
     train = bank(tmp_path / "train.amr", CATS)
     valid = bank(tmp_path / "valid.amr", "# ::id v\n# ::tok a b\n(z / zebra~0 :topic (y / yak~1))\n")
@@ -217,16 +208,6 @@ def test_a_graph_that_is_too_large_stops_it(tmp_path):
     train = bank(tmp_path / "train.amr", CATS, large)
     with pytest.raises(InputError, match=r"sentence large: the graph needs 12 nodes, but a sentence of 1 words"):
         preprocess_amr({"train": [train]}, tmp_path / "data", SMALL)
-
-
-def test_nothing_that_can_be_used(tmp_path):
-    splits = {"train": [bank(tmp_path / "train.amr", BROKEN)]}
-    with pytest.raises(InputError, match=r"train\.amr: the file holds no AMR that can be used"):
-        preprocess_amr(splits, tmp_path / "data", AmrOptions(300, skip_bad=True))
-    splits = {"train": [bank(tmp_path / "train.amr", LOOP)]}
-    with pytest.raises(InputError, match=r"no AMR that can be used"):
-        preprocess_amr(splits, tmp_path / "data", AmrOptions(300, skip_bad=True))
-    assert not (tmp_path / "data").exists()
 
 
 def test_words_that_the_network_sees_in_another_spelling(tmp_path):

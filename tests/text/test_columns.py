@@ -27,7 +27,6 @@ from transition_parser.text.columns import (
     KNOWN,
     Column,
     Columns,
-    labels_of,
     present,
     read_annotations,
     seen_with_tags,
@@ -81,12 +80,6 @@ SENTENCES = [
 ]
 
 
-def test_labels_of_columns():
-    assert [*labels_of("xpos", SENTENCES)] == ["NN", "NN", "VB", "X"]
-    assert [*labels_of("feats", SENTENCES)] == ["Number=Sing", "Case=Nom", "Number=Sing", "Typo=Yes"]
-    assert KNOWN["feats"].values(SENTENCES[0]) == ["Number=Sing|Case=Nom", "|"]  # known to have none
-
-
 def test_columns_that_are_there():
     assert present(SENTENCES, ["upos", "lemma", "feats"]) == ["upos", "feats"]
     assert present([sentence(("_", "_", "_"))], ["upos", "xpos", "feats"]) == []
@@ -101,12 +94,6 @@ def test_labels_seen_with_tags():
     }
     del columns["upos"]
     assert seen_with_tags(SENTENCES, columns) == {}
-
-
-def test_a_file_of_labels_seen_with_tags(tmp_path):
-    seen = {"feats": {"NOUN": ["Case=Nom"], "VERB": []}}
-    Columns({"upos": ("NOUN", "VERB"), "feats": ("Case=Nom", "Case=Acc")}, seen=seen).save(tmp_path)
-    assert Columns.load(tmp_path).seen == seen
 
 
 @pytest.mark.parametrize(

@@ -60,15 +60,6 @@ def test_stretches_change_nothing(text, stretch, longest):
     assert sentences(text, stretch, longest) == sentences(text, longest=longest)
 
 
-@given(text=TEXTS, stretch=STRETCHES)
-def test_tokens_of_one_sentence_do_not_depend_on_stretches(text, stretch):
-    whole = [*SEGMENTER.tokens(text)]
-    assert "".join(shown(token.form) for token in whole) == shown(text)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LearnedSegmenter, "stretch", stretch)
-        assert [*SEGMENTER.tokens(text)] == whole
-
-
 @given(
     words=st.lists(st.text("ab.", min_size=1, max_size=4), max_size=20), space=st.sampled_from(["  ", "\n", "\t \r"])
 )
@@ -91,11 +82,6 @@ def test_paragraphs_are_divided_apart(paragraphs):
     apart = [sentence for paragraph in paragraphs for sentence in sentences(paragraph)]
     assert [sentence.text for sentence in found] == [sentence.text for sentence in apart]
     assert [sentence.opens_paragraph for sentence in found] == [sentence.opens_paragraph for sentence in apart]
-
-
-@pytest.mark.parametrize("text", ["", " ", "\n\t \u3000", "\x1c\x1f\x85"])
-def test_white_space_has_no_sentences(text):
-    assert not sentences(text) and not list(SEGMENTER.tokens(text))
 
 
 @pytest.mark.parametrize("line", ["Go now. Stop that!", "3 " * 20_000, "a" * 20_000])
@@ -182,13 +168,3 @@ KNOWN = MultiWords.of_examples(
 )
 def test_words_of_a_form(form, words):
     assert " ".join(KNOWN.words(form)) == words
-
-
-def test_a_form_with_a_blank_is_known_with_any_blank():
-    known = MultiWords.of_examples([("20 000", ("20", "000"))])
-    assert known.words("20\u00a0000") == ("20", "000")
-
-
-def test_the_same_examples_in_another_order_give_the_same_words():
-    examples = [("a", ("b", "c")), ("a", ("c", "b")), ("ab", ("a", "b"))]
-    assert MultiWords.of_examples(examples) == MultiWords.of_examples(examples[::-1])
