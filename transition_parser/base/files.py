@@ -185,7 +185,8 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
                     if (dest / file.name).is_dir():
                         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(dest / file.name))
                 for file in [*chain.from_iterable(map(dest.glob, stale))]:
-                    file.unlink()
+                    if not file.is_dir():
+                        file.unlink()
                 for file in sorted(temporary.iterdir()):
                     file.replace(dest / file.name)
             else:
