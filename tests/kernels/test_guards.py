@@ -4,166 +4,274 @@ from __future__ import annotations
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.kernels.test_encoders import indicated_case
-from transition_parser.kernels import encoders, loader
+from transition_parser.base.errors import NotFiniteError
+from transition_parser.kernels import encoders, loader, trees
+from transition_parser.states.machine import columns_of_situations, effects_table
+from transition_parser.states.table import ActionClass
 
 pytestmark = pytest.mark.skipif(loader.library() is None, reason="there are no kernels here")
-NAN, INFINITE = float("nan"), float("inf")
+NAN, INFINITE, CPU = float("nan"), float("inf"), torch.device("cpu")
+ROWS, WIDTH = 2, 6
+ACTIONS = [ActionClass.NEVER, ActionClass.SHIFT, ActionClass.LEFT_ARC, ActionClass.RIGHT_ARC]
+PUSH, ARC = [0, 0, 0, 3, 1, 0, 0, 0], [1, 3, 1, 0, 0, 0, 0, 0]  # the front goes to the stack; the front heads the top
 
 
 def longs(*numbers) -> torch.Tensor:
     return torch.tensor(numbers)
 
 
-def indicated_attention(**changed) -> None:
-    torch.manual_seed(1)
-    encoders.indicated_attention(**{**indicated_case(2, 32, True), **changed})
+def ints(*numbers) -> torch.Tensor:
+    return torch.tensor(numbers, dtype=torch.int32)
 
 
+def lost_case(system: str = "arc-standard") -> dict:
+    """Two rows of 4 words: 0 ← 1 ← 2 → 3, of which 3 is in the buffer, and 0, 1 and 2 on the stack."""
+    numbers = torch.arange(WIDTH).repeat(ROWS, 1)
+    return {
+        **{"loss": system.removesuffix("-swap"), "effects": effects_table(system, CPU)[ACTIONS]},
+        **{"root": longs(4, 4), "stack": numbers.clone(), "depth": longs(3, 3)},
+        **{"buffer": (numbers - 4).abs(), "buffer_size": longs(2, 2), "arcs": None},
+        **{"words": longs(*[[4, 2, 1, 3]] * ROWS), "heads": longs(*[[1, 2, 4, 2, 4, 4]] * ROWS), "rank": None},
+    }
+
+
+def lost(name: str, index: tuple[int, ...], value: int) -> dict:
+    tensor = lost_case()[name].clone()
+    tensor[index] = value
+    return {name: tensor}
+
+
+def search_trees(column, effects, legal, **others) -> trees.FoundDerivations:
+    return trees.search_trees(**others, machine=trees.TreeMachine(column, effects, legal, 0))
+
+
+def search_case() -> dict:
+    """Sentences of 2 words and of 1 word, 4 actions of arc-hybrid and `</s>`."""
+    return {
+        **{"column": longs(1, 2, 4, 5, 6), "effects": effects_table("arc-hybrid", CPU)},
+        **{"legal": columns_of_situations("arc-hybrid", CPU), "words": torch.randn(2, 3, 3, 32)},
+        **{"bias": torch.randn(32), "output": torch.nn.Linear(32, 5), "ranks": (2, 1, -1)},
+        **{"lengths": longs(2, 1), "beam": 2, "most": 5},
+    }
+
+
+def replay_case() -> dict:
+    """SHIFT, and an arc from the root: 3 tokens, 2 columns, 1 word."""
+    return {
+        **{"token": longs(1, 2), "log_prob": torch.zeros(2, dtype=torch.double), "words": 1, "column": longs(0, 0, 1)},
+        **{"relation": longs(0, 0, 5), "effects": longs(PUSH, ARC), "attach": torch.zeros(256, dtype=torch.long)},
+    }
+
+
+def attention_case() -> dict:
+    return {
+        **{"query": torch.randn(9, 64), "keys": torch.randn(9, 64), "values": torch.randn(9, 64), "heads": 2},
+        **{"first": ints(0, 4), "lengths": ints(4, 5), "longest": 5},
+    }
+
+
+def letters_case() -> dict:
+    return {
+        **{"letters": longs([1, 2, 0], [0, 0, 0]), "sizes": [2, 3]},
+        **{"tables": torch.zeros(5, 4, 64), "biases": torch.zeros(2, 64)},
+    }
+
+
+KERNELS = {
+    "indicated_attention": (encoders.indicated_attention, lambda: indicated_case(2, 32, True)),
+    "add_and_normalise": (
+        encoders.add_and_normalise,
+        lambda: {"x": torch.randn(5, 64), "added": torch.randn(5, 64), "norm": torch.nn.LayerNorm(64)},
+    ),
+    "self_attention": (encoders.self_attention, attention_case),
+    "gated_step": (
+        encoders.gated_step,
+        lambda: {"found": torch.randn(2, 6, 64), "recurrent": torch.randn(2, 6, 192), "words": torch.randn(2, 3, 192)},
+    ),
+    "letter_maxima": (encoders.letter_maxima, letters_case),
+    "lost_arcs": (trees.lost_arcs, lost_case),
+    "search_trees": (search_trees, search_case),
+    "replay_derivation": (trees.replay_derivation, replay_case),
+}
 ITEM, INDEX = torch.zeros(5, 9, dtype=torch.long), torch.zeros(9, dtype=torch.long)
-
-
-@pytest.mark.parametrize(
-    ("changed", "problem"),
-    [
+WRONG = {
+    "indicated_attention": [
         ({"query": torch.randn(2, 5, 32).double()}, "query must be"),
-        ({"query": torch.randn(2, 5, 48)}, "query must be"),
         ({"query": torch.randn(2, 1, 5, 32)}, "query must be"),
         ({"query": torch.full((2, 5, 32), NAN)}, "not finite"),
-        ({"keys": torch.randn(2, 1, 30, 32).bfloat16()}, "keys must be"),
         ({"keys": torch.full((2, 1, 30, 32), INFINITE)}, "not finite"),
-        ({"values": torch.randn(2, 1, 29, 32)}, "values must be"),
         ({"item": None}, "index must be"),
-        ({"item": ITEM[:2]}, "item must be"),
-        ({"item": ITEM.int()}, "item must be"),
         ({"item": ITEM + 30}, "item: beyond"),
         ({"item": ITEM - 1}, "item: beyond"),
         ({"key_indicators": torch.randn(2, 7, 32).double()}, "indicators of keys and of values must be"),
-        ({"value_indicators": torch.randn(2, 6, 32)}, "indicators of keys and of values must be"),
         ({"index": INDEX.int()}, "index must be"),
         ({"index": INDEX[:8]}, "index must be"),
-        ({"index": INDEX[None, None, None]}, "index must be"),
         ({"index": INDEX + 7}, "index: beyond"),
         ({"index": INDEX - 1}, "index: beyond"),
-        ({"unseen": torch.zeros(5, 9)}, "unseen must be"),
         ({"unseen": torch.zeros(4, 9, dtype=torch.bool)}, "unseen must be"),
     ],
-)
-def test_indicated_attention(changed, problem):
-    with pytest.raises(ValueError, match=problem):
-        indicated_attention(**changed)
-
-
-@pytest.mark.parametrize(
-    ("changed", "problem"),
-    [
-        ({"x": torch.randn(5, 64).double()}, "x must be"),
+    "add_and_normalise": [
         ({"x": torch.randn(5, 48)}, "x must be"),
-        ({"x": torch.randn(64, 5).t()}, "x must be"),
-        ({"added": torch.randn(4, 64)}, "added must be"),
         ({"norm": torch.nn.LayerNorm(96)}, "weight must be"),
-        ({"norm": torch.nn.LayerNorm(64).bfloat16()}, "weight must be"),
-        ({"norm": torch.nn.LayerNorm(64, elementwise_affine=False)}, "weight and a bias"),
         ({"norm": torch.nn.LayerNorm(64, bias=False)}, "weight and a bias"),
     ],
-)
-def test_add_and_normalise(changed, problem):
-    good = {"x": torch.randn(5, 64), "added": torch.randn(5, 64), "norm": torch.nn.LayerNorm(64)}
-    with pytest.raises(ValueError, match=problem), torch.no_grad():
-        encoders.add_and_normalise(**{**good, **changed})
-
-
-@pytest.mark.parametrize(
-    ("changed", "problem"),
-    [
-        ({"query": torch.randn(9, 64).double()}, "query must be"),
+    "self_attention": [
         ({"query": torch.randn(3, 3, 64)}, "query must be"),
         ({"heads": 3}, "query must be"),
-        ({"heads": 4}, "query must be"),
-        ({"query": torch.randn(64, 9).t()}, "query must be"),
         ({"keys": torch.randn(8, 64)}, "keys must be"),
-        ({"keys": torch.randn(9, 64).bfloat16()}, "keys must be"),
-        ({"values": torch.randn(9, 128)}, "values must be"),
         ({"values": torch.randn(9, 128)[:, ::2]}, "values must be"),
         ({"values": torch.randn(64).expand(9, 64)}, "values must be"),
-        ({"lengths": torch.tensor([4, 6], dtype=torch.int32)}, "first or lengths"),
-        ({"lengths": torch.tensor([4, 3], dtype=torch.int32), "longest": 3}, "first or lengths"),
-        ({"lengths": torch.tensor([4, -1], dtype=torch.int32)}, "first or lengths"),
-        ({"lengths": longs(4, 5)}, "lengths must be"),
-        ({"first": torch.tensor([-1, 4], dtype=torch.int32)}, "first or lengths"),
-        ({"first": torch.tensor([0, 10], dtype=torch.int32)}, "first or lengths"),
-        ({"first": torch.tensor([0], dtype=torch.int32)}, "lengths must be"),
+        ({"lengths": ints(4, 6)}, "first or lengths"),
+        ({"lengths": ints(4, 3), "longest": 3}, "first or lengths"),
+        ({"lengths": ints(4, -1)}, "first or lengths"),
+        ({"first": ints(-1, 4)}, "first or lengths"),
+        ({"first": ints(0, 10)}, "first or lengths"),
         ({"query": torch.full((9, 64), NAN)}, "not finite"),
-        ({"keys": torch.full((9, 64), INFINITE)}, "not finite"),
     ],
-)
-def test_self_attention_of_sentences(changed, problem):
-    good = {"query": torch.randn(9, 64), "keys": torch.randn(9, 64), "values": torch.randn(9, 64), "heads": 2,
-            "first": torch.tensor([0, 4], dtype=torch.int32), "lengths": torch.tensor([4, 5], dtype=torch.int32),
-            "longest": 5}  # fmt: skip
-    assert encoders.self_attention(**good).shape == (9, 64)
-    with pytest.raises(ValueError, match=problem):
-        encoders.self_attention(**{**good, **changed})
-
-
-@pytest.mark.parametrize(
-    ("changed", "problem"),
-    [
-        ({"found": torch.randn(2, 6, 64).double()}, "found must be"),
-        ({"found": torch.randn(2, 6, 48)}, "found must be"),
+    "gated_step": [
         ({"found": torch.randn(12, 64)}, "found must be"),
         ({"found": torch.randn(2, 64, 6).transpose(1, 2)}, "found must be"),
-        ({"recurrent": torch.randn(2, 6, 128)}, "recurrent must be"),
-        ({"recurrent": torch.randn(2, 6, 192).bfloat16()}, "recurrent must be"),
         ({"recurrent": torch.randn(2, 7, 192)[:, 1:]}, "recurrent must be"),
         ({"words": torch.randn(2, 4, 192)}, "6 a multiple of M"),
         ({"words": torch.randn(2, 0, 192)}, "6 a multiple of M"),
-        ({"words": torch.randn(192)}, "words must be"),
         ({"words": torch.randn(6, 192)}, "words must be"),
-        ({"found": torch.full((2, 6, 64), NAN)}, "not finite"),
-        ({"words": torch.randn(1, 3, 192)}, "words must be"),
-        ({"words": torch.randn(2, 3, 64)}, "words must be"),
         ({"words": torch.randn(3, 2, 192).transpose(0, 1)}, "words must be"),
-        ({"words": torch.full((2, 3, 192), NAN)}, "not finite"),
+        ({"found": torch.full((2, 6, 64), NAN)}, "not finite"),
         ({"recurrent": torch.full((2, 6, 192), -INFINITE)}, "not finite"),
     ],
-)
-def test_a_step_of_gated_passes(changed, problem):
-    good = {"found": torch.randn(2, 6, 64), "recurrent": torch.randn(2, 6, 192), "words": torch.randn(2, 3, 192)}
-    with pytest.raises(ValueError, match=problem):
-        encoders.gated_step(**{**good, **changed})
-
-
-def test_words_of_one_pass_are_not_read_as_those_of_two():
-    """Their shape is that of the words of one pass."""
-    with pytest.raises(ValueError, match="words must be"):
-        encoders.gated_step(torch.randn(2, 192, 64), torch.randn(2, 192, 192), torch.randn(192, 192))
-
-
-LETTERS = {
-    "letters": torch.tensor([[1, 2, 0], [0, 0, 0]]),
-    "sizes": [2, 3],
-    "tables": torch.zeros(5, 4, 64),
-    "biases": torch.zeros(2, 64),
+    "letter_maxima": [
+        ({"letters": longs([1, 4, 0])}, "letters: beyond the symbols"),
+        ({"letters": longs([-1, 4, 0])}, "letters: beyond the symbols"),
+        ({"letters": torch.zeros(2, 65, dtype=torch.long)}, "L from 1 to 64"),
+        ({"sizes": [5]}, "a size for each of 2 windows"),
+        ({"sizes": [0, 5]}, "a size for each of 2 windows"),
+        ({"sizes": [3, 3]}, "tables must be torch.float32, .6, 4, 64."),
+    ],
+    "lost_arcs": [
+        ({"loss": "amr"}, "it is amr"),
+        ({"stack": torch.zeros(ROWS, 1, dtype=torch.long)}, "room for a word"),
+        ({"rank": torch.zeros(WIDTH, ROWS, dtype=torch.long).t()}, "rank must be"),
+        (lost("effects", (1, 0), 4), "no such number"),
+        (lost("effects", (1, 1), -1), "no such number"),
+        (lost("effects", (1, 3), 4), "no such number"),
+        (lost("effects", (1, 2), -1), "no such number"),
+        (lost("root", (1,), 0), "root: not behind a word"),
+        (lost("root", (1,), WIDTH), "root: not behind a word"),
+        (lost("depth", (1,), WIDTH + 1), "beyond the width"),
+        (lost("buffer_size", (1,), -1), "beyond the width"),
+        (lost("stack", (1, 0), WIDTH), "beyond the words"),
+        (lost("buffer", (1, 0), -1), "beyond the words"),
+        (lost("words", (1, 3), WIDTH), "beyond the words"),
+        (lost("heads", (1, 5), -1), "beyond the words"),
+        ({"rank": torch.full((ROWS, WIDTH), WIDTH)}, "beyond the words"),
+    ],
+    "search_trees": [
+        ({"words": torch.randn(2, 2, 3, 32)}, "lengths: beyond"),
+        ({"output": torch.nn.Linear(16, 5), "words": torch.randn(2, 3, 3, 16)}, "32 numbers"),
+        ({"output": torch.nn.Linear(32, 6)}, "column must be"),
+        ({"ranks": (2, 0, -1)}, "ranks: no word"),
+        ({"lengths": longs(2, 3)}, "lengths: beyond"),
+        ({"lengths": longs(2, -1)}, "lengths: beyond"),
+        ({"column": longs(1, 2, 4, 5, 21)}, "column: beyond"),
+        ({"column": longs(1, 2, 4, 5, -1)}, "column: beyond"),
+        ({"effects": torch.full((21, 8), 9)}, "effects: a word"),
+        ({"beam": 0}, "1 or more"),
+        ({"most": 0}, "1 or more"),
+        ({"most": 2}, "search does not end"),
+    ],
+    "replay_derivation": [
+        ({"words": 0}, "words must be 1 or more"),
+        ({"token": longs(1, 3)}, "token: beyond"),
+        ({"token": longs(-1, 2)}, "token: beyond"),
+        ({"column": longs(0, 0, 2)}, "column: beyond"),
+        ({"token": longs(2, 2)}, "beyond the stack or the buffer"),
+        ({"effects": longs(PUSH, [4, *ARC[1:]])}, "effects: "),
+        ({"effects": longs(PUSH, [1, -1, *ARC[2:]])}, "effects: "),
+        ({"effects": longs(PUSH, [0, 0, 0, 4, 0, 0, 0, 0])}, "effects: "),
+        ({"effects": longs(PUSH, [0, 0, 0, 0, 0, 0, 0, 9])}, "effects: "),
+        ({"effects": longs(PUSH, [0, 0, -3, 0, 0, 0, 0, 0])}, "beyond the stack or the buffer"),
+        ({"effects": longs(PUSH, [0, 0, 0, 0, 3, 0, 0, 0])}, "beyond the stack or the buffer"),
+    ],
 }
 
 
 @pytest.mark.parametrize(
-    ("changed", "problem"),
+    ("kernel", "changed", "problem"),
+    [(kernel, changed, problem) for kernel, cases in WRONG.items() for changed, problem in cases],
+)
+def test_wrong_arguments_are_refused(kernel, changed, problem):
+    function, good = KERNELS[kernel]
+    with torch.no_grad():
+        function(**good())
+        with pytest.raises(ValueError, match=problem):
+            function(**{**good(), **changed})
+
+
+@pytest.mark.parametrize(
+    "tensor",
     [
-        ({"letters": torch.tensor([[1, 4, 0]])}, "letters: beyond the symbols"),
-        ({"letters": torch.tensor([[-1, 4, 0]])}, "letters: beyond the symbols"),
-        ({"letters": torch.zeros(2, 65, dtype=torch.long)}, "L from 1 to 64"),
-        ({"letters": torch.zeros(2, 3, dtype=torch.int32)}, "letters must be torch.int64"),
-        ({"sizes": [5]}, "a size for each of 2 windows"),
-        ({"sizes": [0, 5]}, "a size for each of 2 windows"),
-        ({"sizes": [3, 3]}, "tables must be torch.float32, .6, 4, 64."),
-        ({"tables": torch.zeros(5, 4, 60), "biases": torch.zeros(2, 60)}, "a multiple of 64 filters"),
-        ({"tables": torch.zeros(5, 4, 64, dtype=torch.bfloat16)}, "tables must be torch.float32"),
+        torch.zeros(2, 3, dtype=torch.double),
+        torch.zeros(3, 2),
+        torch.zeros(3, 2).t(),
+        torch.zeros(2, 3, device="meta"),
     ],
 )
-def test_letter_maxima_checks_its_arguments(lanes, changed, problem):
-    encoders.letter_maxima(**LETTERS)
+def test_what_is_required(tensor):
+    assert loader.require("x", torch.zeros(2, 3), torch.float, 2, 3) and loader.optional("x", None, torch.float) is None
+    with pytest.raises(ValueError, match=r"x must be torch.float32, \(2, 3\), contiguous, on cpu; it is"):
+        loader.require("x", tensor, torch.float, 2, 3)
+
+
+def test_what_is_right_is_computed():
+    """1 can have one of its arcs alone, so that RIGHT-ARC, which loses the three arcs of 2, costs two."""
+    assert trees.lost_arcs(**lost_case()).t().tolist() == [[0, 0, 0, 2]] * ROWS
+    assert trees.replay_derivation(**replay_case()) == ([1], [5], [0.0])
+    found = search_trees(**search_case())
+    assert found.counts[1] >= 1 and (found.added <= 0).all()
+    for count, steps, actions in zip(found.counts, found.steps, (4, 2), strict=True):
+        assert steps[:count].tolist() == [actions] * int(count)
+
+
+@pytest.mark.parametrize("system", ["arc-hybrid-swap", "arc-standard-swap", "arc-eager", "arc-standard"])
+@given(data=st.data())
+def test_any_numbers_are_read_or_refused(system, data):
+    """Nothing is read beyond the arrays, and nothing runs in circles, whatever is in them."""
+
+    def some(*shape: int, least: int = 0, most: int = WIDTH - 1) -> torch.Tensor:
+        count = torch.Size(shape).numel()
+        return torch.tensor(data.draw(st.lists(st.integers(least, most), min_size=count, max_size=count))).view(shape)
+
+    drawn = {name: some(ROWS, WIDTH) for name in ("stack", "buffer", "heads")}
+    drawn |= {"words": some(ROWS, 4), "root": some(ROWS, least=1)}
+    drawn |= {name: some(ROWS, most=WIDTH) for name in ("depth", "buffer_size")}
+    drawn["rank"] = some(ROWS, WIDTH) if system.endswith("swap") else None
+    drawn["arcs"] = some(ROWS, WIDTH, least=-1) if system == "arc-eager" else None
+    found = trees.lost_arcs(**{**lost_case(system), **drawn})
+    assert found.shape == (len(ACTIONS), ROWS) and (found.abs() <= 4 * WIDTH).all()
+
+
+@pytest.mark.parametrize("number", [NAN, INFINITE, -INFINITE])
+def test_search_trees_needs_finite_scores(number):
+    for changed in ({"words": torch.full((2, 3, 3, 32), number)}, {"bias": torch.full((32,), number)}):
+        with pytest.raises(NotFiniteError):
+            search_trees(**{**search_case(), **changed})
+
+
+@pytest.mark.parametrize(
+    ("heads", "problem"),
+    [
+        (longs([3, 0, 0], [0, 0, 0]), "heads must be"),
+        (longs(3, 0, 4), "head: beyond"),
+        (longs(3, 0, -1), "head: beyond"),
+        (longs(3, 2, 1), "head: no tree"),
+        (longs(3, 3, 1), "head: no tree"),
+        (torch.zeros(0, dtype=torch.long), "head: no tree"),
+    ],
+)
+def test_derive_tree(heads, problem):
     with pytest.raises(ValueError, match=problem):
-        encoders.letter_maxima(**{**LETTERS, **changed})
+        trees.derive_tree(heads)

@@ -118,11 +118,6 @@ def test_the_command_line_refuses_other_values(monkeypatch, tmp_path, variable):
     assert not list(tmp_path.iterdir())
 
 
-def test_importing_loads_no_library():
-    code = "import transition_parser.kernels.loader as k; assert k.library.cache_info().currsize == 0"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
-
-
 @pytest.mark.skipif(not loader.switched_on(), reason="kernels are switched off")
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there may be no compiler")
 def test_the_kernels_are_there():

@@ -85,17 +85,6 @@ def test_each_correct_derivation_of_up_to_four_words_builds_the_tree(name):
                 waiting += following
 
 
-@pytest.mark.parametrize("name", TREE_SYSTEMS)
-@given(data=st.data(), rng=st.randoms(use_true_random=False))
-def test_correct_actions_at_random_build_the_tree(name, data, rng):
-    system = make_system(name)
-    tree = data.draw(trees(max_words=14, projective=system.projective_only))
-    state = system.initial(words(len(tree)))
-    while not system.is_final(state):
-        state = rng.choice(correct(system, state, tree))
-    assert state.heads == tuple(gold_heads(tree))
-
-
 @pytest.mark.parametrize("name", SWAP_SYSTEMS)
 @given(tree=trees(max_words=14), rng=st.randoms(use_true_random=False))
 def test_exploration_never_runs_out_of_actions(name, tree, rng):
@@ -151,41 +140,6 @@ def test_costs_are_those_of_kinds_whatever_the_relations(name):
         assert set(found) == {action.kind for action, _ in legal_steps(plain, state)}
         assert all(costs(other, state, tree) == found for other in others)
         state = rng.choice([after for _, after in legal_steps(plain, state)])
-
-
-def after(name: str, *kinds: Kind) -> tuple[TreeSystem, State]:
-    """The configuration of five words after actions of these kinds."""
-    system = make_system(name)
-    state = system.initial(words(5))
-    for kind in kinds:
-        state = next(s for action, s in legal_steps(system, state) if action.kind is kind)
-    return system, state
-
-
-def test_the_root_takes_what_is_at_the_bottom_of_the_stack():
-    """Each word before it is a dependent of the third one, which hangs from the root."""
-    system, state = after("arc-hybrid", Kind.SHIFT, Kind.SHIFT)
-    tree = DependencyTree((3, 3, 0, 3, 4), ("x", "x", "root", "x", "x"))
-    assert costs(system, state, tree) == {Kind.SHIFT: 3, Kind.LEFT_ARC: 0, Kind.RIGHT_ARC: 1}
-
-
-def test_the_last_word_of_arc_eager_has_to_leave_one_word_without_a_head():
-    """The second word can't have its head, the first, any more, and has to become a dependent of the fourth or the
-    fifth. Both are to depend on the third, which the second has to wait for: one of them is lost, whatever comes. So
-    REDUCE, by which both are, costs one arc alone."""
-    system, state = after("arc-eager", Kind.SHIFT, Kind.SHIFT, Kind.RIGHT_ARC)
-    tree = DependencyTree((0, 1, 2, 3, 3), ("root", "x", "x", "x", "x"))
-    assert costs(system, state, tree) == {Kind.SHIFT: 1, Kind.RIGHT_ARC: 0, Kind.REDUCE: 1}
-
-
-def test_what_is_on_top_becomes_one_tree_first_in_arc_standard():
-    """Of 1 ← 2 ← 3 the first arc is lost where 3 is above 2 and 1: two arcs, each of which could be had alone. Of
-    1 → 2 → 3 none is."""
-    system, state = after("arc-standard", *[Kind.SHIFT] * 3)
-    backwards = DependencyTree((2, 3, 4, 5, 0), ("x", "x", "x", "x", "root"))
-    assert costs(system, state, backwards) == {Kind.SHIFT: 1, Kind.LEFT_ARC: 0, Kind.RIGHT_ARC: 1}
-    chain = DependencyTree((0, 1, 2, 3, 4), ("root", "x", "x", "x", "x"))
-    assert costs(system, state, chain) == {Kind.SHIFT: 0, Kind.LEFT_ARC: 2, Kind.RIGHT_ARC: 1}
 
 
 def test_what_has_no_costs():

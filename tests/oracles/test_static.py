@@ -1,19 +1,17 @@
 """The static oracles: trees come back, alone and over whole files."""
 
-from unittest import mock
-
 import pytest
 from hypothesis import given
 
 from tests.conftest import SAMPLE
-from tests.graphs.test_dependency import chain, components
+from tests.graphs.test_dependency import chain
 from tests.oracles.brute_force import all_trees
 from tests.steps import grows_linearly
 from tests.strategies import trees
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.oracles.static import Coverage, NonProjectiveError, oracle, run_oracle
+from transition_parser.oracles.static import Coverage, oracle, run_oracle
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, Kind, make_system
 
 SWAP_SYSTEMS = [name for name, system in SYSTEMS.items() if name in TREE_SYSTEMS and not system.projective_only]
@@ -50,14 +48,6 @@ def test_all_trees_of_up_to_five_words(name):
             round_trip(name, tree)
 
 
-@pytest.mark.parametrize("name", SWAP_SYSTEMS)
-@given(trees(max_words=16))
-def test_actions_are_those_of_components_by_their_definition(name, tree):
-    actions = round_trip(name, tree)
-    with mock.patch.object(DependencyTree, "projective_components", components):
-        assert actions == round_trip(name, tree)
-
-
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
 def test_a_long_chain_takes_linear_time(name):
     def actions(size: int) -> list:
@@ -87,12 +77,6 @@ def test_swaps_are_lazy():
 def test_three_words_by_hand(name, expected):
     tree = DependencyTree((2, 0, 2), ("x", "root", "x"))
     assert " ".join(map(str, round_trip(name, tree))) == expected
-
-
-def test_what_an_oracle_refuses():
-    crossing = DependencyTree((3, 0, 2), ("x", "root", "x"))
-    with pytest.raises(NonProjectiveError, match="crosses"):
-        list(oracle(make_system("arc-eager"), "abc", crossing))
 
 
 @pytest.mark.parametrize("name", TREE_SYSTEMS)

@@ -149,15 +149,6 @@ def test_what_is_behind_a_sentence_does_not_count(name):
 
 
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
-def test_a_machine_may_have_begun(name):
-    table, gold = make_table(name), DependencyTree((2, 0, 2), ("x", "root", "x"))
-    machine = DependencyMachine(DeviceTable(table), torch.tensor([3]))
-    first = Costs(machine, padded([gold]))
-    machine.apply(torch.tensor([table.tokens.index("SHIFT")]))
-    assert torch.equal(Costs(machine, padded([gold])).now(), first.now())
-
-
-@pytest.mark.parametrize("name", TREE_SYSTEMS)
 def test_on_a_device(name):
     """The host waits for one copy a step."""
     golds = [DependencyTree((2, 0, 2, 3), ("x", "root", "x", "x")), DependencyTree((2, 3, 0), ("x", "x", "root"))]

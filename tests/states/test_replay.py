@@ -53,14 +53,6 @@ def test_the_kernel_replays_the_systems_of_the_models(monkeypatch):
     assert len(taken) == len(TREE_SYSTEMS) - 1
 
 
-def test_without_kernels_states_are_replayed(monkeypatch):
-    monkeypatch.setattr(loader, "library", lambda: None)
-    table = make_table("arc-hybrid")
-    tokens = [table.tokens.index("SHIFT"), table.tokens.index("LEFT-ARC(root)")]
-    tree, sums = replay(table, ["a"], tokens, [-0.5, -0.25])
-    assert tree.heads == (0,) and list(sums) == [-0.25]
-
-
 def test_what_is_no_action_is_an_error(monkeypatch):
     monkeypatch.setattr(loader, "library", lambda: None)
     table = make_table("arc-hybrid")

@@ -305,12 +305,6 @@ def test_whether_sentences_are_tops_is_learned_but_for_slips():
     assert sentences_are_tops([*[top] * 101, below]) and not sentences_are_tops([*[top] * 99, below])
 
 
-def test_nothing_learned_is_nothing_forbidden_that_a_derivation_needs():
-    limits = learned([actions("SHIFT SHIFT SHIFT COPY_LEMMA ROOT CLOSE")])
-    assert (limits.nodes, limits.swaps, limits.span) == (0, 0, 1)
-    assert why_beyond(limits, actions("SHIFT COPY_LEMMA ROOT CLOSE")) is None
-
-
 def test_the_derivations_of_the_sample_bank_are_within_the_defaults_and_within_what_is_learned():
     entries = list(read_bank(SAMPLE_AMR))
     derived = derive(aligned(entries, train_table(entries)), make_system("amr"))
