@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import re
 
 import pytest
@@ -134,14 +133,6 @@ def test_generate_finds_the_scores_of_parse(checkpoint, generated):
     scores = {int(n): float(s) for n, s in re.findall(r"^H-(\d+)\t(\S+)\t", generated, re.M)}
     parses = Parser.load(checkpoint, beam=3, precision="fp32").parse(SAMPLE)
     assert [scores[i] for i in range(len(parses))] == pytest.approx([p.score / math.log(2) for p in parses], abs=1e-3)
-
-
-@pytest.mark.slow
-def test_an_ensemble_generates(data_folder, checkpoint, tmp_path):
-    train(data_folder, tmp_path, "--seed", "2", "--state-positions", updates=4)
-    paths = f"{checkpoint}{os.pathsep}{tmp_path / 'checkpoint_best.pt'}"
-    done = run("fairseq-generate", data_folder, *TASK, "--path", paths, "--beam", "2", "--gen-subset", "test")
-    assert len(re.findall(r"^H-", done.stdout, re.M)) == 64
 
 
 @pytest.mark.slow

@@ -17,7 +17,6 @@ from transition_parser.modules.contract import ActionScores, ParserModel, Search
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tagging import TagHeads
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
-from transition_parser.modules.words import InputReader
 from transition_parser.states.states import States
 from transition_parser.text.columns import Annotations
 
@@ -38,27 +37,24 @@ class EnsembleOut(EncoderOut):
 
 
 class EnsembleInputs:
-    """The word inputs, besides pieces, of each member; None for a member that reads pieces alone."""
+    """The word inputs of members that have inputs besides pieces, by the member's number: "0", "1", …"""
 
-    def __init__(self, members: Sequence[InputReader | None]) -> None:
-        self.members = members
+    def __init__(self, members: Sequence[ParserModel]) -> None:
+        self.members = {str(i): member.inputs for i, member in enumerate(members) if member.inputs is not None}
 
     @property
     def columns(self) -> Collection[str]:
-        return {name for inputs in self.members if inputs is not None for name in inputs.columns}
+        return {name for inputs in self.members.values() for name in inputs.columns}
 
     @property
     def given_columns(self) -> Collection[str]:
-        return {name for inputs in self.members if inputs is not None for name in inputs.given_columns}
+        return {name for inputs in self.members.values() for name in inputs.given_columns}
 
     def __contains__(self, name: str) -> bool:
-        return any(inputs is not None and name in inputs for inputs in self.members)
+        return any(name in inputs for inputs in self.members.values())
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS) -> dict[str, Any]:
-        """Return the result of `WordInputs.read` for each member with inputs, by the member's number: "0", "1", …"""
-        return {
-            str(i): inputs.read(sentences, annotations) for i, inputs in enumerate(self.members) if inputs is not None
-        }
+        return {number: inputs.read(sentences, annotations) for number, inputs in self.members.items()}
 
 
 class EnsembleSearch(SearchState):
@@ -122,7 +118,7 @@ class Ensemble(ParserModel):
 
     @property
     def inputs(self) -> EnsembleInputs:
-        return EnsembleInputs([member.inputs for member in self.members])
+        return EnsembleInputs(self.members)
 
     @property
     def tag_heads(self) -> TagHeads | None:

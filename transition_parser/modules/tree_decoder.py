@@ -227,11 +227,9 @@ class TreeDecoder(GraphDecoder):
             probabilities.append(arcs[row, word, relation].double())
         sentence, word, head, relation = torch.cat(places, 1).cpu().numpy()
         probability = torch.cat(probabilities).cpu().numpy()
-        found = []
-        for own in (sentence == i for i in range(len(words))):
-            names = [self.table.relations[i] for i in relation[own]]
-            found.append(ArcBeliefs(word[own], head[own], names, probability[own]))
-        return found
+        names = np.array(self.table.relations, object)[relation]
+        of_sentences = [sentence == i for i in range(len(words))]
+        return [ArcBeliefs(word[own], head[own], names[own].tolist(), probability[own]) for own in of_sentences]
 
 
 def _best_heads(scores: Tensor, competing: Tensor, lengths: Tensor) -> Tensor:

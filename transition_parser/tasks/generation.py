@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError
 from transition_parser.modules.contract import Hypothesis, ParserModel
-from transition_parser.modules.ensemble import Ensemble
 from transition_parser.parsing.search import search
 
 SCORING = "transition_parsing"  # the value of --scoring
@@ -23,21 +22,18 @@ GENERATED = "generated"  # the name under which fairseq's metrics collect the co
 class Generator(nn.Module):
     """A generator of derivations by our own search, with the interface of fairseq's generator.
 
-    Several models parse as an `Ensemble`. Raises `InputError` for several models of graphs, and for other ways to
-    generate.
+    Raises `InputError` for several models, and for other ways to generate.
     """
 
     def __init__(self, models: Sequence[ParserModel], end: int, args) -> None:
         super().__init__()
-        if len(models) > 1 and any(model.searches_directly for model in models):
-            raise InputError("models that score graphs do not generate together: give --path one checkpoint")
+        if len(models) > 1:
+            raise InputError("give --path one checkpoint; with several: `transition-parser parse --ensemble`")
         for name in ("score_reference", "sampling", "diverse_beam_groups"):
             if (getattr(args, name, None) or 0) > 0:
                 raise InputError(f"--{name.replace('_', '-')} is not for models that parse: leave it out")
-        self.members = len(models)
-        self.model = models[0] if self.members == 1 else Ensemble(models)
-        self.model.eval()
-        self.end, self.beam, self.nbest = end, getattr(args, "beam", 1), getattr(args, "nbest", 1)
+        self.model = models[0].eval()
+        self.eos, self.beam, self.nbest = end, getattr(args, "beam", 1), getattr(args, "nbest", 1)
         self.lenpen = getattr(args, "lenpen", 1.0)
 
     def generate(
@@ -46,15 +42,12 @@ class Generator(nn.Module):
         """Return the hypotheses of each sentence, best first, as `SequenceGenerator.generate` returns them."""
         if prefix_tokens is not None or constraints is not None:
             raise InputError("--prefix-size and --constraints are not for models that parse: leave them out")
-        net_input = sample["net_input"]
-        if self.members > 1 and "words" in net_input:
-            net_input = {**net_input, "words": {str(i): net_input["words"] for i in range(self.members)}}
-        found = search(self.model, self.model.encode(net_input), self.beam, self.nbest, self.lenpen)
-        device = net_input["src_tokens"].device
+        found = search(self.model, self.model.encode(sample["net_input"]), self.beam, self.nbest, self.lenpen)
+        device = sample["net_input"]["src_tokens"].device
 
         def as_fairseq_has_it(hypothesis: Hypothesis) -> dict[str, Any]:
             return {
-                "tokens": torch.tensor([*hypothesis.tokens, self.end], device=device),
+                "tokens": torch.tensor([*hypothesis.tokens, self.eos], device=device),
                 "score": torch.tensor(hypothesis.score, device=device),
                 "positional_scores": torch.tensor([*hypothesis.step_scores, 0.0], device=device),
                 "attention": None,

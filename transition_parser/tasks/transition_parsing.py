@@ -278,10 +278,8 @@ class TransitionParsingTask(FairseqTask):
     def valid_step(self, sample, model, criterion):
         loss, sample_size, logging_output = super().valid_step(sample, model, criterion)
         if self.cfg.valid_beam:
-            net_input = sample["net_input"]
-            hypotheses = search(
-                model.plain, model.plain.encode(net_input), self.cfg.valid_beam, lenpen=self.formalism.lenpen
-            )
+            encoder_out = model.plain.encode(sample["net_input"])
+            hypotheses = search(model.plain, encoder_out, self.cfg.valid_beam, lenpen=self.formalism.lenpen)
             logging_output.update(self._counts(sample, [best[0].tokens for best in hypotheses]))
         return loss, sample_size, logging_output
 
@@ -309,8 +307,6 @@ class TransitionParsingTask(FairseqTask):
     # --- search through fairseq -------------------------------------------------------------
 
     def build_generator(self, models, args, seq_gen_cls=None, extra_gen_cls_kwargs=None, **kwargs):
-        if len({frozenset(model.plain.inputs or ()) for model in models}) > 1:
-            raise InputError("the models read words differently: use `transition-parser parse --ensemble`")
         return Generator([model.plain for model in models], self.table.end, args)
 
     def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
