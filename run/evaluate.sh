@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Parses a treebank or an AMR bank with a model, greedily and with a beam of 10 (AMRs: also with --consensus), and scores
+# Parses a treebank or an AMR bank with a model, greedily and with a beam of 10, and scores
 # the parses (AMRs: also without :wiki, which some corpora lack). --punct goes to `transition-parser score` (default:
 # count); other options, such as --ensemble OTHER, go to `transition-parser parse`:
 # bash run/evaluate.sh MODEL GOLD.conllu|GOLD.amr [--punct count|skip] [OPTION …]
@@ -40,22 +40,18 @@ if [ $# -lt 2 ] || [ ! -f "$2" ]; then usage "$arguments"; fi
 model=$1 gold=$2
 shift 2
 case $gold in
-*.amr) suffix=amr variants=("" --ignore-wiki --fine-grained) searches=(1 10 "10 --consensus") ;;
-*) suffix=conllu variants=("" --full-labels) searches=(1 10) ;;
+*.amr) suffix=amr variants=("" --ignore-wiki --fine-grained) ;;
+*) suffix=conllu variants=("" --full-labels) ;;
 esac
-if [[ $suffix = amr && " $* " = *" --consensus "* ]]; then
-    echo "evaluate.sh: --consensus is tried in any case, with a beam of 10: leave it out" >&2
-    exit 2
-fi
 # says before any work that the file can't be scored so
 [ ${#scoring[@]} -eq 0 ] || transition-parser score "$gold" "$gold" "${scoring[@]}" >/dev/null
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 untagged "$gold" "$model" "${others[@]}" >"$work/input.$suffix"
-for search in "${searches[@]}"; do
-    transition-parser parse "$model" "$work/input.$suffix" --beam $search -o "$work/${search/ /}.$suffix" "$@"
+for beam in 1 10; do
+    transition-parser parse "$model" "$work/input.$suffix" --beam $beam -o "$work/$beam.$suffix" "$@"
     for variant in "${variants[@]}"; do
-        figures=$(transition-parser score "$gold" "$work/${search/ /}.$suffix" --json "${scoring[@]}" $variant)
-        echo "beam $search $variant $figures"
+        figures=$(transition-parser score "$gold" "$work/$beam.$suffix" --json "${scoring[@]}" $variant)
+        echo "beam $beam $variant $figures"
     done
 done

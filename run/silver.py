@@ -31,7 +31,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AGREEMENT, EXAMPLE, AmrEntry
 from transition_parser.graphs.conllu import Sentence, read_conllu, unspaced
-from transition_parser.parsing.formalisms import AMR
+from transition_parser.graphs.smatch import agreements
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.sentences.streams import in_chunks
@@ -114,9 +114,9 @@ def best_of(candidates: Sequence[AmrParse]) -> tuple[AmrParse, float]:
     for one in candidates:
         same.setdefault(one.graph_key(), []).append(one)
     distinct, counts = [group[0] for group in same.values()], [*map(len, same.values())]
-    agreements = AMR.agreements(distinct, counts)
-    best, others = agreements.index(max(agreements)), len(candidates) - 1
-    return distinct[best], max(agreements[best] * len(candidates) - 1, 0.0) / others if others else 1.0
+    found = agreements([one.graph for one in distinct], [one.alignments for one in distinct], counts)
+    best, others = found.index(max(found)), len(candidates) - 1
+    return distinct[best], max(found[best] * len(candidates) - 1, 0.0) / others if others else 1.0
 
 
 def make_bank(

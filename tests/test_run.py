@@ -105,7 +105,6 @@ def test_punctuation_is_left_out_of_an_evaluation_on_request(evaluated, checkpoi
     ("gold", "more", "problem"),
     [
         (SAMPLE, (), "no such model"),
-        (SAMPLE_AMR, ("--consensus",), "--consensus is tried in any case"),
         (SAMPLE_AMR, ("--punct", "skip"), "--punct is for trees"),
     ],
 )

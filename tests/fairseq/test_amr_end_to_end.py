@@ -178,7 +178,7 @@ def naming(amr_checkpoint, monkeypatch):
     """The model, its search replaced by derivations that name each sentence's first word."""
     from transition_parser.parsing import parser
 
-    def find(model, encoder_out, beam, nbest, lenpen, observer=None, guide=None):
+    def find(model, encoder_out, beam, nbest, lenpen, guide=None):
         place = {token: i for i, token in enumerate(model.decoder.table.tokens)}
         rest = ["SHIFT"] * (int(encoder_out.lengths[0]) - 1)
         tokens = ["SHIFT", "ENTITY(person)", "ROOT", *rest, "CLOSE"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from unittest import mock
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from transition_parser.kernels import amrs, loader
 from transition_parser.kernels.codes import has_codes
 from transition_parser.models.stack_transformer import decoder
 from transition_parser.modules import packing
-from transition_parser.parsing.search import Observed, search
+from transition_parser.parsing.search import search
 from transition_parser.states.amr_rules import Nodes, Rows
 from transition_parser.states.table import ActionClass
 
@@ -25,8 +26,10 @@ CLOSE = {"fp32": 1e-4, "int8": 0.1, "bf16": 0.1}
 PRECISIONS = ["fp32", "bf16", pytest.param("int8", marks=needs_codes)]
 
 
-def _forced_steps(_step: Observed) -> None:
-    """An observer that does nothing: with an observer, search goes step by step."""
+def search_by_steps(model, encoder_out, *options):
+    """What search finds without the kernels of whole searches."""
+    with mock.patch.object(type(model.decoder), "search_at_once", lambda *_: None):
+        return search(model, encoder_out, *options)
 
 
 def assert_same(found, wanted, precision: str) -> None:
@@ -59,7 +62,7 @@ def test_the_kernel_finds_what_search_finds_step_by_step(lanes, tmp_path_factory
     sentences = [[words[(i * step) % len(words)] for i in range(step)] for step in (*range(1, 24), 3, 1)] * 3
     encoded = encode(parser, sentences)
     at_once = search(parser.model, encoded, beam, beam)
-    by_steps = search(parser.model, encoded, beam, beam, observer=_forced_steps)
+    by_steps = search_by_steps(parser.model, encoded, beam, beam)
     with torch.inference_mode():
         assert parser.model.decoder.search_at_once(encoded, beam) is not None
     assert_same(at_once, by_steps, precision)
@@ -103,7 +106,7 @@ def test_the_kernel_finds_the_amrs_that_search_finds_step_by_step(lanes, amr_par
     with torch.inference_mode():
         assert parser.model.decoder.search_at_once(encoded, beam) is not None
     at_once = search(parser.model, encoded, beam, beam)
-    by_steps = search(parser.model, encoded, beam, beam, observer=_forced_steps)
+    by_steps = search_by_steps(parser.model, encoded, beam, beam)
     assert_same(at_once, by_steps, precision)
 
 
@@ -161,7 +164,7 @@ def test_weights_that_change_are_read_again(amr_parser):
     assert search(model, encoded) == kept
     with torch.no_grad():
         model.decoder.layers[0].feed_forward.inner.weight.normal_()
-    (changed,), (wanted,) = search(model, encoded), search(model, encoded, observer=_forced_steps)
+    (changed,), (wanted,) = search(model, encoded), search_by_steps(model, encoded)
     assert changed[0].step_scores == pytest.approx(wanted[0].step_scores, abs=1e-4)
     assert changed[0].step_scores != kept[0][0].step_scores
 

@@ -12,7 +12,6 @@ from tests.small_models import make_folder, make_model, make_task
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.parsing.alternatives import Ranked, ranked
-from transition_parser.parsing.formalisms import AMR
 
 BEAM, NBEST = 6, 4
 MODELS = {"en-ewt": SAMPLE, "en-amr": SAMPLE_AMR}
@@ -59,36 +58,10 @@ def test_probabilities_too_small_to_be_numbers():
     assert best.letter_scores == pytest.approx((0.6, 0.2)) and len(best.alternatives) == 1
 
 
-def test_a_consensus_of_probabilities_too_small_to_be_numbers():
-    parses = [Letters("ab", (0.5, 0.2), probability=0.0), Letters("ac", (0.7, 0.2), probability=0.0)]
-    seen = []
-    ranked(parses, 5, lambda _parses, weights: seen.append(weights) or [0.5, 0.75])
-    assert seen == [[1.0, 1.0]]
-
-
 def test_rounding_gives_no_more_than_the_whole():
     best = ranked([Letters("a", (1.0,), probability=0.75), Letters("b", (1.0,), probability=0.5)], 5)
     assert sum(parse.probability for parse in best.ranked) == pytest.approx(1.0)
     assert best.letter_scores == pytest.approx((0.6,))
-
-
-def test_graphs_ranked_by_agreement():
-    given = [Letters("ab", (0.5, 0.5), probability=0.36), Letters("cd", (0.5, 0.5), probability=0.01)]
-    seen = []
-
-    def agreements(parses, weights):
-        seen.append(([parse.text for parse in parses], weights))
-        return [0.25, 0.75]
-
-    best = ranked(given, 2, agreements)
-    assert [parse.text for parse in best.ranked] == ["cd", "ab"]
-    assert [parse.place for parse in best.ranked] == [(1, 2), (2, 2)]
-    assert [parse.probability for parse in best.ranked] == pytest.approx([0.01, 0.36])
-    assert [parse.letter_scores for parse in best.ranked] == [
-        parse.letter_scores for parse in reversed(ranked(given, 2).ranked)
-    ]
-    assert seen == [(["ab", "cd"], [1.0, pytest.approx(1 / 6)])]
-    assert ranked(given, 1, lambda _parses, _weights: [0.5, 0.5]).text == "ab"  # the first of equal ones
 
 
 @pytest.fixture(scope="module", params=mostly_slow(MODELS, "en-amr"))
@@ -146,35 +119,6 @@ def test_alternatives_of_an_ensemble():
     (together,), (one,) = parser.parse([words]), alone.parse([words])
     assert [p.actions for p in together.ranked] == [p.actions for p in one.ranked]
     assert len(one.ranked) == 3
-
-
-def test_a_consensus_is_one_of_the_beam_and_the_same_on_every_path():
-    def parses(**options):
-        return Parser.load("en-amr", BEAM, precision="fp32", **options).parse(sentences)
-
-    sentences = list(Parser.load("en-amr").read(SAMPLE_AMR))[:24]
-    beam, whole = parses(nbest=BEAM), parses(nbest=BEAM, consensus=True)
-    assert any(one.actions != other.actions for one, other in zip(beam, whole, strict=True))
-    parser, checked = Parser.load("en-amr", BEAM, precision="fp32"), 0
-    for sentence, chosen in zip(sentences, whole, strict=True):
-        derivations = [parse for _, parse in parser.derivations(sentence, 2 * BEAM)[1]]
-        found = ranked(derivations, 2 * BEAM).ranked
-        agreements = AMR.agreements(found, [parse.probability**0.5 for parse in found])
-        best = found[agreements.index(max(agreements))]
-        checked += best is not found[0]
-        assert best.graph_key() == chosen.graph_key()
-    assert checked
-    for options in ({"threads": 1}, {"threads": 2}, {"batch_tokens": 1}):
-        best = parses(consensus=True, **options)
-        assert [p.actions for p in best] == [p.actions for p in whole]
-        assert all(p.place is None and p.alternatives == () for p in best)
-
-
-def test_a_consensus_of_trees_or_of_one_graph_is_an_error():
-    with pytest.raises(InputError, match="a consensus is of AMRs, but the model is one of trees"):
-        Parser.load("en-ewt", 4, consensus=True)
-    with pytest.raises(InputError, match="give a beam of 2 or more"):
-        Parser.load("en-amr", consensus=True)
 
 
 def test_too_many():

@@ -1,12 +1,160 @@
-"""How search ranks the continuations of its hypotheses, and what an observer is told."""
+"""Batched search against a beam search without batches, caches or state tensors that are carried along."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
 
 import pytest
 import torch
+from torch import Tensor
 
-from tests.small_models import encode, make_folder, make_model, make_task
+from tests.conftest import SAMPLE, SAMPLE_AMR
+from tests.crosses import mostly_slow
+from tests.search_limits import doubles, is_unfit, last_arc, node_sorts
+from tests.small_models import encode
 from transition_parser import Parser
-from transition_parser.modules.contract import ActionScores
-from transition_parser.parsing.search import Observed, _best_continuations, search
+from transition_parser.kernels import loader
+from transition_parser.modules.contract import ActionScores, Hypothesis, only_legal
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.parsing.search import _best_continuations, search
+from transition_parser.states.table import ActionTable
+from transition_parser.text.pieces import normalise
+from transition_parser.transitions.amr import AmrSystem
+
+CLOSE = 1e-3
+KINDS = {"en-ewt": (SAMPLE, 8, 12), "en-amr": (SAMPLE_AMR, 3, 9)}  # model: sentences, how many, of how many words
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model in single precision, and the short sentences it is tried on."""
+
+    parser: Parser
+    sentences: list[list[str]]
+    made: dict[tuple, list[Prefix]] = field(default_factory=dict)
+
+    def encode(self, sentences: list[list[str]]) -> EncoderOut:
+        return encode(self.parser, sentences)
+
+    def search(self, sentences: list[list[str]], beam: int, lenpen: float = 1.0) -> list[list[Hypothesis]]:
+        return search(self.parser.model, self.encode(sentences), beam, beam, lenpen)
+
+    def ended(self, words: list[str], beam: int) -> list[Prefix]:
+        """The derivations of the plain search, which takes seconds, made once."""
+        key = (*words, beam)
+        if key not in self.made:
+            self.made[key] = ended_derivations(self.parser.model.decoder, self.encode([words]), words, beam)
+        return self.made[key]
+
+
+@pytest.fixture(scope="module", params=sorted(KINDS))
+def model(request) -> Model:
+    path, count, longest = KINDS[request.param]
+    parser = Parser.load(request.param, precision="fp32")
+    words = (list(sentence.forms) for sentence in parser.read(path))
+    short = sorted((sentence for sentence in words if 4 <= len(sentence) <= longest), key=len)
+    return Model(parser, [short[i * (len(short) - 1) // (count - 1)] for i in range(count)])
+
+
+@dataclass
+class Prefix:
+    """A derivation that may not have ended. next: the log-probability of each action that may follow."""
+
+    tokens: list[int]
+    steps: list[float]
+    next: Tensor = field(repr=False)
+
+    def total(self) -> float:
+        return sum(self.steps)
+
+
+@torch.inference_mode()
+def following(decoder, encoder_out: EncoderOut, words: list[str], tokens: list[int]) -> Tensor:
+    """Log-probabilities of what follows, from all the actions so far and `</s>` before them."""
+    actions = torch.tensor([[decoder.table.end, *tokens]])
+    states = decoder.states(actions, encoder_out)
+    scores = only_legal(decoder.scores(actions, encoder_out, states), decoder.legality(states))
+    forbidden = forbidden_tokens(decoder.table, words, tokens)
+    gone = torch.tensor(forbidden).long()
+    last = scores[0, -1]
+    if tokens and "multi-sentence" in decoder.table.tokens[tokens[-1]]:  # only ROOT and DEPENDENT may follow: the rest
+        last = last.index_fill(0, gone, float("-inf"))  # has no probability, as what the machine never allows
+    return torch.log_softmax(last, -1).index_fill(0, gone, float("-inf"))
+
+
+def forbidden_tokens(table: ActionTable, words: list[str], taken: list[int]) -> list[int]:
+    """Those that may follow but for the roles and sorts of the nodes of an AMR: search does without them."""
+    if not isinstance(table.system, AmrSystem):
+        return []
+    system = AmrSystem(limits=table.system.limits)  # whatever the lexicon has of the words
+    state = system.initial(system.read([normalise(word) for word in words]))
+    for token in taken:
+        state = system.apply(state, table.actions[token])
+    sorts = node_sorts(state.words, [table.actions[token] for token in taken])
+    some = [token for token, action in enumerate(table.actions) if action is not None]
+    legal = [token for token in some if system.why_illegal(state, table.actions[token]) is None]
+    return [
+        token
+        for token in legal
+        if doubles(system.limits, state, table.actions[token])
+        or is_unfit(system.limits, state, sorts, table.actions[token], last_arc(table))
+    ]
+
+
+def ended_derivations(decoder, encoder_out: EncoderOut, words: list[str], beam: int) -> list[Prefix]:
+    """The derivations that end first. A derivation has ended where `</s>` is legal."""
+    end = decoder.table.end
+    alive = [Prefix([], [], following(decoder, encoder_out, words, []))]
+    ended: list[Prefix] = []
+    while alive and len(ended) < beam:
+        continuations = [
+            (prefix, token)
+            for prefix in alive
+            for token, score in enumerate(prefix.next.tolist())
+            if score > float("-inf")
+        ]
+        continuations.sort(key=lambda pair: -(pair[0].total() + float(pair[0].next[pair[1]])))
+        chosen = []
+        for prefix, token in continuations[:beam]:
+            tokens = [*prefix.tokens, token]
+            steps = [*prefix.steps, float(prefix.next[token])]
+            chosen.append(Prefix(tokens, steps, following(decoder, encoder_out, words, tokens)))
+        alive = [prefix for prefix in chosen if prefix.next[end] == float("-inf")]
+        ended += [prefix for prefix in chosen if prefix.next[end] > float("-inf")]
+    return ended
+
+
+def ranked(ended: list[Prefix], beam: int, lenpen: float) -> list[Hypothesis]:
+    """The best of the derivations that have ended, best first."""
+    best = sorted(ended, key=lambda p: -p.total() / (len(p.tokens) + 1) ** lenpen)[:beam]
+    return [Hypothesis(p.tokens, p.steps, p.total() / (len(p.tokens) + 1)) for p in best]
+
+
+def assert_same(found: list[Hypothesis], wanted: list[Hypothesis]) -> None:
+    assert [h.tokens for h in found] == [h.tokens for h in wanted]
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert ours.score == pytest.approx(theirs.score, abs=CLOSE)
+        assert ours.step_scores == pytest.approx(theirs.step_scores, abs=CLOSE)
+
+
+@pytest.mark.parametrize("compiled", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("beam", "lenpen"), mostly_slow([(1, 1.0), (4, 1.0), (4, 0.0), (4, 4.0)], (4, 1.0)))
+def test_search_finds_what_a_plain_search_finds(model, monkeypatch, beam, lenpen, compiled):
+    if not compiled:
+        monkeypatch.setattr(loader, "library", lambda: None)
+    for words, found in zip(model.sentences, model.search(model.sentences, beam, lenpen), strict=True):
+        wanted = ranked(model.ended(words, beam), beam, lenpen)
+        assert len(wanted) == beam
+        assert_same(found, wanted)
+
+
+def test_more_lenpen_never_prefers_a_shorter_derivation(model):
+    found = [model.search(model.sentences, 4, lenpen) for lenpen in (0.0, 1.0, 4.0, 9.0)]
+    lengths = [[len(hypotheses[0].tokens) for hypotheses in each] for each in found]
+    for shorter, longer in itertools.pairwise(lengths):
+        assert all(a <= b for a, b in zip(shorter, longer, strict=True))
+
 
 DEAD = float("-inf")
 
@@ -22,41 +170,3 @@ def test_a_dead_hypothesis_never_wins():
     assert best[0, 2] == DEAD and (best[1] == DEAD).all()
     assert added[0, :2].tolist() == pytest.approx([half] * 2)
     assert sorted(index[0, :2].tolist()) == [0, 1] and ((index >= 0) & (index < 6)).all()
-
-
-class Prefixes:
-    """An observer that keeps the scores of the next action by the sentence and the actions so far."""
-
-    def __init__(self, sentences: int) -> None:
-        self.rows: list[tuple[int, ...]] = [(sentence,) for sentence in range(sentences)]
-        self.first, self.fewest = True, sentences
-        self.scores: dict[tuple[int, ...], torch.Tensor] = {}
-
-    def __call__(self, step: Observed) -> None:
-        if not self.first:
-            tokens = step.tokens.tolist()
-            origin = range(len(tokens)) if step.origin is None else step.origin.tolist()
-            self.rows = [(*self.rows[row], token) for row, token in zip(origin, tokens, strict=True)]
-        self.first, self.fewest = False, min(self.fewest, len({row[0] for row in self.rows}))
-        found = step.scores.log_probabilities()
-        alive = step.alive.tolist()
-        self.scores |= {row: scores for row, scores, there in zip(self.rows, found, alive, strict=True) if there}
-
-
-@pytest.mark.parametrize("beam", [1, 3])
-def test_an_observer_can_follow_each_hypothesis(tmp_path_factory, beam):
-    """Through the moves of hypotheses, and where finished sentences leave the batch."""
-    resources = make_task(make_folder("arc-hybrid-swap", tmp_path_factory)).resources
-    parser = Parser(make_model("state", resources).plain, resources, precision="fp32")
-    sentences = [["word"] * length for length in (1, 12, 2, 7, 1)]
-    observer = Prefixes(len(sentences))
-    found = search(parser.model, encode(parser, sentences), beam, beam, observer=observer)
-    assert observer.fewest < len(sentences)
-    for sentence, hypotheses in enumerate(found):
-        assert len(hypotheses) == 1 or beam > 1
-        for best in hypotheses:
-            prefixes = [(sentence, *best.tokens[:step]) for step in range(len(best.tokens))]
-            scores = [float(observer.scores[p][token]) for p, token in zip(prefixes, best.tokens, strict=True)]
-            assert scores == pytest.approx(best.step_scores, abs=1e-5)
-    unobserved = search(parser.model, encode(parser, sentences), beam, beam)
-    assert [[one.tokens for one in some] for some in unobserved] == [[one.tokens for one in some] for some in found]

@@ -81,7 +81,7 @@ EXAMPLE = """example:
   transition-parser parse en reviews-*.parquet --column text -o parsed/
   transition-parser parse amr sentences.txt --tokenize --alignments marks"""
 
-OPTIONS: OptionsOf = {AMR: {"alignments": None, "consensus": False, "wiki": "keep", "given": None}}
+OPTIONS: OptionsOf = {AMR: {"alignments": None, "wiki": "keep", "given": None}}
 WIKI = {"keep": True, "none": False, "name": "name"}  # --wiki → the option `wiki` of `annotated`
 
 
@@ -122,12 +122,6 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--beam", type=positive, default=1, metavar="N", help="beam size (default: 1, greedy search)")
     nbest = "write the K best parses of each sentence, or fewer if search finds fewer; needs a beam of K or more"
     parser.add_argument("--nbest", type=positive, default=1, metavar="K", help=nbest)
-    parser.add_argument(
-        "--consensus",
-        action="store_true",
-        help="AMR: of the graphs that the beam finds, take the one that agrees most with all of them by Smatch, in "
-        "place of the most probable one; needs a beam of 2 or more",
-    )
     parser.add_argument(
         "--batch-tokens",
         type=positive,
@@ -274,7 +268,7 @@ def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
     from transition_parser.parsing.parser import Parser
     from transition_parser.parsing.sentences.files import Reading
 
-    names = ("beam", "batch_tokens", "device", "precision", "domain", "lenpen", "nbest", "longest", "consensus")
+    names = ("beam", "batch_tokens", "device", "precision", "domain", "lenpen", "nbest", "longest")
     options = {name: getattr(arguments, name) for name in names}
     threads = arguments.threads or (1 if arguments.engine == "ray" else None)
     parser = Parser.load(arguments.model, threads=threads, others=arguments.ensemble, **options)

@@ -9,13 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, TypeVar
 
 R = TypeVar("R", bound="Ranked")
-# Weight of a graph in a consensus: its probability to this power. On the development data of The Little Prince, QALD-9
-# and SCOUT, 0.5 and 0.25 score alike for en-amr-minilm, and better on average than 0 and 1.
-_VOTE = 0.5
 # keys that identify the parts of a graph (an arc with its relation, a node): equal for a part that two graphs share
 Parts = Sequence[Hashable]
-# parses of a sentence, and their weights → the mean agreement of each parse with all parses, from 0 to 1
-Agreements = Callable[[Sequence[Any], Sequence[float]], Sequence[float]]
 
 
 class NbestRank(NamedTuple):
@@ -63,12 +58,11 @@ class Ranked(ABC):
         return replace(self, **fields, alternatives=alternatives)
 
 
-def ranked(parses: Sequence[R], most: int, agreements: Agreements | None = None) -> R:
+def ranked(parses: Sequence[R], most: int) -> R:
     """Return the best of a sentence's parses, with up to `most` − 1 alternatives; parses of one graph are merged.
 
     The confidence in a part of a graph is the mass of the derivations found that have it, and of the mass of those not
-    found a share: the mean confidence in the part over the derivations that have it. `agreements` may rank the graphs
-    by their mean agreement with all (Kumar and Byrne 2004, Minimum Bayes-Risk Decoding) instead of their probability.
+    found a share: the mean confidence in the part over the derivations that have it.
     """
     scale = 1.0 / max(sum(parse.probability for parse in parses), 1.0)  # only rounding makes the sum exceed 1
     parses = [replace(parse, probability=parse.probability * scale) for parse in parses]
@@ -77,11 +71,6 @@ def ranked(parses: Sequence[R], most: int, agreements: Agreements | None = None)
         groups.setdefault(parse.graph_key(), []).append(parse)
     confidences = _confidences(parses)
     best = [replace(group[0], probability=sum(parse.probability for parse in group)) for group in groups.values()]
-    if agreements is not None:
-        # the probabilities of long derivations underflow to 0
-        masses = [max(parse.probability, sys.float_info.min) for parse in best]
-        found = agreements(best, [(mass / max(masses)) ** _VOTE for mass in masses])
-        best = [best[i] for i in sorted(range(len(best)), key=lambda i: -found[i])]
     for i, parse in enumerate(best[:most]):
         parts = parse.parts().items()
         fields: dict[str, Any] = {name: tuple(confidences[name, part] for part in of_field) for name, of_field in parts}

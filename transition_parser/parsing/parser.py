@@ -38,7 +38,6 @@ from transition_parser.parsing.alternatives import NbestRank, ranked
 from transition_parser.parsing.completion import SentenceFacts
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, formalism_of
 from transition_parser.parsing.given import Given, GivenFacts
-from transition_parser.parsing.guide import Guide
 from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
 from transition_parser.parsing.parses import NO_TAGS, AmrParse, Parse, SentenceParse
 from transition_parser.parsing.preparation import (
@@ -52,7 +51,7 @@ from transition_parser.parsing.preparation import (
     usual_batch,
     workers,
 )
-from transition_parser.parsing.search import search
+from transition_parser.parsing.search import Guide, search
 from transition_parser.parsing.sentences.files import Reading, read_sentences
 from transition_parser.parsing.sentences.streams import ErrorAtEnd, in_chunks, in_weighed_chunks
 from transition_parser.parsing.sentences.texts import (
@@ -96,7 +95,6 @@ class LoadOptions(TypedDict, total=False):
     lenpen: float | None
     nbest: int
     longest: int
-    consensus: bool
 
 
 class Parser(Generic[P_co]):
@@ -119,9 +117,6 @@ class Parser(Generic[P_co]):
     nbest: maximum number of parses of each sentence, each a different graph; `parse.alternatives` has the parses after
         the best one. The beam must be `nbest` or more, unless the model does not search action by action or there
         are `others`. By default 1.
-    consensus: True to rank the AMRs of the beam by their mean Smatch against all AMRs of the beam, instead of by their
-        probability. In the mean, the weight of an AMR is the square root of its probability. A sentence with a graph of
-        more than 400 nodes keeps the order by probability.
     longest: maximum length of a sentence in words, where a word of more than 100 characters counts as one word for each
         100 characters. Longer sentences of texts are divided, with a warning; other longer sentences are refused.
         Memory grows with the words of a sentence, time with their square.
@@ -149,7 +144,6 @@ class Parser(Generic[P_co]):
         lenpen: float | None = None,
         nbest: int = 1,
         longest: int = LONGEST,
-        consensus: bool = False,
         paths: Sequence[str | os.PathLike] = (),
         others: Sequence[Parser[Parse]] = (),
     ) -> None:
@@ -173,7 +167,6 @@ class Parser(Generic[P_co]):
             "lenpen": lenpen,
             "nbest": nbest,
             "longest": longest,
-            "consensus": consensus,
         }
         self._domain = domain if _reads_domains(model) else None
         if self._domain is not None:
@@ -193,13 +186,9 @@ class Parser(Generic[P_co]):
         self.model = prepared(copy.deepcopy(full) if kept else full, self.device, self.precision)
         self.resources = resources
         self.beam, self.batch_tokens = beam, batch_tokens or usual_batch(model, self.device, beam)
-        self.nbest, self.longest, self.consensus = nbest, longest, consensus
+        self.nbest, self.longest = nbest, longest
         self.threads = threads or torch.get_num_threads()
         self.formalism: Formalism[Any, Any, Any] = formalism_of(resources.parser.system)
-        if consensus and self.formalism is not AMR:
-            raise InputError(f"a consensus is of AMRs, but the model is one of {self.formalism.name}")
-        if consensus and beam == 1:
-            raise InputError("a consensus needs several AMRs: give a beam of 2 or more")
         self.lenpen = self.formalism.lenpen if lenpen is None else lenpen
 
     @overload
@@ -240,7 +229,6 @@ class Parser(Generic[P_co]):
         lenpen: float | None = None,
         nbest: int = 1,
         longest: int = LONGEST,
-        consensus: bool = False,
         *,
         kind: Literal["trees", "AMRs"] | None = None,
     ) -> Parser[Any]:
@@ -257,7 +245,7 @@ class Parser(Generic[P_co]):
         """
         options: dict[str, Any] = {
             "batch_tokens": batch_tokens, "device": device, "precision": precision, "threads": threads,
-            "domain": domain, "lenpen": lenpen, "nbest": nbest, "longest": longest, "consensus": consensus,
+            "domain": domain, "lenpen": lenpen, "nbest": nbest, "longest": longest,
         }  # fmt: skip
         loaded, resources = load_model(model)
         found = formalism_of(resources.parser.system).name
@@ -293,7 +281,7 @@ class Parser(Generic[P_co]):
 
     def described(self) -> dict[str, Any]:
         """Return the model's path and, by name, the options that its parses depend on; JSON can hold all values."""
-        options = {name: self._options[name] for name in ("precision", "domain", "nbest", "consensus")}
+        options = {name: self._options[name] for name in ("precision", "domain", "nbest")}
         path, *others = map(str, self._paths or [""])
         return {"model": path, "ensemble": others, "beam": self.beam, "lenpen": self.lenpen, **options}
 
@@ -451,7 +439,7 @@ class Parser(Generic[P_co]):
         if self._joint is not None:
             return dict(zip(indices, self._jointly(self._joint, batch), strict=True))
         # before its last step, search has up to `beam` − 1 finished derivations; the step may finish `beam` more
-        _, found, tags = self._searched(batch, 2 * self.beam if self._needs_beam else 1)
+        _, found, tags = self._searched(batch, 2 * self.beam if self.nbest > 1 else 1)
         return dict(zip(indices, map(self._replayed, batch, found, tags), strict=True))
 
     def _jointly(self, joint: JointTrees, batch: list[_ToParse]) -> Iterator[Any]:
@@ -477,26 +465,20 @@ class Parser(Generic[P_co]):
         )
         return tags, [*map(beliefs_of, parses)]
 
-    @property
-    def _needs_beam(self) -> bool:
-        """True where a parse depends on all derivations that search finds, and not only on the best one."""
-        return self.consensus or self.nbest > 1
-
     def _replay(self, one: _ToParse, hypothesis: Hypothesis, tags: Mapping[str, Sequence[str]]) -> Any:
         """Return the parse that a derivation of a sentence builds."""
         return self.formalism.replay(self.resources, one.sentence, one.words, hypothesis, tags, one.facts)
 
     def _replayed(self, one: _ToParse, hypotheses: list[Hypothesis], tags: Mapping[str, Sequence[str]]) -> P_co:
         """Return the parse that the derivations of a sentence give. Confidences are calibrated, see `_calibrated`."""
-        if not self._needs_beam:
-            return self._calibrated(self._replay(one, hypotheses[0], tags))
-        best = self._ranked(one, hypotheses, tags, self.nbest)
-        return best if self.nbest > 1 else replace(best, place=None)
+        if self.nbest > 1:
+            return self._ranked(one, hypotheses, tags, self.nbest)
+        return self._calibrated(self._replay(one, hypotheses[0], tags))
 
     def _ranked(self, one: _ToParse, hypotheses: list[Hypothesis], tags: Mapping[str, Sequence[str]], most: int) -> Any:
         """Return the best parse of a beam, with up to `most` − 1 alternatives."""
         parses = [self._replay(one, hypothesis, tags) for hypothesis in hypotheses]
-        return self._calibrated(ranked(parses, most, AMR.agreements if self.consensus else None), True)
+        return self._calibrated(ranked(parses, most), True)
 
     def _calibrated(self, parse: Any, of_beam: bool = False) -> Any:
         """Return the parse, with calibrated confidences if the model has a calibration."""

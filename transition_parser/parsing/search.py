@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,35 +10,57 @@ import torch
 from torch import Tensor
 
 from transition_parser.base.errors import NotFiniteError
-from transition_parser.kernels.trees import FoundDerivations
 from transition_parser.modules.contract import ActionScores, GraphDecoder, Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.parsing.guide import Guide
-from transition_parser.states.machine import Machine
+from transition_parser.parsing.completion import SentenceFacts
+from transition_parser.states.amr_machine import AmrMachine
+from transition_parser.states.amr_rules import Rows
+from transition_parser.states.table import ActionTable
+from transition_parser.transitions import Kind
+from transition_parser.transitions.amr_state import MAKE_NODES
 
 # Finished sentences stay until at most this share of the batch is unfinished: removing them copies all other states.
 _DROP_BELOW = 0.8
 _STEPS_BETWEEN_CHECKS = 8  # on an accelerator, where checking for finished hypotheses makes the host wait
 
 
-class Observed(NamedTuple):
-    """One step of search as an observer sees it: R hypotheses (rows) before their next action.
+class Guide:
+    """Masks of the actions that search may take, from the facts about each of S sentences (None: no facts).
 
-    origin: (R,) int64; the row of the previous observed step that each row continues; None if row i continues row i
-    tokens: (R,) int64; the latest action of each row; `</s>` at the first step
-    machine: the parser states of the rows
-    scores: the scores of the next action
-    alive: (R,) bool; False for finished and discarded rows
+    Search keeps to the spans of given nodes and to words without nodes, and `completion` adds the other facts to the
+    finished graph. Masks of nodes and edges, too, would give worse graphs: they lead to states that training lacks.
     """
 
-    origin: Tensor | None
-    tokens: Tensor
-    machine: Machine
-    scores: ActionScores
-    alive: Tensor
+    def __init__(self, table: ActionTable, facts: Sequence[SentenceFacts | None], device: torch.device) -> None:
+        width = 2 + max(len(one.words) for one in facts if one is not None)
+        kinds = [action and action.kind for action in table.actions]
+        self._merge = torch.tensor([kind is Kind.MERGE for kind in kinds], device=device)  # (V,) bool, for V actions
+        self._makes = torch.tensor([kind in MAKE_NODES for kind in kinds], device=device)
+        joins, cuts, bare = torch.zeros(3, len(facts), width, dtype=torch.long)
+        for sentence, one in enumerate(facts):
+            if one is not None:
+                joins[sentence, [*one.merged]] = 1
+                cuts[sentence, [*one.cut]] = 1
+                bare[sentence, [word + 1 for word in one.given.none]] = 1
+        self._joins, self._cuts = joins.bool().to(device), cuts.bool().to(device)  # (S, P): MERGE at P, or not
+        self._bare = bare.cumsum(1).to(device)  # words without nodes before each position
 
+    def restrict(self, scores: ActionScores, machine: AmrMachine) -> ActionScores:
+        """Return the scores with the legality −1 for legal actions that contradict facts.
 
-Observer = Callable[[Observed], None]
+        The most important mask comes first; a mask that leaves a row without actions is passed over.
+        """
+        rows = Rows(*machine.numbers.unbind(1))
+        last = self._bare.size(1) - 1  # sentences without facts may be longer
+        sentence, first, position = rows.sentence, rows.first.clamp(max=last), rows.position.clamp(max=last)
+        merge, makes = self._merge, self._makes
+        is_bare = self._bare[sentence, position] > self._bare[sentence, first]
+        join, cut = self._joins[sentence, position], self._cuts[sentence, position]
+        allowed = legal = scores.legal > 0
+        for where, forbidden in ((join, ~merge), (cut, merge), (is_bare, makes)):
+            narrowed = allowed & ~(where[:, None] & forbidden)
+            allowed = torch.where(narrowed.any(1, keepdim=True), narrowed, allowed)
+        return scores._replace(legal=scores.legal.masked_fill(legal & ~allowed, -1))
 
 
 @torch.inference_mode()
@@ -48,7 +70,6 @@ def search(
     beam: int = 1,
     nbest: int = 1,
     lenpen: float = 1.0,
-    observer: Observer | None = None,
     guide: Guide | None = None,
 ) -> list[list[Hypothesis]]:
     """Return for each sentence its `nbest` best derivations, best first.
@@ -57,29 +78,21 @@ def search(
     lenpen: exponent of the length. Finished hypotheses are ranked by log-probability / (number of actions + 1) **
         lenpen, as in fairseq. With 1 this is about the mean log-probability of an action; a larger exponent prefers
         longer derivations.
-    observer: called at each step, before the next actions are chosen; must change nothing
     guide: keeps derivations to the facts that are given about some of the sentences
 
-    In a final state only `</s>` is legal, with probability 1, so a hypothesis is complete as soon
-    as its state is final, and no network step is spent on `</s>`. A model that does not search action by action ignores
-    `beam` and `lenpen`, and has no steps to observe. Raises `NotFiniteError` where scores are not numbers.
+    In a final state only `</s>` is legal, with probability 1, so no network step is spent on it. A model that does not
+    search action by action ignores `beam` and `lenpen`. Raises `NotFiniteError` where scores are not numbers.
     """
     if isinstance(model.decoder, GraphDecoder):
         return model.decoder.derivations(encoder_out, nbest)
-    if observer is None and guide is None:
+    if guide is None:
         found = model.decoder.search_at_once(encoder_out, beam)
         if found is not None:
-            return _best_of(found, nbest, lenpen)
-    return _Search(model, encoder_out, beam, nbest, lenpen, observer, guide).run()
-
-
-def _best_of(found: FoundDerivations, nbest: int, lenpen: float) -> list[list[Hypothesis]]:
-    """Return for each sentence the `nbest` best derivations that a kernel found, best first. See `_ranked`."""
-    there = torch.arange(found.steps.size(1)) < found.counts[:, None]
-    sentences, derivations = (index.numpy() for index in there.nonzero(as_tuple=True))
-    places = sentences, derivations
-    tokens, scores = found.actions.numpy()[places], found.added.numpy()[places].astype(np.float64)
-    return _ranked(tokens, scores, found.steps.numpy()[places], sentences, len(found.counts), nbest, lenpen)
+            there = torch.arange(found.steps.size(1)) < found.counts[:, None]
+            places = tuple(index.numpy() for index in there.nonzero(as_tuple=True))
+            tokens, scores = found.actions.numpy()[places], found.added.numpy()[places].astype(np.float64)
+            return _ranked(tokens, scores, found.steps.numpy()[places], places[0], len(found.counts), nbest, lenpen)
+    return _Search(model, encoder_out, beam, nbest, lenpen, guide).run()
 
 
 def _ranked(
@@ -91,16 +104,7 @@ def _ranked(
     nbest: int,
     lenpen: float,
 ) -> list[list[Hypothesis]]:
-    """Return for each sentence its `nbest` best derivations, best first. See `search` for the ranking.
-
-    tokens: (D, T) int; the actions of D derivations, each padded with zeros to T actions
-    scores: (D, T) float; the log-probability of each action, padded with zeros
-    lengths: (D,) int; the number of actions of each derivation
-    sentences: (D,) int; the sentence of each derivation
-    count: the number of sentences
-
-    Raises `NotFiniteError` where a sentence has no derivation.
-    """
+    """Return the `nbest` best of D derivations for each of `count` sentences; tokens, scores: (D, T), zero-padded."""
     totals, counted = scores.sum(1), lengths + 1.0
     best: list[list[Hypothesis]] = [[] for _ in range(count)]
     for i in np.lexsort((-totals / counted**lenpen, sentences)).tolist():
@@ -114,18 +118,12 @@ def _ranked(
 
 
 class _Step(NamedTuple):
-    """One step of search of all R rows of the batch.
+    """One step of search of all R rows of the batch."""
 
-    tokens: (R,) int64; the token that each row took
-    scores: (R,) float; the log-probability of each token
-    origin: (R,) int64; the row of the previous step that each row continues; None if row i continues row i
-    finished: (R,) bool; True for rows that became final in this step
-    """
-
-    tokens: Tensor
-    scores: Tensor
-    origin: Tensor | None
-    finished: Tensor
+    tokens: Tensor  # (R,) int64; the token that each row took
+    scores: Tensor  # (R,) float; the log-probability of each token
+    origin: Tensor | None  # (R,) int64; the row of the previous step that each row continues; None for the same row
+    finished: Tensor  # (R,) bool; True for rows that became final in this step
 
 
 class _Search:
@@ -138,11 +136,9 @@ class _Search:
         beam: int,
         nbest: int,
         lenpen: float,
-        observer: Observer | None,
         guide: Guide | None,
     ) -> None:
-        self.observer, self.guide = observer, guide
-        self.decoder, self.beam, self.nbest, self.lenpen = model.decoder, beam, nbest, lenpen
+        self.decoder, self.beam, self.nbest, self.lenpen, self.guide = model.decoder, beam, nbest, lenpen, guide
         self.state = self.decoder.start(encoder_out)
         self.state.greedy = beam == 1
         sentences, device = len(encoder_out.lengths), encoder_out.words.device
@@ -155,7 +151,6 @@ class _Search:
         self.sentence_of_row: list[np.ndarray] = []  # one array for each step
         self.sentence = np.arange(sentences)  # the sentence that each group of rows belongs to
         self.moved: Tensor | None = None  # row of the last step that each row continues; None if no rows were dropped
-        self.continued: Tensor | None = None  # each row's number at the last `decoder.step`; None if no row moved
         self.on_host = device.type == "cpu"  # True where reading a tensor costs nothing
         self.some_finished = False  # True where hypotheses may have finished since sentences were last dropped
 
@@ -171,8 +166,6 @@ class _Search:
         """Take one step in every row, and keep the `beam` best continuations of each sentence."""
         alive = (self.totals > float("-inf")).flatten()
         scores = self.decoder.step(self.tokens, self.state, alive)
-        if self.observer is not None:
-            self.observer(Observed(self.continued, self.tokens, self.state.machine, scores, alive))
         if self.guide is not None:
             scores = self.guide.restrict(scores, self.state.machine)
         actions = scores.legal.size(1)
@@ -180,7 +173,6 @@ class _Search:
         self.width = index.size(1)
         # greedy search ranks nothing, so no row moves
         rows = self.state.reorder_beam(index.div(actions, rounding_mode="floor")) if self.beam > 1 else None
-        self.continued = rows
         self.tokens = (index % actions).flatten()
         if self.moved is not None:
             rows = self.moved if rows is None else self.moved[rows]
@@ -190,10 +182,7 @@ class _Search:
         self.sentence_of_row.append(self.sentence.repeat(self.width))
 
     def _finish(self) -> Tensor:
-        """Return (R,) bool: True for rows that the last action made final. Set the totals of these rows to −inf.
-
-        The totals of all rows of a sentence become −inf once `beam` hypotheses of the sentence have finished.
-        """
+        """Return the rows that are final now, (R,) bool; end them, and sentences with `beam` finished hypotheses."""
         final = self.state.machine.is_final().view(-1, self.width) & (self.totals > float("-inf"))
         if self.on_host and not bool(final.any()):
             return final.flatten()
@@ -215,16 +204,13 @@ class _Search:
             groups = torch.from_numpy(keep).to(self.tokens.device)
             rows = self.state.select_sentences(groups)
             self.moved = rows
-            self.continued = rows if self.continued is None else self.continued[rows]
             self.tokens, self.totals = self.tokens[rows], self.totals[groups]
             self.finished = self.finished[groups]
 
     def _hypotheses(self) -> list[list[Hypothesis]]:
-        """Return the best hypotheses of each sentence.
-
-        All finished hypotheses are followed at once, from their last action back to the first.
-        """
-        last, rows = self._ends()
+        """Return the best hypotheses of each sentence, each followed from its last action back to the first."""
+        ends = [finished.nonzero()[0] for finished in _on_host([step.finished for step in self.steps])]
+        last, rows = np.repeat(np.arange(len(ends)), [len(rows) for rows in ends]), np.concatenate(ends)
         sentences = np.array([self.sentence_of_row[step][row] for step, row in zip(last, rows, strict=True)])
         tokens = np.zeros((len(rows), len(self.steps)), dtype=np.int64)
         scores = np.zeros(tokens.shape)
@@ -239,11 +225,6 @@ class _Search:
                 rows[there] = next(origins)[here]
         return _ranked(tokens, scores, last + 1, sentences, self.count, self.nbest, self.lenpen)
 
-    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the last step of each finished hypothesis, and its row in that step."""
-        ends = [finished.nonzero()[0] for finished in _on_host([step.finished for step in self.steps])]
-        return np.repeat(np.arange(len(ends)), [len(rows) for rows in ends]), np.concatenate(ends)
-
 
 def _on_host(tensors: list[Tensor]) -> list[np.ndarray]:
     """Return one-dimensional tensors as arrays, with a single copy from the device."""
@@ -254,13 +235,7 @@ def _on_host(tensors: list[Tensor]) -> list[np.ndarray]:
 
 
 def _best_continuations(scores: ActionScores, totals: Tensor, beam: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the best continuations of the hypotheses of each sentence.
-
-    totals: (B, W) float; the log-probabilities of the W hypotheses of each of B sentences; −inf for dead hypotheses
-
-    Returns three tensors (B, beam): the totals of the continuations, the log-probabilities that their last actions add,
-    and their indices: hypothesis · U + action, for U actions. Raises `NotFiniteError` on a CPU where a total is NaN.
-    """
+    """Return the best continuations of the (B, W) hypotheses: their totals, the scores added, and flat indices."""
     added = scores.log_probabilities().view(*totals.shape, -1)
     # the softmax of a row without legal actions (its total is −inf) is NaN, which `topk` would prefer
     added = added.masked_fill((scores.legal < 0).view_as(added), float("-inf"))

@@ -57,13 +57,6 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         lexicon = resources.parser.lexicon
         return replay_amr(resources.table, sentence, words, hypothesis, lexicon.wiki if lexicon else None, facts)
 
-    def agreements(self, parses: Sequence[AmrParse], weights: Sequence[float]) -> list[float]:
-        """Return for each parse of a sentence its mean Smatch F1 with all parses, itself included."""
-        from transition_parser.graphs.smatch import agreements
-
-        graphs, alignments = [parse.graph for parse in parses], [parse.alignments for parse in parses]
-        return agreements(graphs, alignments, weights)
-
     def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
         """Return for each confidence in a node True where the node is right, None for constants."""
         from transition_parser.graphs.smatch import best_mapping, graph_triples
