@@ -223,8 +223,6 @@ def test_parsers_in_memory_find_trees_together_and_so_do_their_copies(trees_mode
         assert [(parse.actions, parse.arc_scores) for parse in parser.parse(sentences)] == wanted
     with pytest.raises(InputError, match="finds trees together with others can't be one of them"):
         Parser(model, resources, others=[here])
-    with pytest.raises(InputError, match="1 paths of 2 models: give one for each, or none"):
-        Parser(model, resources, paths=[trees_model], others=[other])
 
 
 @pytest.mark.parametrize("part", ["heads", "relations"])

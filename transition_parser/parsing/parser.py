@@ -32,6 +32,7 @@ from transition_parser.modules.bert import merge_adapters
 from transition_parser.modules.contract import Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.ensemble import Ensemble
+from transition_parser.modules.tagging import Tags
 from transition_parser.modules.tree_decoder import ArcBeliefs, TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import NbestRank, ranked
@@ -39,7 +40,7 @@ from transition_parser.parsing.completion import SentenceFacts
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, formalism_of
 from transition_parser.parsing.given import Given, GivenFacts
 from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
-from transition_parser.parsing.parses import NO_TAGS, AmrParse, Parse, SentenceParse
+from transition_parser.parsing.parses import AmrParse, Parse, SentenceParse
 from transition_parser.parsing.preparation import (
     TRAIN_AGAIN,
     batches_at_a_time,
@@ -159,15 +160,9 @@ class Parser(Generic[P_co]):
             raise InputError(f"{nbest} parses of a sentence need a beam of {nbest} or more, not {beam}")
         self.device = checked_device(device)
         self._options = {
-            "batch_tokens": batch_tokens,
-            "device": device,
-            "precision": precision,
-            "threads": threads,
-            "domain": domain,
-            "lenpen": lenpen,
-            "nbest": nbest,
-            "longest": longest,
-        }
+            "batch_tokens": batch_tokens, "device": device, "precision": precision, "threads": threads,
+            "domain": domain, "lenpen": lenpen, "nbest": nbest, "longest": longest,
+        }  # fmt: skip
         self._domain = domain if _reads_domains(model) else None
         if self._domain is not None:
             resources.columns.check_domain(self._domain)
@@ -177,8 +172,6 @@ class Parser(Generic[P_co]):
         # from any folder, names of models as they are
         is_file = [os.path.exists(path) and model_path(path) == Path(path) for path in paths]
         self._paths = [os.path.abspath(path) if there else path for path, there in zip(paths, is_file, strict=True)]
-        self._others = others
-        self._joint = _joint_trees(resources, paths, others) if others else None
         full = (model if paths else copy.deepcopy(model)).eval().float()  # nobody else has a model from files
         merge_adapters(full)
         self._full = None if paths else full  # for copies
@@ -190,6 +183,14 @@ class Parser(Generic[P_co]):
         self.threads = threads or torch.get_num_threads()
         self.formalism: Formalism[Any, Any, Any] = formalism_of(resources.parser.system)
         self.lenpen = self.formalism.lenpen if lenpen is None else lenpen
+        self._others, self._joint = others, None
+        if others:
+            if any(other._joint is not None for other in others):
+                raise InputError("others: a parser that finds trees together with others can't be one of them")
+            self._joint = JointTrees(resources.table, next(iter(paths), None))
+            for number, other in enumerate(others, 1):
+                path = paths[number] if paths else next(iter(other._paths), None)
+                self._joint.check_shared(other.resources.table.relations, path)
 
     @overload
     @classmethod
@@ -248,22 +249,26 @@ class Parser(Generic[P_co]):
             "domain": domain, "lenpen": lenpen, "nbest": nbest, "longest": longest,
         }  # fmt: skip
         loaded, resources = load_model(model)
-        found = formalism_of(resources.parser.system).name
-        if kind not in (None, *(formalism.name for formalism in FORMALISMS)):
+        formalism = formalism_of(resources.parser.system)
+        if kind not in (None, *(one.name for one in FORMALISMS)):
             raise InputError(f"unknown kind {kind!r:.60}: give {' or '.join(one.name for one in FORMALISMS)}")
-        if kind not in (None, found):
-            raise InputError(f"{model} is a model of {found}, not of {kind}")
+        if kind not in (None, formalism.name):
+            raise InputError(f"{model} is a model of {formalism.name}, not of {kind}")
         if loaded.searches_directly and not others and max(beam, nbest) > 1:
             warn(f"{model}: the model finds the best tree of a sentence without a beam: beam and nbest do nothing")
         paths, members = (model, *others), [(loaded, resources), *map(load_model, others)]
         of_one_folder = all(own.fingerprint == resources.fingerprint for _, own in members)
         if others and of_one_folder and not any(one.searches_directly for one, _ in members):
             return cls(Ensemble([member for member, _ in members]), resources, beam, paths=paths, **options)
-        for path, (_, own) in zip(paths, members, strict=True):
-            _check_goes_with(path, own, resources)
         parsers: list[Parser[Any]] = []
-        for path, (member, own) in zip(paths[1:], members[1:], strict=True):
-            of_member = {"nbest": min(nbest, 1), "domain": domain if _reads_domains(member) else None}
+        for path, (member, own) in zip(others, members[1:], strict=True):
+            if formalism_of(own.parser.system) is not formalism:
+                problem = "builds other graphs than the first model: give models of trees, or models of AMRs"
+                raise input_error(problem, path)
+            if formalism is AMR and own.fingerprint != resources.fingerprint:
+                problem = "was trained on other data than the first model: give models of the same data folder"
+                raise input_error(problem, path)
+            of_member = {"nbest": 1, "domain": domain if _reads_domains(member) else None}
             parsers.append(cls(member, own, beam, paths=[path], **{**options, **of_member}))
         return cls(loaded, resources, beam, paths=paths, others=parsers, **options)
 
@@ -438,9 +443,18 @@ class Parser(Generic[P_co]):
         batch = [sentences[i] for i in indices]
         if self._joint is not None:
             return dict(zip(indices, self._jointly(self._joint, batch), strict=True))
+        return dict(zip(indices, self._parsed(batch, self.nbest)[1], strict=True))
+
+    def _parsed(self, batch: list[_ToParse], nbest: int) -> tuple[list[Tags], list[Any]]:
+        """Return the tags of each sentence by column, and its best parse, with up to `nbest` − 1 alternatives."""
         # before its last step, search has up to `beam` − 1 finished derivations; the step may finish `beam` more
-        _, found, tags = self._searched(batch, 2 * self.beam if self.nbest > 1 else 1)
-        return dict(zip(indices, map(self._replayed, batch, found, tags), strict=True))
+        _, found, tags = self._searched(batch, 2 * self.beam if nbest > 1 else 1)
+        parses = []
+        for one, derivations, columns in zip(batch, found, tags, strict=True):
+            replayed = [self._replay(one, derivation, columns) for derivation in derivations]
+            best = ranked(replayed, nbest) if nbest > 1 else replayed[0]
+            parses.append(self._calibrated(best, of_beam=nbest > 1))
+        return tags, parses
 
     def _jointly(self, joint: JointTrees, batch: list[_ToParse]) -> Iterator[Any]:
         """Yield the parse of each sentence: the tree that all models find together, and the tags of the first model."""
@@ -451,34 +465,19 @@ class Parser(Generic[P_co]):
         for one, columns, beliefs in zip(batch, tags, of_sentences, strict=True):
             yield replace(self._replay(one, joint.derivation(beliefs, one.words), columns), place=place)
 
-    def _beliefs(self, batch: list[_ToParse]) -> tuple[Sequence[Mapping[str, Sequence[str]]], Sequence[ArcBeliefs]]:
+    def _beliefs(self, batch: list[_ToParse]) -> tuple[list[Tags], Sequence[ArcBeliefs]]:
         """Return the tags of each sentence by column, and the probabilities of labelled arcs by this model alone."""
         decoder = self.model.decoder
         if isinstance(decoder, TreeDecoder):
             with _told_of_large_weights():
                 encoder_out, tags = self._encoded(batch)
                 return tags, decoder.beliefs(encoder_out)
-        _, found, tags = self._searched(batch, 2 * self.beam if self.beam > 1 else 1)
-        parses: Iterator[Any] = (
-            self._ranked(*one, len(one[1])) if self.beam > 1 else self._replayed(*one)
-            for one in zip(batch, found, tags, strict=True)
-        )
+        tags, parses = self._parsed(batch, 2 * self.beam if self.beam > 1 else 1)
         return tags, [*map(beliefs_of, parses)]
 
-    def _replay(self, one: _ToParse, hypothesis: Hypothesis, tags: Mapping[str, Sequence[str]]) -> Any:
+    def _replay(self, one: _ToParse, hypothesis: Hypothesis, tags: Tags) -> Any:
         """Return the parse that a derivation of a sentence builds."""
         return self.formalism.replay(self.resources, one.sentence, one.words, hypothesis, tags, one.facts)
-
-    def _replayed(self, one: _ToParse, hypotheses: list[Hypothesis], tags: Mapping[str, Sequence[str]]) -> P_co:
-        """Return the parse that the derivations of a sentence give. Confidences are calibrated, see `_calibrated`."""
-        if self.nbest > 1:
-            return self._ranked(one, hypotheses, tags, self.nbest)
-        return self._calibrated(self._replay(one, hypotheses[0], tags))
-
-    def _ranked(self, one: _ToParse, hypotheses: list[Hypothesis], tags: Mapping[str, Sequence[str]], most: int) -> Any:
-        """Return the best parse of a beam, with up to `most` − 1 alternatives."""
-        parses = [self._replay(one, hypothesis, tags) for hypothesis in hypotheses]
-        return self._calibrated(ranked(parses, most), True)
 
     def _calibrated(self, parse: Any, of_beam: bool = False) -> Any:
         """Return the parse, with calibrated confidences if the model has a calibration."""
@@ -497,9 +496,7 @@ class Parser(Generic[P_co]):
                 least //= 2
         return in_batches([len(one.words) for one in sentences], self.beam, self.batch_tokens, least)
 
-    def _searched(
-        self, batch: list[_ToParse], nbest: int
-    ) -> tuple[EncoderOut, list[list[Hypothesis]], list[Mapping[str, Sequence[str]]]]:
+    def _searched(self, batch: list[_ToParse], nbest: int) -> tuple[EncoderOut, list[list[Hypothesis]], list[Tags]]:
         """Return the encoder's output, and the `nbest` best derivations and the tags by column of each sentence."""
         with _told_of_large_weights():
             encoder_out, tags = self._encoded(batch)
@@ -508,14 +505,17 @@ class Parser(Generic[P_co]):
             best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, guide=guide)
             return encoder_out, best, tags
 
-    def _encoded(self, batch: list[_ToParse]) -> tuple[EncoderOut, list[Mapping[str, Sequence[str]]]]:
+    def _encoded(self, batch: list[_ToParse]) -> tuple[EncoderOut, list[Tags]]:
         """Return the encoder's output for sentences, and their tags by column."""
         inputs = self.model.inputs
         annotations = NO_ANNOTATIONS if inputs is None else self._annotations(batch, inputs.columns)
         net_input = self.net_input([one.words for one in batch], annotations)
         with torch.inference_mode():
-            encoder_out = self.model.encode(net_input)
-            return encoder_out, self._tags(encoder_out, batch)
+            encoder_out, heads = self.model.encode(net_input), self.model.tag_heads
+            if heads is None:
+                return encoder_out, [{} for _ in batch]
+            tags = self._annotations(batch, [UPOS]).get(UPOS, ()) if heads.limited else ()
+            return encoder_out, [*heads.predict(encoder_out.tagged, [len(one.words) for one in batch], tags)]
 
     def net_input(
         self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS
@@ -538,13 +538,6 @@ class Parser(Generic[P_co]):
             annotations[DOMAIN] = [[self._domain]] * len(batch)
         return annotations
 
-    def _tags(self, encoder_out: EncoderOut, batch: list[_ToParse]) -> list[Mapping[str, Sequence[str]]]:
-        heads = self.model.tag_heads
-        if heads is None:
-            return [NO_TAGS] * len(batch)
-        tags = self._annotations(batch, [UPOS]).get(UPOS, ()) if heads.limited else ()
-        return [*heads.predict(encoder_out.tagged, [len(one.words) for one in batch], tags)]
-
 
 def _made_again(make: Callable[..., Parser], arguments: Sequence[Any], options: dict, _decoders: list[type]) -> Parser:
     return make(*arguments, **options)
@@ -552,31 +545,6 @@ def _made_again(make: Callable[..., Parser], arguments: Sequence[Any], options: 
 
 def _reads_domains(model: ParserModel) -> bool:
     return model.inputs is not None and DOMAIN in model.inputs
-
-
-def _joint_trees(
-    resources: Resources, paths: Sequence[str | os.PathLike], others: Sequence[Parser[Parse]]
-) -> JointTrees:
-    """Return the `JointTrees` of a first parser and other parsers."""
-    if paths and len(paths) != 1 + len(others):
-        raise InputError(f"{len(paths)} paths of {1 + len(others)} models: give one for each, or none")
-    if any(other._joint is not None for other in others):
-        raise InputError("others: a parser that finds trees together with others can't be one of them")
-    named: list[str | os.PathLike | None] = [*paths]
-    named = named or [None, *(next(iter(other._paths), None) for other in others)]
-    joint = JointTrees(resources.table, named[0])
-    for path, other in zip(named[1:], others, strict=True):
-        joint.check_shared(other.resources.table.relations, path)
-    return joint
-
-
-def _check_goes_with(path: str | os.PathLike, own: Resources, resources: Resources) -> None:
-    """Raise `InputError` where a model can't parse together with the first one, whose resources are `resources`."""
-    kinds = {formalism_of(one.parser.system) for one in (own, resources)}
-    if len(kinds) > 1:
-        raise input_error("builds other graphs than the first model: give models of trees, or models of AMRs", path)
-    if AMR in kinds and own.fingerprint != resources.fingerprint:
-        raise input_error("was trained on other data than the first model: give models of the same data folder", path)
 
 
 @contextmanager
