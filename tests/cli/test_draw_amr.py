@@ -62,12 +62,12 @@ def test_no_sentence_and_a_loop(bank, tmp_path):
 def test_bad_usage(bank, tmp_path):
     out = tmp_path / "out.svg"
     for options, problem in (
-        (["--id", "nowhere"], "no entry 'nowhere'"),
+        (["--id", "nowhere"], "no sentence 'nowhere'"),
         (["--system", "arc-hybrid"], "--system is for trees: "),
     ):
         assert problem in run_here("draw", bank, *options, "-o", out, status=2).stderr
     (tmp_path / "empty.amr").write_text("", encoding="utf-8")
-    assert "holds no graphs" in run_here("draw", tmp_path / "empty.amr", "-o", out, status=2).stderr
+    assert "holds no sentences" in run_here("draw", tmp_path / "empty.amr", "-o", out, status=2).stderr
     assert not out.exists()
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from transition_parser.base.errors import InputError, shortened
 from transition_parser.graphs.amr import AmrGraph, Edge, PenmanLayout, canonical, named, without_gaps
@@ -81,6 +81,18 @@ class SentenceParse(Ranked):
         actions: True to keep the actions
         """
         return json.dumps(_as_written(self.to_dict(), () if actions else ("actions",)), ensure_ascii=False)
+
+    @abstractmethod
+    def _draw(self, file: BinaryIO) -> None:
+        """Draw the graph as SVG."""
+
+    def _repr_svg_(self) -> str | None:
+        """Return the picture that notebooks show; None where matplotlib is missing, so that they show text."""
+        if find_spec("matplotlib") is None:
+            return None
+        from transition_parser.drawing.derivations import svg_of
+
+        return svg_of(self._draw)
 
 
 @dataclass(frozen=True, repr=False)
@@ -201,13 +213,10 @@ class Parse(SentenceParse):
         known = any(tag != UNKNOWN for tag in tags)
         return tree_text([row.form for row in words], self.tree, *([tags] if known else []))
 
-    def _repr_svg_(self) -> str | None:
-        """Return the picture that notebooks show; None where matplotlib is missing, so that they show text."""
-        if find_spec("matplotlib") is None:
-            return None
-        from transition_parser.drawing.derivations import draw_tree, svg_of
+    def _draw(self, file: BinaryIO) -> None:
+        from transition_parser.drawing.derivations import draw_tree
 
-        return svg_of(lambda file: draw_tree(self.sentence.forms, self.tree, file))
+        draw_tree(self.sentence.forms, self.tree, file)
 
 
 @dataclass(frozen=True, repr=False)
@@ -367,14 +376,10 @@ class AmrParse(SentenceParse):
         """Return the graph in PENMAN, with `:wiki`."""
         return self.to_penman()
 
-    def _repr_svg_(self) -> str | None:
-        """Return the picture that notebooks show, the graph above its words; None where matplotlib is missing."""
-        if find_spec("matplotlib") is None:
-            return None
+    def _draw(self, file: BinaryIO) -> None:
         from transition_parser.drawing.amrs import draw_amr
-        from transition_parser.drawing.derivations import svg_of
 
-        return svg_of(lambda file: draw_amr(self.annotated(), file))
+        draw_amr(self.annotated(), file)
 
 
 def _with_places(words: list[dict[str, Any]], spans: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
@@ -475,11 +480,6 @@ def replay_amr(
         sentence, graph, tuple(alignments), values, actions, hypothesis.score,
         tuple(nodes), tuple(edges), new_names, completed, probability=_probability(hypothesis),
     )  # fmt: skip
-
-
-def graph_of(table: ActionTable, words: Sequence[str], tokens: Sequence[int]) -> Any:
-    """Return the graph that a derivation builds from normalised words; each step is checked."""
-    return table.system.replay(table.system.read(words), [*map(table.action, tokens)])
 
 
 def _wiki(graph: AmrGraph, known: Mapping[str, str]) -> tuple[dict[int, str], dict[int, str]]:

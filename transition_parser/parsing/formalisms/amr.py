@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from transition_parser.base.errors import InputError, input_error, needs_extra
+from transition_parser.base.errors import InputError, input_error
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
@@ -36,7 +36,6 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     sentence = AmrEntry
     no_graph: ClassVar = {"penman": None, "nodes": [], "edges": [], "top": None, "triples": []}
     annotations = ("scores", "actions", "alignment_markers", "wiki")
-    confidences = AmrSystem.confidences
     grows = ("nodes", "edges")
     # Chosen on 1,049 development sentences of six corpora. With 1, the graphs of a beam lack more nodes and edges than
     # those of greedy search; with 4, they have more wrong ones. Search must stop once `beam` hypotheses have finished:
@@ -76,14 +75,10 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     def read_graphs(self, path: str | os.PathLike) -> Iterator[AmrEntry]:
         return read_bank(path)
 
-    def draw(self, path: str | os.PathLike, wanted: str | None, system: str | None, picture: Path) -> None:
-        with needs_extra("draw", "pictures"):
-            from transition_parser.drawing.amrs import draw_amr
+    def draw_sentence(self, sentence: AmrEntry, system: str | None, picture: Path) -> None:
+        from transition_parser.drawing.amrs import draw_amr
 
-        entry = next((e for e in read_bank(path) if wanted is None or e.id == wanted), None)
-        if entry is None:
-            raise input_error("the file holds no graphs" if wanted is None else f"no entry {wanted!r}", path)
-        draw_amr(entry, picture)
+        draw_amr(sentence, picture)
 
     def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:
         """Yield the entries of a bank with their derivations. Unaligned nodes are aligned first."""
@@ -128,11 +123,12 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
         from transition_parser.graphs.amr_score import RESTARTS, compare_banks, paired_entries
 
-        given = {name: value for name, value in (options or {}).items() if value is not None}
-        restarts, seed = given.get("restarts", RESTARTS), given.get("seed", 0)
-        processes, fine_grained = given.get("processes", 1), given.get("fine_grained", False) or "html" in given
-        ignore_wiki = given.get("ignore_wiki", False)
-        scores = compare_banks(gold, system, restarts, seed, processes, fine_grained, ignore_wiki)
+        given: dict[str, Any] = {"restarts": RESTARTS, "seed": 0, "processes": 1}
+        given |= {name: value for name, value in (options or {}).items() if value is not None}
+        fine_grained, ignore_wiki = bool(given.get("fine_grained") or "html" in given), bool(given.get("ignore_wiki"))
+        scores = compare_banks(
+            gold, system, given["restarts"], given["seed"], given["processes"], fine_grained, ignore_wiki
+        )
         figures: dict[str, Any] = {"sentences": len(scores.sentences)}
         for name, counts in scores.total().items():
             parts = {part: round(getattr(counts, part), 4) for part in ("precision", "recall", "f1")}
@@ -145,7 +141,14 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
 
             pairs = list(paired_entries(gold, system, ignore_wiki))
             write_amr_report(given["html"], f"{system} against {gold}", pairs, scores, figures)
-        return Report(figures, _table(figures))
+        lines = [f"sentences {figures['sentences']:>14}", "", f"{'':<16}{'precision':>11}{'recall':>9}{'F1':>9}"]
+        for name, parts in figures.items():
+            if name not in ("sentences", "sembleu"):
+                precision, recall, f1 = (f"{value:.4f}" for value in parts.values()) if parts else "---"
+                lines.append(f"{name.replace('_', ' '):<16}{precision:>11}{recall:>9}{f1:>9}")
+        if sembleu is not None:
+            lines += ["", f"sembleu {sembleu:>16.4f}"]
+        return Report(figures, "\n".join(lines))
 
     def gold_graphs(
         self, resources: Resources, folder: str | os.PathLike, split: str, sources: Iterable, targets: Iterable
@@ -169,17 +172,6 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
             with suppress(InputError):  # a barely trained model may make more nodes than can be compared
                 counts = smatch_counts(gold, system, restarts=1)
         return dict(zip(self.sums, (counts.match, counts.system, counts.gold), strict=True))
-
-
-def _table(figures: Mapping[str, Any]) -> str:
-    lines = [f"sentences {figures['sentences']:>14}", "", f"{'':<16}{'precision':>11}{'recall':>9}{'F1':>9}"]
-    for name, parts in figures.items():
-        if name not in ("sentences", "sembleu"):
-            precision, recall, f1 = (f"{value:.4f}" for value in parts.values()) if parts else "---"
-            lines.append(f"{name.replace('_', ' '):<16}{precision:>11}{recall:>9}{f1:>9}")
-    if "sembleu" in figures:
-        lines += ["", f"sembleu {figures['sembleu']:>16.4f}"]
-    return "\n".join(lines)
 
 
 AMR = Amr()

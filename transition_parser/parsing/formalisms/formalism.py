@@ -9,16 +9,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
+from transition_parser.base.errors import input_error, needs_extra
 from transition_parser.text.columns import KNOWN
 
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
+    from transition_parser.graphs.bank import AmrEntry
+    from transition_parser.graphs.conllu import Sentence
     from transition_parser.modules.contract import Hypothesis
     from transition_parser.parsing.completion import SentenceFacts
+    from transition_parser.parsing.parses import AmrParse, Parse
     from transition_parser.transitions import Action, TransitionSystem
 
-E = TypeVar("E")  # the class of sentences that are read and written
-P = TypeVar("P")  # the class of parses
+E = TypeVar("E", bound="Sentence | AmrEntry")  # the class of sentences that are read and written
+P = TypeVar("P", bound="Parse | AmrParse")  # the class of parses
 G = TypeVar("G")  # the class of graphs
 
 
@@ -48,7 +52,6 @@ class Formalism(ABC, Generic[E, P, G]):
     sentence: ClassVar[type]  # the class of its sentences
     no_graph: ClassVar[Mapping[str, Any]]  # the entries of a parse in JSON that describe the graph
     annotations: ClassVar[tuple[str, ...]]  # the names of the options of `annotated`, the method of its parses
-    confidences: ClassVar[tuple[str, ...]]  # the names of the fields of its parses that are confidences
     lenpen: ClassVar[float]  # the default of `lenpen` for search with a beam, see `search`
     grows: ClassVar[tuple[str, ...]]  # the entries of `configuration` that are lists and grow with a derivation
     sums: ClassVar[tuple[str, ...]]  # the names of the counts that validation adds up, see `count`
@@ -87,9 +90,18 @@ class Formalism(ABC, Generic[E, P, G]):
     def read_graphs(self, path: str | os.PathLike) -> Iterator[E]:
         """Yield the sentences of a file with their graphs. Raises `InputError` for a malformed sentence."""
 
-    @abstractmethod
     def draw(self, path: str | os.PathLike, wanted: str | None, system: str | None, picture: Path) -> None:
-        """Draw a sentence of a file."""
+        """Draw the sentence of a file whose id is `wanted`; None for the first sentence."""
+        with needs_extra("draw", "pictures"):
+            import matplotlib.figure  # noqa: F401
+        found = next((one for one in self.read_graphs(path) if wanted is None or one.id == wanted), None)
+        if found is None:
+            raise input_error("the file holds no sentences" if wanted is None else f"no sentence {wanted!r}", path)
+        self.draw_sentence(found, system, picture)
+
+    @abstractmethod
+    def draw_sentence(self, sentence: E, system: str | None, picture: Path) -> None:
+        """Draw the graph of a sentence; of a tree also its derivation by the transition system named `system`."""
 
     @abstractmethod
     def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:

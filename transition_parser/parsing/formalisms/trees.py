@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from transition_parser.base.errors import input_error, needs_extra
+from transition_parser.base.errors import input_error
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
-from transition_parser.parsing.parses import Parse, graph_of, replay_tree
+from transition_parser.parsing.parses import Parse, replay_tree
 from transition_parser.transitions import TREE_SYSTEMS, RootRelations
-from transition_parser.transitions.tree_system import NO_HEAD, State, TreeSystem
+from transition_parser.transitions.tree_system import NO_HEAD, State
 
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
@@ -43,7 +43,6 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     sentence = Sentence
     no_graph: ClassVar = {"multiword_tokens": []}
     annotations = ("scores", "actions")
-    confidences = TreeSystem.confidences
     lenpen = 1.0
     grows = ("arcs",)
     sums = ("_words", "_heads", "_labelled")
@@ -73,18 +72,24 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     def read_graphs(self, path: str | os.PathLike) -> Iterator[Sentence]:
         return read_conllu(path)
 
-    def draw(self, path: str | os.PathLike, wanted: str | None, system: str | None, picture: Path) -> None:
-        with needs_extra("draw", "pictures"):
-            from transition_parser.drawing.derivations import draw_derivation
+    def draw_sentence(self, sentence: Sentence, system: str | None, picture: Path) -> None:
+        from transition_parser.drawing.derivations import draw_derivation
 
-        sentence = next((s for s in read_conllu(path) if wanted is None or s.id == wanted), None)
-        if sentence is None:
-            raise input_error("the file holds no sentences" if wanted is None else f"no sentence {wanted!r}", path)
-        gold = _gold(sentence, system or self.default_system, path)
+        gold = self._gold(sentence, system)
         draw_derivation(gold.system, sentence.forms, gold.actions, picture)
 
     def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:
-        return (_gold(sentence, system or self.default_system, path) for sentence in read_conllu(path))
+        return (self._gold(sentence, system) for sentence in read_conllu(path))
+
+    def _gold(self, sentence: Sentence, system: str | None) -> Gold:
+        from transition_parser.oracles.static import oracle
+
+        tree = sentence.tree()
+        machine = TREE_SYSTEMS[system or self.default_system](roots=RootRelations.from_trees([tree]))
+        try:
+            return Gold(sentence, machine, list(oracle(machine, sentence.forms, tree)))
+        except ValueError as error:
+            raise input_error(str(error), sentence.path, sentence.line, sentence.id) from None
 
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
         from transition_parser.graphs.dependency_score import compare_files, conll18, conll18_data, conll18_table
@@ -100,8 +105,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         width = max(map(len, figures))
         partly = {name: f"  ({count} of {words} words have it in gold)" for name, count in annotated.items()}
         lines = [f"{name:<{width}}  {value}{partly.get(name, '')}" for name, value in figures.items()]
-        lacking = [name for name, count in annotated.items() if not count]
-        if lacking:
+        if lacking := [name for name, count in annotated.items() if not count]:
             lines.append(f"not scored, because gold has none: {', '.join(lacking)}")
         text = "\n".join(lines)
         if annotated:
@@ -159,9 +163,10 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         """Return the trees that gold derivations build, None for trees with relations that the training data lacks."""
         graphs: list[DependencyTree | None] = []
         for source, target in zip(sources, targets, strict=True):
-            words, tokens = resources.words(source.tolist()), target.tolist()[:-1]  # the last is </s>
+            words, system = resources.words(source.tolist()), resources.table.system
             try:
-                graphs.append(graph_of(resources.table, words, tokens))
+                actions = [*map(resources.table.action, target.tolist()[:-1])]  # the last is </s>
+                graphs.append(system.replay(system.read(words), actions))
             except ValueError:  # an unknown relation has no action
                 graphs.append(None)
         return graphs
@@ -170,17 +175,6 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         if system is None:
             return {"_words": len(gold), "_heads": 0, "_labelled": 0}
         return dict(zip(self.sums, attachment_scores([gold], [system]), strict=True))
-
-
-def _gold(sentence: Sentence, system: str, path: str | os.PathLike) -> Gold:
-    from transition_parser.oracles.static import oracle
-
-    tree = sentence.tree()
-    machine = TREE_SYSTEMS[system](roots=RootRelations.from_trees([tree]))
-    try:
-        return Gold(sentence, machine, list(oracle(machine, sentence.forms, tree)))
-    except ValueError as error:
-        raise input_error(str(error), path, sentence.line, sentence.id) from None
 
 
 TREES = Trees()
