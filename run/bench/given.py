@@ -13,6 +13,7 @@ import json
 import random
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import torch
 from common import parser
@@ -20,8 +21,8 @@ from common import parser
 from transition_parser import Parser
 from transition_parser.graphs.amr_score import smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
-from transition_parser.parsing.given import Given
-from transition_parser.parsing.gold_facts import WHAT, facts_of, some_of
+from transition_parser.parsing.given import End, Given
+from transition_parser.parsing.gold_facts import WHAT, facts_of
 from transition_parser.preprocess.aligner.aligner import aligned, train_table
 
 
@@ -34,6 +35,31 @@ def entries_of(paths: Sequence[str], most: int) -> Iterator[AmrEntry]:
         entries = list(read_bank(path))
         share = (most * (number + 1)) // len(paths) - (most * number) // len(paths)
         yield from list(aligned(entries, train_table(entries)))[:share]
+
+
+def some_of(given: Given, share: float, draws: random.Random) -> Given:
+    """Return a random selection of the facts, each kept with the probability `share`."""
+    nodes = tuple(fact for fact in given.nodes if draws.random() < share)
+    names = tuple(fact for fact in given.names if draws.random() < share)
+    edges = [edge for edge in given.edges if draws.random() < share]
+    none = frozenset(word for word in sorted(given.none) if draws.random() < share)
+    top = given.top if draws.random() < share else None
+    variables = {*(fact.variable for fact in nodes), *(fact.variable for fact in names)}
+
+    def end(old: End) -> End:
+        return old if old in variables else given.span_of(old)
+
+    moved = [replace(edge, source=end(edge.source), target=end(edge.target)) for edge in edges]
+    apart = tuple(edge for edge in moved if edge.source != edge.target)
+    return replace(
+        given,
+        nodes=nodes,
+        names=names,
+        edges=apart,
+        none=none,
+        top=None if top is None else end(top),
+        complete=given.complete and share == 1,
+    )
 
 
 def figures(loaded: Parser, entries: Sequence[AmrEntry], given: Sequence[Given], restarts: int) -> dict[str, float]:

@@ -98,7 +98,7 @@ TRUTH = Key("true or false", lambda value: isinstance(value, bool))
 OBJECT = Key("a JSON object", lambda value: isinstance(value, dict))
 
 
-def check_keys(values: Mapping[str, Any], keys: Mapping[str, Key], path: str | os.PathLike) -> None:
+def check_keys(values: Mapping[str, Any], keys: Mapping[str, Key], path: str | os.PathLike | None) -> None:
     """Raise `InputError` for a key of `values` that is unknown or missing, or whose value does not fit its `Key`."""
     for name in values:
         if name not in keys:

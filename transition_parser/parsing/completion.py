@@ -42,7 +42,16 @@ class SentenceFacts:
 
     def __init__(self, given: Given, words: Sequence[Word]) -> None:
         self.given, self.words = given, words
-        self.nodes = [_node_fact(given, number, words) for number in range(len(given.made))]
+        self.nodes: list[NodeFact] = []
+        for fact in given.made:
+            if isinstance(fact, GivenName):
+                forms = (
+                    word.form.replace('"', "").replace("\\", "") for word in words[fact.span[0] : fact.span[1] + 1]
+                )
+                strings = fact.strings or [form for form in forms if form] or ["-"]
+                self.nodes.append(NodeFact(fact.span, fact.type, False, tuple(map(quoted, strings))))
+            else:
+                self.nodes.append(NodeFact(fact.span, fact.concept, fact.is_constant, ()))
         self.edges = [
             EdgeFact(self._end(source), role, self._end(target))
             for source, role, target in (normal_edge(given, edge) for edge in given.edges)
@@ -60,15 +69,6 @@ class SentenceFacts:
 
     def _end(self, place: int | Span) -> FactEnd:
         return FactEnd(place, self.given.made[place].span) if isinstance(place, int) else FactEnd(-1, place)
-
-
-def _node_fact(given: Given, number: int, words: Sequence[Word]) -> NodeFact:
-    fact = given.made[number]
-    if not isinstance(fact, GivenName):
-        return NodeFact(fact.span, fact.concept, fact.is_constant, ())
-    forms = (word.form.replace('"', "").replace("\\", "") for word in words[fact.span[0] : fact.span[1] + 1])
-    strings = fact.strings or [form for form in forms if form] or ["-"]
-    return NodeFact(fact.span, fact.type, False, tuple(map(quoted, strings)))
 
 
 class Completed(NamedTuple):
@@ -111,14 +111,8 @@ class _Draft:
         self.removed: set[int] = set()
 
     def result(self) -> Completed:
-        nodes = [i for i in range(len(self.labels)) if i not in self.removed]
-        place = {old: new for new, old in enumerate(nodes)}
-        graph = AmrGraph(
-            tuple(self.labels[i] for i in nodes),
-            frozenset(place[i] for i in self.constants if i in place),
-            tuple(Edge(place[s], role, place[t]) for s, role, t in dict.fromkeys(self.edges)),
-            place[self.top],
-        )
+        whole = AmrGraph(tuple(self.labels), frozenset(self.constants), tuple(dict.fromkeys(self.edges)), self.top)
+        graph, nodes, _ = without(whole, frozenset(self.removed))
         aligned = tuple(self.alignments[i] for i in nodes)
         return Completed(graph, aligned, tuple(self.origins[i] for i in nodes), self.added)
 
@@ -289,11 +283,11 @@ class _Draft:
             concepts = [node for node in part if node not in self.constants] or [outside[0]]
             inside = [node for node in whole if node not in self.constants and node not in self._parts_of_names()]
             child = self._head(sorted(concepts))
-            parent = min(sorted(inside), key=lambda node: self._distance(node, child))
-            self.edges.append(Edge(parent, _ROLE, child))
 
-    def _distance(self, one: int, other: int) -> int:
-        return min((abs(a - b) for a in self.alignments[one] for b in self.alignments[other]), default=0)
+            def distance(node: int, words: Sequence[int] = self.alignments[child]) -> int:
+                return min((abs(a - b) for a in self.alignments[node] for b in words), default=0)
+
+            self.edges.append(Edge(min(sorted(inside), key=distance), _ROLE, child))
 
     def choose_top(self, end: FactEnd) -> None:
         """Make the `_head` of the candidates for `end` the new top, unless the old top is a candidate."""
@@ -342,10 +336,10 @@ _COPIED = (Sort.NUMBER, Sort.STRING)  # constants that are copied from words alw
 def without_meaning(graph: AmrGraph, limits: SearchLimits) -> frozenset[int]:
     """Return the nodes that carry no meaning; the top is never one of them.
 
-    That is a conjunction or a `name` node with a single edge, unless this is an edge `:opN` to a member; a conjunction
-    without outgoing edges if the rest of the graph stays connected; a constant whose parent has the same constant under
-    the same role already; and a constant whose role `limits` forbid, unless it is a number or a string. Search makes a
-    node before its edges, so after the last words only a forbidden edge may be left.
+    A conjunction or a `name` node with a single edge, unless this is an edge `:opN` to a member; a conjunction without
+    outgoing edges if the rest stays connected; a constant that its parent has twice under one role; a constant whose
+    role `limits` forbid, unless it is a number or a string. Search makes a node before its edges, so after the last
+    words only a forbidden edge may be left.
 
     >>> graph = AmrGraph(("dog", "or", "+"), frozenset({2}), (Edge(1, "mod", 0), Edge(0, "mod", 2)))
     >>> sorted(without_meaning(graph, SearchLimits(0, 0, 1, targets={"polite": frozenset({Sort.PLUS})})))
@@ -370,17 +364,14 @@ def _candidates(graph: AmrGraph, limits: SearchLimits) -> Iterator[int]:
     for node, edges in enumerate(touching):
         label, is_leaf = graph.labels[node], len(edges) == 1
         if node not in graph.constants:
-            if is_leaf and (label in CONJUNCTIONS or label == Sort.NAME.value) and not _has_member(node, edges[0]):
+            is_empty = is_leaf and (label in CONJUNCTIONS or label == Sort.NAME.value)
+            if is_empty and not (edges[0].source == node and role_of_constants(edges[0].role) == "op"):
                 yield node
         elif is_leaf:
             sort, attribute = sort_of(label, True), (edges[0].source, edges[0].role, label)
             if attribute in attributes or (sort not in limits.targets_under(edges[0].role) and sort not in _COPIED):
                 yield node
             attributes.add(attribute)
-
-
-def _has_member(node: int, edge: Edge) -> bool:
-    return edge.source == node and role_of_constants(edge.role) == "op"
 
 
 def without(graph: AmrGraph, removed: frozenset[int]) -> tuple[AmrGraph, list[int], list[int]]:

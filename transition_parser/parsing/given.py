@@ -17,13 +17,13 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NoReturn, cast
 
 from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.base.files import open_input
-from transition_parser.base.model_files import shown
+from transition_parser.base.model_files import TRUTH, Key, check_keys
 from transition_parser.graphs.amr import edge_of
 from transition_parser.transitions.amr_state import is_constant, limits_of
 
@@ -241,14 +241,35 @@ def _is_given_constant(given: Given, place: int | Span) -> bool:
 
 # --- files --------------------------------------------------------------------------------------
 
-_PARTS: Mapping[str, type] = {"nodes": GivenNode, "names": GivenName, "edges": GivenEdge}
-_LINE = (*_PARTS, "none", "top", "id", "complete")
-_VALUES = {  # key → form of its value
-    **dict.fromkeys(_PARTS, "a list"),
-    **dict.fromkeys(("id", "concept", "type", "role", "variable"), "a text"),
-    **dict.fromkeys(("top", "source", "target"), "an end"),
-    **dict.fromkeys(("complete", "constant"), "true or false"),
-    **{"none": "words", "span": "a span", "strings": "texts"},
+
+def _is_words(value: object) -> bool:
+    return isinstance(value, list) and all(type(word) is int and word >= 0 for word in value)
+
+
+def _is_span(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and _is_words(value) and value[0] <= value[1]
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+_TEXT = Key("a text", _is_text)
+_OBJECTS = Key("a list of objects", lambda value: isinstance(value, list) and {*map(type, value)} <= {dict}, False)
+_SPAN = Key("a span, [first word, last word], counted from 0", _is_span)
+_END = Key("a variable, or a span, [first word, last word]", lambda value: _is_text(value) or _is_span(value))
+_NODE = {"span": _SPAN, "variable": _TEXT._replace(required=False)}
+_STRINGS = Key("a list of texts", lambda value: isinstance(value, list) and bool(value) and all(map(_is_text, value)))
+_PARTS: Mapping[str, tuple[type, Mapping[str, Key]]] = {
+    "nodes": (GivenNode, {**_NODE, "concept": _TEXT, "constant": TRUTH._replace(required=False)}),
+    "names": (GivenName, {**_NODE, "type": _TEXT, "strings": _STRINGS._replace(required=False)}),
+    "edges": (GivenEdge, {"source": _END, "role": _TEXT, "target": _END}),
+}
+_LINE = dict.fromkeys(_PARTS, _OBJECTS) | {
+    "none": Key("a list of words, counted from 0", _is_words, False),
+    "top": _END._replace(required=False),
+    "id": _TEXT._replace(required=False),
+    "complete": TRUTH._replace(required=False),
 }
 
 
@@ -267,7 +288,7 @@ def read_given(path: str | os.PathLike) -> list[Given]:
 
 def _read_line(line: bytes, path: str, number: int) -> Given:
     try:
-        values = json.loads(line.decode("utf-8"), object_pairs_hook=_once)
+        values = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise input_error(f"the line is not a JSON object of facts: {error}", path, number) from None
     if not isinstance(values, dict):
@@ -275,80 +296,28 @@ def _read_line(line: bytes, path: str, number: int) -> Given:
     return given_of(values, path, number)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise ValueError(f"two values of {twice!r}")
-    return values
-
-
 def given_of(values: Mapping[str, Any], path: str | None = None, line: int | None = None) -> Given:
     """Return the facts that a JSON object holds. Raises `InputError` for anything else."""
-
     sentence = values.get("id") if isinstance(values.get("id"), str) else None
-
-    def fail(problem: str) -> NoReturn:
-        raise input_error(problem, path, line, sentence)
-
-    _check_values(values, _LINE, "", "facts have", fail)
-    parts = {name: tuple(_part(name, one, fail) for one in values.get(name, ())) for name in _PARTS}
+    try:
+        check_keys(values, _LINE, None)
+        for name, (_, keys) in _PARTS.items():
+            for one in values.get(name, ()):
+                check_keys(one, keys, name)
+    except InputError as error:
+        raise input_error(str(error), path, line, sentence) from None
+    parts: dict[str, Any] = {
+        name: tuple(kind(**{key: _frozen(value) for key, value in one.items()}) for one in values.get(name, ()))
+        for name, (kind, _) in _PARTS.items()
+    }
     return Given(
-        **cast(Any, parts), none=frozenset(values.get("none", ())), top=_frozen(values.get("top")), id=sentence,
+        **parts, none=frozenset(values.get("none", ())), top=_frozen(values.get("top")), id=sentence,
         complete=values.get("complete", False), path=path, line=line,
     )  # fmt: skip
 
 
-def _part(name: str, values: Any, fail: Any) -> Any:
-    if not isinstance(values, dict):
-        fail(f"{name}: {shown(values)} is not an object")
-    known = fields(_PARTS[name])
-    _check_values(values, [one.name for one in known], f"{name}: ", "it has", fail)
-    missing = next((one.name for one in known if one.default is MISSING and one.name not in values), None)
-    if missing is not None:
-        fail(f"{name}: {shown(values)} has no {missing!r}")
-    return _PARTS[name](**{key: _frozen(value) for key, value in values.items()})
-
-
 def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
-
-
-def _is_words(value: object) -> bool:
-    return isinstance(value, list) and all(type(word) is int and word >= 0 for word in value)
-
-
-def _is_pair(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and _is_words(value) and value[0] <= value[1]
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-_CHECKS = {
-    "a span": _is_pair,
-    "an end": lambda value: _is_text(value) or _is_pair(value),
-    "a text": _is_text,
-    "texts": lambda value: isinstance(value, list) and bool(value) and all(map(_is_text, value)),
-    "true or false": lambda value: isinstance(value, bool),
-    "a list": lambda value: isinstance(value, list),
-    "words": _is_words,
-}
-_MEANING = {
-    "a span": "a span, [first word, last word], counted from 0",
-    "an end": "a variable, or a span, [first word, last word]",
-    "words": "a list of words, counted from 0",
-}
-
-
-def _check_values(values: Mapping[str, Any], known: Sequence[str], where: str, of: str, fail: Any) -> None:
-    for name, value in values.items():
-        if name not in known:
-            fail(f"{where}unknown key {shown(name)}: {of} {', '.join(known)}")
-        form = _VALUES[name]
-        if not _CHECKS[form](value):
-            fail(f"{where}{name} is {shown(value)}, not {_MEANING.get(form, form)}")
 
 
 # --- facts of many sentences ---------------------------------------------------------------------
@@ -369,7 +338,13 @@ class GivenFacts:
         if isinstance(facts, Mapping):
             self._by_id = dict(facts)
         elif isinstance(facts, Sequence) and any(given is not None and given.id is not None for given in facts):
-            self._by_id = _by_id(facts)
+            self._by_id = {}
+            for given in (one for one in facts if one is not None):
+                if given.id is None:
+                    raise given.error("the facts have no id, but other facts have one: give all an id, or none")
+                if given.id in self._by_id:
+                    raise given.error("there are facts of this sentence already: put all its facts into one object")
+                self._by_id[given.id] = given
         else:
             self._in_order = iter(facts)
         self._met: set[str] = set()
@@ -400,16 +375,3 @@ class GivenFacts:
         if unused:
             more = f", nor those of {len(unused) - 1} other lines of facts" if len(unused) > 1 else ""
             warn(str(unused[0].error(f"the inputs do not have the sentence of these facts{more}")))
-
-
-def _by_id(facts: Sequence[Given | None]) -> dict[str, Given]:
-    found: dict[str, Given] = {}
-    for given in facts:
-        if given is None:
-            continue
-        if given.id is None:
-            raise given.error("the facts have no id, but other facts have one: give all of them ids, or none of them")
-        if given.id in found:
-            raise given.error("there are facts of this sentence already: put all its facts into one object")
-        found[given.id] = given
-    return found

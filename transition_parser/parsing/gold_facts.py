@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
-from random import Random
 
 from transition_parser.graphs.amr import AmrGraph, named
 from transition_parser.graphs.bank import AmrEntry
@@ -81,28 +79,3 @@ def _names(graph: AmrGraph, spans: list[Span], wanted: bool) -> tuple[dict[int, 
             names[node] = GivenName(spans[node], graph.labels[node], strings, f"n{node}")
             hidden |= parts
     return names, hidden
-
-
-def some_of(given: Given, share: float, draws: Random) -> Given:
-    """Return a random selection of the facts, each kept with the probability `share`."""
-    nodes = tuple(fact for fact in given.nodes if draws.random() < share)
-    names = tuple(fact for fact in given.names if draws.random() < share)
-    edges = [edge for edge in given.edges if draws.random() < share]
-    none = frozenset(word for word in sorted(given.none) if draws.random() < share)
-    top = given.top if draws.random() < share else None
-    variables = {*(fact.variable for fact in nodes), *(fact.variable for fact in names)}
-
-    def end(old: End) -> End:
-        return old if old in variables else given.span_of(old)
-
-    moved = [replace(edge, source=end(edge.source), target=end(edge.target)) for edge in edges]
-    apart = tuple(edge for edge in moved if edge.source != edge.target)
-    return replace(
-        given,
-        nodes=nodes,
-        names=names,
-        edges=apart,
-        none=none,
-        top=None if top is None else end(top),
-        complete=given.complete and share == 1,
-    )
