@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import run_here
-from transition_parser.base.errors import ParserWarning
 from transition_parser.drawing.amrs import draw_amr
 from transition_parser.drawing.derivations import draw_tree, drawable, svg_of
 from transition_parser.graphs.amr import AmrGraph, Edge
@@ -70,17 +69,8 @@ def test_what_a_font_lacks_is_one_line(name, text, tmp_path):
     (tmp_path / name).write_text(text, encoding="utf-8")
     system = ["--system", "arc-hybrid"] if name.endswith("conllu") else []
     lines = run_here("draw", tmp_path / name, *system, "-o", tmp_path / "out.png").stderr.splitlines()
-    assert len(lines) == 1 and "lacks 日 (U+65E5), 本 (U+672C), 語 (U+8A9E)" in lines[0]
-    assert lines[0].endswith("write .svg, which can use other fonts") and "DejaVu Sans" in lines[0]
+    assert len(lines) == 1 and "the font lacks some characters" in lines[0]
     assert run_here("draw", tmp_path / name, *system, "-o", tmp_path / "out.svg").stderr == ""
-
-
-def test_many_missing_characters_are_counted_and_other_warnings_stay(tmp_path):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        draw_tree(["".join(map(chr, range(0x4E00, 0x4E10)))], DependencyTree((0,), ("root",)), tmp_path / "a.png")
-    (warning,) = caught
-    assert warning.category is ParserWarning and "and 6 more" in str(warning.message)
 
 
 def test_notebooks_get_no_warning():

@@ -9,41 +9,27 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 from matplotlib.textpath import text_to_path
 
-from transition_parser.drawing.derivations import drawable, missing_glyphs, save
+from transition_parser.drawing.derivations import drawable, missing_glyphs, page, save
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry, split_tokens
 
 _CONCEPT, _CONSTANT, _EDGE, _REENTRANT, _WORD = "#1b6ca8", "#3a7d44", "#444444", "#a4343a", "#c4c4c4"
 _SIZES = {"concept": 10, "constant": 9, "role": 8, "word": 10}  # points
 _LAYER, _BOX, _GAP, _MARGIN = 0.95, 0.26, 0.18, 0.3  # inches: between layers, node height, between nodes, border
-_BENDS = (
-    0.08,
-    -0.08,
-    0.18,
-    -0.18,
-    0.3,
-    -0.3,
-    0.45,
-    -0.45,
-    0.65,
-    -0.65,
-)  # bends to try for a re-entrant edge, as a share of its length
+_BENDS = (0.08, -0.08, 0.18, -0.18, 0.3, -0.3, 0.45, -0.45, 0.65, -0.65)  # to try for re-entrant edges; share of length
 _LABEL_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)  # places to try for the label of a re-entrant edge
 
 
 class _Rectangle(NamedTuple):
-    """A rectangle, in inches.
+    """A rectangle, in inches."""
 
-    x, y: its centre
-    """
-
-    x: float
+    x: float  # the centre
     y: float
     width: float
     height: float
@@ -61,27 +47,29 @@ class _Rectangle(NamedTuple):
 
 @dataclass
 class _Tree:
-    """A breadth-first tree of a graph.
-
-    edges: node → the edge that reaches it from its parent
-    rest: the edges of the graph that are not in the tree
-    """
+    """A breadth-first tree of a graph."""
 
     depth: dict[int, int]
-    edges: dict[int, Edge] = field(default_factory=dict)
+    edges: dict[int, Edge] = field(default_factory=dict)  # node → the edge that reaches it from its parent
     children: dict[int, list[int]] = field(default_factory=dict)
-    rest: list[Edge] = field(default_factory=list)
+    rest: list[Edge] = field(default_factory=list)  # the edges of the graph that are not in the tree
 
 
 def draw_amr(entry: AmrEntry, file: str | os.PathLike | BinaryIO) -> None:
     """Draw the graph of an entry, including `:wiki`, above its words."""
     with missing_glyphs():  # no warnings here: `save` warns
-        figure = _figure(entry)
-    save(figure, file)
+        axes = _drawn(entry)
+    save(axes.figure, file)
 
 
-def _figure(entry: AmrEntry) -> Figure:
-    graph = _with_wiki(entry)
+def _drawn(entry: AmrEntry) -> Axes:
+    wiki = list(enumerate(sorted(entry.wiki.items()), len(entry.graph)))
+    graph = AmrGraph(
+        (*entry.graph.labels, *(value for _, (_, value) in wiki)),
+        entry.graph.constants | {constant for constant, _ in wiki},
+        (*entry.graph.edges, *(Edge(node, "wiki", constant) for constant, (node, _) in wiki)),
+        entry.graph.top,
+    )
     words = entry.tokens or split_tokens(entry.metadata.get("snt", ""))
     aligned = entry.alignments if words else ()
     alignments = [*aligned, *[()] * (len(graph) - len(aligned))]
@@ -103,18 +91,7 @@ def _figure(entry: AmrEntry) -> Figure:
     _draw_tree(page, tree, boxes)
     for edge in tree.rest:
         _draw_reentrancy(page, edge, boxes)
-    return page.figure
-
-
-def _with_wiki(entry: AmrEntry) -> AmrGraph:
-    graph, first = entry.graph, len(entry.graph)
-    wiki = list(enumerate(sorted(entry.wiki.items()), first))
-    return AmrGraph(
-        (*graph.labels, *(value for _, (_, value) in wiki)),
-        graph.constants | {constant for constant, _ in wiki},
-        (*graph.edges, *(Edge(node, "wiki", constant) for constant, (node, _) in wiki)),
-        graph.top,
-    )
+    return page.axes
 
 
 def _breadth_first(graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> _Tree:
@@ -181,10 +158,7 @@ def _boxes(graph: AmrGraph, tree: _Tree, wanted: float) -> list[_Rectangle]:
 
 
 def _placed(node: int, tree: _Tree, slots: Sequence[float]) -> tuple[dict[int, float], list[tuple[float, float]]]:
-    """Return the x of each node of a subtree, whose root is at 0, and the left and right end of each of its layers.
-
-    Neighbouring subtrees stand as close as their layers allow. Source: Reingold and Tilford 1981
-    """
+    """Return the x of each node below `node`, at 0, and the ends of its layers. Source: Reingold and Tilford 1981"""
     places: dict[int, float] = {}
     contour: list[tuple[float, float]] = []
     roots = []
@@ -206,11 +180,7 @@ class _Page:
     """A figure whose coordinates are inches."""
 
     def __init__(self, left: float, right: float, bottom: float, top: float) -> None:
-        self.figure = Figure(figsize=(right - left, top - bottom), dpi=150)
-        self.axes = self.figure.add_axes((0, 0, 1, 1))
-        self.axes.set_xlim(left, right)
-        self.axes.set_ylim(bottom, top)
-        self.axes.axis("off")
+        self.axes = page(left, right, bottom, top)
         self.inside = _Rectangle((left + right) / 2, (bottom + top) / 2, right - left, top - bottom)
         self.taken: list[_Rectangle] = []
         self.curves: list[np.ndarray] = []
@@ -252,8 +222,7 @@ def _draw_words(
     for place, word in zip(places, words, strict=True):
         page.text(place, y, word, "word")
         page.taken.append(_Rectangle(place, y, _width(word, "word") + 0.12, 0.2))
-    for node, tokens in enumerate(alignments):
-        box = boxes[node]
+    for box, tokens in zip(boxes, alignments, strict=True):
         for token in tokens:
             page.axes.plot([box.x, places[token]], [box.y, y + 0.12], color=_WORD, linewidth=0.8, zorder=0.5)
 
@@ -275,21 +244,18 @@ def _draw_nodes(page: _Page, graph: AmrGraph, boxes: Sequence[_Rectangle]) -> No
 
 
 def _draw_tree(page: _Page, tree: _Tree, boxes: Sequence[_Rectangle]) -> None:
+    t = np.linspace(0, 1, 41)[:, None]
     for child, edge in tree.edges.items():
         parent = edge.source if edge.target == child else edge.target
         siblings = tree.children[parent]
-        points = _drop(boxes[parent], boxes[child], (siblings.index(child) + 0.5) / len(siblings))
+        # a curve (n, 2) from the lower border of one node to the upper border of another
+        upper, lower, share = boxes[parent], boxes[child], (siblings.index(child) + 0.5) / len(siblings)
+        start = np.array([upper.x + 0.8 * (share - 0.5) * upper.width, upper.y - upper.height / 2])
+        end = np.array([lower.x, lower.y + lower.height / 2])
+        first, second = np.array([start[0], (start[1] + end[1]) / 2]), np.array([end[0], start[1] - 0.05])
+        points = (1 - t) ** 3 * start + 3 * (1 - t) ** 2 * t * first + 3 * (1 - t) * t**2 * second + t**3 * end
         label = _label(points, 0.66, edge.role)
         page.edge(points if edge.target == child else points[::-1], edge.role, label, _EDGE)
-
-
-def _drop(upper: _Rectangle, lower: _Rectangle, share: float) -> np.ndarray:
-    """Return a curve (n, 2) from the lower border of one node to the upper border of another."""
-    start = np.array([upper.x + 0.8 * (share - 0.5) * upper.width, upper.y - upper.height / 2])
-    end = np.array([lower.x, lower.y + lower.height / 2])
-    first, second = np.array([start[0], (start[1] + end[1]) / 2]), np.array([end[0], start[1] - 0.05])
-    t = np.linspace(0, 1, 41)[:, None]
-    return (1 - t) ** 3 * start + 3 * (1 - t) ** 2 * t * first + 3 * (1 - t) * t**2 * second + t**3 * end
 
 
 def _label(points: np.ndarray, place: float, role: str) -> _Rectangle:

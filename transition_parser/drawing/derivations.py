@@ -8,11 +8,11 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, FigureBase
 from matplotlib.patches import Arc
 
 from transition_parser.base.errors import shortened, warn
@@ -23,8 +23,6 @@ _STACK, _BUFFER, _GONE, _ARC = "#1b6ca8", "#3a7d44", "#c8c8c8", "#a4343a"
 _INCH = 0.3  # height of one step, in inches
 _LONGEST = 100  # maximum number of characters of a text in a picture
 _UNWRITABLE = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # control and non-XML characters
-_MISSING_GLYPH = re.compile(r"Glyph (\d+) .*missing from font\(s\) (.*?)\.?$")
-_MOST_NAMED = 10  # upper limit of the characters that a warning names
 
 
 def draw_derivation(
@@ -32,62 +30,48 @@ def draw_derivation(
 ) -> None:
     """Draw the tree, and below it one line for each step of the derivation."""
     left, spacing = 2.3, _spacing(words)
-    width = left + spacing * (len(words) + 1) + 3.0
-    steps = len(actions) + 1
     tree = system.replay(words, actions)
-    arcs_height = 0.35 * (max(_heights(tree)) + 2)
-    figure = Figure(figsize=(width, arcs_height + _INCH * (steps + 2)))
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_xlim(0, width)
-    axes.set_ylim(-_INCH * (steps + 1.5), arcs_height)
-    axes.axis("off")
     places = [left + spacing * i for i in range(len(words) + 1)]
+    axes = page(0, places[-1] + spacing + 3.0, -_INCH * (len(actions) + 3), 0.35 * (max(_heights(tree)) + 2))
     _draw_tree(axes, tree, words, places)
     _draw_steps(axes, system, words, actions, places)
-    save(figure, path)
+    save(axes.figure, path)
 
 
 def draw_tree(words: Sequence[str], tree: DependencyTree, file: str | os.PathLike | BinaryIO) -> None:
     """Draw a tree without a derivation. `file` is as for `save`."""
     spacing = _spacing(words)
-    width, height = spacing * (len(words) + 1) + 0.2, 0.35 * (max(_heights(tree)) + 2)
-    figure = Figure(figsize=(width, height + 0.1))
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_xlim(0, width)
-    axes.set_ylim(-0.1, height)
-    axes.axis("off")
+    axes = page(0, spacing * (len(words) + 1) + 0.2, -0.1, 0.35 * (max(_heights(tree)) + 2))
     _draw_tree(axes, tree, words, [0.1 + spacing * (i + 0.5) for i in range(len(words) + 1)])
-    save(figure, file)
+    save(axes.figure, file)
 
 
-def save(figure: Figure, file: str | os.PathLike | BinaryIO) -> None:
+def page(left: float, right: float, bottom: float, top: float) -> Axes:
+    """Return the axes of a new figure, whose coordinates are inches."""
+    axes = Figure(figsize=(right - left, top - bottom), dpi=150).add_axes((0, 0, 1, 1))
+    axes.set_xlim(left, right)
+    axes.set_ylim(bottom, top)
+    axes.axis("off")
+    return axes
+
+
+def save(figure: FigureBase, file: str | os.PathLike | BinaryIO) -> None:
     """Write a picture in the format of the suffix of its name (.svg, .png, .pdf), or into an open file as SVG."""
-    name = str(file) if isinstance(file, str | os.PathLike) else ".svg"
+    is_svg = not isinstance(file, str | os.PathLike) or str(file).endswith(".svg")
+    options: dict[str, Any] = {"format": "svg", "metadata": {"Date": None}} if is_svg else {}
     settings = {"svg.fonttype": "none", "svg.hashsalt": "transition-parser"}  # text, not outlines
     with rc_context(settings), missing_glyphs() as missing:
-        if name.endswith(".svg"):
-            figure.savefig(file, format="svg", metadata={"Date": None})
-        else:
-            figure.savefig(file)
-    if missing and not name.endswith(".svg"):  # programs that show SVG choose fonts themselves
-        shown = [f"{character} (U+{ord(character):04X})" for character in list(missing)[:_MOST_NAMED]]
-        more = f" and {len(missing) - _MOST_NAMED} more" if len(missing) > _MOST_NAMED else ""
-        problem = f"the font {', '.join(dict.fromkeys(missing.values()))} lacks {', '.join(shown)}{more}"
-        warn(f"{problem}, so boxes are drawn for these characters: write .svg, which can use other fonts")
+        figure.savefig(file, **options)
+    if missing and not is_svg:  # programs that show SVG choose fonts themselves
+        warn("the font lacks some characters, for which boxes are drawn: write .svg, which can use other fonts")
 
 
 @contextmanager
-def missing_glyphs() -> Iterator[dict[str, str]]:
-    """Collect matplotlib's warnings of missing glyphs while the block runs: character → font."""
-    missing: dict[str, str] = {}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+def missing_glyphs() -> Iterator[list[warnings.WarningMessage]]:
+    """Yield a list that gets matplotlib's warnings, which are of missing glyphs, while the block runs."""
+    with warnings.catch_warnings(record=True) as missing:
+        warnings.filterwarnings("always", "Glyph .* missing from")
         yield missing
-        glyphs = [(_MISSING_GLYPH.match(str(warning.message)), warning) for warning in caught]
-        missing |= {chr(int(glyph[1])): glyph[2] for glyph, _ in glyphs if glyph}
-    for glyph, warning in glyphs:
-        if not glyph:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 def drawable(text: str) -> str:
@@ -160,21 +144,14 @@ def _draw_steps(
     state = system.initial(words)
     for step in range(len(actions) + 1):
         y -= _INCH
-        built = ""
         if step:
             before, state = state, system.apply(state, actions[step - 1])
-            built = _built(before.heads, state.heads, names)
             _text(axes, 0.1, y, str(actions[step - 1]), fontsize=8, family="monospace")
+            changes = enumerate(zip(before.heads, state.heads, strict=True))
+            for word, head in ((word, new) for word, (old, new) in changes if old != new):
+                _text(axes, places[-1] + 0.5, y, f"{names[head]} → {names[word]}", fontsize=8, color=_ARC)
         for word, place in enumerate(places):
             in_stack, in_buffer = word in state.stack, word in state.buffer
             color = _STACK if in_stack else _BUFFER if in_buffer else _GONE
             weight = "bold" if word in (state.stack[-1:] or (None,)) else "normal"
             _text(axes, place, y, names[word], ha="center", fontsize=8, color=color, weight=weight)
-        _text(axes, places[-1] + 0.5, y, built, fontsize=8, color=_ARC)
-
-
-def _built(before: tuple[int, ...], after: tuple[int, ...], names: Sequence[str]) -> str:
-    for word, (old, new) in enumerate(zip(before, after, strict=True)):
-        if old != new:
-            return f"{names[new]} → {names[word]}"
-    return ""

@@ -90,32 +90,24 @@ def write_amr_report(
     """Write the error report as an HTML file."""
     parts = [(name.replace("_", " "), value) for name, value in figures.items() if isinstance(value, dict)]
     rows = [cells(name, *(f"{value[part]:.4f}" for part in ("precision", "recall", "f1"))) for name, value in parts]
+    fine = ReportTable(
+        "Fine-grained scores", ("", "precision", "recall", "F1"), rows, bars=[value["f1"] for _, value in parts]
+    )
     smatch = [sentence.counts["smatch"] for sentence in scores.sentences]
-    tables = [
-        ReportTable(
-            "Fine-grained scores", ("", "precision", "recall", "F1"), rows, bars=[value["f1"] for _, value in parts]
-        ),
-        _by(
-            "Smatch by words of the sentence",
-            "words",
-            [(len(gold.text.split()) - 1) // _STEP for gold, _ in pairs],
-            smatch,
-        ),
-    ]
+    by_length: dict[int, list[Counts]] = {}
+    for (gold, _), count in zip(pairs, smatch, strict=True):
+        by_length.setdefault((len(gold.text.split()) - 1) // _STEP, []).append(count)
+    rows, bars = [], []
+    for number, inside in sorted(by_length.items()):
+        bars.append(sum(inside, Counts()).f1)
+        rows.append(cells(f"{number * _STEP + 1}-{(number + 1) * _STEP}", len(inside), f"{bars[-1]:.4f}"))
+    head = ("words", "sentences", "Smatch")
+    tables = [fine, ReportTable("Smatch by words of the sentence", head, rows, bars=bars)]
     worst = sorted(range(len(pairs)), key=lambda i: (smatch[i].f1, -smatch[i].gold, i))
     shown = [_compared(*pairs[i], i, smatch[i]) for i in worst[:WORST] if not smatch[i].exact]
     plain = {name: value for name, value in figures.items() if not isinstance(value, dict) and value is not None}
     order = "those with the lowest Smatch first, larger graphs before smaller ones"
     write_page(path, title, plain, tables, shown, len(pairs), order)
-
-
-def _by(title: str, what: str, bins: Sequence[int], counts: Sequence[Counts]) -> ReportTable:
-    rows, bars = [], []
-    for number in sorted(set(bins)):
-        inside = [count for one, count in zip(bins, counts, strict=True) if one == number]
-        bars.append(sum(inside, Counts()).f1)
-        rows.append(cells(f"{number * _STEP + 1}-{(number + 1) * _STEP}", len(inside), f"{bars[-1]:.4f}"))
-    return ReportTable(title, (what, "sentences", "Smatch"), rows, bars=bars)
 
 
 def _compared(gold: AmrEntry, system: AmrEntry, number: int, counts: Counts) -> Compared:
@@ -196,7 +188,8 @@ def _worst(sentences: Sequence[Sentence], comparison: Comparison) -> list[Compar
     words_of = [list(islice(words, len(sentence.words))) for sentence in sentences]
     for number, of_sentence in enumerate(words_of):
         counted = [word for word in of_sentence if comparison.counts(word)]
-        errors = sum(not _right(comparison, system_of.get(id(word))) for word in counted)
+        pairs = [system_of.get(id(word)) for word in counted]
+        errors = sum(pair is None or not comparison.arc_right(pair) for pair in pairs)
         if errors:
             wrong.append((-errors, len(counted), number))
     shown = []
@@ -207,10 +200,6 @@ def _worst(sentences: Sequence[Sentence], comparison: Comparison) -> list[Compar
         text = " ".join(sentences[number].forms)
         shown.append(Compared(name, text, f"{-errors} of {length} arcs wrong", _HEAD, rows))
     return shown
-
-
-def _right(comparison: Comparison, pair: Pair | None) -> bool:
-    return pair is not None and comparison.arc_right(pair)
 
 
 def _row(comparison: Comparison, number: int, word: Any, pair: Pair | None, place: Mapping[int, int]) -> list[Cell]:
