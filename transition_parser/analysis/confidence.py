@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,8 +37,7 @@ class Outcomes(NamedTuple):
 def expected_calibration_error(confidences: ArrayLike, right: ArrayLike, bins: int = BINS) -> float:
     """Return the mean absolute difference, from 0 to 1, between confidence and share of right parts.
 
-    The mean is over equally wide intervals of confidence, weighted by the number of confidences in each. Raises
-    `ValueError` if there are no confidences.
+    The mean is over equally wide intervals of confidence, weighted by the number of confidences in each.
 
     >>> round(expected_calibration_error([0.9, 0.8, 0.2], [True, False, False], 2), 4)  # 1/3 * 0.2 + 2/3 * 0.35
     0.3
@@ -51,27 +49,26 @@ def expected_calibration_error(confidences: ArrayLike, right: ArrayLike, bins: i
     return float(abs(np.bincount(place, values - hits)).sum() / len(values))
 
 
-def fit_scaling(confidences: ArrayLike, right: ArrayLike, offset: bool = True) -> Scaling:
+def fit_scaling(confidences: ArrayLike, right: ArrayLike) -> Scaling:
     """Return the scaling that makes the outcomes most likely, within the bound `calibration.LARGEST`."""
     hits = torch.as_tensor(np.asarray(right), dtype=torch.float64)
     if not 0 < float(hits.sum()) < len(hits):
         raise InputError("the confidences allow no calibration: all parts are right, or all are wrong; give more text")
     odds = torch.tensor([log_odds(one) for one in np.asarray(confidences).tolist()], dtype=torch.float64)
     found = torch.zeros(2, dtype=torch.float64, requires_grad=True)  # minus the logarithm of the temperature; offset
-    used = torch.tensor([1.0, float(offset)], dtype=torch.float64)
     most = torch.tensor([math.log(LARGEST), LARGEST], dtype=torch.float64)
     optimizer = torch.optim.LBFGS([found], max_iter=200, line_search_fn="strong_wolfe")
 
     def loss() -> torch.Tensor:
         optimizer.zero_grad()
-        slope, shift = (found * used).clamp(-most, most)
+        slope, shift = found.clamp(-most, most)
         scaled = odds * slope.exp() + shift
         value = torch.nn.functional.binary_cross_entropy_with_logits(scaled, hits) + _SHRINK * found.square().sum()
         value.backward()
         return value
 
     optimizer.step(loss)
-    slope, shift = (found.detach() * used).clamp(-most, most).tolist()
+    slope, shift = found.detach().clamp(-most, most).tolist()
     return Scaling(min(max(float(np.exp(-slope)), 1 / LARGEST), LARGEST), shift)
 
 
@@ -88,28 +85,21 @@ def outcomes(parser: Parser, gold: Sequence[tuple[Any, Any]]) -> dict[str, Outco
     return {name: Outcomes(np.array(values), np.array(hits)) for name, (values, hits) in found.items()}
 
 
-def uncalibrated(model: str, beam: int, nbest: int, precision: str = "auto", threads: int | None = None) -> Parser:
-    """Return a parser that gives the confidences of the model as they are, without calibration."""
-    loaded, resources = load_model(model)
-    loaded.calibration = None
-    return Parser(loaded, resources, beam, precision=precision, threads=threads, nbest=nbest)
-
-
-def gold_sentences(parser: Parser, path: str, most: int | None = None) -> list[tuple[Any, Any]]:
-    """Return the sentences of a gold file, or only the first `most` sentences, each with its graph."""
+def gold_sentences(parser: Parser, path: str) -> list[tuple[Any, Any]]:
+    """Return the sentences of a gold file, each with its graph."""
     if not os.path.isfile(path):
         raise input_error("is not a regular file, and has to be read several times", path)
-    with_graphs = list(islice(parser.formalism.read_graphs(path), most))
+    with_graphs = list(parser.formalism.read_graphs(path))
     if not with_graphs:
         raise input_error("the file holds no sentences", path)
-    return [*zip(islice(parser.read(path), most), with_graphs, strict=True)]
+    return [*zip(parser.read(path), with_graphs, strict=True)]
 
 
 class Fitted(NamedTuple):
     """A calibration and the outcomes that it was fitted on."""
 
     calibration: Calibration
-    outcomes: dict[str, dict[str, Outcomes]]  # kind of parse (`derivation`
+    outcomes: dict[str, dict[str, Outcomes]]  # kind of parse (`derivation`, `beam`) → kind of confidence → outcomes
 
 
 def calibrate(model: str, path: str, beam: int = 10, precision: str = "auto", threads: int | None = None) -> Fitted:
@@ -117,8 +107,10 @@ def calibrate(model: str, path: str, beam: int = 10, precision: str = "auto", th
     if beam < 2:
         raise InputError("search finds alternatives only with a beam of 2 or more: give a larger beam")
     found: dict[str, dict[str, Outcomes]] = {}
-    for kind, options in (("derivation", (1, 1)), ("beam", (beam, 2))):
-        parser = uncalibrated(model, *options, precision, threads)
+    for kind, width, nbest in (("derivation", 1, 1), ("beam", beam, 2)):
+        loaded, resources = load_model(model)
+        loaded.calibration = None
+        parser = Parser(loaded, resources, width, precision=precision, threads=threads, nbest=nbest)
         found[kind] = outcomes(parser, gold_sentences(parser, path))
     try:
         scalings = {kind: {name: fit_scaling(*one) for name, one in some.items()} for kind, some in found.items()}

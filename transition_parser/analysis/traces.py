@@ -26,69 +26,45 @@ _DIGITS = 6  # decimal places of probabilities
 
 
 class CompetingAction(NamedTuple):
-    """An action that competes in a step.
-
-    legal: False for an action that may not be taken although its probability counts (−1 in `DeviceTable.legality`)
-    """
+    """An action that competes in a step."""
 
     action: str
     probability: float
-    legal: bool
+    legal: bool  # False for an action that may not be taken although its probability counts (legality −1)
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a derivation: a configuration, and the action that is taken in it.
+    """A step of a derivation: a configuration, and the action that is taken in it."""
 
-    action: None at the end of the derivation
-    configuration: see `Formalism.configuration`; but its growing lists (arcs of a tree; nodes and edges of an AMR) have
-        only the items that the previous action made
-    log_probability: log-probability of the action; None if actions are not scored
-    candidates: the most probable actions, best first; the taken action is always among them
-    others, rest: number and total probability of the other competing actions
-    seen: view of the words, such as `stack` (`Decoder.visible_words`) → (position, value) of each word that the
-        network sees in this view; positions count from 0, and the root is behind the last word
-    """
-
-    action: str | None
-    configuration: Mapping[str, Any]
-    log_probability: float | None = None
-    candidates: tuple[CompetingAction, ...] = ()
-    others: int = 0
-    rest: float = 0.0
+    action: str | None  # None at the end of the derivation
+    configuration: Mapping[str, Any]  # of `Formalism.configuration`; growing lists have only the new items
+    log_probability: float | None = None  # of the action; None if actions are not scored
+    candidates: tuple[CompetingAction, ...] = ()  # the most probable actions, best first, and the taken one
+    others: int = 0  # the number of other competing actions
+    rest: float = 0.0  # their total probability
+    # view (`Decoder.visible_words`) → (position, value) of each word that the network sees; the root is last
     seen: Mapping[str, Sequence[tuple[int, int]]] | None = None
 
 
 @dataclass(frozen=True)
 class TracedDerivation:
-    """A derivation of a sentence.
+    """A derivation of a sentence."""
 
-    graph: see `Formalism.as_data`; for the parse of a model see `Formalism.parse_as_data`
-    actions: number of its actions
-    steps: one more than its actions, or none if they were not asked for
-    score: see `Hypothesis.score`; None for a gold derivation
-    log_probability: log-probability of all actions together; None for a gold derivation
-    """
-
-    graph: Mapping[str, Any]
-    actions: int
-    steps: tuple[Step, ...]
-    score: float | None = None
-    log_probability: float | None = None
+    graph: Mapping[str, Any]  # of `Formalism.as_data`; for the parse of a model of `Formalism.parse_as_data`
+    actions: int  # the number of its actions
+    steps: tuple[Step, ...]  # one more than its actions, or none if they were not asked for
+    score: float | None = None  # see `Hypothesis.score`; None for a gold derivation
+    log_probability: float | None = None  # of all actions together; None for a gold derivation
 
 
 @dataclass(frozen=True)
 class Trace:
-    """A sentence with its derivations, best first.
+    """A sentence with its derivations, best first."""
 
-    formalism: name of the kind of graph
-    system: name of the transition system
-    words: the words as they were given
-    """
-
-    formalism: str
-    system: str
-    words: tuple[str, ...]
+    formalism: str  # the name of the kind of graph
+    system: str  # the name of the transition system
+    words: tuple[str, ...]  # as they were given
     derivations: tuple[TracedDerivation, ...]
 
     def as_data(self) -> dict[str, Any]:
@@ -195,13 +171,8 @@ class _Choice(NamedTuple):
             candidates,
             len(order) - len(shown),
             round(rest, _DIGITS),
-            {name: _sparse(values) for name, values in self.seen.items()},
+            {name: [(int(i), int(values[i])) for i in values.nonzero()[0]] for name, values in self.seen.items()},
         )
-
-
-def _sparse(values: np.ndarray) -> list[tuple[int, int]]:
-    (there,) = values.nonzero()
-    return list(zip(there.tolist(), values[there].tolist(), strict=True))
 
 
 @torch.inference_mode()
@@ -216,8 +187,8 @@ def _choices(
     for token in tokens:
         pause()
         scores = decoder.step(last, search, alive)
-        words = decoder.visible_words(search.machine.observe())
-        seen = {name: values[0].cpu().numpy() for name, values in words.items()}
+        visible = decoder.visible_words(search.machine.observe())
+        seen = {name: values[0].cpu().numpy() for name, values in visible.items()}
         log_probs = scores.log_probabilities()[0].cpu().numpy()
         legal = (scores.legal > 0)[0].cpu().numpy()
         competing = (log_probs > float("-inf")).nonzero()[0]
