@@ -482,6 +482,11 @@ def replay_amr(
     )  # fmt: skip
 
 
+def graph_of(table: ActionTable, words: Sequence[str], tokens: Sequence[int]) -> Any:
+    """Return the graph that a derivation builds from normalised words; each step is checked."""
+    return table.system.replay(table.system.read(words), [*map(table.action, tokens)])
+
+
 def _wiki(graph: AmrGraph, known: Mapping[str, str]) -> tuple[dict[int, str], dict[int, str]]:
     """Return named node → value of `:wiki`, and node → its name in the form of such a value, for unknown names."""
     values, new_names = {}, {}

@@ -11,7 +11,7 @@ from transition_parser.base.errors import input_error
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
-from transition_parser.parsing.parses import Parse, replay_tree
+from transition_parser.parsing.parses import Parse, graph_of, replay_tree
 from transition_parser.transitions import TREE_SYSTEMS, RootRelations
 from transition_parser.transitions.tree_system import NO_HEAD, State
 
@@ -163,10 +163,9 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         """Return the trees that gold derivations build, None for trees with relations that the training data lacks."""
         graphs: list[DependencyTree | None] = []
         for source, target in zip(sources, targets, strict=True):
-            words, system = resources.words(source.tolist()), resources.table.system
+            words, tokens = resources.words(source.tolist()), target.tolist()[:-1]  # the last is </s>
             try:
-                actions = [*map(resources.table.action, target.tolist()[:-1])]  # the last is </s>
-                graphs.append(system.replay(system.read(words), actions))
+                graphs.append(graph_of(resources.table, words, tokens))
             except ValueError:  # an unknown relation has no action
                 graphs.append(None)
         return graphs
