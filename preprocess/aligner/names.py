@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from transition_parser.preprocess.aligner.tables import DEMONYMS
 from transition_parser.preprocess.aligner.words import Span, Words, span
+from transition_parser.text.characters import shared_start
 
 
 def unquoted(label: str) -> str:
@@ -98,12 +99,7 @@ def _beginnings(strings: list[str], words: Words) -> list[tuple[float, list[Span
 
 
 def _alike(string: str, form: str) -> bool:
-    common = 0
-    for one, other in zip(string, form):
-        if one != other:
-            break
-        common += 1
-    return string == form or common >= max(3, 0.55 * max(len(string), len(form)))
+    return string == form or shared_start(string, form) >= max(3, 0.55 * max(len(string), len(form)))
 
 
 def _some_strings(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:

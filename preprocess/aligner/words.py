@@ -14,6 +14,7 @@ from transition_parser.preprocess.aligner.tables import (
     PUNCTUATION,
     SUFFIXES,
 )
+from transition_parser.text.characters import shared_start
 from transition_parser.text.lemmas import lemmatise
 
 Span = tuple[int, ...]  # the positions of tokens, ascending and without a gap
@@ -137,9 +138,7 @@ def _without_prefix(concept: str, form: str, lemma: str) -> float:
 def _letters(concept: str, word: str) -> float:
     """Return a guess of the similarity from the letters alone."""
     shorter, longer = sorted((len(concept), len(word)))
-    common = 0
-    while common < shorter and concept[common] == word[common]:
-        common += 1
+    common = shared_start(concept, word)
     if common >= 4 and common >= 0.6 * longer:
         return 0.4 + 0.3 * common / longer
     if common == len(concept) >= 4 or (len(concept) >= 4 and word.endswith(concept)):
@@ -157,9 +156,7 @@ def _letters(concept: str, word: str) -> float:
 
 def _one_edit(one: str, other: str) -> bool:
     """Return True if one letter is replaced, added or left out, or two neighbouring letters are swapped."""
-    start = 0
-    while start < min(len(one), len(other)) and one[start] == other[start]:
-        start += 1
+    start = shared_start(one, other)
     rest, other_rest = one[start:], other[start:]
     if rest[1:] == other_rest[1:] or rest[1:] == other_rest or rest == other_rest[1:]:
         return True

@@ -378,23 +378,16 @@ def without_gaps(graph: AmrGraph) -> AmrGraph:
     with "And". Gaps are removed from complete graphs only, because search adds the members of a list in any order.
     """
     renamed: dict[Edge, Edge] = {}
-    outgoing: dict[int, list[Edge]] = {}
-    for edge in graph.edges:
-        outgoing.setdefault(edge.source, []).append(edge)
-    for node, edges in outgoing.items():
-        renamed |= zip(edges, gapless(graph.labels[node], edges), strict=True)
-    return replace(graph, edges=tuple(renamed[edge] for edge in graph.edges))
-
-
-def gapless(label: str, edges: Sequence[Edge]) -> list[Edge]:
-    """Return the edges that leave a node, with the roles of lists numbered without a gap. See `without_gaps`."""
     for name in ("op", "snt"):
-        listed = re.compile(rf"{name}(\d+)")
-        numbers = [(int(match[1]), i) for i, edge in enumerate(edges) if (match := listed.fullmatch(edge.role))]
-        if not (label in CONJUNCTIONS and [number for number, _ in numbers] == [2]):
-            place = {i: place for place, (_, i) in enumerate(sorted(numbers), 1)}
-            edges = [edge._replace(role=f"{name}{place[i]}") if i in place else edge for i, edge in enumerate(edges)]
-    return list(edges)
+        listed: dict[int, list[tuple[int, Edge]]] = {}  # node → (number, edge) of each member of its list
+        for edge in graph.edges:
+            if edge.role.startswith(name) and edge.role[len(name) :].isdecimal():
+                listed.setdefault(edge.source, []).append((int(edge.role[len(name) :]), edge))
+        for node, members in listed.items():
+            if not (graph.labels[node] in CONJUNCTIONS and [number for number, _ in members] == [2]):
+                ordered = sorted(members, key=lambda member: member[0])
+                renamed |= {edge: edge._replace(role=f"{name}{i}") for i, (_, edge) in enumerate(ordered, 1)}
+    return replace(graph, edges=tuple(renamed.get(edge, edge) for edge in graph.edges))
 
 
 def canonical(graph: AmrGraph) -> AmrGraph:

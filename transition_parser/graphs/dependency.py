@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -164,16 +164,11 @@ def tree_text(words: Sequence[str], tree: DependencyTree, *columns: Sequence[str
     arcs = [_drawn_arcs(tree)] if len(tree) <= MOST_DRAWN else []
     heads = [f"{head:>{width}}" for head in tree.heads]
     numbers = [number.rjust(width) for number in numbers]
-    return _aligned([numbers, words, *columns, *arcs, tree.relations, heads])
-
-
-def _aligned(columns: Iterable[Sequence[str]]) -> str:
     padded = []
-    for column in columns:
-        width = max(map(len, column))
-        padded.append([cell.ljust(width) for cell in column])
-    rows = zip(*padded, strict=True)
-    return "\n".join("  ".join(row).rstrip() for row in rows)
+    for cells in (numbers, words, *columns, *arcs, tree.relations, heads):
+        longest = max(map(len, cells))
+        padded.append([cell.ljust(longest) for cell in cells])
+    return "\n".join("  ".join(row).rstrip() for row in zip(*padded, strict=True))
 
 
 def _drawn_arcs(tree: DependencyTree) -> list[str]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import IntFlag
 from typing import ClassVar, NamedTuple, Protocol
 
-from transition_parser.text.characters import Clusters
+from transition_parser.text.characters import Clusters, shared_start
 from transition_parser.text.segmentation import LONG_WORD, LONGEST, Segmenter, TextSentence
 from transition_parser.text.tokens import Token
 
@@ -130,11 +130,11 @@ class MultiWords(NamedTuple):
         for form, words in examples:
             forms[form][words] += 1
             form, words = form.lower(), tuple(word.lower() for word in words)
-            same = _shared(form, words[0])
+            same = shared_start(form, words[0])
             if 0 < same < len(form):
                 suffixes[form[same:]][words[0][same:], *words[1:]] += 1
             last = words[-1]
-            same = _shared(form[::-1], last[::-1])
+            same = shared_start(form[::-1], last[::-1])
             if 0 < same < len(form):
                 prefixes[form[: len(form) - same]][*words[:-1], last[: len(last) - same]] += 1
         return cls(
@@ -161,11 +161,6 @@ class MultiWords(NamedTuple):
 
 
 _Counts = defaultdict[str, Counter[Words]]
-
-
-def _shared(a: str, b: str) -> int:
-    """Return the number of characters at the beginning that two strings share."""
-    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
 def _with_case(words: Words, form: str) -> Words:
