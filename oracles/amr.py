@@ -134,10 +134,9 @@ class _Plan:
         self.nodes_of = self._order()
 
     def move_last(self) -> None:
-        """Move the nodes of the last span to the span before it.
+        """Move the nodes of the last span to the span before it, where any order of nodes lets edges be built.
 
-        While words are left, any order of nodes lets the machine build all edges. An entity becomes ordinary nodes,
-        because its words are not the words of the new span. Raises `ValueError` if no span is before the last.
+        An entity becomes ordinary nodes, because its words are not the words of the new span.
         """
         end = len(self.words) - 1
         last = self.taken.get(end, (end, end))
@@ -149,10 +148,7 @@ class _Plan:
         self.nodes_of.setdefault(before, []).extend([*moved, *hidden])
 
     def _find_entities(self) -> None:
-        """Find the named nodes that ENTITY can make, and the spans of their names.
-
-        ENTITY copies strings of one word each, or one string of two or three words. Its label lists all other strings.
-        """
+        """Find the named nodes that ENTITY can make, and the spans of their names."""
         owners: set[int] = set()
         for node, name, ops in named(self.graph):
             if node in owners or node in self.graph.constants:
@@ -184,11 +180,7 @@ class _Plan:
         self.taken |= dict.fromkeys(range(span[0], span[1] + 1), span)
 
     def _find_merged(self) -> None:
-        """Merge the words of nodes that come from several neighbouring words.
-
-        Words are merged only if they belong to no other merged span, and if every other node that comes from one of
-        them comes from exactly the same words.
-        """
+        """Merge the words of nodes that come from several neighbouring words, unless others share some."""
         for node, tokens in enumerate(self.alignments):
             span = (tokens[0], tokens[-1])
             if self.span_of[node] or len(tokens) < 2 or len(tokens) != span[1] - span[0] + 1:
@@ -226,10 +218,7 @@ class _Plan:
         return dependents
 
     def _order(self) -> dict[Span, list[int]]:
-        """Return the nodes that each span makes.
-
-        An entity comes first. The other nodes keep the order of the graph, but each constant follows its head.
-        """
+        """Return the nodes that each span makes: an entity first, each constant behind its head."""
 
         def rank(node: int) -> tuple[bool, int, bool]:
             constant = node in self.graph.constants
@@ -284,12 +273,9 @@ class _Writer:
         self.spans.append(span)
 
     def _next(self, left: list[int]) -> int:
-        """Return the node to make next when no words are left.
+        """Return the node to make next when no words are left, or raise `_LastSpanError` where no node can be next.
 
-        When no words are left, the order of nodes keeps REDUCE and SWAP from disconnecting a node. Nodes with an edge
-        to a node on the stack come first. An entity can only be the first node of its span.
-
-        Raises `_LastSpanError` where no node can be next.
+        The order keeps REDUCE and SWAP from disconnecting a node. An entity can only be the first node of its span.
         """
         options = left[:1] if left[0] in self.plan.entities else left
         options = [node for node in options if self._can_meet(node)]
@@ -362,10 +348,7 @@ class _Writer:
         return labelled(Kind.PRED, label)
 
     def _meet(self, node: int, span: Span) -> None:
-        """Record the actions that build the edges between the new node and its neighbours on the stack.
-
-        To reach a neighbour further down, REDUCE removes nodes that need no more edges, and SWAP sets others aside.
-        """
+        """Record the actions that build the edges between the new node and its neighbours on the stack."""
         constants, stack = self.graph.constants, self.stack
         index = len(stack) - 1
         wanted = sum(other in self.open[node] for other in stack)

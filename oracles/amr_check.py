@@ -24,29 +24,21 @@ _CHUNK = 16
 
 
 class Derived(NamedTuple):
-    """An aligned entry, its words and its derivation, or the reason why there is none.
-
-    seconds: the time that the oracle took
-    """
+    """An aligned entry, its words and its derivation, or the reason why there is none."""
 
     entry: AmrEntry
     words: Sequence[Word] = ()
     derivation: Derivation | None = None
     error: InputError | None = None
-    seconds: float = 0.0
+    seconds: float = 0.0  # the time that the oracle took
 
 
 class Checked(NamedTuple):
-    """The result of replaying a derivation.
-
-    exact: True where the graph equals the gold graph
-    illegal: True where replay met an illegal action or stopped early
-    smatch: Smatch of the graph; None without a check
-    """
+    """The result of replaying a derivation."""
 
     derived: Derived
-    exact: bool = False
-    illegal: bool = False
+    exact: bool = False  # the graph equals the gold graph
+    illegal: bool = False  # replay met an illegal action or stopped early
     smatch: Counts | None = None
 
 
@@ -56,11 +48,7 @@ def derive(entries: Iterable[AmrEntry], system: AmrSystem, processes: int = 1) -
 
 
 def derive_entry(entry: AmrEntry, system: AmrSystem) -> Derived:
-    """Return the derivation of one entry, or the reason why there is none.
-
-    There is none for a graph that the machine can't build or that can't be written. The entry needs `# ::tok` and an
-    alignment of all nodes.
-    """
+    """Return the derivation of one entry with `# ::tok` and an alignment of all nodes, or why there is none."""
     words = system.read([normalise(form) for form in entry.forms])
     try:
         entry.amr.to_penman(None, entry.wiki, entry.variables)  # raises an error for a graph that can't be written
@@ -99,22 +87,17 @@ def check_entry(entry: AmrEntry, system: AmrSystem) -> Checked:
 
 @dataclass
 class AmrCoverage:
-    """The counts of the AMR oracle over a bank.
-
-    seconds: the time spent in the oracle alone, without reading, aligning and replay
-    skipped: the errors of entries whose graphs the oracle could not build
-    unreadable: the errors of entries that could not be read, so that the oracle never got them
-    """
+    """The counts of the AMR oracle over a bank."""
 
     sentences: int = 0
     words: int = 0
-    seconds: float = 0.0
+    seconds: float = 0.0  # in the oracle alone, without reading, aligning and replay
     exact: int = 0
     illegal: int = 0
     smatch: Counts = field(default_factory=Counts)
     actions: Counter[Action] = field(default_factory=Counter)
-    skipped: list[InputError] = field(default_factory=list)
-    unreadable: list[InputError] = field(default_factory=list)
+    skipped: list[InputError] = field(default_factory=list)  # entries whose graphs the oracle could not build
+    unreadable: list[InputError] = field(default_factory=list)  # entries that the oracle never got
 
     def add(self, item: Checked) -> None:
         """Count one entry."""

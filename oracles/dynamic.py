@@ -96,23 +96,15 @@ def _costs_with_swap(system: TreeSystem, state: State, gold: GoldTree, found: Ma
 
 
 class _Order(NamedTuple):
-    """The facts about the order of words that the costs of SWAP and SHIFT depend on.
+    """The facts about the order of words that the costs of SWAP and SHIFT depend on."""
 
-    inverted: True where the two words that SWAP exchanges are not in projective order
-    waits: True where a lazy oracle delays the swap
-    kept: True where SHIFT would not put a word onto words that are out of order
-    """
-
-    inverted: bool
-    waits: bool
-    kept: bool
+    inverted: bool  # the two words that SWAP exchanges are not in projective order
+    waits: bool  # a lazy oracle delays the swap
+    kept: bool  # SHIFT would not put a word onto words that are out of order
 
 
 def _order_in_hybrid(state: State, gold: GoldTree) -> _Order:
-    """Return the facts about the order of words for arc-hybrid.
-
-    SWAP waits until the front of the buffer has become a left dependent within its projective component.
-    """
+    """Return the order in arc-hybrid, where SWAP waits for a left arc to the front in its projective component."""
     front = state.buffer[0]
     inverted = bool(state.stack) and gold.rank[state.stack[-1]] > gold.rank[front]
     head = state.root if front == state.root else gold.heads[front]
@@ -120,11 +112,7 @@ def _order_in_hybrid(state: State, gold: GoldTree) -> _Order:
 
 
 def _order_in_standard(state: State, gold: GoldTree) -> _Order:
-    """Return the facts about the order of words for arc-standard.
-
-    SWAP waits while the top of the stack and the front of the buffer belong to one projective component, in which they
-    still have to be joined.
-    """
+    """Return the order in arc-standard, where SWAP waits while the top and the front share a projective component."""
     ranks = [gold.rank[word] for word in state.stack]
     tops = [gold.component[word] for word in (*state.stack[-1:], *state.buffer[:1])]
     return _Order(ranks[-2:] != sorted(ranks[-2:]), len(tops) == 2 and tops[0] == tops[1], ranks == sorted(ranks))

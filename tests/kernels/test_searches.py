@@ -17,7 +17,7 @@ from transition_parser.kernels.codes import has_codes
 from transition_parser.models.stack_transformer import decoder
 from transition_parser.modules import packing
 from transition_parser.parsing.search import search
-from transition_parser.states.amr_rules import Nodes, Rows
+from transition_parser.states.amr_machine import Nodes, Rows
 from transition_parser.states.table import ActionClass
 
 needs_codes = pytest.mark.skipif(not has_codes(), reason="this processor multiplies no codes")

@@ -1,4 +1,4 @@
-/* The AMR machine and the legality of its actions, as in states/amr_rules.py. Numbers are int64.
+/* The AMR machine and the legality of its actions, as in states/amr_machine.py. Numbers are int64.
 
    Only the numbers that come from Python are checked: `prepare_table`, `first_state` and the tokens of `unroll_amrs`. */
 
@@ -19,13 +19,13 @@ static const int64_t NUMBER_BIT = 1 << 9, STRING_BIT = 1 << 10, TOP_ONLY = 1 << 
 enum { LAST_CHANCE = 16 };
 enum { NAMED_BY_WORD = -1 }; /* as in states/table.py */
 
-/* `Rows` in amr_rules.py */
+/* `Rows` in amr_machine.py */
 typedef struct {
     int64_t sentence, length, position, first, named, made, depth, below, has_concept, topped, closed, arcs, arcs_left,
         swaps_left, nodes_left, in_span;
 } AmrRow;
 
-/* `Nodes` in amr_rules.py */
+/* `Nodes` in amr_machine.py */
 typedef struct {
     int64_t word, group, constant, roles, sort, several;
 } AmrNode;
@@ -45,7 +45,7 @@ typedef struct {
     int64_t *groups, *group_begin;
 } AmrTable;
 
-/* A hypothesis: a row, its nodes, the tokens that made nodes of its span (see `SpanActions` in amr_rules.py; NULL
+/* A hypothesis: a row, its nodes, the tokens that made nodes of its span (see `SpanActions` in amr_machine.py; NULL
    outside search), and its legal columns. */
 typedef struct {
     AmrRow row;
@@ -321,7 +321,7 @@ static const char *prepare_table(AmrTable *table) {
 
 /* Set the row of a state before the first action. Return NULL, or a message about wrong arguments.
 
-   row: the row; see `Rows.initial` in amr_rules.py */
+   row: the row; see `Rows.initial` in amr_machine.py */
 static const char *first_state(const AmrTable *table, const AmrRow *row, AmrState *state) {
     if (OUTSIDE(row->sentence, table->sentences) || OUTSIDE(row->length, table->words))
         return "rows: beyond the words that there are";

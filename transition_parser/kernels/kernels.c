@@ -596,7 +596,7 @@ static void *search_sentences(void *argument) {
    sentences: their number B
    beam: the number of hypotheses that are kept; 1 is greedy search
    most: the largest number of actions of a derivation
-   rows: (B); the rows before the first action, see `Rows.initial` in amr_rules.py
+   rows: (B); the rows before the first action, see `Rows.initial` in amr_machine.py
    counts, steps, actions, added: the results, see `search_trees` */
 const char *search_amrs(const Network *network, AmrTable *table, int threads, int64_t sentences, int64_t beam,
                         int64_t most, const AmrRow *rows, int64_t *counts, int64_t *steps, int32_t *actions,

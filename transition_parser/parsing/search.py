@@ -13,8 +13,7 @@ from transition_parser.base.errors import NotFiniteError
 from transition_parser.modules.contract import ActionScores, GraphDecoder, Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.completion import SentenceFacts
-from transition_parser.states.amr_machine import AmrMachine
-from transition_parser.states.amr_rules import Rows
+from transition_parser.states.amr_machine import AmrMachine, Rows
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr_state import MAKE_NODES

@@ -70,7 +70,7 @@ UNBOUND, UNSEEN, FIRST_ROW = range(3)
 
 
 # The sort of a node as bits: one bit for each `Sort`, and TOP_ONLY for a node that must be the top of the graph. A node
-# of unknown sort has no bit. Where no word is left and CLOSE is not legal, `amr_rules.on_top` shifts the bits left by
+# of unknown sort has no bit. Where no word is left and CLOSE is not legal, `amr_machine.on_top` shifts the bits left by
 # LAST_CHANCE, so that other rules apply (`_keep_one_arc`).
 SORT_BITS: dict[Sort | None, int] = {None: 0, **{sort: 1 << bit for bit, sort in enumerate(Sort)}}
 STRING_BIT, NUMBER_BIT = SORT_BITS[Sort.STRING], SORT_BITS[Sort.NUMBER]

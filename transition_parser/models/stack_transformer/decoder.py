@@ -27,8 +27,7 @@ from transition_parser.modules.layers import (
     padded,
     sinusoids,
 )
-from transition_parser.states import amr_rules
-from transition_parser.states.amr_machine import AmrMachine
+from transition_parser.states.amr_machine import AmrMachine, initial_rows
 from transition_parser.states.machine import Machine, machine_class, max_search_actions
 from transition_parser.states.states import RANKS, States
 from transition_parser.states.table import ActionTable
@@ -191,7 +190,7 @@ class StackTransformerDecoder(StateDecoder):
         if self.prior is not None:
             prior = Prior(self.prior.offsets, self.prior.tokens, self.prior.values_of_tokens().to(stack.dtype))
         actions = Actions(self.embed.weight, self.scale, self.output.weight, self.table.end, prior)
-        rows, span = amr_rules.initial(encoder_out.lengths, table.limits)
+        rows, span = initial_rows(encoder_out.lengths, table.limits)
         most = max_search_actions(self.table.system, int(encoder_out.lengths.max()))
         steps = sinusoids(1, most, stack.dim, words.device).to(stack.dtype)
         return search_amrs(
