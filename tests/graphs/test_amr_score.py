@@ -163,11 +163,6 @@ def test_files_that_do_not_correspond(tmp_path):
         compare_banks(gold, other)
 
 
-def test_files_without_ids_go_by_order(tmp_path):
-    gold, other = bank(tmp_path / "gold.amr", *GOLD), bank(tmp_path / "other.amr", *GOLD, ids=False)
-    assert compare_banks(gold, other).total()["smatch"].exact
-
-
 def test_like_the_program(tmp_path):
     gold, system = bank(tmp_path / "gold.amr", *GOLD), bank(tmp_path / "system.amr", *SYSTEM)
     counts = compare_banks(gold, system).total()["smatch"]
@@ -219,11 +214,6 @@ def test_sembleu_by_hand():
 )
 def test_what_makes_no_difference_to_sembleu(gold, system):
     assert sembleu([ngram_counts(entry(gold), entry(system))]) == pytest.approx(1)
-
-
-def test_wiki_counts_in_sembleu():
-    gold, system = (entry(f'(c / city :wiki {wiki} :name (n / name :op1 "Rome"))') for wiki in ("-", '"Rome"'))
-    assert ngram_counts(gold, system) == NgramCounts((3, 2, 1), (4, 3, 1), 7, 7)
 
 
 def test_sembleu_of_banks(tmp_path):

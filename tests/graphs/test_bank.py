@@ -62,11 +62,6 @@ def test_text():
         assert entry("(h / hi)", "# ::id a", "# ::snt").text
 
 
-def test_header_is_skipped():
-    text = f"# AMR release; corpus: lpp; number of AMRs: 2 (generated on Fri Jan 10)\n\n{DOG}\n{CAT}"
-    assert [e.id for e in entries(text)] == ["dog", "cat"]
-
-
 def test_entry_without_graph():
     text = f"# ::id a\n# ::snt Hi .\n\n{DOG}"
     assert problem(text) == "bank.amr:1: sentence a: the entry has no graph: write (a / amr-empty) for an empty one"
@@ -75,13 +70,6 @@ def test_entry_without_graph():
     first, second = entries(text, graphs=False)
     assert first.graph is None and first.text == "Hi ." and str(first) == "# ::id a\n# ::snt Hi .\n\n"
     assert second.graph is None and second.id == "dog"
-
-
-@pytest.mark.parametrize("text", ["", "\n \n", "# a header alone\n"])
-def test_nothing_to_read(text, tmp_path):
-    path = tmp_path / "empty.amr"
-    path.write_text(text)
-    assert list(read_bank(path)) == []
 
 
 def test_line_ends_and_byte_order_mark():

@@ -126,10 +126,3 @@ def test_depth_is_what_the_text_says(levels):
     found = read_penman([text])
     assert len(found.graph) == levels
     assert " ".join(found.graph.to_penman(variables=found.variables).split()) == text
-
-
-def test_roles_of_many_inversions():
-    role = "ARG0" + "-of" * 5001
-    assert read_penman([f"(a / a :{role} (b / b))"]).graph.edges == (Edge(1, "ARG0", 0),)
-    with pytest.raises(PenmanError, match="a role of a has no name"):
-        read_penman([f"(a / a :{'-of' * 5000} (b / b))"])

@@ -210,16 +210,6 @@ def test_a_graph_that_is_too_large_stops_it(tmp_path):
         preprocess_amr({"train": [train]}, tmp_path / "data", SMALL)
 
 
-def test_words_that_the_network_sees_in_another_spelling(tmp_path):
-    """`▁` opens a piece, so that the network sees `_` for it: labelled SHIFT and lexicon go by that."""
-    odd = "# ::id odd\n# ::tok ▁ ▁ ▁ sleep\n(s / sleep-01~3 :ARG0 (d / dog~0))\n"
-    train = bank(tmp_path / "train.amr", odd)
-    preprocess_amr({"train": [train], "valid": [train]}, tmp_path / "data", AmrOptions(300, labeled_shift=1))
-    config = ParserConfig.load(tmp_path / "data")
-    assert config.shift_words == ("_",) and list(config.lexicon.spans) == ["_"]
-    assert lines(tmp_path / "data" / "train.act")[0].startswith("SHIFT(_) PRED(dog) SHIFT(_) SHIFT(_) SHIFT FRAME(01)")
-
-
 def test_an_input_is_never_replaced(tmp_path):
     for name in ("train.amr", "valid.amr", "mine.amr"):
         (tmp_path / name).write_bytes(SAMPLE_AMR.read_bytes())
