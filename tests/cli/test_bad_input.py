@@ -1,7 +1,6 @@
 """Bad input: one line that says what is wrong and where, exit status 2, nothing half-written."""
 
 import pickle
-import zipfile
 
 import pytest
 import torch
@@ -113,9 +112,6 @@ def test_a_malicious_checkpoint_is_not_unpickled(tmp_path):
     )
     assert "weights_only" not in said
     assert not (tmp_path / "pwned").exists()
-    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
-        archive.writestr("bad/data.pkl", b"")
-    assert "it holds parts of the same name" in fails("parse", path, SAMPLE)
 
 
 def test_an_error_in_the_middle_leaves_the_old_output(tmp_path, checkpoint):

@@ -56,7 +56,6 @@ def test_facts_of_no_sentence_are_warned_of(tmp_path, text):
         ([{**FACTS, "none": [1]}], (), "facts.jsonl:1: sentence 1: the node zork-03 of word 1 contradicts"),
         ([{**FACTS, "none": [9]}], (), "facts.jsonl:1: sentence 1: a word without a node, 9: the sentence has 4 words"),
         ([{"none": [0]}], ("--shard", "1/2"), "facts.jsonl:1: the facts have no id"),
-        ([{"none": [0]}], ("--resume",), "facts.jsonl:1: the facts have no id"),
     ],
 )
 def test_bad_facts_are_one_error(tmp_path, text, lines, options, problem):

@@ -40,12 +40,8 @@ def test_the_table_and_json_say_the_same(model):
     assert [card["name"] for card in cards][-1] == str(model) and cards[-1]["system"] == "arc-hybrid-swap"
     table = run_here("models", model).stdout
     for card in cards:
-        assert (
-            card["name"] in table
-            and card["description"] in table
-            and card["license"] in table
-            and f"{card['bytes'] / 1e6:.1f}" in table
-        )
+        said = [card["name"], card["description"], card["license"], f"{card['bytes'] / 1e6:.1f}"]
+        assert all(one in table for one in said)
     assert "English-EWT 2.15 test, beam 10: UAS 89.55, LAS 87.11" in table
 
 
@@ -81,9 +77,6 @@ def test_a_folder_that_is_no_model_does_not_hide_a_model_of_its_name(model, monk
         assert model_path(name) == Path(name)
         with pytest.raises(InputError, match=r"en|mine/config.json"):
             Parser.load(name)
-    (work / "amr").rename(work / "treebank")
-    (work / "amr").write_text("(a / amr)")
-    assert model_path("amr").parent == PRETRAINED and model_path("./amr") == Path("amr")
     shutil.rmtree(work / "en")
     shutil.copytree(model, work / "en")
     assert model_path("en") == Path("en")
@@ -118,9 +111,7 @@ def test_a_card_without_front_matter_says_nothing(model):
     [
         ("---\nlanguage: en\n", r"README\.md: the front matter begins in line 1, but does not end"),
         ("---\nlanguage: en\nlicense: [\n---\n", r"README\.md:\d: front matter: "),
-        ("---\ndescription: [1]\n---\n", "'description' must be a string"),
         ("---\nlanguage: 5\n---\n", "'language' must be a string"),
-        ("---\nscores: [1]\n---\n", "'scores' must be a list of mappings"),
         ("---\nscores: [{data: x, 1: 2}]\n---\n", "'scores' must be a list of mappings"),
         ("---\ndate: 2024-02-31\n---\n", r"README\.md: front matter: day is out of range"),
         ("---\n- a\n---\n", "write keys with values"),

@@ -159,7 +159,7 @@ def test_no_sentence_is_lost_or_doubled_by_holding_out(tmp_path):
 def test_scores_of_some_words_say_so():
     scores = {"las": 90.0, "xpos": 80.0, "words": 9, "annotated_words": {"xpos": 3, "ufeats": 0}}
     lines = _lines({"epochs": 2, "averaged": 1, "dev": {"beam 1": scores}})
-    assert lines[-1] == "dev, beam 1: las 90.00, xpos 80.00 (3 of 9 words)"
+    assert lines[-1] == "dev, beam 1: las 90.0, xpos 80.0 (3 of 9 words)"
 
 
 HEAD = "1\tthe\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tdog\t_\t_\t_\t_\t0\troot\t_\t_\n\n"

@@ -34,22 +34,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
     parser.add_argument("input", metavar="IN", help="AMR bank")
     parser.add_argument("output", metavar="OUT", help="aligned bank to write (-: standard output)")
-    parser.add_argument(
-        "--from-scratch", action="store_true", help="ignore the alignments in IN, and align all nodes anew"
-    )
+    scratch = "ignore the alignments in IN, and align all nodes anew"
+    parser.add_argument("--from-scratch", action="store_true", help=scratch)
     parser.add_argument(
         "--style",
         choices=STYLES,
         default="isi",
         help="notation of alignments; isi (default): ~e.5 after each node; jamr: # ::alignments and # ::node lines",
     )
-    parser.add_argument(
-        "--train",
-        nargs="+",
-        default=[],
-        metavar="AMR",
-        help="learn words and concepts from these banks, too; they are not written",
-    )
+    banks = "learn words and concepts from these banks, too; they are not written"
+    parser.add_argument("--train", nargs="+", default=[], metavar="AMR", help=banks)
     add(parser, "--skip-bad", "--processes", "--json")
 
 

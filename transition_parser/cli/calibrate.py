@@ -22,9 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
     parser.add_argument("model", metavar="MODEL", help="exported folder; its config.json is changed")
     parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or AMR file that the model was not trained on")
-    parser.add_argument(
-        "--beam", type=positive, default=10, metavar="N", help="beam size of parses with alternatives (default: 10)"
-    )
+    beam = "beam size of parses with alternatives (default: 10)"
+    parser.add_argument("--beam", type=positive, default=10, metavar="N", help=beam)
     add(parser, "--precision", "--threads", "--user-dir", "--json")
 
 
@@ -49,7 +48,5 @@ def run(arguments: argparse.Namespace) -> int:
                 "ece_before": round(expected_calibration_error(*measured), 4),
                 "ece_after": round(expected_calibration_error(*measured.scaled(scaling)), 4),
             }
-    if not arguments.json:
-        figures = {name: "  ".join(f"{key} {value}" for key, value in row.items()) for name, row in figures.items()}
     print_figures(figures, arguments.json)
     return 0

@@ -56,20 +56,11 @@ LANGUAGES = dict(
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
     parser.add_argument("names", metavar="NAME", nargs="*", help="corpus, such as UD_English-EWT; --list names them")
-    parser.add_argument(
-        "-o",
-        "--output",
-        default=".",
-        metavar="FOLDER",
-        help="folder to write into, with one folder for each corpus (default: here)",
-    )
+    output = "folder to write into, with one folder for each corpus (default: here)"
+    parser.add_argument("-o", "--output", default=".", metavar="FOLDER", help=output)
     parser.add_argument("--release", metavar="TAG", help="release of Universal Dependencies (default: r2.15)")
-    parser.add_argument(
-        "--mirror",
-        metavar="URL",
-        help="fetch from URL/HOST/PATH instead of https://HOST/PATH (default: the environment variable "
-        "TRANSITION_PARSER_MIRROR)",
-    )
+    mirror = f"fetch from URL/HOST/PATH instead of https://HOST/PATH (default: environment variable {VARIABLE})"
+    parser.add_argument("--mirror", metavar="URL", help=mirror)
     parser.add_argument("--list", action="store_true", help="list the corpora, and download nothing")
     add(parser, "--json")
 

@@ -11,7 +11,7 @@ IN, with the probability of every action and the other hypotheses of the beam.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,30 +49,15 @@ _OF_PAGES = {"sentences": 20, "model": []}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
     parser.add_argument("input", metavar="IN", help="CoNLL-U or AMR file; with --model also text, read as by parse")
-    parser.add_argument(
-        "--id", metavar="ID", help="sentence to draw, by its sent_id or ::id (default: the first; for a page: all)"
-    )
+    parser.add_argument("--id", help="sentence to draw, by its sent_id or ::id (default: the first; for a page: all)")
     add_system(parser, required=False, formalism=TREES)
-    named = ", ".join((*FORMATS, PAGE))
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="PICTURE", help=f"picture or page to write; the name ends in {named}"
-    )
+    output = f"picture or page to write; the name ends in {', '.join((*FORMATS, PAGE))}"
+    parser.add_argument("-o", "--output", required=True, metavar="PICTURE", help=output)
     page = parser.add_argument_group("options for pages")
-    most = _OF_PAGES["sentences"]
-    page.add_argument(
-        "--sentences",
-        type=positive,
-        default=most,
-        metavar="N",
-        help=f"draw the first N sentences at most (default: {most})",
-    )
-    page.add_argument(
-        "--model",
-        nargs="+",
-        default=[],
-        metavar="MODEL",
-        help="draw the parses of these models instead of the graphs in IN",
-    )
+    most = "draw the first N sentences at most (default: %(default)s)"
+    page.add_argument("--sentences", type=positive, default=_OF_PAGES["sentences"], metavar="N", help=most)
+    models = "draw the parses of these models instead of the graphs in IN"
+    page.add_argument("--model", nargs="+", default=[], metavar="MODEL", help=models)
     page.add_argument("--beam", type=positive, default=4, metavar="N", help="beam size (default: 4; 1: greedy search)")
     add_text(page)
     add(page, "--user-dir")
@@ -111,8 +96,8 @@ def _gold(arguments: argparse.Namespace) -> dict[str, Any]:
 
     formalism = formalism_of_files(arguments.input)
     check_options(arguments, OPTIONS, formalism, f"{arguments.input} holds {formalism.name}")
-    found = _wanted(arguments, formalism.gold(arguments.input, arguments.system), lambda gold: gold.sentence.id)
-    traces = (trace_gold(formalism, *gold) for gold in found)
+    graphs = formalism.gold(arguments.input, arguments.system)
+    traces = (trace_gold(formalism, *gold) for gold in graphs if arguments.id in (None, gold.sentence.id))
     return _document(f"{Path(arguments.input).name}, as it is", arguments, traces)
 
 
@@ -121,26 +106,17 @@ def _parsed(arguments: argparse.Namespace, model: str) -> dict[str, Any]:
     from transition_parser.parsing.parser import Parser
 
     if arguments.system is not None:
-        raise InputError(
-            "--system is for the graphs of files: leave it out with --model, because a model has its own system"
-        )
+        raise InputError("--system is for the graphs of files: leave it out with --model, which has its own system")
     import_user_dir(arguments.user_dir)
     check_inputs([arguments.input])
     parser = Parser.load(model, arguments.beam)
     read = parser.read(arguments.input, tokenised(arguments), arguments.raw)
-    sentences = _wanted(arguments, read, lambda sentence: sentence.id)
-    traces = (trace(parser, [sentence])[0] for sentence in sentences)
+    traces = (trace(parser, [sentence])[0] for sentence in read if arguments.id in (None, sentence.id))
     return _document(f"{Path(model).name} ({parser.formalism.name})", arguments, traces)
 
 
-def _wanted(arguments: argparse.Namespace, items: Iterable, name) -> Iterator:
-    if arguments.id is not None:
-        items = (item for item in items if name(item) == arguments.id)
-    return islice(items, arguments.sentences)
-
-
 def _document(title: str, arguments: argparse.Namespace, traces: Iterable[Trace]) -> dict[str, Any]:
-    found = [one.as_data() for one in progress(traces, "drawing")]
+    found = [one.as_data() for one in progress(islice(traces, arguments.sentences), "drawing")]
     if not found:
         problem = "the file holds no sentences" if arguments.id is None else f"no sentence {arguments.id!r}"
         raise input_error(problem, arguments.input)

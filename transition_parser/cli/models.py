@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from transition_parser.cli.options import add
@@ -33,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     cards = list(known_models(arguments.folders))
     if arguments.json:
-        print(json.dumps({"models": [card.as_json() for card in cards]}, ensure_ascii=False))
+        print(json.dumps({"models": [asdict(card) for card in cards]}, ensure_ascii=False))
         return 0
     print("\n".join(_table(cards)))
     return 0

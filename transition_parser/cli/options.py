@@ -204,10 +204,9 @@ def print_figures(figures: dict, as_json: bool) -> None:
     if as_json:
         print(json.dumps(figures, ensure_ascii=False))
         return
-    width = max(map(len, figures))
     for name, value in figures.items():
         text = ", ".join(f"{key} {inner}" for key, inner in value.items()) if isinstance(value, dict) else value
-        print(f"{name:<{width}}  {text}")
+        print(f"{name:<{max(map(len, figures))}}  {text}")
 
 
 def report_left_out(problems: Sequence[InputError]) -> None:

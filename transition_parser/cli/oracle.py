@@ -31,8 +31,6 @@ example:
   transition-parser oracle dev.conllu --system arc-hybrid-swap --check
   transition-parser oracle dev.conllu --system arc-eager --out-actions dev.actions
   transition-parser oracle dev.amr --system amr --check"""
-
-
 OPTIONS: OptionsOf = {TREES: {"nonprojective": "skip"}, AMR: {"skip_bad": False, "processes": 1, "no_frames": False}}
 
 
@@ -41,11 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="IN", help="CoNLL-U file; for the system amr: AMR bank")
     add_system(parser)
     parser.add_argument("--check", action="store_true", help="replay the actions, and score the resulting graphs")
-    parser.add_argument(
-        "--out-actions",
-        metavar="FILE",
-        help="write the actions, one sentence a line; trees that are left out get an empty line, AMRs get no line",
-    )
+    actions = "write the actions, one sentence a line; trees that are left out get an empty line, AMRs get no line"
+    parser.add_argument("--out-actions", metavar="FILE", help=actions)
     add(parser, "--nonprojective")
     amr = parser.add_argument_group("for AMR")
     add(amr, "--skip-bad", "--processes", "--no-frames")
@@ -79,13 +74,10 @@ def _run_amr(arguments: argparse.Namespace) -> int:
     system = AmrSystem(frames=None if arguments.no_frames else packaged())
     coverage = AmrCoverage()
     entries = read_entries([arguments.input], coverage.unreadable if arguments.skip_bad else None)
-    entries = list(
-        progress(aligned(entries, train_table(entries), processes=arguments.processes), "aligner", len(entries))
-    )
-    if arguments.check:
-        results = check(entries, system, arguments.processes)
-    else:
-        results = map(Checked, derive(entries, system, arguments.processes))
+    found = aligned(entries, train_table(entries), processes=arguments.processes)
+    entries = list(progress(found, "aligner", len(entries)))
+    derive_or_check = check if arguments.check else lambda *given: map(Checked, derive(*given))
+    results = derive_or_check(entries, system, arguments.processes)
     with _lines(arguments.out_actions) as write:
         for item in progress(results, "oracle", len(entries)):
             if item.derived.error is not None and not arguments.skip_bad:

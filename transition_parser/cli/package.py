@@ -25,12 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="exported model: a folder, or the name of a model")
     parser.add_argument("--name", required=True, help="name of the package, such as transition-parser-fr")
     parser.add_argument("--version", required=True, metavar="N", help="version of the package, such as 1.0.0")
-    parser.add_argument(
-        "--as",
-        dest="short_name",
-        metavar="NAME",
-        help="name of the model (default: name of the package without transition-parser-)",
-    )
+    short = "name of the model (default: name of the package without transition-parser-)"
+    parser.add_argument("--as", dest="short_name", metavar="NAME", help=short)
     parser.add_argument("-o", "--output", default="dist", metavar="DIR", help="folder of the wheel (default: dist)")
     add(parser, "--json")
 

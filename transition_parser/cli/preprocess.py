@@ -70,29 +70,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_dependency(splits: dict, arguments: argparse.Namespace) -> dict[str, dict[str, int]]:
-    options = DependencyOptions(
-        arguments.system,
-        arguments.pieces,
-        arguments.labeled_shift,
-        arguments.nonprojective,
-        wanted_columns(arguments, TREES),
-        arguments.vectors,
-        arguments.pieces_from,
-    )
+    columns = wanted_columns(arguments, TREES)
+    names = ("system", "pieces", "labeled_shift", "nonprojective", "vectors", "pieces_from")
+    options = DependencyOptions(columns=columns, **{name: getattr(arguments, name) for name in names})
     return preprocess_dependency(splits, arguments.dest, options)
 
 
 def _run_amr(splits: dict, arguments: argparse.Namespace) -> dict[str, dict[str, int]]:
-    options = AmrOptions(
-        arguments.pieces,
-        arguments.labeled_shift,
-        arguments.skip_bad,
-        arguments.processes,
-        wanted_columns(arguments, AMR),
-        arguments.vectors,
-        arguments.pieces_from,
-        not arguments.no_frames,
-    )
+    columns = wanted_columns(arguments, AMR)
+    names = ("pieces", "labeled_shift", "skip_bad", "processes", "vectors", "pieces_from")
+    given = {name: getattr(arguments, name) for name in names}
+    options = AmrOptions(columns=columns, frames=not arguments.no_frames, **given)
     counts, problems = preprocess_amr(splits, arguments.dest, options)
     report_left_out(problems)
     return counts

@@ -17,15 +17,7 @@ from __future__ import annotations
 
 import argparse
 
-from transition_parser.cli.options import (
-    OptionsOf,
-    add,
-    check_options,
-    check_output,
-    not_negative,
-    positive,
-    print_figures,
-)
+from transition_parser.cli.options import OptionsOf, add, check_options, check_output, not_negative, print_figures
 from transition_parser.parsing.formalisms import AMR, TREES, formalism_of_files
 from transition_parser.parsing.formalisms.trees import BREAKDOWNS
 
@@ -37,27 +29,24 @@ EXAMPLE = """example:
   transition-parser score dev.conllu dev.parsed.conllu --html errors.html"""
 OPTIONS: OptionsOf = {
     TREES: {"conll18": False, "full_labels": False, "punct": None, **dict.fromkeys(BREAKDOWNS, False)},
-    AMR: {"fine_grained": False, "ignore_wiki": False, "restarts": None, "seed": None, "processes": None},
+    AMR: {"fine_grained": False, "ignore_wiki": False, "restarts": None, "seed": None, "processes": 1},
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
     parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or AMR file with the gold graphs")
-    parser.add_argument(
-        "system", metavar="SYSTEM", help="parses of the same text, in the format of GOLD (AMR: with the same entries)"
-    )
+    system = "parses of the same text, in the format of GOLD (AMR: with the same entries)"
+    parser.add_argument("system", metavar="SYSTEM", help=system)
     trees = parser.add_argument_group("trees")
     trees.add_argument(
         "--conll18",
         action="store_true",
-        help="give all scores of the CoNLL 2018 shared task, as its official script does: precision, recall, F1 and "
-        "accuracy on aligned words of Tokens, Sentences, Words, UPOS, XPOS, UFeats, AllTags, Lemmas, UAS, LAS, CLAS, "
-        "MLAS and BLEX; always without subtypes, and with punctuation",
+        help="give all 13 scores of the CoNLL 2018 shared task, as its official script does: precision, recall, F1 and "
+        "accuracy on aligned words; always without subtypes, and with punctuation",
     )
-    trees.add_argument(
-        "--full-labels", action="store_true", help="compare relations with their subtypes (default: without)"
-    )
+    labels = "compare relations with their subtypes (default: without)"
+    trees.add_argument("--full-labels", action="store_true", help=labels)
     trees.add_argument(
         "--punct",
         choices=["count", "skip"],
@@ -67,24 +56,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, what in BREAKDOWNS.items():
         trees.add_argument(f"--{name.replace('_', '-')}", action="store_true", help=f"also give the LAS {what}")
     amrs = parser.add_argument_group("AMRs")
-    amrs.add_argument(
-        "--fine-grained",
-        action="store_true",
-        help="also give the fine-grained scores (unlabeled, concepts, named entities and others) and SemBLEU",
-    )
-    amrs.add_argument(
-        "--ignore-wiki", action="store_true", help="leave :wiki out of both files (parse --wiki none writes none)"
-    )
-    amrs.add_argument(
-        "--restarts", type=not_negative, metavar="N", help="random restarts of Smatch's hill climbing (default: 4)"
-    )
+    fine = "also give the fine-grained scores (unlabeled, concepts, named entities and others) and SemBLEU"
+    amrs.add_argument("--fine-grained", action="store_true", help=fine)
+    wiki = "leave :wiki out of both files (parse --wiki none writes none)"
+    amrs.add_argument("--ignore-wiki", action="store_true", help=wiki)
+    restarts = "random restarts of Smatch's hill climbing (default: 4)"
+    amrs.add_argument("--restarts", type=not_negative, metavar="N", help=restarts)
     amrs.add_argument("--seed", type=int, metavar="N", help="seed of the random starts (default: 0)")
-    amrs.add_argument(
-        "--processes",
-        type=positive,
-        metavar="N",
-        help="number of processes (default: 1); the result does not depend on it",
-    )
+    add(amrs, "--processes")
     parser.add_argument(
         "--html",
         metavar="FILE",

@@ -14,8 +14,9 @@ of --dev are kept, and the F1 of sentences, tokens and words on these files is p
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
-from transition_parser.cli.options import add, check_inputs, cores, positive, print_figures
+from transition_parser.cli.options import add, check_inputs, positive, print_figures
 
 HELP = "train a segmenter of raw text for a model, from a treebank"
 EXAMPLE = """example:
@@ -26,27 +27,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
     parser.add_argument("--train", nargs="+", required=True, metavar="FILE", help="CoNLL-U files to learn from")
     parser.add_argument("--dev", nargs="+", required=True, metavar="FILE", help="CoNLL-U files to choose the epoch on")
-    parser.add_argument(
-        "-o", "--output", required=True, metavar="FOLDER", help="exported model, data folder, or new folder"
-    )
-    parser.add_argument(
-        "--epochs", type=positive, metavar="N", help="passes over the training text (default: by its size, 10 to 150)"
-    )
+    output = "exported model, data folder, or new folder"
+    parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help=output)
+    epochs = "passes over the training text (default: by its size, 10 to 150)"
+    parser.add_argument("--epochs", type=positive, metavar="N", help=epochs)
     parser.add_argument("--seed", type=positive, default=1, metavar="N", help="seed of random numbers (default: 1)")
-    parser.add_argument(
-        "--threads",
-        type=cores,
-        metavar="N",
-        help="number of cores (default: all); another number may change the last bits of the weights",
-    )
-    add(parser, "--json")
+    add(parser, "--threads", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Train and store a segmenter, and print its scores on dev."""
     import torch
 
-    from transition_parser.storage.segmenters import check_destination, save_segmenter
+    from transition_parser.storage.segmenters import described, save_segmenter
     from transition_parser.training.segmenter import (
         SegmenterOptions,
         segmentation_scores,
@@ -55,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
 
     check_inputs([*arguments.train, *arguments.dev])
-    check_destination(arguments.output)
+    described(Path(arguments.output))  # first, since it raises for a file or a damaged model
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
     options = SegmenterOptions(arguments.epochs, seed=arguments.seed)

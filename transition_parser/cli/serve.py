@@ -25,30 +25,21 @@ EXAMPLE = """example:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
     parser.add_argument("models", nargs="+", metavar="MODEL", help="checkpoints, exported folders, or names of models")
-    parser.add_argument(
-        "--port", type=port, default=8000, metavar="N", help="port to listen on (default: 8000; 0: any free port)"
-    )
+    ports = "port to listen on (default: 8000; 0: any free port)"
+    parser.add_argument("--port", type=port, default=8000, metavar="N", help=ports)
     parser.add_argument("--host", default="127.0.0.1", metavar="NAME", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument(
         "--beam", type=positive, default=4, metavar="N", help="beam size (default: 4; 1: greedy search)"
     )
-    parser.add_argument("--device", default="cpu", metavar="D", help="device to compute on: cpu (default), cuda, …")
-    add(parser, "--precision", "--threads")
+    add(parser, "--device", "--precision", "--threads")
     for name, _field, kind, default, what in _LIMITS:
         metavar = "S" if kind is _seconds else "N"
-        parser.add_argument(
-            f"--{name}", type=kind, default=default, metavar=metavar, help=f"{what} (default: {default:g})"
-        )
-    parser.add_argument(
-        "--allowed-hosts",
-        type=_hosts,
-        default=["*"],
-        metavar="HOST,…",
-        help="host names that requests may use, such as localhost,*.example.org (default: any)",
-    )
-    parser.add_argument(
-        "--log", action="store_true", help="log each request as a line on standard error, without its text"
-    )
+        what = f"{what} (default: {default:g})"
+        parser.add_argument(f"--{name}", type=kind, default=default, metavar=metavar, help=what)
+    hosts = "host names that requests may use, such as localhost,*.example.org (default: any)"
+    parser.add_argument("--allowed-hosts", type=_hosts, default=["*"], metavar="HOST,…", help=hosts)
+    log = "log each request as a line on standard error, without its text"
+    parser.add_argument("--log", action="store_true", help=log)
     add(parser, "--user-dir")
 
 

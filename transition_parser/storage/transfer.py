@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
@@ -26,42 +25,34 @@ _HEAD = re.compile(r"tags\.(\w+)\.(weight|bias)")  # a linear layer of `TagHeads
 _SENSE = re.compile(r"-(\d\d+)$")
 
 
-class Transferred(NamedTuple):
-    """The parameters of a model that started from another model."""
-
-    whole: list[str]  # names of parameters that were copied
-    rows: dict[str, int]  # name of a parameter → how many of its rows are rows, or means of rows, of the other model
-    own: list[str]  # names of parameters that keep their initial values
-
-
-def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike) -> Transferred:
-    """Initialise a model with the weights of another model."""
+def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike) -> str:
+    """Initialise a model with the weights of another model, and return a summary in one line, for a log."""
     other, theirs = load_model(path)
     system, their_system = resources.parser.system, theirs.parser.system
     if system != their_system:
         raise input_error(f"the model is for {their_system}, but the data is for {system}", path)
     if system != AmrSystem.name and set(resources.target_dictionary.symbols) != set(theirs.target_dictionary.symbols):
         raise input_error("its actions are not those of the data: start from a model of the same relations", path)
-    weights, indexed = other.state_dict(), _Rows(resources, theirs)
-    done = Transferred([], {}, [])
+    weights = other.state_dict()
+    whole, partly, own = 0, "", []
     with torch.no_grad():
         for name, value in model.state_dict().items():
-            given, rows = weights.get(name), indexed.of(name)
+            given, rows = weights.get(name), _rows(name, resources, theirs)
             if given is not None and _HEAD.fullmatch(name):
                 given = _as_wide(given, value)
             if given is None or given.shape[1:] != value.shape[1:] or (rows is None and given.shape != value.shape):
-                done.own.append(name)
+                own.append(name)
             elif rows is None:
                 value.copy_(given)
-                done.whole.append(name)
+                whole += 1
             else:
                 rows = {row: of for row, of in rows.items() if row < len(value) and max(of) < len(given)}
                 for row, sources in rows.items():
                     value[row] = given[list(sources)].mean(0)
-                done.rows[name] = len(rows)
-    if not (done.whole or done.rows):
+                partly += f", {len(rows)} rows of {name}"
+    if not whole and not partly:
         raise InputError(f"no weight of {path} has a name and shape of this model: is it of another architecture?")
-    return done
+    return f"{whole} parameters{partly}{'; new: ' if own else ''}{', '.join(own)}"
 
 
 def _as_wide(given: Tensor, value: Tensor) -> Tensor:
@@ -70,19 +61,16 @@ def _as_wide(given: Tensor, value: Tensor) -> Tensor:
     return F.pad(given, (0, more)) if more > 0 else given
 
 
-def similar_actions(action: Action, known: Sequence[Action]) -> Iterator[Action]:
-    """Yield the known actions whose mean is a good start for an unknown action.
-
-    For FRAME, these actions make concepts with the same sense number. For other actions, they have the same kind.
+def similar_actions(action: Action, known: Sequence[Action]) -> list[Action]:
+    """Return the known actions whose mean is a good start for an unknown one: of its kind, or frames with its sense.
 
     >>> known = [Action(Kind.COPY_SENSE01), Action(Kind.PRED, "get-02"), Action(Kind.PRED, "dog")]
     >>> [str(action) for action in similar_actions(Action(Kind.FRAME, "02"), known)]
     ['PRED(get-02)']
     """
     if action.kind is not Kind.FRAME:
-        return (other for other in known if other.kind is action.kind)
-    sense = action.parts[0]
-    return (other for other in known if _sense_of(other) == sense)
+        return [other for other in known if other.kind is action.kind]
+    return [other for other in known if _sense_of(other) == action.parts[0]]
 
 
 def _sense_of(action: Action) -> str | None:
@@ -95,47 +83,29 @@ def _sense_of(action: Action) -> str | None:
     return match and match[1]
 
 
-class _Rows:
-    """A map from rows of the new model's parameters to rows of the other model's parameters, by equal symbols."""
+def _rows(name: str, ours: Resources, theirs: Resources) -> dict[int, Sequence[int]] | None:
+    """Return row of the parameter `name` → the rows of the other model whose mean it gets, by equal symbols."""
+    head = _HEAD.fullmatch(name)
+    if name in _EMBEDDINGS_OF_ACTIONS:
+        return _rows_of_actions(ours, theirs)
+    if name == "encoder.embed.weight":
+        return _equal(ours.source_dictionary.symbols, theirs.source_dictionary.symbols)
+    if name == f"encoder.inputs.{TableInput.name}.embed.weight":  # a table may have fewer rows than there are words
+        return _equal(*((None, *(one.frequent_words or ())) for one in (ours, theirs)))
+    column = DOMAIN if name == f"encoder.inputs.{DOMAIN}.embed.weight" else head and head[1]
+    return _equal(*((None, *one.columns.values.get(column, ())) for one in (ours, theirs))) if column else None
 
-    def __init__(self, ours: Resources, theirs: Resources) -> None:
-        self._ours, self._theirs = ours, theirs
 
-    def of(self, name: str) -> Mapping[int, Sequence[int]] | None:
-        """Return row of the parameter `name` → the rows of the other model whose mean the row gets."""
-        if name in _EMBEDDINGS_OF_ACTIONS:
-            return self._actions()
-        if name == "encoder.embed.weight":
-            return _equal(self._ours.source_dictionary.symbols, self._theirs.source_dictionary.symbols)
-        if name == f"encoder.inputs.{DOMAIN}.embed.weight":
-            return self._labels(DOMAIN)
-        if name == f"encoder.inputs.{TableInput.name}.embed.weight":  # a table may have fewer rows than there are words
-            return _equal(*((None, *(r.frequent_words or ())) for r in (self._ours, self._theirs)))
-        head = _HEAD.fullmatch(name)
-        return self._labels(head[1]) if head else None
-
-    def _labels(self, column: str) -> dict[int, Sequence[int]]:
-        return _equal(*((None, *r.columns.values.get(column, ())) for r in (self._ours, self._theirs)))
-
-    def _actions(self) -> dict[int, Sequence[int]]:
-        ours, theirs = (r.target_dictionary.symbols for r in (self._ours, self._theirs))
-        rows = _equal(ours, theirs)
-        places = {action: i for i, action in enumerate(self._theirs.table.actions) if action is not None}
-        for row, action in enumerate(self._ours.table.actions):
-            if row not in rows and action is not None:
-                similar = [places[other] for other in similar_actions(action, list(places))]
-                if similar:
-                    rows[row] = similar
-        return rows
+def _rows_of_actions(ours: Resources, theirs: Resources) -> dict[int, Sequence[int]]:
+    rows = _equal(ours.target_dictionary.symbols, theirs.target_dictionary.symbols)
+    places = {action: i for i, action in enumerate(theirs.table.actions) if action is not None}
+    for row, action in enumerate(ours.table.actions):
+        similar = [] if row in rows or action is None else similar_actions(action, list(places))
+        if similar:
+            rows[row] = [places[other] for other in similar]
+    return rows
 
 
 def _equal(ours: Sequence[object], theirs: Sequence[object]) -> dict[int, Sequence[int]]:
     places = {symbol: i for i, symbol in enumerate(theirs)}
     return {row: (places[symbol],) for row, symbol in enumerate(ours) if symbol in places}
-
-
-def described(done: Transferred) -> str:
-    """Return a summary of a transfer in one line, for a log."""
-    rows = "".join(f", {count} rows of {name}" for name, count in done.rows.items())
-    own = f"; new: {', '.join(done.own)}" if done.own else ""
-    return f"{len(done.whole)} parameters{rows}{own}"

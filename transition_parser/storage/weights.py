@@ -94,13 +94,7 @@ def own_names(model: nn.Module) -> dict[str, str]:
 def with_weights(
     make: Callable[[], M], weights: Mapping[str, Tensor], path: str | os.PathLike, described: object, more: int = 0
 ) -> M:
-    """Return the module that `make` makes, with weights, as float32.
-
-    path, described: the files of the weights, and of the description of the module, for messages
-    more: number of elements of the module besides these weights
-
-    Raises `InputError` for weights that do not fit.
-    """
+    """Return the module that `make` makes (with `more` elements besides these weights), with weights, as float32."""
     with no_larger_than(sum(value.numel() for value in weights.values()) + more, path):
         model = make()
     set_weights(model, weights, path, described)
@@ -137,11 +131,8 @@ def no_larger_than(elements: int, path: str | os.PathLike) -> Iterator[None]:
         with _Allowance(2 * elements + _SLACK):
             yield
     except _TooLarge:
-        raise input_error(
-            f"the options describe a larger model than the {elements} weights in this file: "
-            "are the options from another model?",
-            path,
-        ) from None
+        problem = f"the options describe a larger model than the {elements} weights in this file"
+        raise input_error(f"{problem}: are the options from another model?", path) from None
 
 
 class _TooLarge(Exception):
@@ -149,10 +140,7 @@ class _TooLarge(Exception):
 
 
 class _Allowance(TorchFunctionMode):
-    """A mode of torch that counts the elements of new tensors, and raises `_TooLarge` where there are too many.
-
-    Random values are not drawn, because the weights of the file replace them.
-    """
+    """A mode that raises `_TooLarge` where new tensors have too many elements, and draws no random values."""
 
     def __init__(self, elements: int) -> None:
         super().__init__()

@@ -35,7 +35,7 @@ from transition_parser.parsing.parses import graph_of
 from transition_parser.parsing.search import search
 from transition_parser.schedulers.adam_by_part import check_optimizer
 from transition_parser.schedulers.epochs_polynomial import LengthConfig, tell_batches, warn_if_short
-from transition_parser.storage.transfer import described, start_from
+from transition_parser.storage.transfer import start_from
 from transition_parser.tasks import wrappers  # registers the architectures, too
 from transition_parser.tasks.exploration import AFTER, SHARE, explorer_of
 from transition_parser.tasks.generation import GENERATED, SCORING, Generator
@@ -159,7 +159,7 @@ class TransitionParsingTask(FairseqTask):
                 model.plain.inputs.start(self.resources)
             if self.cfg.start_from:
                 done = start_from(model.plain, self.resources, self.cfg.start_from)
-                logger.info(f"started from {self.cfg.start_from}: {described(done)}")
+                logger.info(f"started from {self.cfg.start_from}: {done}")
             if self.cfg.train_only:
                 train_only(model, self.cfg.train_only.split(","))
             of_trees = isinstance(model.plain.decoder, TreeDecoder)
