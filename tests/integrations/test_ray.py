@@ -157,17 +157,6 @@ def test_bad_input_ends_it(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_parser_goes_to_tasks():
-    import ray
-
-    parser = Parser.load("en-ewt", precision="fp32", threads=1)
-    sentences = list(parser.read(SAMPLE))[:5]
-    tell = ray.remote(lambda parser, sentences: [parse.actions for parse in parser.parse(sentences)])
-    found = ray.get(tell.remote(parser, sentences))
-    assert found == [parse.actions for parse in parser.parse(sentences)]
-
-
-@pytest.mark.slow
 def test_the_command_leaves_nothing_running(many, tmp_path):
     arguments = ("--precision", "fp32", "--engine", "ray", "--actors", "2", "-o", f"{tmp_path / 'out'}/")
     done = run("transition-parser", "parse", "en-ewt", many, *arguments)

@@ -157,10 +157,12 @@ def test_head_is_answered(client):
 
 
 def test_only_hosts_that_are_allowed_are_served(parsers):
-    client = testclient.TestClient(make_app(parsers, allowed_hosts=["localhost"]))
-    assert client.get("/api/models", headers={"Host": "localhost:8000"}).status_code == 200
-    answer = client.get("/api/models", headers={"Host": "elsewhere.example"})
-    assert answer.status_code == 400 and list(answer.json()) == ["error"]
+    client = testclient.TestClient(make_app(parsers, allowed_hosts=["localhost", "*.example.org", "[::1]"]))
+    for host in ("localhost", "localhost:8000", "LOCALHOST", "a.example.org", "[::1]:8000"):
+        assert client.get("/api/models", headers={"Host": host}).status_code == 200
+    for host in ("example.com", "example.org.evil.com", "127.0.0.1", "www.localhost", "a b", ""):
+        answer = client.get("/api/models", headers={"Host": host})
+        assert answer.status_code == 400 and list(answer.json()) == ["error"], host
 
 
 def test_fifty_requests_at_once_get_their_own_answers(client, parsers):

@@ -205,15 +205,3 @@ def test_facts_beyond_the_sentence_name_it(parser):
         parser.parse([AmrEntry.from_words(SENTENCE, {"id": "s7"})], given=[given])
     with pytest.warns(ParserWarning, match="sentence s7: the inputs do not have the sentence of these facts"):
         parser.parse([SENTENCE], given=[given])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("beam", [1, 4])
-def test_facts_of_a_whole_bank_hold(corpora, beam):
-    bank = list(read_bank(corpora / "amr" / "lpp-v3.0" / "dev.amr"))
-    entries = list(aligned(bank, train_table(bank)))
-    parser = Parser.load("en-amr", beam, precision="fp32", threads=1)
-    for seed in range(3):
-        facts = some_facts(entries, seed)
-        for given, parse in zip(facts, parser.parse_stream(entries, given=facts), strict=True):
-            assert not broken(given, parse)

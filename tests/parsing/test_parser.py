@@ -46,21 +46,6 @@ def test_all_kinds_of_input(parser):
     assert [p.tree for p in parser.parse(s.forms for s in sentences)] == [p.tree for p in from_path]
 
 
-def test_scores_are_probabilities_of_the_derivation(parser):
-    for parse in parser.parse(Path(SAMPLE))[:10]:
-        assert parse.tree.why_invalid() is None
-        assert all(0.0 < score <= 1.0 for score in parse.arc_scores)
-        arcs = sum(math.log(score) for score in parse.arc_scores)
-        assert arcs >= parse.score * (len(parse.actions) + 1) - 1e-4
-
-
-def test_a_wider_beam_scores_no_worse_in_a_fixed_length(checkpoint):
-    greedy, wide = (Parser.load(checkpoint, beam=beam).parse(Path(SAMPLE)) for beam in (1, 8))
-    pairs = [(g.score, w.score) for g, w in zip(greedy, wide) if len(g.actions) == len(w.actions)]
-    assert sum(w > g + 1e-6 for g, w in pairs) > 0
-    assert sum(w < g - 1e-6 for g, w in pairs) <= len(pairs) // 10  # beam search may lose the greedy path
-
-
 def test_an_exhaustive_beam_finds_the_best_derivation(parser):
     """A beam that holds every derivation of two words: nothing scores better than what it returns."""
     found = search(parser.model, encode(parser, [["Stop", "!"]]), beam=2000, nbest=2000)[0]
@@ -101,17 +86,6 @@ def test_streams_that_overlap_leave_the_process_as_it_was():
     for stream in streams:  # the first to begin is the first to end
         stream.close()
     assert (torch.get_num_threads(), sys.getswitchinterval()) == before
-
-
-def test_a_stream_within_another_leaves_it_its_threads():
-    inner, outer = (Parser.load("en-ewt", threads=n).parse_stream(list(read_conllu(SAMPLE))) for n in (4, 9))
-    next(outer)
-    assert torch.get_num_threads() == 2  # for each of four batches
-    next(inner)
-    assert torch.get_num_threads() == 1
-    inner.close()
-    assert torch.get_num_threads() == 2
-    outer.close()
 
 
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])

@@ -9,15 +9,14 @@ import penman
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from penman.models.amr import model as amr_of_penman
 
 from tests.amr_walks import FORMS, LEXICON, legal_actions
-from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
+from tests.conftest import ROOT
 from tests.states.test_machine import SPECIAL
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
-from transition_parser.graphs.conllu import Row, Sentence, parse_conllu, read_conllu
+from transition_parser.graphs.bank import AmrEntry, parse_entry
+from transition_parser.graphs.conllu import Row, Sentence, parse_conllu
 from transition_parser.graphs.dependency import MOST_DRAWN, DependencyTree, arc_levels, tree_text
 from transition_parser.parsing.alternatives import NbestRank
 from transition_parser.parsing.parses import AmrParse, Parse, replay_amr
@@ -255,13 +254,6 @@ def test_triples_are_the_ones_that_penman_reads():
     assert {node["variable"] for node in found["nodes"]} - {None} == read.variables()
 
 
-def test_triples_of_sample_graphs_are_the_ones_that_penman_reads():
-    for entry in read_bank(SAMPLE_AMR):
-        read = penman.decode(entry.amr.to_penman(), amr_of_penman)
-        due = {(t, ":mod", s) if role == ":domain" else (s, role, t) for s, role, t in read.triples}
-        assert {*entry.amr.triples()} == due and entry.amr.triples()[0][0] == read.top
-
-
 def test_a_line_of_json_has_short_numbers_and_actions_on_request():
     parse = replace(parse_of("She likes New York", DERIVATION, wiki=WIKI), score=-0.123456, probability=0.00012345678)
     line = parse.to_json()
@@ -344,12 +336,6 @@ def test_pictures_in_notebooks():
         assert all(f">{word}<" in svg for word in shown)
 
 
-def test_markup_in_words_stays_text():
-    tree = DependencyTree((0,), ("<b>",))
-    svg = Parse(Sentence.from_words(["<script>x</script>"]), tree, (1.0,), (), 0.0)._repr_svg_()
-    assert "<script" not in svg and "&lt;script&gt;" in svg and "<b>" not in svg
-
-
 def test_matplotlib_is_loaded_for_pictures_alone_and_notebooks_show_text_without_it():
     code = """
 import sys
@@ -392,17 +378,6 @@ def test_words_that_do_not_spell_their_token_stand_apart(vocab):
     tree = DependencyTree((3, 3, 0), ("a", "b", "root"))
     document = Parse(Sentence(rows), tree, (1.0,) * 3, (), 0.0).to_spacy(vocab)
     assert document.text == "de le! "
-
-
-def test_documents_of_the_sample_treebank(vocab):
-    for sentence in read_conllu(SAMPLE):
-        tree = sentence.tree()
-        document = Parse(sentence, tree, (1.0,) * len(tree), (), 0.0).to_spacy(vocab)
-        assert [token.text for token in document] == sentence.forms
-        assert [0 if token.head == token else token.head.i + 1 for token in document] == [*tree.heads]
-        assert [token.dep_ for token in document] == [*tree.relations]
-        assert [token.pos_ for token in document] == [row.upos for row in sentence.words]
-        assert len(list(document.sents)) == 1
 
 
 @given(st.data())

@@ -78,11 +78,6 @@ def test_what_the_user_has_set_stays(given):
     assert before == once == after
 
 
-def test_the_python_api_sets_nothing():
-    code = "import os; from transition_parser import Parser; print('OMP_WAIT_POLICY' in os.environ)"
-    assert python(code).stdout.strip() == "False"
-
-
 def test_a_setting_of_the_user_stays(monkeypatch):
     monkeypatch.setenv("OMP_WAIT_POLICY", "active")
     run_here("oracle", SAMPLE, "--system", "arc-eager")
