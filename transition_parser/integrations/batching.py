@@ -129,24 +129,21 @@ class Batches:
                 pause()
 
     def _try(self, batch: Slice, pause: Pause) -> None:
+        # the time of this thread's own work, whatever else the processor does
+        begin, key = time.thread_time(), batch[0][0].key
+        sentences = [sentence for _, some in batch for sentence in some]
         try:
-            self._do(batch, pause)
+            results = iter(self._work[key](sentences, pause))
+            measured = (time.thread_time() - begin) / sum(map(_cost, sentences))
+            self._rates[key] = (self._rates[key] + min(measured, 3 * self._rates[key])) / 2  # at most doubles
+            for job, some in batch:
+                job.add([next(results) for _ in some])
         except BaseException as error:  # whoever waits gets the error; doing each job alone shows whose it is
             if len(batch) == 1:
                 batch[0][0].fail(error)
             else:
                 for one in batch:
                     self._try([one], pause)
-
-    def _do(self, batch: Slice, pause: Pause) -> None:
-        # the time of this thread's own work, whatever else the processor does
-        begin, key = time.thread_time(), batch[0][0].key
-        sentences = [sentence for _, some in batch for sentence in some]
-        results = iter(self._work[key](sentences, pause))
-        measured = (time.thread_time() - begin) / sum(map(_cost, sentences))
-        self._rates[key] = (self._rates[key] + min(measured, 3 * self._rates[key])) / 2  # at most doubles
-        for job, some in batch:
-            job.add([next(results) for _ in some])
 
     def _next(self, lane: int) -> Slice:
         """Wait for work and return the next slice; return an empty list after `close`."""

@@ -84,14 +84,14 @@ class ParserActor:
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, list[str]]:
         """Write the file of each part, and return the error of each, which Ray would retry if it were raised."""
-        return {"error": [self._parse(*pair) for pair in zip(batch["part"], batch["file"], strict=True)]}
-
-    def _parse(self, part: bytes, file: str) -> str:
-        try:
-            self.job.write([pickle.loads(part)], file)
-        except (InputError, OSError) as error:
-            return str(error)
-        return ""
+        errors = []
+        for part, file in zip(batch["part"], batch["file"], strict=True):
+            try:
+                self.job.write([pickle.loads(part)], file)
+                errors.append("")
+            except (InputError, OSError) as error:
+                errors.append(str(error))
+        return {"error": errors}
 
 
 def _run(job: Job, work: Sequence[Mapping[str, Any]], actors: int, prepare: Callable[[], object] | None) -> None:

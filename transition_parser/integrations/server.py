@@ -98,13 +98,8 @@ class _Service:
 
     def models(self) -> dict[str, Any]:
         models = [
-            {
-                "name": name,
-                "description": self.descriptions.get(name),
-                "formalism": parser.formalism.name,
-                "system": parser.resources.parser.system,
-                "beam": parser.beam,
-            }
+            {"name": name, "description": self.descriptions.get(name), "formalism": parser.formalism.name}
+            | {"system": parser.resources.parser.system, "beam": parser.beam}
             for name, parser in self.parsers.items()
         ]
         limits = {name: getattr(self.limits, name) for name in ("characters", "words", "seconds")}
@@ -139,8 +134,8 @@ class _Service:
         assert given is not None  # `Text` has checked that one of the two is given
         length = len(given) if isinstance(given, str) else sum(len(word) + 1 for words in given for word in words)
         if length > self.limits.characters:
-            most = f"{self.limits.characters:,} are allowed"
-            raise RequestError(413, f"{length:,} characters, {most}: send it in parts")
+            problem = f"{length:,} characters, {self.limits.characters:,} are allowed: send it in parts"
+            raise RequestError(413, problem)
         if length <= _FEW_CHARACTERS:
             return self._sentences(parser, given)
         return await asyncio.get_running_loop().run_in_executor(self.divider, self._sentences, parser, given)
@@ -196,7 +191,8 @@ class Guard:
         """Answer a request."""
         answer = self.app
         if scope["type"] == "http":
-            if not self._allows(Headers(scope=scope).get("host", "")):
+            name = re.sub(r":\d*$", "", Headers(scope=scope).get("host", "")).lower()
+            if not any(one in ("*", name) or (one[0] == "*" and name.endswith(one[1:])) for one in self.hosts):
                 answer = refusal(400, "the Host of the request is not allowed: see --allowed-hosts of the server")
             else:
                 try:
@@ -212,10 +208,6 @@ class Guard:
                     whole = [{"type": "http.request", "body": body, "more_body": False}]
                     begun, receive = receive, lambda: _next(whole, begun)
         await answer(scope, receive, send)
-
-    def _allows(self, host: str) -> bool:
-        name = re.sub(r":\d*$", "", host).lower()
-        return any(one in ("*", name) or (one[0] == "*" and name.endswith(one[1:])) for one in self.hosts)
 
     async def _body(self, receive: Any) -> tuple[bytes, Any]:
         """Return the body, or its begin if it is too long or the client has left, and the last message."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -54,10 +55,7 @@ def sentences_of(document: Doc, segmenter: Segmenter = ENGLISH) -> list[DocSente
 
 
 def _word_tokens(span: Span) -> Iterator[tuple[Token, bool]]:
-    """Yield each token of a span that shows, with False where the token goes on with the word of the token before it.
-
-    spaCy divides some grapheme clusters, such as flags and families. The tokens of a cluster are one word.
-    """
+    """Yield each token that shows, with False where it goes on with a word: spaCy divides grapheme clusters (flags)."""
     clusters = Clusters.of(span.text)
     starts = None if clusters.is_plain else set(clusters.starts)
     for token in span:
@@ -88,13 +86,15 @@ def tree_sentence(document: Doc, sentence: DocSentence) -> Sentence:
     tokens = [word[0] for word in words]
     rows = [Row(str(number), on_one_line(word.text)) for number, word in enumerate(words, 1)]
     if any(token.lemma or token.pos or token.tag or token.has_morph() for token in tokens):
-        rows = [row._replace(**_columns(token)) for row, token in zip(rows, tokens, strict=True)]
+        for i, token in enumerate(tokens):
+            found = {
+                "lemma": on_one_line(token.lemma_),
+                "upos": token.pos_,
+                "xpos": token.tag_,
+                "feats": str(token.morph),
+            }
+            rows[i] = rows[i]._replace(**{name: value or NO_VALUE for name, value in found.items()})
     return Sentence(tuple(rows))
-
-
-def _columns(token: Token) -> dict[str, str]:
-    values = {"lemma": on_one_line(token.lemma_), "upos": token.pos_, "xpos": token.tag_, "feats": str(token.morph)}
-    return {name: value or NO_VALUE for name, value in values.items()}
 
 
 def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[Parse | None]) -> None:
@@ -119,7 +119,12 @@ def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[
                 for name, of_name in values.items():
                     of_name[i] = of_space[name]
         if parse is not None:
-            _set_words(words, parse, heads, values)
+            tree = parse.tree
+            for i, row, head, relation in zip(words, parse.tagged().words, tree.heads, tree.relations, strict=True):
+                heads[i] = words[head - 1] - i if head else 0
+                values["DEP"][i] = relation
+                for name in names:
+                    values[name][i] = value_of(getattr(row, _COLUMNS[name]))
     columns = [heads.astype(np.uint64), *(_ids(document, name, of_name) for name, of_name in values.items())]
     document.from_array(["HEAD", *values], np.stack(columns, axis=1))
     set_sentence_starts(document, [sentence.start for sentence in sentences])
@@ -138,16 +143,6 @@ def _values_of_rest(token: Token) -> dict[str, str]:
         "TAG": token.tag_ or tag,
         "MORPH": str(token.morph),
     }
-
-
-def _set_words(words: list[int], parse: Parse, heads: np.ndarray, values: dict[str, list[str]]) -> None:
-    tree = parse.tree
-    for i, row, head, relation in zip(words, parse.tagged().words, tree.heads, tree.relations, strict=True):
-        heads[i] = words[head - 1] - i if head else 0
-        values["DEP"][i] = relation
-        for name, column in _COLUMNS.items():
-            if name in values:
-                values[name][i] = value_of(getattr(row, column))
 
 
 def _ids(document: Doc, name: str, values: Sequence[str]) -> np.ndarray:
@@ -276,7 +271,10 @@ def noun_chunks(doclike: Doc | Span) -> Chunks:
     end = 0
     for token in doclike:
         if token.pos_ in NOMINALS and _heads_a_phrase(token):
-            first, last = _first(token), _last(token)
+            left = takewhile(lambda child: _relation(child) in LEFT_MODIFIERS, reversed([*token.lefts]))
+            right = takewhile(lambda child: _relation(child) in RIGHT_PARTS, token.rights)
+            first = min([token.i, *(child.left_edge.i for child in left)])
+            last = max([token.i, *(child.right_edge.i for child in right)])
             if first >= end:
                 end = last + 1
                 yield first, end, label
@@ -294,26 +292,6 @@ def _heads_a_phrase(token: Token) -> bool:
     if _relation(token) == "nmod":
         return token.i > token.head.i
     return _relation(token) in HEADS
-
-
-def _first(token: Token) -> int:
-    """Return the index of the first token of the phrase whose head is `token`."""
-    first = token.i
-    for child in reversed(list(token.lefts)):
-        if _relation(child) not in LEFT_MODIFIERS:
-            break
-        first = min(first, child.left_edge.i)
-    return first
-
-
-def _last(token: Token) -> int:
-    """Return the index of the last token of the phrase whose head is `token`."""
-    last = token.i
-    for child in token.rights:
-        if _relation(child) not in RIGHT_PARTS:
-            break
-        last = max(last, child.right_edge.i)
-    return last
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from transition_parser.parsing.given import GivenFacts
 from transition_parser.parsing.parser import CHUNK, AnyParse, Parser
 from transition_parser.parsing.sentences.files import EmptyLine, Part, Reading
 from transition_parser.parsing.sentences.parts import read_part
-from transition_parser.parsing.sentences.streams import as_they_come, in_weighed_chunks, may_pause
+from transition_parser.parsing.sentences.streams import as_they_come, in_chunks, may_pause
 from transition_parser.parsing.sentences.tables import Item, TableFormat, arrow, schema_of, table_of
 
 JSON_SUFFIX = ".jsonl"
@@ -59,7 +59,7 @@ class Job:
         if any(may_pause(part.path) for part in parts):
             chunks = as_they_come(items, CHUNK)
         else:
-            chunks = in_weighed_chunks(items, CHUNK, lambda item: len(item.sentences))
+            chunks = in_chunks(items, CHUNK, lambda item: len(item.sentences))
         written = 0
         with _output_to(path, parts[0].path, self.reading, self.as_json) as write:
             for item, texts in progress(self.parsed(chunks), "parsing"):

@@ -54,7 +54,7 @@ from transition_parser.parsing.preparation import (
 )
 from transition_parser.parsing.search import Guide, search
 from transition_parser.parsing.sentences.files import Reading, read_sentences
-from transition_parser.parsing.sentences.streams import ErrorAtEnd, in_chunks, in_weighed_chunks
+from transition_parser.parsing.sentences.streams import ErrorAtEnd, in_chunks
 from transition_parser.parsing.sentences.texts import (
     check_given,
     checked_forms,
@@ -347,7 +347,7 @@ class Parser(Generic[P_co]):
         return self._parse_each(ErrorAtEnd(given), chunk or CHUNK)
 
     def _parse_each(self, given: ErrorAtEnd[list], chunk: int) -> Iterator[list[P_co]]:
-        for texts in in_weighed_chunks(given, chunk, len):
+        for texts in in_chunks(given, chunk, len):
             parses = iter([*self.parse_chunks([[*chain.from_iterable(texts)]])])
             yield from (list(islice(parses, len(sentences))) for sentences in texts)
         given.check()

@@ -6,7 +6,6 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from queue import Empty, Queue
 from threading import Event, Thread
 from typing import BinaryIO, Generic, NamedTuple, TypeVar
@@ -39,14 +38,7 @@ def may_pause(path: str | os.PathLike) -> bool:
     return str(path) == "-" or (os.path.exists(path) and not os.path.isfile(path))
 
 
-def in_chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield lists of `size` items. The last list may be shorter."""
-    iterator = iter(items)
-    while chunk := list(islice(iterator, size)):
-        yield chunk
-
-
-def in_weighed_chunks(items: Iterable[T], size: int, weight: Callable[[T], int]) -> Iterator[list[T]]:
+def in_chunks(items: Iterable[T], size: int, weight: Callable[[T], int] = lambda _: 1) -> Iterator[list[T]]:
     """Yield lists of items. A list ends where the number of items, or the sum of their weights, reaches `size`."""
     chunk: list[T] = []
     total = 0

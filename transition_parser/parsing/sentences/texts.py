@@ -167,7 +167,18 @@ def sentences_from(given: Any, kind: type[T], longest: int = LONGEST, segmenter:
     items = list(given)
     if items and isinstance(next((item for item in items if not is_missing(item)), ""), str):
         return list(OF_TEXT[kind](chain.from_iterable(_divided_texts(items, longest, segmenter))))
-    return [_sentence(item, kind, number) for number, item in enumerate(items, 1)]
+    found = []
+    for number, item in enumerate(items, 1):
+        if isinstance(item, kind):
+            found.append(item)
+            continue
+        if isinstance(item, Sentence | AmrEntry):
+            graphs = "AMRs" if kind is AmrEntry else "trees"
+            raise InputError(f"the model parses into {graphs}: give {kind.__name__}, not {type(item).__name__}")
+        if isinstance(item, str) or not _is_list(item):
+            raise InputError(f"item {number} of the list is {_shown(item)}: {_accepted(kind)}")
+        found.append(_one(list(item), kind, f"sentence {number}: "))
+    return found
 
 
 def sentences_of_texts(
@@ -243,17 +254,6 @@ def too_long(words: Sequence[str], longest: int) -> str:
     counted = length(words)
     as_many = "" if counted == len(words) else f" (counted as {counted}, because of long words)"
     return f"has {len(words)} words{as_many}, but only {longest} are allowed: divide it, or allow it with {MORE}"
-
-
-def _sentence(item: Any, kind: type[T], number: int) -> T:
-    if isinstance(item, kind):
-        return item
-    if isinstance(item, Sentence | AmrEntry):
-        graphs = "AMRs" if kind is AmrEntry else "trees"
-        raise InputError(f"the model parses into {graphs}: give {kind.__name__}, not {type(item).__name__}")
-    if isinstance(item, str) or not _is_list(item):
-        raise InputError(f"item {number} of the list is {_shown(item)}: {_accepted(kind)}")
-    return _one(list(item), kind, f"sentence {number}: ")
 
 
 def _divided(text: str, name: str, longest: int, segmenter: Segmenter, warned: TextWarnings) -> list[TextSentence]:
