@@ -1,7 +1,4 @@
-"""The preparation of AMR banks for training.
-
-It writes `{train,valid,test}.{src,act,amr}`, `spm.model`, `parser.json`, `words.txt` and `lexicon.json`.
-"""
+"""The preparation of AMR banks for training."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The rule for which entries of AMR banks are used; `merge`, `align`, `oracle` and `preprocess` share it.
 
-Wherever a function has the parameter `problems`, it is a list that takes the error of each entry that is left out.
-If `problems` is None, the first such error is raised as `InputError`.
+A list `problems` takes the error of each entry that is left out; if it is None, the first error is raised.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The preparation of treebanks for training.
-
-It writes `{train,valid,test}.{src,act}`, `spm.model`, `parser.json` and `words.txt`, and `valid.conllu` for sentences
-that are held out.
-"""
+"""The preparation of treebanks for training."""
 
 from __future__ import annotations
 

@@ -215,8 +215,10 @@ def _constant(around: Around, node: int, words: Words, counts: list[tuple[float,
     if is_number(label):
         yield from _number(around, role, source, float(label), words, counts)
     text = unquoted(label)
-    if role == "time" and ":" in text:
-        yield from _time_of_day(text, words)
+    hour, colon, minute = text.partition(":")
+    if role == "time" and colon and hour.isdecimal() and len(hour) < 3 and minute[:2].isdecimal():
+        found = (tokens for time, tokens in times_of_day(words) if time == (int(hour), int(minute[:2])))
+        yield from (Candidate(tokens, 0.8 + 0.03 * min(len(tokens), 5)) for tokens in found)
     if not is_number(label):
         for score, spans in name_spans(text.split() or [text], words):
             yield Candidate(span(min(s[0] for s in spans), max(s[-1] for s in spans)), score)
@@ -240,16 +242,6 @@ def _number(around, role, source, value, words: Words, counts) -> Iterator[Candi
             yield Candidate((token,), WEAK)
 
 
-def _time_of_day(text: str, words: Words) -> Iterator[Candidate]:
-    hour, _, minute = text.partition(":")
-    if not (hour.isdecimal() and len(hour) < 3 and minute[:2].isdecimal()):
-        return
-    wanted = (int(hour), int(minute[:2]))
-    for time, tokens in times_of_day(words):
-        if time == wanted:
-            yield Candidate(tokens, 0.8 + 0.03 * min(len(tokens), 5))
-
-
 def _concept(around: Around, node: int, words: Words) -> Iterator[Candidate]:
     label = around.graph.labels[node]
     lemma = without_sense(label)
@@ -258,7 +250,10 @@ def _concept(around: Around, node: int, words: Words) -> Iterator[Candidate]:
         if role == "name" and name in around.graph.constants:
             yield from (Candidate(c.tokens, 0.8 * c.score) for c in _constant(around, name, words, []))
     if lemma == "amr-unknown":
-        yield from _question_words(around, node, words)
+        for role, source in around.into[node]:
+            wanted = "why" if around.lemma(source) == "cause" and role == "ARG0" else QUESTION_WORDS.get(role, "")
+            for rank, form in enumerate(wanted.split()):
+                yield from (Candidate((i,), 1.0 - 0.02 * rank) for i, other in enumerate(words.forms) if other == form)
     if label.endswith("-91") or lemma in ("multi-sentence", "amr-unknown"):
         return
     if "-" in lemma.strip("-"):
@@ -267,8 +262,14 @@ def _concept(around: Around, node: int, words: Words) -> Iterator[Candidate]:
     yield from (Candidate((token,), score) for token, score in sound)
     if lemma in NOMINALS and not any(role == "name" for role, _ in around.out[node]):
         yield from _nominalised(around, node, words)
-    if lemma in ("more", "most"):
-        yield from _inflected(lemma, around, node, words)
+    if lemma in ("more", "most"):  # forms of the compared adjective, :ARG2 of have-degree-91: bigger, biggest
+        ending = "er" if lemma == "more" else "est"
+        compared = [other for _, source in around.into[node] for role, other in around.out[source] if role == "ARG2"]
+        for other in compared:
+            for token, form in enumerate(words.forms):
+                alike = similarity(around.lemma(other), form, words.lemmas[token])
+                if form.endswith(ending) and alike >= DERIVED:
+                    yield Candidate((token,), STRONG)
 
 
 def _alike(lemma: str, words: Words) -> list[float]:
@@ -301,17 +302,6 @@ def _several_words(lemma: str, words: Words) -> Iterator[Candidate]:
                 yield Candidate((token,), (0.8 if particle else 0.7) if index == 0 else 0.55)
 
 
-def _question_words(around: Around, node: int, words: Words) -> Iterator[Candidate]:
-    for role, source in around.into[node]:
-        wanted = QUESTION_WORDS.get(role, "")
-        if around.lemma(source) == "cause" and role == "ARG0":
-            wanted = "why"
-        for rank, form in enumerate(wanted.split()):
-            for token, other in enumerate(words.forms):
-                if other == form:
-                    yield Candidate((token,), 1.0 - 0.02 * rank)
-
-
 def _nominalised(around: Around, node: int, words: Words) -> Iterator[Candidate]:
     """Yield nouns that name a person or a thing by an action that it takes part in, or by its role."""
     for role, source in around.into[node]:
@@ -327,16 +317,6 @@ def _nominalised(around: Around, node: int, words: Words) -> Iterator[Candidate]
             nouns = [noun for role, noun in around.out[source] if role in ("ARG2", "ARG3")]
             scores = (score for noun in nouns for score in enumerate(_alike(around.lemma(noun), words)))
             yield from (Candidate((token,), 0.88) for token, score in scores if score >= DERIVED)
-
-
-def _inflected(lemma: str, around: Around, node: int, words: Words) -> Iterator[Candidate]:
-    """Yield forms of the compared adjective, :ARG2 of have-degree-91: bigger for `more`, biggest for `most`."""
-    ending = "er" if lemma == "more" else "est"
-    compared = [target for _role, source in around.into[node] for role, target in around.out[source] if role == "ARG2"]
-    for other in compared:
-        for token, form in enumerate(words.forms):
-            if form.endswith(ending) and similarity(around.lemma(other), form, words.lemmas[token]) >= DERIVED:
-                yield Candidate((token,), STRONG)
 
 
 def _listed(scores: dict[str, float], words: Words) -> Iterator[Candidate]:

@@ -43,7 +43,15 @@ class SpanSelection:
                 self.joined[source].append(target)
         self.spans: dict[int, Span] = dict(fixed)
         self.free = [node for node in range(len(graph)) if candidates[node] and node not in fixed]
-        self.twins = self._twins()
+        # the pairs of nodes with the same label and the same spans to choose from
+        alike: dict[tuple[str, frozenset[Span]], list[int]] = {}
+        groups = []
+        for node in self.free:
+            key = graph.labels[node], frozenset(candidate.tokens for candidate in candidates[node])
+            groups.append(alike.setdefault(key, []))
+            groups[-1].append(node)
+        pairs = zip(self.free, groups, strict=True)
+        self.twins = [(one, other) for one, group in pairs for other in group if one < other]
         self.holders: dict[int, set[int]] = {}
         for node, tokens in fixed.items():
             self._hold(node, tokens)
@@ -69,16 +77,6 @@ class SpanSelection:
                 self._hold(node, (token,))
         self.spans |= given
         return self.spans
-
-    def _twins(self) -> list[tuple[int, int]]:
-        """Return the pairs of nodes with the same label and the same spans to choose from."""
-        alike: dict[tuple[str, frozenset[Span]], list[int]] = {}
-        groups = []
-        for node in self.free:
-            key = self.graph.labels[node], frozenset(candidate.tokens for candidate in self.candidates[node])
-            groups.append(alike.setdefault(key, []))
-            groups[-1].append(node)
-        return [(one, other) for one, group in zip(self.free, groups, strict=True) for other in group if one < other]
 
     def _swap(self, one: int, other: int) -> bool:
         """Swap the spans of two nodes if the sum of both nodes' distances from their neighbours becomes smaller."""
@@ -107,7 +105,13 @@ class SpanSelection:
         before = self.spans.pop(node, None)
         if before is not None:
             self._release(node, before)
-        worth, _, tokens = max((self._worth(node, c), -c.tokens[0], c.tokens) for c in self.candidates[node])
+        pronoun = self.graph.labels[node] in FIRST_MENTIONED
+        late, far = (_LATE_PRONOUN, _PRONOUN_DISTANCE) if pronoun else (_LATE, _DISTANCE)
+        options = []
+        for tokens, score in self.candidates[node]:
+            near = score - far * self._distance(node, tokens) - late * tokens[0] / self.size
+            options.append((near - self._competition(node, tokens), -tokens[0], tokens))
+        worth, _, tokens = max(options)
         # the loss by competition is partly given back: a shared token near the neighbours is better than none
         shared = self._competition(node, tokens) * (1 - self._distance(node, tokens))
         if worth + shared < _LEAST:
@@ -115,13 +119,6 @@ class SpanSelection:
         self.spans[node] = tokens
         self._hold(node, tokens)
         return tokens != before
-
-    def _worth(self, node: int, candidate: Candidate) -> float:
-        tokens, score = candidate
-        pronoun = self.graph.labels[node] in FIRST_MENTIONED
-        late = _LATE_PRONOUN if pronoun else _LATE
-        far = (_PRONOUN_DISTANCE if pronoun else _DISTANCE) * self._distance(node, tokens)
-        return score - far - late * tokens[0] / self.size - self._competition(node, tokens)
 
     def _distance(self, node: int, tokens: Span) -> float:
         """Return the mean gap, 0 … 1, to the neighbours' spans; 0 for a conjunction between its last conjuncts."""

@@ -1,7 +1,5 @@
-"""Closed-class knowledge of English and of the AMR guidelines, as data.
+"""Closed-class knowledge of English and of the AMR guidelines, as data, in lower case.
 
-Words are lower case. In `CONCEPT_WORDS`, words before `|` nearly always express the concept. Words after `|` often
-express something else.
 Source: Banarescu et al., Abstract Meaning Representation (AMR) Specification 1.2.6.
 """
 
@@ -9,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+# words before `|` nearly always express the concept; words after `|` often express something else
 CONCEPT_WORDS: Mapping[str, str] = {
     # pronouns
     "i": "i me my mine myself i'm im",

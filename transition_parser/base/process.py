@@ -1,7 +1,4 @@
-"""Settings of the whole process, and work that several processes share.
-
-Only the command line makes settings that last. The Python API never does.
-"""
+"""Settings of the whole process, which only the command line makes, and work that several processes share."""
 
 from __future__ import annotations
 

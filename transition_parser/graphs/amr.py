@@ -1,7 +1,4 @@
-"""Abstract Meaning Representations as graphs, and their layout as trees in PENMAN.
-
-Source: Banarescu et al. 2013
-"""
+"""Abstract Meaning Representations (Banarescu et al. 2013) as graphs, and their layout as trees in PENMAN."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """AMR banks: entries of `# ::key value` lines and one PENMAN graph, separated by blank lines.
 
-Alignments of nodes to tokens are read in the ISI style (`~e.5`, Pourdamghani et al. 2014), the bare style `~5` and
-the JAMR style (`# ::alignments 0-1|0.0`, see `alignments`). `:wiki` is kept beside the graph.
+Alignments are read in the styles of ISI (`~e.5`, Pourdamghani et al. 2014; `~5`) and JAMR (`0-1|0.0`).
 """
 
 from __future__ import annotations
@@ -357,20 +356,13 @@ def jamr_lines(entry: AmrEntry) -> list[str]:
     of_span: dict[tuple[int, int], list[str]] = {}
     nodes = []
     for path, label, tokens in zip(jamr_paths(entry.paths), entry.amr.labels, entry.alignments, strict=True):
-        runs = _runs(tokens)
+        runs: list[tuple[int, int]] = []  # stretches without a gap: the first token, the position after the last one
+        for token in tokens:
+            joins = bool(runs) and runs[-1][1] == token
+            first = runs.pop()[0] if joins else token
+            runs.append((first, token + 1))
         for run in runs:
             of_span.setdefault(run, []).append(path)
         nodes.append(f"# ::node\t{path}\t{label}\t" + ",".join(f"{first}-{end}" for first, end in runs))
     items = " ".join(f"{first}-{end}|{'+'.join(names)}" for (first, end), names in sorted(of_span.items()))
     return [f"# ::alignments {items}", *nodes]
-
-
-def _runs(tokens: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the stretches of tokens without a gap, each as its first token and the position after its last token."""
-    runs: list[tuple[int, int]] = []
-    for token in tokens:
-        if runs and runs[-1][1] == token:
-            runs[-1] = (runs[-1][0], token + 1)
-        else:
-            runs.append((token, token + 1))
-    return runs

@@ -1,9 +1,4 @@
-"""A reader and a writer of CoNLL-U that lose nothing.
-
-Comments, multi-word ranges, empty nodes and all ten columns are kept.
-
-Source: https://universaldependencies.org/format.html
-"""
+"""A reader and a writer of CoNLL-U (https://universaldependencies.org/format.html) that lose nothing."""
 
 from __future__ import annotations
 

@@ -239,11 +239,8 @@ def _same(*names: str) -> Callable[[Pair], bool]:
 class Comparison:
     """Two files of the same text, aligned word by word.
 
-    sentences: the sentences of the gold file
-    full_labels: True to compare whole relations, not only the part before the colon
-    skip_punctuation: True to leave out punctuation in both files. A gold word is punctuation if its XPOS is one of the
-        five punctuation tags of the Penn Treebank. An aligned word of the system is punctuation if its gold word is.
-        Any other word of the system is punctuation if all gold words that share characters with it are.
+    With `skip_punctuation`, gold words with one of the five punctuation tags of the Penn Treebank are left out, and the
+    system's words whose gold words are all left out.
     """
 
     def __init__(
@@ -351,10 +348,7 @@ class Comparison:
         return self._las_by(lambda word: names[(self._gold_words(word)[0].length - 1) // step], names)
 
     def by_distance(self) -> dict[str, Score]:
-        """Return LAS by the distance of a word from its head in words, `root` for words whose head is the root.
-
-        An arc of the system is measured between the gold words if both of its words are aligned.
-        """
+        """Return LAS by the distance to the head in words, in gold if both words are aligned; `root` without one."""
         place = {id(word): i for words in (self.gold, self.system) for i, word in enumerate(words)}
 
         def distance(word: AlignedWord) -> str:

@@ -1,9 +1,4 @@
-"""A reader of PENMAN text.
-
-The text becomes a graph with variables, alignments, paths and `:wiki` beside it. The notation is that of the library
-`penman` (Goodman 2020), with which the tests compare the reader. The reader does not recurse, so that deep nesting
-does not meet Python's recursion limit.
-"""
+"""A reader of PENMAN as the library `penman` (Goodman 2020) reads it, but without recursion."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Smatch: the triples of AMRs, and hill-climbing for the mapping of nodes under which most triples match.
 
-Source: Cai and Knight 2013, sec. 3. The starts, the steps and the tie-breaking are the same as in the package
-`smatch`, so that the result is the same for graphs without repeated triples, which count once here. A table that is
-updated after each step holds the gains of all steps; the package computes each gain anew and copies the mapping.
+Source: Cai and Knight 2013, sec. 3. Starts, steps and tie-breaking are those of the package `smatch`; here a table
+that is updated after each step holds the gains of all steps, and repeated triples count once.
 """
 
 from __future__ import annotations
@@ -122,13 +121,11 @@ def best_mapping(system: Triples, gold: Triples, restarts: int = 4, seed: int = 
 
 
 class _Task:
-    """Tables for a climb, of a system's graph of n nodes and a gold graph of m nodes. The triples are normalised.
+    """Tables for a climb, of a system's graph of n nodes and a gold graph of m nodes, with normalised triples.
 
-    alone: (n, m + 1) int32; the number of instances, attributes and self-loops that match if system node i is mapped to
-        gold node j; column m stands for no node and is 0
+    alone: (n, m + 1) int32; the number of instances, attributes and self-loops that match; column m is for no node
     neighbours: for each system node its relations to other nodes, as (table, role, other node); the table has the nodes
         at the other ends of each gold node's edges with a role in this direction: (role, gold node) → array
-    relations, in_gold: the relations of the system and of gold, without self-loops
     """
 
     def __init__(self, system: Triples, gold: Triples) -> None:
@@ -169,21 +166,17 @@ def _grouped(items: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 
 
 class _Climb:
-    """A mapping from n system nodes to m gold nodes, and the gain of each step that changes the mapping.
+    """A mapping from n system nodes to m gold nodes, and the gain of each step: a move to a free node, or a swap.
 
-    A step is a move (a node is mapped to a free gold node) or a swap (two nodes exchange their gold nodes).
-
-    to: (n,) int64; the gold node of each system node, m for none
     worth: (n, m + 1) int32; the number of triples of node i that match if only node i is remapped, to gold node j
     now: (n,) int32; `worth[i, to[i]]` for each node i
-    free: (m + 1,) bool; True for gold nodes to which no node is mapped; False at m
     """
 
     def __init__(self, task: _Task, start: Sequence[int]) -> None:
         self.task = task
         n, width = task.alone.shape
         self.none = width - 1
-        self.to = np.full(n, self.none)
+        self.to = np.full(n, self.none)  # the gold node of each system node
         self.worth = task.alone.copy()
         self.now = np.zeros(n, dtype=np.int32)
         self.free = np.ones(width, dtype=bool)

@@ -1,7 +1,4 @@
-"""The characters of texts as numbers, for networks that read characters.
-
-An unknown character still has its Unicode category, so that a network can read any text.
-"""
+"""The characters of texts as numbers; an unknown character still has its Unicode category."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """The annotations of sentences besides words and graphs: columns of values, and `columns.json`, which lists them.
 
-A column has one value for each word or one for each sentence; `KNOWN` describes the columns. The values of a split are
-in `{split}.{column}`: one line for each sentence, values separated by spaces. Models learn labels, which are whole
-values or the single features of FEATS. `columns.json` lists the labels of each column and the labels that occur with
-each UPOS tag in training. It also lists the forms that have only one lemma rule, or one set of features, in training.
+The values of a split are in `{split}.{column}`, one line for each sentence. `columns.json` has the labels of each
+column, those seen with each UPOS tag, and the forms that have one lemma rule, or one set of features, in training.
 """
 
 from __future__ import annotations
@@ -92,24 +90,13 @@ def _domain(entry: Any) -> Sequence[str]:
 
 # All columns. A new column needs an entry here, and a class in `modules.word_inputs` if models read the column.
 KNOWN: dict[str, Column] = {
-    UPOS: Column(
-        "upos", "trees", partial(_cells, UPOS), "UPOS tags",
-        ("--tag-loss", "--read-tags"), predicted=True,
-    ),
+    UPOS: Column("upos", "trees", partial(_cells, UPOS), "UPOS tags", ("--tag-loss", "--read-tags"), predicted=True),
     # a lemma rule that occurs once is an exception, or a mistake
-    LEMMA: Column(
-        "lemmas", "trees", _lemma_rules, "lemmas",
-        ("--tag-loss",), predicted=True, least=2,
-    ),
-    XPOS: Column(
-        "xpos", "trees", partial(_cells, XPOS), "XPOS tags",
-        ("--tag-loss", "--read-xpos"), predicted=True, by_tag=True,
-    ),
-    FEATS: Column(
-        "feats", "trees", _features,
-        "morphological features", ("--tag-loss",),
-        predicted=True, is_set=True, by_tag=True,
-    ),
+    LEMMA: Column("lemmas", "trees", _lemma_rules, "lemmas", ("--tag-loss",), predicted=True, least=2),
+    XPOS: Column("xpos", "trees", partial(_cells, XPOS), "XPOS tags", ("--tag-loss", "--read-xpos"), predicted=True,
+                 by_tag=True),
+    FEATS: Column("feats", "trees", _features, "morphological features", ("--tag-loss",), predicted=True, is_set=True,
+                  by_tag=True),
     DOMAIN: Column(
         "domains", "AMRs", _domain,
         "domains (the name of each sentence's file, or of its folder if the file is called train, valid, dev or test)",

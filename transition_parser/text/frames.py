@@ -1,7 +1,6 @@
 """PropBank's frames: the frames that a word evokes, the senses of a lemma, and the roles of a sense.
 
-`frames.tsv` beside this file has the rolesets of propbank/propbank-frames that AMR uses (CC BY-SA 4.0, see
-`frames.md`). `run/frames.py` makes the file.
+`frames.tsv` (CC BY-SA 4.0, see `frames.md`) has the rolesets that AMR uses; `run/frames.py` makes it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """The sentences of text in any language, found by a network that was trained on a treebank.
 
-The network labels the characters of the shown text (`Clusters`). It reads a limited number of
-characters on each side of each character, so reading a long text in stretches does not change the result. A run of
-white space counts as one blank, and a paragraph ends at a blank line, where a sentence always ends.
+The network labels the characters of the shown text (`Clusters`), in which a run of white space is one blank.
 """
 
 from __future__ import annotations

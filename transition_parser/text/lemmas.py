@@ -1,8 +1,4 @@
-"""English lemmas without a trained tagger: spaCy's tables (package `spacy-lookups-data`), read once from disk.
-
-A form that spaCy's lookup table lacks goes through the exceptions and suffix rules of spaCy's rule lemmatizer, first
-for nouns, then for verbs, adjectives and adverbs. A suffix rule must give a lemma in spaCy's index of lemmas.
-"""
+"""English lemmas by spaCy's tables (package `spacy-lookups-data`) and rule lemmatizer, and rules that make lemmas."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The division of words into subword pieces, and overlapping windows over the pieces of long sentences.
-
-A piece that opens a word begins with `▁`."""
+"""The division of words into subword pieces, of which the first begins with `▁`, and windows over pieces."""
 
 from __future__ import annotations
 

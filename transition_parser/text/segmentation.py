@@ -1,8 +1,4 @@
-"""The sentences of English text, with their positions in the text.
-
-A sentence ends at a blank line and where its tokens indicate an end. Long texts are read in stretches. The rules were
-found on the training texts of English-EWT: weblogs, news groups, e-mails, reviews and answers.
-"""
+"""The sentences of text in stretches, and the rules for English, found on the training texts of English-EWT."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The tokens of English text, with their positions in the text.
+"""The tokens of English text as UD English has them, on which tree parsers are trained.
 
-`tokens` divides text as UD English does: `don't` is one token of two syntactic words, `follow-up` is three tokens.
-Tree parsers are trained on these words; AMR parsers have those of `text.spacy_tokens`.
 Source: https://universaldependencies.org/u/overview/tokenization.html
 """
 
