@@ -23,7 +23,6 @@ class Cell(NamedTuple):
 
     text: object
     kind: str = ""  # `wrong`, or an empty string
-    share: float = 0.0  # darkness of the cell, from 0 to 1
 
 
 class ReportTable(NamedTuple):
@@ -32,7 +31,6 @@ class ReportTable(NamedTuple):
     title: str
     head: Sequence[str]
     rows: Sequence[Sequence[Cell]]
-    note: str = ""  # a sentence above the table
     bars: Sequence[float] = ()  # for each row the length of a bar, from 0 to 1
 
 
@@ -126,9 +124,7 @@ def _compared(gold: AmrEntry, system: AmrEntry, number: int, counts: Counts) -> 
 # --- trees ------------------------------------------------------------------------------------
 
 
-_MATRIX = 15  # maximum number of relations in the confusion matrix
 _PAIRS = 30  # maximum number of listed confusions
-_OTHERS = "(others)"
 _HEAD = ("", "word", "gold head", "gold relation", "predicted head", "predicted relation")
 
 
@@ -140,11 +136,18 @@ def write_tree_report(
     figures: Mapping[str, Any],
 ) -> None:
     """Write the error report as an HTML file."""
+    relations = Counter(gold.relation for gold, _ in comparison.counted_pairs)
+    confused = Counter((gold.relation, system.relation) for gold, system in comparison.counted_pairs)
+    wrong = Counter({pair: count for pair, count in confused.items() if pair[0] != pair[1]})
+    confusions = [
+        cells(gold, system, count, f"{100 * count / relations[gold]:.1f}%")
+        for (gold, system), count in wrong.most_common(_PAIRS)
+    ]
     tables = [
         _scores("LAS by words of the sentence", "words", comparison.by_length()),
         _scores("LAS by distance to the head", "words away", comparison.by_distance()),
         _scores("LAS by relation", "relation", comparison.by_relation()),
-        *_confusions(comparison),
+        ReportTable("Most frequent confusions", ("gold", "predicted", "words", "of the gold ones"), confusions),
     ]
     worst = _worst(sentences, comparison)
     order = "those with the most wrong arcs first; what is wrong is marked"
@@ -157,28 +160,6 @@ def write_tree_report(
 def _scores(title: str, what: str, table: Mapping[str, Score]) -> ReportTable:
     rows = [cells(name, score.gold, score.system, f"{score.f1:.2f}") for name, score in table.items()]
     return ReportTable(title, (what, "gold", "predicted", "LAS"), rows, bars=[one.f1 / 100 for one in table.values()])
-
-
-def _confusions(comparison: Comparison) -> list[ReportTable]:
-    relations = Counter(gold.relation for gold, _ in comparison.counted_pairs)
-    confused = Counter((gold.relation, system.relation) for gold, system in comparison.counted_pairs)
-    shown = [relation for relation, _ in relations.most_common(_MATRIX)]
-    rows = []
-    for relation in shown:
-        found = Counter()
-        for (gold, system), count in confused.items():
-            if gold == relation:
-                found[system if system in shown else _OTHERS] += count
-        shares = [(found[name], found[name] / relations[relation] * (name != relation)) for name in (*shown, _OTHERS)]
-        rows.append([Cell(relation), *(Cell(count or "", "", min(2 * share, 0.9)) for count, share in shares)])
-    note = f"Rows: gold; columns: predicted. The {len(shown)} most frequent relations."
-    matrix = ReportTable("Confusion of relations", ("", *shown, _OTHERS), rows, note)
-    wrong = Counter({pair: count for pair, count in confused.items() if pair[0] != pair[1]})
-    listed = [
-        cells(gold, system, count, f"{100 * count / relations[gold]:.1f}%")
-        for (gold, system), count in wrong.most_common(_PAIRS)
-    ]
-    return [matrix, ReportTable("Most frequent confusions", ("gold", "predicted", "words", "of the gold ones"), listed)]
 
 
 def _worst(sentences: Sequence[Sentence], comparison: Comparison) -> list[Compared]:

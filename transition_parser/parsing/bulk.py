@@ -15,7 +15,7 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output, replacing, unpacked_name
 from transition_parser.base.process import progress
 from transition_parser.parsing.given import GivenFacts
-from transition_parser.parsing.parser import CHUNK, AnyParse, Parser
+from transition_parser.parsing.parser import CHUNK, Parser
 from transition_parser.parsing.sentences.files import EmptyLine, Part, Reading
 from transition_parser.parsing.sentences.parts import read_part
 from transition_parser.parsing.sentences.streams import as_they_come, in_chunks, may_pause
@@ -69,31 +69,25 @@ class Job:
 
     def parsed(self, chunks: Iterable[Sequence[Item]]) -> Iterator[tuple[Item, list[str]]]:
         """Yield each item with its parses as text; all items of a chunk are yielded before the next chunk is taken."""
+        options = {name: self.annotations[name] for name in _OF_JSON if name in self.annotations}
         for chunk in chunks:
             sentences = [sentence for item in chunk for sentence in item.sentences]
             parses = iter([*self.parser.parse_chunks([sentences], self.given)])
             for item in chunk:
-                if self.as_json and isinstance(item.kept, EmptyLine):
+                of_item = islice(parses, len(item.sentences))
+                if not self.as_json:
+                    yield item, ["".join(str(one.annotated(**self.annotations)) for one in p.ranked) for p in of_item]
+                elif isinstance(item.kept, EmptyLine):
                     yield item, [self.parser.formalism.json_of_nothing(item.kept.line)]
                 else:
-                    yield item, [self._written(parse) for parse in islice(parses, len(item.sentences))]
-
-    def _written(self, parse: AnyParse) -> str:
-        """Return a parse with its alternatives, as text."""
-        if self.as_json:
-            options = {name: self.annotations[name] for name in _OF_JSON if name in self.annotations}
-            return parse.to_json(**options) + "\n"
-        return "".join(str(one.annotated(**self.annotations)) for one in parse.ranked)
+                    yield item, [parse.to_json(**options) + "\n" for parse in of_item]
 
 
 @contextmanager
 def _output_to(
     path: str | None, source: str, reading: Reading, as_json: bool
 ) -> Iterator[Callable[[Item, Sequence[str]], None]]:
-    """Open a file (None and `-`: standard output) in the format of the first input, and yield what writes an item.
-
-    A row of a table stays as it was, with its parses in one more column: as a string, or as a list in JSON.
-    """
+    """Open a file (None and `-`: standard output), and yield what writes an item; rows of tables get one column."""
     table, added = table_of(source, reading), reading.added or ""
     in_column = _list_of if as_json else "".join
     if table is not TableFormat.PARQUET:

@@ -63,10 +63,7 @@ class JointTrees:
         return self._derive.from_tree(tree, None if features is None else [row[SHIFT_ID] for row in features])
 
     def _means(self, beliefs: Sequence[ArcBeliefs], count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the labelled arcs that any parser lists, in ascending order, and their mean probabilities.
-
-        An arc is one number: (word · (count + 1) + head) · R + relation, for `count` words and R relations.
-        """
+        """Return the arcs of all parsers, as numbers (word · (count + 1) + head) · R + relation, and their means."""
         numbers, probabilities = [], []
         for one in beliefs:
             relations = np.array([self._ids.get(name, -1) for name in one.relations], int)
@@ -79,10 +76,7 @@ class JointTrees:
         return found, np.minimum(sums / len(beliefs), 1.0)
 
     def _best(self, found: np.ndarray, probabilities: np.ndarray, count: int) -> ScoredTree:
-        """Return the tree whose arcs have the largest sum of probabilities, from the results of `_means`.
-
-        An arc that no parser lists gets the relation with the largest total over all heads of its dependent.
-        """
+        """Return the tree of the largest sum; an arc that none lists gets its dependent's most probable relation."""
         arcs, relations = np.divmod(found, len(self._ids))
         order = np.lexsort((probabilities, arcs))  # of the relations of an arc, the most probable is last
         last = order[np.flatnonzero(np.diff(arcs[order], append=-1))]

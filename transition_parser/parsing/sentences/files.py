@@ -189,7 +189,11 @@ def sentences_of(
         return _of_paragraphs(lines, name, kind, reading, start, warned)
     if layout is FileLayout.LINES:
         return _of_lines(lines, name, kind, reading, start, warned)
-    return parse_conllu(lines, name, start.line) if kind is Sentence else _of_bank(lines, name, start)
+    if kind is Sentence:
+        return parse_conllu(lines, name, start.line)
+    entries = parse_bank(lines, name, graphs=False, first=start.line)
+    words = ((one, one.tokens or tokenise(one.text)) for one in entries)
+    return (replace(one, metadata={**one.metadata, "tok": " ".join(forms)}) for one, forms in words)
 
 
 def _head(lines: Iterator[bytes]) -> list[bytes]:
@@ -226,12 +230,6 @@ def _is_bank(head: list[bytes], name: str) -> bool:
 def _is_conllu(head: list[bytes], name: str) -> bool:
     of_rows = bool(head) and head[-1].count(b"\t") == len(COLUMNS) - 1 and head[-1][:1] != b"#"
     return of_rows or unpacked_name(name).endswith(".conllu")
-
-
-def _of_bank(lines: Iterable[bytes], name: str, start: FilePlace) -> Iterator[AmrEntry]:
-    for entry in parse_bank(lines, name, graphs=False, first=start.line):
-        words = entry.tokens or tokenise(entry.text)
-        yield replace(entry, metadata={**entry.metadata, "tok": " ".join(words)})
 
 
 def _of_lines(
