@@ -210,13 +210,3 @@ def test_domains(amr_exported):
 def test_domains_of_a_model_that_has_none(exported):
     with pytest.raises(InputError, match="does not read domains"):
         Parser.load(exported, domain="news")
-
-
-def test_data_without_the_column(data_folder, amr_data_folder, tmp_path):
-    for data, option, flag in (
-        (data_folder, "--read-domain", "--domains"),
-        (amr_data_folder, "--read-tags", "--upos"),
-        (amr_data_folder, "--tag-loss=0.1", "--upos"),
-    ):
-        with pytest.raises(AssertionError, match=f"the data has no column .*{flag}`"):
-            train(data, tmp_path, option)

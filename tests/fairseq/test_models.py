@@ -120,28 +120,6 @@ def check_export(checkpoint: Path, folder: Path) -> dict:
     return json.loads((folder / "exported" / "config.json").read_text())
 
 
-@pytest.mark.parametrize("precision", ["bf16", "int8"])
-def test_other_precisions_find_about_as_good_parses(checkpoint, precision):
-    """After so few updates many actions are about as good as others."""
-    exact, other = (Parser.load(checkpoint, precision=name, threads=1).parse(SAMPLE) for name in ("fp32", precision))
-    apart = [abs(ours.score - theirs.score) for ours, theirs in zip(exact, other, strict=True)]
-    assert sorted(apart)[32] < 0.1
-
-
-def test_a_sentence_does_not_depend_on_its_batch(checkpoint):
-    check_batches(checkpoint)
-
-
-def check_batches(checkpoint: Path) -> None:
-    """A sentence has the same parse alone and in a batch."""
-    for beam in (1, 3):
-        parser = Parser.load(checkpoint, precision="fp32", beam=beam)
-        sentences = list(parser.read(SAMPLE))[:12]
-        for sentence, wanted in zip(sentences, parser.parse(sentences), strict=True):
-            (alone,) = parser.parse([sentence])
-            assert alone.actions == wanted.actions and alone.score == pytest.approx(wanted.score, abs=1e-4)
-
-
 def test_a_sentence_longer_than_any_position(checkpoint):
     """The encoder has 24: what is further away is like the last."""
     (parse,) = Parser.load(checkpoint).parse([["word"] * 60])

@@ -313,24 +313,6 @@ def test_the_graph_input_of_two_words_by_hand(task, two_words):
     assert flat.relation.tolist() == [[0, 0, 0]] * 3 + [[of_arc, 0, 0]] * 2 + [[of_arc, of_root, 0]]
 
 
-@pytest.mark.parametrize("kind", ["sentence graph", "state graph"])
-def test_labels_are_added_to_dependents_by_hand(task, two_words, kind):
-    """Appendix, both algorithms: what the Transformer reads, before each step."""
-    actions, (of_arc, of_root) = two_arcs(task.table)
-    decoder, slots, states = walked(task, kind, two_words, actions)
-    read: list[torch.Tensor] = []
-    handle = decoder.transformer.register_forward_pre_hook(lambda _, given: read.append(given[0]))
-    of_steps = slots.rows(torch.zeros(6, dtype=torch.long))
-    with torch.no_grad():
-        decoder.vectors(of_steps, states.flattened(), None, torch.zeros(6, 1, dtype=torch.long))
-    handle.remove()
-    wanted = of_steps.slots.clone()
-    with torch.no_grad():
-        wanted[3:, 0] += decoder.labels.weight[of_arc]
-        wanted[5:, 1] += decoder.labels.weight[of_root]
-    assert of_arc and of_root and torch.equal(read[0], wanted)
-
-
 def test_words_that_are_each_others_head(two_words, task):
     """As in a graph that is no tree: not the relation of pieces, whose number is the sum."""
     _, slots, _ = walked(task, "sentence graph", two_words, ["SHIFT"])
@@ -484,27 +466,6 @@ def test_sampled_steps_stand_for_all(task, batch, kind):
     one, two = decoder.sampled_steps(actions), decoder.sampled_steps(actions)
     assert one.sum(1).tolist() == [2] * len(actions) and not torch.equal(one, two)
     assert not (one & (actions == decoder.padding)).any()
-
-
-@pytest.mark.parametrize("kind", ["sentence graph", "state graph"])
-def test_the_loss_of_sampled_steps_is_unbiased(task, batch, kind):
-    """The mean over all draws of one state is the loss of the whole derivation, for each derivation by itself."""
-    criterion, model = make_criterion(task), make_model(kind, task.resources).train()
-    decoder, target = model.plain.decoder, batch["target"]
-    lengths = (target != decoder.padding).sum(1)
-    assert len(set(lengths.tolist())) > 1
-
-    def losses(sampled_steps: torch.Tensor | None) -> torch.Tensor:
-        decoder.sampled_steps = lambda _: sampled_steps
-        found, extra = model(**batch["net_input"], mask_illegal=False)
-        return criterion.compute_loss(model, (found, extra), batch, reduce=False)[0].view_as(target).sum(1)
-
-    with torch.no_grad():
-        wanted, total = losses(None), torch.zeros(len(target))
-        for step in range(int(lengths.max())):
-            one = nn.functional.one_hot((lengths - 1).clamp_max(step), target.size(1)).bool()
-            total += losses(one) * (step < lengths) / lengths
-    assert torch.allclose(total, wanted, rtol=1e-4)
 
 
 # --- whole trees, refined ---------------------------------------------------------------------
