@@ -131,29 +131,6 @@ def test_gradients_and_updates_are_those_of_the_cpu(device):
         assert torch.equal(found.detach().cpu(), wanted.detach()), name
 
 
-def test_autocast_is_that_of_the_cpu(device):
-    here, there = some(3, 3), some(3, 3).to(DEVICE).requires_grad_()
-    with torch.autocast("cpu", torch.bfloat16):
-        wanted = here @ here
-    with torch.autocast(DEVICE.type, torch.bfloat16):
-        assert (here @ here).dtype == torch.float
-        found = there @ there
-        with torch.autocast(DEVICE.type, enabled=False):
-            assert (there @ there).dtype == torch.float
-        found.sum().backward()
-    assert found.dtype == torch.bfloat16 and torch.equal(found.detach().cpu(), wanted)
-    assert there.grad.dtype == torch.float
-    assert (there @ there).dtype == torch.float
-
-
-def test_tensors_do_not_outlive_the_device():
-    with SimulatedDevice():
-        x = torch.zeros(3, device=DEVICE)
-    with pytest.raises(RuntimeError, match="outside of `SimulatedDevice"):
-        x + 1
-    assert torch.zeros(3, device=DEVICE).is_meta and not isinstance(torch.zeros(3, device=DEVICE), OnDevice)
-
-
 def test_tensors_without_numbers_are_refused():
     without = torch.zeros(3, device=DEVICE)
     with SimulatedDevice(), pytest.raises(RuntimeError, match="without numbers"):

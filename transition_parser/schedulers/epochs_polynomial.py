@@ -5,7 +5,6 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Optional
 
 from fairseq.dataclass import FairseqDataclass
 from fairseq.logging import metrics
@@ -38,11 +37,6 @@ def updates_in(epochs: float, batches: int, update_freq: Sequence[int] = (1,)) -
 def tell_batches(batches: int) -> None:
     """Tell schedulers the number of batches in an epoch, by fairseq's log, which they see and checkpoints keep."""
     metrics.log_scalar(_BATCHES, batches, weight=0)
-
-
-def told_batches() -> Optional[int]:
-    meter = metrics.get_meter("default", _BATCHES)
-    return None if meter is None else int(meter.val)
 
 
 @dataclass
@@ -99,9 +93,10 @@ class EpochsPolynomial(FairseqLRScheduler):
         return self._by_updates.step_update(num_updates) if self._know_batches() else self.optimizer.get_lr()
 
     def _know_batches(self) -> bool:
-        batches = told_batches()
-        if batches is not None and batches != self._batches:
-            self._batches, cfg = batches, self.cfg
+        meter, cfg = metrics.get_meter("default", _BATCHES), self.cfg
+        batches = self._batches if meter is None else int(meter.val)
+        if batches != self._batches:
+            self._batches = batches
             length = cfg.warmup_epochs, cfg.max_epoch
             warmup, total = (updates_in(epochs, batches, cfg.update_freq) for epochs in length)
             same = PolynomialDecayLRScheduleConfig(
