@@ -25,7 +25,6 @@ from tests.small_models import (
 )
 from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.base.errors import InputError
-from transition_parser.kernels import loader
 from transition_parser.models.graph2graph.composition import Classifiers, Composition
 from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK, with_root_at_bottom
 from transition_parser.models.graph2graph.encoder import CLS, SEP, SPECIAL_TOKENS, PretrainedLayers, relations_of
@@ -210,31 +209,6 @@ def test_slots_left_out_and_rows_in_parts_change_nothing(monkeypatch, graph, few
         found.append((read[there[:, :7]], *gradients))
     for ours, theirs in zip(*found, strict=True):  # weights of attention are computed in fp32
         assert (ours - theirs).abs().max() < CLOSE * theirs.abs().max().clamp_min(1.0)
-
-
-@pytest.mark.skipif(not loader.supports(torch.empty(0)), reason="needs the C library")
-@pytest.mark.parametrize("half", [False, True])
-def test_rows_without_gaps_are_read_as_rows_with_gaps(monkeypatch, half):
-    """By the kernel, which reads in parsing, where there is no graph."""
-    torch.manual_seed(1)
-    transformer = Transformer(Sizes(64, 64, 2), 3, 60, 3, 0.1, False).eval()
-    if half:
-        transformer.bfloat16()
-    there = torch.rand(20, 30) < 0.5
-    there[:, 3], there[4] = True, False  # and one row that is all padding
-    wanted = torch.arange(7).expand(20, -1)
-    words = torch.randn(20, 30, 64, dtype=torch.bfloat16 if half else torch.float32)
-    position = torch.arange(30).expand(20, -1)
-    used, found = [], []
-    in_windows = CellLayout.in_windows
-    monkeypatch.setattr(CellLayout, "in_windows", lambda *args: used.append(args) or in_windows(*args))
-    for kernels in (True, False):
-        if not kernels:
-            monkeypatch.setattr(loader, "supports", lambda *_: False)
-        with torch.no_grad():
-            found.append(transformer(words, position, torch.zeros_like(position), Visible(there, wanted))[there[:, :7]])
-    assert len(used) == 1 and len(found[0]) > 50
-    assert (found[0] - found[1]).abs().max() < (0.1 if half else 1e-5)
 
 
 # --- classifiers ----------------------------------------------------------------------------

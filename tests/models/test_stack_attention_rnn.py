@@ -9,7 +9,6 @@ from tests.small_models import make_batch, make_folder, make_model, make_task
 from transition_parser.data.resources import Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.models.stack_attention_rnn import AttentionMemory, StackAttention
-from transition_parser.modules.encoder import EncoderOut
 
 STATE, WORDS, WIDTH = 5, 6, 4
 
@@ -35,27 +34,6 @@ def in_loops(attention: StackAttention, z: list[float], h: list[list[float]], s:
         context = [sum(weights[t] * h[t][d] for t in range(len(h))) / sum(weights) for d in range(len(h[0]))]
         contexts += context
     return contexts
-
-
-@pytest.mark.parametrize("layers", [1, 2, 3, 4])
-def test_attention_is_that_of_the_equations(layers):
-    torch.manual_seed(layers)
-    attention = StackAttention(STATE, WORDS, WIDTH, layers).double()
-    lengths, width = [4, 7, 1], 3
-    words = torch.randn(3, 7, WORDS, dtype=torch.double)
-    mask = torch.arange(7) < torch.tensor(lengths)[:, None]
-    memory = attention.memory(EncoderOut(words, mask, torch.tensor(lengths) - 1, None))
-    state = torch.randn(3, width, STATE, dtype=torch.double)
-    pushed = torch.rand(3, width, 7) < 0.6
-    gone = pushed & (torch.rand(3, width, 7) < 0.5)
-    gone[:, :, 0] = False  # some word is left
-    with torch.no_grad():
-        found = attention(state, memory, pushed, gone)
-    for b, length in enumerate(lengths):
-        for w in range(width):
-            given = (x[b, w, :length].tolist() for x in (pushed, gone))
-            wanted = in_loops(attention, state[b, w].tolist(), words[b, :length].tolist(), *given)
-            assert found[b, w].tolist() == pytest.approx(wanted, abs=1e-10)
 
 
 def gru(cell: torch.nn.GRUCell, x: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
