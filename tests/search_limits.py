@@ -165,7 +165,6 @@ def _is_alone(state: AmrState) -> bool:
 
 
 def _of_new_nodes(first: list[frozenset[str]], state: AmrState, before: int) -> list[frozenset[str]]:
-    """Return the roles of each new node: those of the first ones, and none for the others."""
     return [*first, *[frozenset[str]()] * (len(state.nodes) - before - len(first))]
 
 

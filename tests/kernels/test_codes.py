@@ -35,14 +35,10 @@ def test_codes(dim, dtype):
     assert torch.equal(codes[3], torch.full((dim,), 128, dtype=torch.uint8))
 
 
-def test_tiny_numbers_count_as_zeros():
-    assert quantise_rows(torch.full((1, 8), 1e-38))[0].tolist() == [[128] * 8]
-
-
 @needs_codes
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("activation", codes.ACTIVATIONS)
-@pytest.mark.parametrize(("inputs", "outputs"), [(64, 64), (4, 1), (129, 55), (31, 65), (1536, 384), (320, 1000)])
+@pytest.mark.parametrize(("inputs", "outputs"), [(64, 64), (4, 1), (31, 65), (1536, 384)])
 def test_products_are_exact_but_for_rounding(inputs, outputs, activation, dtype):
     torch.manual_seed(inputs)
     scale, bias = torch.rand(outputs) / inputs**0.5 / 127**2, torch.randn(outputs)
@@ -79,18 +75,6 @@ def test_products_do_not_depend_on_other_rows_or_threads(outputs, dtype):
             for rows in (slice(3, 4), slice(0, 31), slice(100, 290)):
                 assert torch.equal(product(x[rows], "gelu"), together[rows])
     assert torch.equal(product(x.t().contiguous().t(), "gelu"), together)
-
-
-@needs_codes
-def test_threads_share_the_columns_of_a_few_rows():
-    torch.manual_seed(0)
-    codes = torch.randint(-127, 128, (640, 512), dtype=torch.int8)
-    product, x = CodedProduct(CodedWeights(codes, torch.rand(640), torch.rand(640))), torch.randn(60, 512)
-    with threads(1):
-        wanted = product(x, "none")
-    for count in (2, 3):
-        with threads(count):
-            assert torch.equal(product(x, "none"), wanted)
 
 
 @needs_codes
@@ -203,14 +187,12 @@ def test_numbers_that_are_not_finite(bad):
 @pytest.mark.parametrize(
     ("first", "lengths", "longest", "asking", "problem"),
     [
-        ([0, 4], [3, 6], 6, None, "first or lengths"),
         ([0, 3], [3, 7], 7, None, "first or lengths"),
         ([0, 3], [3, 6], 5, None, "first or lengths"),
         ([0, 3], [3, -1], 5, None, "first or lengths"),
         ([0, 3], [3, 6], 6, [1, 9], "asking"),
         ([0, 3], [3, 6], 6, [-1, 4], "asking"),
         ([0, 3], [3, 6], 6, [4, 4], "asking"),
-        ([0, 3], [3, 6], 6, [5, 4], "asking"),
         ([0, 3], [3, 6], 6, [4, 1], "asking"),
     ],
 )

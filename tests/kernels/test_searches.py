@@ -202,16 +202,13 @@ def _at(tensor: torch.Tensor, index: tuple, value: int) -> torch.Tensor:
     return tensor
 
 
-@pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
         (lambda given: {"beam": 0}, "must be 1 or more"),
         (lambda given: {"sinusoids": given["sinusoids"][:2]}, "a derivation has more actions"),
-        (lambda given: {"sinusoids": given["sinusoids"].double()}, "sinusoids must be torch.float32"),
         (lambda given: _changed(given, "actions", end=10**6), "end: beyond the vocabulary"),
         (lambda given: _changed(given, "actions", output=given["actions"].output[1:]), "must be 1 or more, for"),
-        (lambda given: _changed(given, "actions", embedded=given["actions"].embedded[1:]), "embedded must be"),
         (lambda given: _changed(given, "attended", memories=given["attended"].memories[:1]), "for each of 2 layers"),
         (lambda given: _changed(given, "attended", positions=[None]), "for each of 2 layers"),
         (
@@ -220,23 +217,19 @@ def _at(tensor: torch.Tensor, index: tuple, value: int) -> torch.Tensor:
         ),
         (lambda given: _changed(given, "attended", roles=given["attended"].roles + 5), "roles: beyond"),
         (lambda given: _changed(given, "attended", lengths=given["attended"].lengths + 5), "lengths: beyond"),
-        (lambda given: {"rows": given["rows"][:, :4]}, "rows must be"),
         (lambda given: {"rows": _at(given["rows"], (1, 0), 7)}, "rows: beyond"),
         (lambda given: {"rows": _at(given["rows"], (1, 1), 7)}, "rows: beyond"),
         (lambda given: {"rows": _at(given["rows"], (1, 14), -1)}, "rows: beyond"),
         (lambda given: {"span": -1}, "span 0 or more"),
         (lambda given: {"features": given["features"][:, :, :8]}, "the features more than 8"),
-        (lambda given: {"features": given["features"].int()}, "features must be"),
         (lambda given: {"features": _at(given["features"], (1, 0, 8), 10**6)}, "features: beyond the lexicon"),
         (lambda given: {"features": _at(given["features"], (1, 0, 4), -1)}, "features: beyond the table of frames"),
         (lambda given: _changed(given, "table", column=given["table"].column + 21), "column: there is no such"),
         (lambda given: _changed(given, "table", route=given["table"].route + 9), "route or sense: beyond"),
-        (lambda given: _changed(given, "table", top_roles=given["table"].top_roles[1:]), "top_roles must be"),
-        (lambda given: _changed(given, "table", lacked=given["table"].lacked.int()), "lacked must be"),
     ],
 )
-def test_the_kernel_that_searches_amrs_checks_what_it_reads(amr_search, change, problem, count):
-    with threads(count), pytest.raises(ValueError, match=problem):
+def test_the_kernel_that_searches_amrs_checks_what_it_reads(amr_search, change, problem):
+    with threads(2), pytest.raises(ValueError, match=problem):
         amrs.search_amrs(**{**amr_search, **change(amr_search)})
 
 

@@ -51,12 +51,6 @@ DERIVATIONS = {
         "(g / give-up-07~1,2 :ARG0 (t / they~0) :ARG1 (i / it~3))",
         "SHIFT COPY_LEMMA SHIFT MERGE PRED(give-up-07) ROOT LA(ARG0) REDUCE SHIFT COPY_LEMMA RA(ARG1) REDUCE CLOSE",
     ),
-    "several nodes of one word": (
-        "the teachers sleep now",
-        "(s / sleep-01~2 :ARG0 (p / person~1 :ARG0-of (t / teach-01~1)) :time (n / now~3))",
-        "SHIFT SHIFT PRED(person) PRED(teach-01) LA(ARG0) "
-        "SHIFT COPY_SENSE01 ROOT REDUCE LA(ARG0) REDUCE SHIFT COPY_LEMMA RA(time) REDUCE CLOSE",
-    ),
     "re-entrancy": (
         "boys want to sleep",
         "(w / want-01~1 :ARG0 (b / boy~0) :ARG1 (s / sleep-01~3 :ARG0 b))",
@@ -69,26 +63,10 @@ DERIVATIONS = {
         "SHIFT COPY_LEMMA SHIFT COPY_LEMMA SHIFT COPY_LEMMA SWAP LA(poss) REDUCE "
         "SHIFT COPY_SENSE01 ROOT LA(ARG0) REDUCE LA(ARG1) REDUCE CLOSE",
     ),
-    "two edges between two nodes": (
-        "he shaves himself daily",
-        "(s / shave-01~1 :ARG0 (h / he~0) :ARG1 h)",
-        "SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) LA(ARG1) REDUCE SHIFT SHIFT CLOSE",
-    ),
     "a cycle": (
         "p q r s",
         "(p / p~0 :ARG0 (q / q~1 :ARG0 (r / r~2 :ARG0 p)))",
         "SHIFT COPY_LEMMA ROOT SHIFT COPY_LEMMA RA(ARG0) SHIFT COPY_LEMMA RA(ARG0) REDUCE LA(ARG0) REDUCE SHIFT CLOSE",
-    ),
-    "constants before and behind their heads": (
-        "6 dogs weigh 12",
-        "(w / weigh-01~2 :ARG1 (d / dog~1 :quant 6~0) :ARG3 12~3)",
-        "SHIFT COPY_WORD SHIFT COPY_LEMMA LA(quant) SHIFT COPY_SENSE01 ROOT LA(ARG1) REDUCE "
-        "SHIFT COPY_WORD RA(ARG3) CLOSE",
-    ),
-    "a polarity that has a word": (
-        "They do not sleep",
-        "(s / sleep-01~3 :polarity -~2 :ARG0 (t / they~0))",
-        "SHIFT COPY_LEMMA SHIFT SHIFT VALUE(-) SHIFT COPY_SENSE01 ROOT LA(polarity) LA(ARG0) REDUCE CLOSE",
     ),
     "polarity and mode without words of their own": (
         "Stop ! Never lie",
@@ -96,12 +74,6 @@ DERIVATIONS = {
         " :snt2 (l / lie-02~3 :polarity -~3 :mode imperative~3))",
         "SHIFT COPY_SENSE01 DEPENDENT(mode,imperative) SHIFT PRED(multi-sentence) ROOT LA(snt1) REDUCE SHIFT "
         "SHIFT PRED(lie-02) DEPENDENT(polarity,-) DEPENDENT(mode,imperative) RA(snt2) REDUCE CLOSE",
-    ),
-    "all nodes on the last word": (
-        "p q r s",
-        "(x / x~3 :ARG0 (y / y~3 :ARG0 (z / z~3)) :ARG1 (v / v~3 :ARG1 z :quant 5~3))",
-        "SHIFT SHIFT SHIFT SHIFT PRED(x) ROOT PRED(y) RA(ARG0) PRED(z) RA(ARG0) REDUCE "
-        "PRED(v) DEPENDENT(quant,5) LA(ARG1) REDUCE RA(ARG1) REDUCE CLOSE",
     ),
     "nodes of the last word in another order": (  # x would have to pass q, which nothing connects yet
         "p q r s",
@@ -305,13 +277,6 @@ def test_random_graphs_come_back(case, system):
 @settings(max_examples=200)
 def test_random_graphs_over_one_or_two_words_come_back(case):
     """Most nodes are on the last word, where the machine allows least."""
-    assert_limits_aside_comes_back(*case)
-
-
-@pytest.mark.slow
-@given(aligned_graphs())
-@settings(max_examples=4000)
-def test_many_random_graphs_come_back(case):
     assert_limits_aside_comes_back(*case)
 
 

@@ -15,7 +15,6 @@ from tests.conftest import without_kernels
 from tests.search_limits import BEARERS, doubles, is_unfit, last_arc, new_lacked, new_several, new_sorts, why_beyond
 from tests.states.test_machine import SPECIAL
 from transition_parser.graphs.amr import AmrGraph, edge_of
-from transition_parser.graphs.bank import parse_entry
 from transition_parser.models.stack_transformer.state_masks import StateHeads
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import machine_class, make_machine, max_search_actions
@@ -44,7 +43,17 @@ SEVERAL = replace(
     nodes=4,
     several={"x": frozenset({"ARG0"}), "give-up": frozenset({"ARG0", "op1"}), "dog": frozenset({"op1"})},
 )
-MORE = ("PRED(multi-sentence)", "PRED(name)", "PRED(want-01)", "VALUE(+)", "LA(snt1)", "RA(snt1)", "RA(op1-of)")
+MORE = (
+    "PRED(multi-sentence)",
+    "PRED(name)",
+    "PRED(want-01)",
+    "VALUE(+)",
+    "LA(snt1)",
+    "RA(snt1)",
+    "RA(op1-of)",
+    "LA(name)",
+    "RA(name)",
+)
 
 INVERSE = ("LA(ARG0-of)", "RA(ARG0-of)", "LA(domain)", "DEPENDENT(ARG0,x)", "DEPENDENT(ARG0-of,x)")
 
@@ -288,15 +297,6 @@ def test_frames_bear_the_roles_of_their_table_alone():
         assert ("RA(ARG0)" in legal_tokens(machine, table)) == may, (word, make)
 
 
-def test_an_entity_has_its_name():
-    table = make_table((), None, LIMITS, ("RA(name)", "LA(name)"))
-    for make, names in (("ENTITY(city)", set()), ("PRED(x)", {"LA(name)"})):
-        machine = machine_of(table, [["a", "b"]], in_search=True)
-        for token in ("SHIFT", "PRED(x)", "SHIFT", make):
-            machine.apply(torch.tensor([table.tokens.index(token)]))
-        assert legal_tokens(machine, table) & {"LA(name)"} == names and "RA(name)" in legal_tokens(machine, table)
-
-
 def test_where_all_roles_come_once_none_does():
     """Else the last two nodes of a sentence could not be connected."""
     system = make_system("amr", limits=LIMITS)
@@ -364,38 +364,6 @@ def test_the_window_of_two_shows_the_current_span_and_the_top_two_nodes():
     assert shown("top2") == [[0, 0, 3, 0, 2, 1, 1, 0, 0, 0, 0], [0] * 7 + [1, 2, 0, 0]]
     machine.apply(torch.tensor([table.tokens.index(make)]))  # the newest node is of the current span
     assert shown("top2") == [[0, 0, 0, 0, 3, 1, 1, 0, 0, 0, 0], [0] * 7 + [1, 2, 0, 0]]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lexicon", [None, LEXICON])
-@pytest.mark.parametrize("in_search", [False, True])
-def test_long_random_walks(lexicon, in_search):
-    """100,000 legal actions in batches, each result one connected graph that penman reads, the bound kept."""
-    torch.manual_seed(1)
-    rng = random.Random(1)
-    table, taken = make_table(lexicon=lexicon, limits=LIMITS), 0
-    system = table.system
-    while taken < 100_000:
-        sentences = [[rng.choice(FORMS) for _ in range(rng.randrange(1, 20))] for _ in range(128)]
-        machine = machine_of(table, sentences, in_search)
-        states = [system.initial(system.read(words)) for words in sentences]
-        for _ in range((max_search_actions(system, 19) if in_search else system.max_actions(19)) + 1):
-            final = machine.is_final()
-            if final.all():
-                break
-            legal = machine.legal().float()
-            assert (legal.sum(1) > 0).all()
-            tokens = legal.multinomial(1)[:, 0]
-            machine.apply(tokens)
-            taken += int((~final).sum())
-            for row in (~final).nonzero()[:, 0].tolist():
-                states[row] = system.apply(states[row], table.actions[int(tokens[row])])
-        assert machine.is_final().all()
-        for state in states:
-            graph = system.result(state)
-            assert graph.is_connected()
-            back = parse_entry(graph.to_penman().split("\n")).graph
-            assert len(back) == len(graph) and len(back.edges) == len(graph.edges)
 
 
 def test_frames_need_a_lexicon():

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE
-from tests.states.indicators import indicators
-from tests.strategies import RELATIONS
+from tests.strategies import RELATIONS, legal_actions
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
+from transition_parser.kernels import loader, trees
 from transition_parser.oracles import oracle
 from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.machine import DependencyMachine, max_search_actions, spec_of
+from transition_parser.states.machine import DependencyMachine, max_search_actions, replay, replay_by_states, spec_of
 from transition_parser.states.machine import make_machine as make_search_machine
 from transition_parser.states.states import FIELDS, STEPS_SINCE
 from transition_parser.states.table import ActionClass, ActionTable
@@ -97,6 +97,23 @@ def test_random_walks_with_beam_reordering(name, shift_words, roots, lengths, se
             states = [states[i] for i in order]
 
 
+def fields_of(system, words, actions, relations) -> dict[str, np.ndarray]:
+    """The fields of `States` of a derivation, (actions + 1, words + 1) each, read off the pure-Python machine."""
+    found = {name: np.zeros((len(actions) + 1, len(words) + 1), np.int32) for name in FIELDS}
+    state, last = system.initial(words), {"stack": {}, "buffer": {}}
+    for step, action in enumerate((None, *actions)):
+        state = state if action is None else system.apply(state, action)
+        for name, items in (("stack", state.stack[::-1]), ("buffer", state.buffer)):
+            last[name] |= dict.fromkeys(items, step)
+            for word, left in last[name].items():
+                found[f"steps_since_{name}"][step, word] = step - left
+            found[name][step, list(items)] = range(1, len(items) + 1)
+        for word, (head, label) in enumerate(zip(state.heads, state.relations, strict=True)):
+            if label is not None:
+                found["head"][step, word], found["relation"][step, word] = head - word, relations.index(label)
+    return found
+
+
 def check_derivations(table: ActionTable, sentences) -> None:
     """All fields of `States` of a batch of real derivations, against the pure-Python machine; step by step, as search
     sees them, and all at once, as training does."""
@@ -107,10 +124,10 @@ def check_derivations(table: ActionTable, sentences) -> None:
     actions = torch.nn.utils.rnn.pad_sequence(ids, True, SPECIAL.index("<pad>"))
     unrolled = make_machine(table, words).unroll(actions)
     for row, (w, derivation) in enumerate(zip(words, gold, strict=True)):
-        single = indicators(system, w, derivation, table.relations)
+        single = fields_of(system, w, derivation, table.relations)
         n, steps = len(w) + 1, len(derivation) + 1
         for name in FIELDS:
-            assert np.array_equal(getattr(unrolled, name)[row, :steps, :n], getattr(single, name)), name
+            assert np.array_equal(getattr(unrolled, name)[row, :steps, :n], single[name]), name
             assert name in STEPS_SINCE or not getattr(unrolled, name)[row, :, n:].any(), name
     machine = make_machine(table, words)
     for step in range(actions.size(1)):
@@ -128,64 +145,6 @@ def relations_of(sentences) -> list[str]:
 def test_derivations_of_the_sample(name):
     sentences = [s for s in read_conllu(SAMPLE) if name.endswith("swap") or s.tree().is_projective()]
     check_derivations(make_table(name, ("the", "The"), relations_of(sentences)), sentences)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["arc-hybrid-swap", "arc-standard-swap"])
-def test_derivations_of_a_treebank(name, corpora):
-    sentences = list(read_conllu(corpora / "ud" / "UD_Hungarian-Szeged" / "dev.conllu"))
-    roots = RootRelations.from_trees(sentence.tree() for sentence in sentences)
-    check_derivations(make_table(name, (), relations_of(sentences), roots), sentences)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TREE_SYSTEMS)
-def test_long_random_walks(name):
-    """100,000 legal actions in batches, every result a tree, the bound kept."""
-    torch.manual_seed(1)
-    table, taken = make_table(name), 0
-    while taken < 100_000:
-        lengths = torch.randint(1, 25, (256,))
-        machine = DependencyMachine(DeviceTable(table), lengths)
-        for _ in range(table.system.max_actions(24)):
-            final = machine.is_final()
-            if final.all():
-                break
-            legal = machine.legal().float()
-            assert (legal.sum(1) > 0).all()
-            machine.apply(legal.multinomial(1)[:, 0])
-            taken += int((~final).sum())
-        assert machine.is_final().all()
-        for row, n in enumerate(lengths.tolist()):
-            heads = [0 if h == n else h + 1 for h in machine.heads[row, :n].tolist()]
-            assert heads.count(0) == 1 and reaches_root(heads)
-
-
-def reaches_root(heads: list[int]) -> bool:
-    seen = {0}
-    for word in range(1, len(heads) + 1):
-        path = []
-        while word not in seen and word not in path:
-            path.append(word)
-            word = heads[word - 1]
-        if word not in seen:
-            return False
-        seen.update(path)
-    return True
-
-
-@pytest.mark.parametrize("name", ["arc-hybrid-swap", "arc-standard-swap"])
-def test_a_limit_of_swaps_makes_walks_linear(name):
-    """A walk that swaps whenever it can ends after 2n + 1 + 2·(2n) steps, in a tree."""
-    table, n = make_table(name), 30
-    machine = DependencyMachine(DeviceTable(table), torch.tensor([n]), swaps_per_word=2)
-    swap = table.tokens.index("SWAP")
-    for step in range(6 * n + 2):  # noqa: B007
-        if machine.is_final()[0]:
-            break
-        legal = machine.legal()[0]
-        machine.apply(torch.tensor([swap if legal[swap] else int(legal.nonzero()[0])]))
-    assert machine.is_final()[0] and step > 4 * n
 
 
 def test_states_by_hand():
@@ -265,3 +224,55 @@ def test_one_relation_may_serve_all_arcs():
     for token in ("SHIFT", "SHIFT", "RIGHT-ARC(dep)", "LEFT-ARC(dep)"):
         machine.apply(torch.tensor([table.tokens.index(token)]))
     assert bool(machine.is_final())
+
+
+# --- replay -----------------------------------------------------------------------------------------
+
+needs_kernels = pytest.mark.skipif(loader.library() is None, reason="there are no kernels here")
+
+
+def walk(table, words, rng) -> list[int]:
+    """Return the tokens of a random derivation."""
+    system, ids = table.system, {action: i for i, action in enumerate(table.actions) if action}
+    state, tokens = system.initial(words), []
+    while not system.is_final(state):
+        action = rng.choice(legal_actions(system, state, list(ids)))
+        tokens.append(ids[action])
+        state = system.apply(state, action)
+    return tokens
+
+
+@needs_kernels
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
+@settings(max_examples=30, deadline=None)
+@given(rng=st.randoms(use_true_random=False), n=st.integers(1, 9), labelled=st.booleans(), several=st.booleans())
+def test_any_derivation_builds_the_same_and_is_as_sure(name, rng, n, labelled, several):
+    table = make_table(name, ("a", "b") if labelled else (), roots=SEVERAL if several else None)
+    words = [rng.choice("abc") for _ in range(n)]
+    tokens = walk(table, words, rng)
+    log_probs = [-rng.random() for _ in tokens]
+    tree, sums = replay(table, words, tokens, log_probs)
+    expected, exact = replay_by_states(table, words, tokens, log_probs)
+    assert tree == expected and list(sums) == exact  # the same numbers to the last bit
+
+
+@needs_kernels
+def test_the_kernel_replays_the_systems_of_the_models(monkeypatch):
+    """All but arc-eager, whose legality depends on arcs."""
+    taken = []
+    kernel = trees.replay_derivation
+    monkeypatch.setattr(trees, "replay_derivation", lambda *given: taken.append(1) or kernel(*given))
+    for name in TREE_SYSTEMS:
+        table = make_table(name)
+        shift, arc = (table.tokens.index(token) for token in ("SHIFT", "LEFT-ARC(root)"))
+        tokens = [shift, shift, arc] if name.startswith("arc-standard") else [shift, arc]
+        tree, _ = replay(table, ["a"], tokens, [0.0] * len(tokens))
+        assert tree.heads == (0,) and tree.relations == ("root",)
+    assert len(taken) == len(TREE_SYSTEMS) - 1
+
+
+def test_what_is_no_action_is_an_error(monkeypatch):
+    monkeypatch.setattr(loader, "library", lambda: None)
+    table = make_table("arc-hybrid")
+    with pytest.raises(ValueError, match="madeupword0000 is not an action"):
+        replay(table, ["a"], [len(table.tokens) - 1], [0.0])

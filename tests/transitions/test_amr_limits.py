@@ -18,7 +18,6 @@ from transition_parser.transitions.amr_limits import (
     CONSTANT_SORTS,
     DEFAULT_LIMITS,
     MOST_ROLES,
-    ONCE,
     SECOND,
     TOP,
     SearchLimits,
@@ -26,7 +25,6 @@ from transition_parser.transitions.amr_limits import (
     bearers_of,
     borne_once,
     borne_several,
-    is_plain,
     keep_to_frames,
     learned,
     made_sort,
@@ -35,7 +33,6 @@ from transition_parser.transitions.amr_limits import (
     sort_of,
     targets_of,
 )
-from transition_parser.transitions.amr_state import Word
 
 OF_SORTS = SearchLimits(9, 9, 9, {}, frozenset(), TARGETS, BEARERS, True)
 NOT_A_FRAME = CONCEPT_SORTS - {Sort.FRAME}
@@ -121,32 +118,6 @@ def test_what_an_action_forbids(action, top, second):
     assert SearchLimits(9, 9, 9).barred(Action.parse(action)) == (set(), set())
 
 
-def test_what_is_beyond_the_limits():
-    words = [Word("12", "12"), Word("dogs", "dog")]
-    for within in (
-        "SHIFT COPY_WORD SHIFT COPY_LEMMA LA(quant) ROOT CLOSE",
-        "SHIFT PRED(buy-01) DEPENDENT(polite,+) SHIFT ROOT CLOSE",
-        "SHIFT PRED(a) SHIFT PRED(multi-sentence) DEPENDENT(mode,expressive) ROOT LA(snt1) CLOSE",
-    ):
-        assert why_beyond(OF_SORTS, actions(within), words) is None
-    for beyond in (
-        "SHIFT COPY_WORD SHIFT COPY_LEMMA LA(time)",
-        "SHIFT PRED(buy-01) DEPENDENT(polarity,+)",
-        "SHIFT PRED(a) SHIFT PRED(b) LA(ARG0)",
-        "SHIFT PRED(multi-sentence) SHIFT",
-        "SHIFT PRED(a) ROOT SHIFT PRED(multi-sentence)",
-    ):
-        last = beyond.split()[-1]
-        rest = "" if last == "SHIFT" else " SHIFT"
-        assert why_beyond(OF_SORTS, actions(beyond + rest), words) == f"{last} is not for nodes of these sorts"
-
-
-def test_the_default_ones():
-    assert len(ONCE) <= MOST_ROLES and all(map(is_plain, ONCE))
-    assert {"ARG0", "ARG9", "op1", "op20", "polarity", "mode", "wiki", "name"} <= ONCE
-    assert not {"mod", "domain", "time", "location", "part"} & ONCE
-
-
 @pytest.mark.parametrize(
     ("action", "given"),
     [
@@ -166,42 +137,6 @@ def test_the_default_ones():
 )
 def test_which_node_gets_a_role(action, given):
     assert role_given(Action.parse(action)) == given
-
-
-def test_what_goes_beyond():
-    limits = learned([TWO])
-    assert why_beyond(limits, TWO) is None
-    for more, why in (
-        ("PRED(dog) PRED(dog) PRED(dog)", "PRED(dog) 3 times from one span, at most 2"),
-        ("COPY_SENSE01 COPY_SENSE01", "COPY_SENSE01 2 times from one span, at most 1"),
-        ("PRED(a) PRED(b) PRED(c) PRED(d) PRED(e)", "5 nodes from one span, at most 4"),
-        ("SWAP SWAP SWAP SWAP SWAP", "5 SWAPs in a sentence of 2 words, at most 4"),
-    ):
-        assert why in str(why_beyond(limits, actions(f"SHIFT SHIFT {more} CLOSE")))
-    four = "PRED(a) PRED(b) PRED(c) PRED(d)"
-    assert "8 nodes in a sentence of 2 words, at most 5" in str(
-        why_beyond(limits, actions(f"SHIFT {four} SHIFT {four} CLOSE"))
-    )
-
-
-def test_a_role_twice_is_beyond():
-    """Inverse or not, of an arc, a dependent or an entity."""
-    limits = learned([TWO], [graph("(a / a :ARG0 (b / b) :mod 1 :mod 2)")] * 200)
-    assert limits.once == {"ARG0"}
-    limits = replace(limits, once=frozenset({"ARG0", "name"}), span=9, targets={}, bearers={})
-    two = "SHIFT PRED(a) PRED(b)"
-    for within in ("LA(ARG0) RA(ARG0)", "LA(mod) LA(mod)", "LA(ARG0-of) DEPENDENT(ARG0,c)", "DEPENDENT(name,c)"):
-        assert why_beyond(limits, actions(f"{two} {within} CLOSE")) is None
-    for beyond in (
-        "LA(ARG0) LA(ARG0)",
-        "LA(ARG0) RA(ARG0-of)",
-        "LA(ARG0) DEPENDENT(ARG0,c)",
-        "LA(ARG0) SWAP SHIFT RA(ARG0-of)",
-    ):
-        last = beyond.split()[-1]
-        why = why_beyond(limits, actions(f"{two} {beyond} CLOSE"))
-        assert why == f"{last} gives a node a role that it has"
-    assert "DEPENDENT(name,c)" in str(why_beyond(limits, actions("SHIFT ENTITY(city) DEPENDENT(name,c) CLOSE")))
 
 
 def test_roles_that_come_once_are_few_and_not_inverse():
