@@ -45,8 +45,7 @@ SPLITS = ("train", "dev", "test")
 BEAMS = (1, 10)
 AVERAGED = 3  # the number of best epochs whose weights are averaged
 WARM_UP = 1 / 8  # share of the epochs in which the learning rate rises
-COUNTED, SKIPPED, DIVIDED = "scores", "without punctuation", "las on test"  # keys of a result
-PARTS = ("length", "distance", "depth", "tag")  # `Trees.score` gives the LAS for each value
+COUNTED, SKIPPED = "scores", "without punctuation"  # keys of a result
 VERSIONS = ("transition-parser", "torch", "fairseq-fixed")
 SAME = frozenset({"paper", "table", "row", "seed", "data"})  # a run replaces an earlier run with the same values
 
@@ -120,21 +119,16 @@ def flags_of(table: Table, row: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """A row of a table with a seed, or an ensemble.
+    """A row of a table with a seed, or an ensemble."""
 
-    config: the row's file of flags
-    members: the runs whose models parse together in an ensemble; the ensemble itself is not trained
-    vectors: the file of pretrained vectors, for a row that needs them
-    """
-
-    config: Path
+    config: Path  # the row's file of flags
     table: Table
     row: dict[str, Any]
     seed: int
     epochs: int
     files: dict[str, Path]
-    members: tuple[Run, ...] = ()
-    vectors: Path | None = None
+    members: tuple[Run, ...] = ()  # whose models parse together in an ensemble, which is not trained itself
+    vectors: Path | None = None  # the file of pretrained vectors, for a row that needs them
 
     @property
     def beams(self) -> tuple[int, ...]:
@@ -211,25 +205,16 @@ class Run:
         return {COUNTED: counted, **self.scores_of_trees(folder), "history": []}
 
     def scores_of_trees(self, folder: Path) -> dict[str, Any]:
-        """Return the scores without punctuation, and the LAS on test by `PARTS`, for each beam; nothing for AMRs.
-
-        Treebanks that do not have the tags of the Penn Treebank have no scores without punctuation.
-        """
-        if formalism_of(self.settings["system"]) is not TREES:
+        """Return the scores without punctuation, for each beam; nothing for AMRs, or without the PTB's tags."""
+        is_trees = formalism_of(self.settings["system"]) is TREES
+        if not is_trees or not all(marks_punctuation(self.files[split]) for split in SPLITS[1:]):
             return {}
-        marked = all(marks_punctuation(self.files[split]) for split in SPLITS[1:])
         skipped: dict[str, Any] = {}
-        divided: dict[str, Any] = {}
-        of_parts = [f"by_{part}" for part in PARTS]
         for split, beam in itertools.product(SPLITS[1:], self.beams):
             files = str(self.files[split]), str(folder / f"{split}.beam-{beam}{TREES.suffix}")
-            if marked:
-                found = TREES.score(*files, {"punct": "skip"}).figures
-                skipped.setdefault(split, {})[f"beam {beam}"] = {name: found[name] for name in ("uas", "las")}
-            if split == "test":
-                found = TREES.score(*files, dict.fromkeys(of_parts, True)).figures
-                divided[f"beam {beam}"] = {by: {key: of["f1"] for key, of in found[by].items()} for by in of_parts}
-        return {**({SKIPPED: skipped} if marked else {}), DIVIDED: divided}
+            found = TREES.score(*files, {"punct": "skip"}).figures
+            skipped.setdefault(split, {})[f"beam {beam}"] = {name: found[name] for name in ("uas", "las")}
+        return {SKIPPED: skipped}
 
 
 class Results:

@@ -1,13 +1,12 @@
 """The tables of `run/paper.sh` as Markdown, with the paper's figures beside ours, and the papers' claims.
 
     python run/paper_table.py OUT/PAPER.json ... [--table NAME] [--corpus NAME]
-        [--split dev|test] [--punct skip | --by length|distance|depth|tag | --claims]
+        [--split dev|test] [--punct skip | --claims]
 
 There is a table for each table of the paper and each corpus. A row has the paper's figure and our scores, each the mean
 over the seeds ± its standard deviation. Trees: UAS / LAS in percent, without subtypes of relations; AMRs: Smatch. Rows
 that were not run are in the table, too; "–" stands for a beam that a row was not searched with. --punct skip leaves
-punctuation out. --by divides the LAS on test, with the largest beam of the table, by the length of the sentence, the
-distance of a word from its head or from the root, or its tag.
+punctuation out.
 
 --claims: configs/papers/PAPER.toml lists the claims of a paper: one row of a table is better than another row, worse,
 or as good. Beside the paper's difference stands our difference of the mean scores on test, with its standard error
@@ -30,7 +29,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-from paper import COUNTED, DIVIDED, PAPERS, PARTS, SAME, SKIPPED, SPLITS, Table, read_table
+from paper import COUNTED, PAPERS, SAME, SKIPPED, SPLITS, Table, read_table
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.parsing.formalisms import formalism_of
@@ -140,20 +139,6 @@ def rows(runs: Sequence[Run], key: str = COUNTED, splits: Sequence[str] = SPLITS
     return [["row", "", *figures, "seeds", "epochs", *names], *body]
 
 
-def rows_by(runs: Sequence[Run], part: str) -> Rows:
-    """Return the header, and the LAS on test divided by `part` for each row that was searched with the largest beam."""
-    beam = max((beam for run in runs for beam in run[DIVIDED]), key=size_of)
-    searched = (run[DIVIDED][beam] for run in runs if beam in run[DIVIDED])
-    parts = list(dict.fromkeys(chain.from_iterable(of[f"by_{part}"] for of in searched)))
-    body = []
-    for row in _table_of(runs).rows:
-        of = [run[DIVIDED][beam][f"by_{part}"] for run in of_row(runs, row["name"]) if beam in run[DIVIDED]]
-        if of:
-            values = ([one[key] for one in of if key in one] for key in parts)
-            body.append([row["name"], *(_mean(each, 1) if each else "–" for each in values)])
-    return [[f"LAS on test by {part}, {beam}", *parts], *body]
-
-
 # --- claims --------------------------------------------------------------------------------------
 
 
@@ -254,7 +239,6 @@ def main() -> None:
     parser.add_argument("--split", choices=SPLITS[1:], help="the scores of this split alone (default: dev and test)")
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--punct", choices=("count", "skip"), default="count", help="punctuation (default: count)")
-    shown.add_argument("--by", choices=PARTS, help="divide the LAS on test by this")
     shown.add_argument("--claims", action="store_true", help="print whether the papers' claims hold instead")
     try:
         write(parser.parse_args())
@@ -283,11 +267,9 @@ def write(arguments: argparse.Namespace) -> None:
     key = {"count": COUNTED, "skip": SKIPPED}[arguments.punct]
     splits = [arguments.split] if arguments.split else SPLITS
     for (paper, table, data, _), runs in wanted.items():
-        needed = DIVIDED if arguments.by else key
-        if any(needed not in run for run in runs):
-            raise InputError(f"{paper}, table {table}, {data}: has no scores {needed}: those are of trees")
-        found = rows_by(runs, arguments.by) if arguments.by else rows(runs, key, splits)
-        print(f"{paper}, table {table}, {data}:\n\n{markdown(found)}\n")
+        if any(key not in run for run in runs):
+            raise InputError(f"{paper}, table {table}, {data}: has no scores {key}: those are of trees")
+        print(f"{paper}, table {table}, {data}:\n\n{markdown(rows(runs, key, splits))}\n")
 
 
 if __name__ == "__main__":

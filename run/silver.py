@@ -52,14 +52,7 @@ class Source(NamedTuple):
 
 
 class Sources:
-    """A collector of sentences, each text once.
-
-    excluded: texts to leave out
-    inventory: the rolesets that AMR uses
-    counts: the numbers of predicates, of arguments and of sentences with facts
-    left_out: reason → number of sentences or facts that were left out
-    annotated: how many sentences of treebanks have PropBank's annotation
-    """
+    """A collector of sentences, each text once, without `excluded` texts; `inventory`: the rolesets that AMR uses."""
 
     def __init__(self, excluded: Container[str] = (), inventory: Collection[str] = ()) -> None:
         self.excluded, self.inventory = excluded, inventory
@@ -126,12 +119,7 @@ def make_bank(
     least: float = 0.0,
     without: Collection[str] = (),
 ) -> Made:
-    """Write a bank of AMRs of sentences, without `:wiki` and alignments; see `make_file`.
-
-    parsers: each gives up to `Parser.nbest` parses of a sentence
-    least: graphs with a smaller agreement are left out
-    without: graphs with one of these concepts are left out
-    """
+    """Write a bank of AMRs with `least` agreement or more, without concepts `without`, `:wiki` and alignments."""
 
     def made_from(start: int) -> Iterator[Result]:
         for some in in_chunks(sources[start:], CHUNK):

@@ -135,12 +135,8 @@ def make_file(
 ) -> Made:
     """Write a file of silver data. Until it is complete, `path`.partial holds what is done; the same run continues it.
 
-    settings: all that the result depends on besides the sentences and parsers, as JSON can hold it
-    sentences: for each sentence, an object whose `repr` shows all that its result depends on
-    made_from: function from the number of a sentence, from 0, to the results of this and all later sentences
-
-    Raises `InputError` if `path` is a folder or `-`, if `path`.partial is of another run or is being written, and if no
-    sentence is kept.
+    The result depends on `settings`, the parsers and the `repr` of `sentences` alone. `made_from` yields the results
+    from the sentence of a number on.
     """
     if path == "-" or Path(path).is_dir():
         raise input_error("is not a file: give one, which is made step by step", path)

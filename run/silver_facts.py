@@ -58,11 +58,7 @@ def facts_of(
 
 
 class _Facts:
-    """The tree of a sentence (words count from 0, the head of the root is -1), and what its predicates give.
-
-    light: the word of a light verb → the word of the noun that it supports, None if unknown
-    first: personal pronoun → the first pronoun of the same person, whose node both share
-    """
+    """The tree of a sentence (words count from 0, the head of the root is -1), and what its predicates give."""
 
     def __init__(self, sentence: Sentence, predicates: Sequence[Predicate], inventory: Collection[str]) -> None:
         tree = sentence.tree()
@@ -71,7 +67,7 @@ class _Facts:
         self.heads = [head - 1 for head in tree.heads]
         self.relations = [relation.partition(":")[0] for relation in tree.relations]
         self.left_out: Counter[str] = Counter()
-        self.light: dict[int, int | None] = {}
+        self.light: dict[int, int | None] = {}  # light verb → the noun that it supports, None if unknown
         framed: dict[int, list[Predicate]] = defaultdict(list)
         for one in predicates:
             spans = dict(one.arguments)
@@ -88,7 +84,7 @@ class _Facts:
         auxiliaries = {one.word for one in predicates if one.roleset in AUXILIARIES and self.upos[one.word] == "AUX"}
         self.none = frozenset({*self.light, *auxiliaries}.difference(self.predicates))
         first: dict[str, int] = {}
-        self.first = {
+        self.first = {  # personal pronoun → the first pronoun of the same person, whose node both share
             word: first.setdefault(_PERSONS[form], word)
             for word, form in enumerate(self.forms)
             if form in _PERSONS and self.relations[word] != "expl" and self.upos[word] == "PRON"

@@ -79,28 +79,20 @@ def distinct(sentences: Iterable[Sentence], excluded: Container[str], left_out: 
 def make_treebank(
     path: str, sentences: Sequence[Sentence], parsers: Sequence[Parser[Parse]], least: float = 0.0
 ) -> Made:
-    """Write a treebank with, for each sentence, the tree that agrees most with all other trees; see `make_file`.
-
-    least: trees with a smaller agreement are left out
-    """
+    """Write a treebank with the tree of each sentence that agrees most with all others, at least `least`."""
 
     def made_from(start: int) -> Iterator[Result]:
         for parse, agreement in silver_trees(parsers, sentences[start:]):
-            is_kept = agreement >= least
-            yield (
-                Result(written(parse, agreement), agreement)
-                if is_kept
-                else Result(left_out=f"agreement below {least:g}")
-            )
+            if agreement >= least:
+                yield Result(written(parse, agreement), agreement)
+            else:
+                yield Result(left_out=f"agreement below {least:g}")
 
     return make_file(path, parsers, {"least": least}, ((one.id, one.forms) for one in sentences), made_from)
 
 
 def silver_trees(parsers: Sequence[Parser[Parse]], sentences: Sequence[Sentence]) -> Iterator[tuple[Parse, float]]:
-    """Yield for each sentence the tree that agrees most with all other trees of the models, and its agreement.
-
-    parsers: each gives up to `Parser.nbest` trees of a sentence
-    """
+    """Yield for each sentence the tree that agrees most with all other trees of the models, and its agreement."""
     is_one = sum(parser.nbest for parser in parsers) == 1
     for some in in_chunks(sentences, CHUNK):
         for parses in zip(*(parser.parse_stream(some) for parser in parsers), strict=True):

@@ -50,29 +50,9 @@ REPAIRS = [
         ["nodes", "edges at nodes"],
     ),
     (
-        "(w / want-02 :ARG0 (b / boy :mod (t / tall)) :ARG1 (g / go-01 :ARG0 b :destination (h / home)))",
-        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG0 b :destination (h / home)))",
-        ["nodes", "edges at nodes"],
-    ),
-    (
         "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG0 b) :destination (h / home))",
         "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG0 b :destination (h / home)))",
         ["attachment"],
-    ),
-    (
-        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG1 b :time (h / home)))",
-        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG0 b :destination (h / home)))",
-        ["role"],
-    ),
-    (
-        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :destination (h / house)))",
-        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :destination (h / home)))",
-        ["concept"],
-    ),
-    (
-        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :destination (h / house)))",
-        "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :ARG0 b :destination (h / house)))",
-        ["re-entrancy"],
     ),
     (
         "(w / want-02 :ARG0 (b / boy) :ARG1 (g / go-01 :destination (h / home) :ARG3 b))",

@@ -174,7 +174,7 @@ def test_an_ensemble_is_of_seeds_of_another_row(corpus, results, of_two, tmp_pat
         figures = parse_and_score(load(models[0], beam, others=models[1:]), corpus / "test.conllu", parsed)
         assert figures == ensemble["scores"]["test"][f"beam {beam}"]
         assert parsed.read_bytes() == next(out.glob(f"*.twice.*/test.beam-{beam}.conllu")).read_bytes()
-    assert ensemble["without punctuation"].keys() == {"dev", "test"} and ensemble["las on test"]
+    assert ensemble["without punctuation"].keys() == {"dev", "test"}
     # nothing is repeated, and no member is needed any more
     before = (out / results.name).read_bytes()
     shutil.rmtree(models[1].parent)
@@ -231,25 +231,17 @@ def test_a_row_may_be_searched_greedily_alone(results):
     (searched,) = paper_table.read([results])
     greedy = json.loads(json.dumps(searched))
     greedy["settings"] |= {"row": "d", "beams": [1]}
-    for scores in (*greedy["scores"].values(), *greedy["without punctuation"].values(), greedy["las on test"]):
+    for scores in (*greedy["scores"].values(), *greedy["without punctuation"].values()):
         del scores["beam 10"]
     for runs in ([greedy, searched], [searched, greedy]):
         head, *body = paper_table.rows(runs)
         assert head[-4:] == ["dev, greedy", "dev, beam 10", "test, greedy", "test, beam 10"]
         shown = {row[0]: row[-4:] for row in body}
         assert shown["d"] == [shown["c"][0], "–", shown["c"][2], "–"] and "–" not in shown["c"]
-        head, *body = paper_table.rows_by(runs, "tag")
-        assert head[0] == "LAS on test by tag, beam 10" and [row[0] for row in body] == ["c"]
-    head, *body = paper_table.rows_by([greedy], "tag")
-    assert head[0] == "LAS on test by tag, beam 1" and [row[0] for row in body] == ["d"]
 
 
-def test_scores_by_parts_and_without_punctuation_are_tables_too(results, tmp_path):
+def test_scores_without_punctuation_are_a_table_too(results, tmp_path):
     (found,) = paper_table.read([results])
-    head, *body = paper_table.rows_by([found], "tag")
-    assert [row[0] for row in body] == ["c"] and {"NOUN", "VERB"} <= set(head)
-    nouns = found["las on test"]["beam 10"]["by_tag"]["NOUN"]
-    assert body[0][head.index("NOUN")] == f"{nouns:.1f}"
     las = found["without punctuation"]["test"]["beam 10"]["las"]
     printed = run(ROOT / "run" / "paper_table.py", results, "--punct", "skip", "--split", "test").stdout
     assert "dev, greedy" not in printed and "test, greedy" in printed
@@ -257,7 +249,7 @@ def test_scores_by_parts_and_without_punctuation_are_tables_too(results, tmp_pat
     amrs = tmp_path / "amrs.json"
     found["settings"]["system"] = "amr"
     amrs.write_text(json.dumps({"runs": [{key: found[key] for key in ("settings", "scores", "history")}]}))
-    done = run(ROOT / "run" / "paper_table.py", amrs, "--by", "length", status=2)
+    done = run(ROOT / "run" / "paper_table.py", amrs, "--punct", "skip", status=2)
     assert done.stderr.count("\n") == 1 and "those are of trees" in done.stderr
 
 

@@ -85,21 +85,16 @@ class Errors:
 
 
 class _Graph(NamedTuple):
-    """A graph whose nodes have the numbers of their gold counterparts, or their own numbers if they have none.
-
-    alone, at_alone: the concepts of nodes without a counterpart, and the number of their edges
-    constants: edges to constants, (role, node, constant), of nodes with a counterpart; also the edge of the top
-    named, names, several: nodes with a :name, nodes with the concept `name`, nodes with several incoming edges
-    """
+    """A graph whose nodes have the numbers of their gold counterparts, or their own numbers if they have none."""
 
     concepts: dict[int, str]
-    alone: list[str]
-    constants: Counter[tuple[str, int, str]]
+    alone: list[str]  # the concepts of nodes without a counterpart
+    constants: Counter[tuple[str, int, str]]  # (role, node, constant) of nodes with a counterpart, and of the top
     edges: Counter[MatchedEdge]
-    at_alone: int
-    named: frozenset[int]
-    names: frozenset[int]
-    several: frozenset[int]
+    at_alone: int  # the number of edges of nodes without a counterpart
+    named: frozenset[int]  # nodes with a :name
+    names: frozenset[int]  # nodes with the concept `name`
+    several: frozenset[int]  # nodes with several incoming edges
 
 
 def errors_of(gold: Triples, system: Triples) -> Errors:

@@ -1,10 +1,8 @@
 """Seconds until `transition-parser serve` answers a request of two words, while other clients keep it busy:
 
 - alone: there are no other clients
-- half-sent: `--half` clients have sent half of their headers, or the headers and a part of the body, and wait
 - long: `--long` clients have each sent a text of about `--words` words
-- left: `--left` clients have each sent a text of this length, and have closed the connection
-- one derivation, derivations: one client, and `--tracing` clients, have asked for the derivations of 400 words
+- derivations: `--tracing` clients have asked for the derivations of 400 words
 - pipelined: `--pipelined` clients have each sent 2,000 requests for the page, and read no answer
 
 The report also has the server's output on standard error after its address. Sentences come from the sample treebank of
@@ -77,42 +75,34 @@ def good(address: tuple[str, int], model: str) -> float:
     return time.perf_counter() - begin
 
 
-def behind(address: tuple[str, int], model: str, clients: Sequence[bytes], leave: bool = False) -> float:
-    """Return the seconds until two words are parsed behind clients that read no answer.
-
-    clients: what each of them sends
-    leave: the clients close their connections first
-    """
+def behind(address: tuple[str, int], model: str, clients: Sequence[bytes]) -> float:
+    """Return the seconds until two words are parsed behind clients that read no answer, by what each of them sends."""
     some = [socket.create_connection(address, PATIENCE) for _ in clients]
     for one, sent in zip(some, clients, strict=True):
         one.setblocking(False)
         one.send(sent)
     time.sleep(WAIT)
-    seconds = 0.0 if leave else good(address, model)
+    seconds = good(address, model)
     for one in some:
         one.close()
-    return good(address, model) if leave else seconds
+    return seconds
 
 
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("model", nargs="?", default="en-ewt", help="checkpoint, exported folder, or name")
     options.add_argument("--beam", type=int, default=4)
-    for name, default in (("half", 320), ("long", 30), ("left", 200), ("tracing", 10), ("pipelined", 1100)):
+    for name, default in (("long", 30), ("tracing", 10), ("pipelined", 1100)):
         options.add_argument(f"--{name}", type=int, default=default, help="number of clients")
     options.add_argument("--words", type=int, default=1900, help="number of words in a long text")
     arguments = options.parse_args()
     forms = [one.forms for one in read_conllu(SAMPLE)]
     words = [*islice(chain.from_iterable(cycle(forms)), arguments.words)]
     long, derivation = request(arguments.model, words), request(arguments.model, words[:400], "derivation")
-    head = long.index(b"\r\n\r\n")
     pages = 2000 * b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
     situations = {
         "alone": [],
-        "half-sent": [*islice(cycle((long[: head + 100], long[: head // 2])), arguments.half)],
         "long": [long] * arguments.long,
-        "left": [long] * arguments.left,
-        "one derivation": [derivation],
         "derivations": [derivation] * arguments.tracing,
         "pipelined": [pages] * arguments.pipelined,
     }
@@ -121,7 +111,7 @@ def main() -> None:
         good(address, arguments.model)
         for _ in range(arguments.rounds):
             for name, clients in situations.items():
-                seconds[name].append(behind(address, arguments.model, clients, leave=name == "left"))
+                seconds[name].append(behind(address, arguments.model, clients))
         lines = log.read_text(encoding="utf-8").splitlines()
     report("serve, seconds", arguments, seconds, stderr=lines[1:])
 

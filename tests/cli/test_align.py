@@ -24,7 +24,6 @@ BANK = """# a header of the file
 (b / bark-01~e.3 :polarity~e.2 -
 \t:ARG0~e.1 (d / dog))
 """
-BROKEN = "\n# ::id c\n# ::snt Dogs bark .\n(b / bark-01 :ARG0 (d / dog)\n\n# ::id d\n(d / dog)\n"
 
 
 @pytest.fixture
@@ -100,26 +99,6 @@ def test_more_to_learn_from(bank):
     assert aligned(bank, "--train", bank, bank).count("~e.") > 10
 
 
-def test_broken_entries(bank):
-    bank.write_text(BANK + BROKEN, encoding="utf-8")
-    out = bank.with_name("out.amr")
-    done = run_here("align", bank, out, status=2)
-    assert f"{bank}:20: sentence c: " in done.stderr and not out.exists()
-    done = run_here("align", bank, out, "--skip-bad", "--json")
-    lines = done.stderr.splitlines()
-    assert len(lines) == 3 and lines[2] == "transition-parser: 2 entries left out"
-    assert lines[0].startswith("transition-parser: left out: ") and "sentence c" in lines[0]
-    assert "sentence d: the entry has no sentence" in lines[1]
-    assert '"left_out": 2' in done.stdout
-    assert [entry.id for entry in read_bank(out)] == ["a", "b"]
-
-
 def test_nothing_to_align(bank):
     bank.write_text("# only a comment\n", encoding="utf-8")
     assert "the file holds no AMR" in run_here("align", bank, bank.with_name("o"), status=2).stderr
-    bank.write_text(BROKEN, encoding="utf-8")
-    done = run_here("align", bank, bank.with_name("o"), "--skip-bad", status=2)
-    assert (
-        "the file holds no AMR that can be used: 2 left out, the first: " in done.stderr
-        and not bank.with_name("o").exists()
-    )

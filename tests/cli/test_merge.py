@@ -1,18 +1,13 @@
 """`transition-parser merge`: the folders of LDC releases as one file."""
 
-import argparse
-import contextlib
-import io
 import json
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
-from transition_parser.base.errors import InputError
-from transition_parser.cli import merge
+from tests.conftest import run_here
 from transition_parser.graphs.bank import read_bank
-from transition_parser.preprocess.banks import bank_files, merge_banks
+from transition_parser.preprocess.banks import bank_files
 
 HEADER = "# AMR release; corpus: {}; section: training; number of AMRs: 1 (generated on Fri Jan 10, 2020)\n\n"
 DOG = '# ::id dog ::date 2012\n# ::snt A dog barks "::".\n# ::save-date Tue\n(b / bark-01\n      :ARG0 (d / dog))\n'
@@ -34,19 +29,12 @@ def folder(tmp_path) -> Path:
 
 
 def run(*command: str | Path) -> tuple[str, str]:
-    """What the command printed, on standard output and on standard error."""
-    parser = argparse.ArgumentParser()
-    merge.add_arguments(parser)
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        assert merge.run(parser.parse_args([str(part) for part in command])) == 0
-    return out.getvalue(), err.getvalue()
+    done = run_here("merge", *command)
+    return done.stdout, done.stderr
 
 
 def fails(*command: str | Path) -> str:
-    with pytest.raises(InputError) as caught:
-        run(*command)
-    return str(caught.value)
+    return run_here("merge", *command, status=2).stderr.removeprefix("transition-parser: error: ").rstrip("\n")
 
 
 def test_merge(folder, tmp_path):
@@ -56,21 +44,12 @@ def test_merge(folder, tmp_path):
     assert [entry.id for entry in read_bank(tmp_path / "train.amr")] == ["dog", "cat"]
 
 
-def test_figures(folder, tmp_path):
-    assert "entries   2" in run(folder, "-o", tmp_path / "train.amr")[0]
-
-
 def test_merging_twice_is_merging_once(folder, tmp_path):
     run(folder, "-o", tmp_path / "train.amr")
     (tmp_path / "once").mkdir()
     (tmp_path / "train.amr").rename(tmp_path / "once" / "train.amr")
     run(tmp_path / "once", "-o", tmp_path / "train.amr")
     assert (tmp_path / "train.amr").read_text() == (tmp_path / "once" / "train.amr").read_text()
-
-
-def test_sample():
-    sample = ROOT / "tests" / "data" / "sample.amr"
-    assert [e.graph for e in merge_banks([sample])] == [e.graph for e in read_bank(sample)]
 
 
 def test_broken_entry(folder, tmp_path):
@@ -122,13 +101,6 @@ def test_output_is_no_input(folder):
     assert "one of the files to merge" in fails(folder, "-o", folder / "amr-release-training-bolt.txt")
     assert "give a file for --output" in fails(folder, "-o", "-")
     assert (folder / "amr-release-training-bolt.txt").read_text() == HEADER.format("bolt") + DOG
-
-
-def test_files_come_in_the_order_of_their_names(folder):
-    assert [path.name for path in bank_files(folder)] == [
-        "amr-release-training-bolt.txt",
-        "amr-release-training-proxy.txt",
-    ]
 
 
 @pytest.mark.slow
