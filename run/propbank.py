@@ -15,9 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from silver_common import unspaced
+
 from transition_parser.base.errors import InputError, input_error, shortened
 from transition_parser.base.files import open_input
-from transition_parser.graphs.conllu import decode_line, unspaced
+from transition_parser.graphs.conllu import decode_line
 
 Span = tuple[int, int]  # first and last word, from 0
 

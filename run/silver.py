@@ -23,15 +23,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from propbank import Annotation, Example, Predicate, read_annotations, read_frames, spread
-from silver_common import Excluded, Made, Result, check_options, common_options, make_file, read_texts
+from silver_common import Excluded, Made, Result, check_options, common_options, make_file, read_texts, unspaced
 from silver_facts import facts_of
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AGREEMENT, EXAMPLE, AmrEntry
-from transition_parser.graphs.conllu import Sentence, read_conllu, unspaced
-from transition_parser.graphs.smatch import agreements
+from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.sentences.streams import in_chunks
@@ -98,6 +98,32 @@ class Sources:
         self.found.append(Source(AmrEntry.from_words(words, {"id": name, **(more or {})}), given))
 
 
+def agreements(parses: Sequence[AmrParse], weights: Sequence[int]) -> list[float]:
+    """Return for each AMR its mean Smatch F1 with all AMRs, itself included; nodes of equal words are joined first."""
+    sums = [*map(float, weights)]
+    triples = [graph_triples(one.graph) for one in parses]
+    places = [_places(one) for one in parses]
+    for i, (one, own) in enumerate(zip(triples, places, strict=True)):
+        for j in range(i):
+            number = {place: node for node, place in enumerate(places[j])}
+            match, _ = best_mapping(one, triples[j], start=[number.get(place, -1) for place in own])
+            score = 2 * match / (len(one.normalized()) + len(triples[j].normalized()))
+            sums[i] += score * weights[j]
+            sums[j] += score * weights[i]
+    return [one / sum(weights) for one in sums]
+
+
+def _places(parse: AmrParse) -> list[tuple[tuple[int, ...], int]]:
+    """Return (words, number among the nodes of these words) for each concept node."""
+    seen: Counter[tuple[int, ...]] = Counter()
+    places = []
+    for node, words in enumerate(map(tuple, parse.alignments)):
+        if node not in parse.graph.constants:
+            places.append((words, seen[words]))
+            seen[words] += 1
+    return places
+
+
 def best_of(candidates: Sequence[AmrParse]) -> tuple[AmrParse, float]:
     """Return the parse with the largest mean Smatch against all others, the first of equal ones, and this mean.
 
@@ -107,7 +133,7 @@ def best_of(candidates: Sequence[AmrParse]) -> tuple[AmrParse, float]:
     for one in candidates:
         same.setdefault(one.graph_key(), []).append(one)
     distinct, counts = [group[0] for group in same.values()], [*map(len, same.values())]
-    found = agreements([one.graph for one in distinct], [one.alignments for one in distinct], counts)
+    found = agreements(distinct, counts)
     best, others = found.index(max(found)), len(candidates) - 1
     return distinct[best], max(found[best] * len(candidates) - 1, 0.0) / others if others else 1.0
 

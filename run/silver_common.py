@@ -20,6 +20,12 @@ from transition_parser.base.process import progress
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 
+
+def unspaced(form: str) -> str:
+    """Return a form without white space, as AMR banks and PropBank's annotation have it: `10000` for `10 000`."""
+    return "".join(form.split())
+
+
 # --- texts that models are evaluated on ----------------------------------------------------------
 
 LEAST = 8  # texts of at least this many words are also compared with parts of other texts

@@ -24,12 +24,12 @@ from statistics import fmean
 from typing import Any
 
 from propbank import read_frames
-from silver_common import Excluded, Made, Result, check_options, common_options, make_file, read_texts
+from silver_common import Excluded, Made, Result, check_options, common_options, make_file, read_texts, unspaced
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import read_bank
-from transition_parser.graphs.conllu import Sentence, read_conllu, unspaced
+from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.parses import Parse
 from transition_parser.parsing.sentences.streams import in_chunks

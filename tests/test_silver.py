@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.graphs.amr_score import smatch_counts
 from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.parsing.alternatives import ranked
@@ -150,6 +153,16 @@ def test_the_majority_is_chosen_and_of_equal_ones_the_first():
     assert best_of([girl, see, see])[0].graph == SEE
     assert best_of([girl, see])[0].graph == GRAPHS[1]
     assert best_of([see, see]) == (see, 1.0)
+
+
+@given(st.lists(st.sampled_from(GRAPHS), min_size=2, max_size=6))
+def test_agreement_is_the_mean_smatch_with_all_others(graphs):
+    means = []
+    for i, one in enumerate(graphs):
+        others = [other for j, other in enumerate(graphs) if j != i]
+        means.append(sum(smatch_counts(one, other).f1 for other in others) / len(others))
+    best = best_of([*map(parse_of, graphs)])
+    assert best[1] == pytest.approx(max(means)) == pytest.approx(means[graphs.index(best[0].graph)])
 
 
 # --- sentences and facts ---

@@ -1,4 +1,4 @@
-"""The search for the best mapping, step by step that of the package `smatch`; large graphs; agreements of AMRs."""
+"""The search for the best mapping, step by step that of the package `smatch`; large graphs."""
 
 import itertools
 import random
@@ -9,11 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE_AMR
-from transition_parser.graphs import smatch as ours
-from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.graphs.amr_score import smatch_counts
 from transition_parser.graphs.bank import read_bank
-from transition_parser.graphs.smatch import TooLargeError, Triples, agreements, best_mapping, entry_triples
+from transition_parser.graphs.smatch import TooLargeError, Triples, best_mapping, entry_triples
 
 RESTARTS = 4
 
@@ -146,33 +143,3 @@ def test_graphs_of_many_nodes():
 def test_graphs_that_are_too_large():
     with pytest.raises(TooLargeError, match="graphs of 2000 and 2001 nodes are too large for Smatch"):
         best_mapping(chain(2000), chain(2001))
-
-
-SEE = AmrGraph(("see-01", "boy"), frozenset(), (Edge(0, "ARG0", 1),))
-GRAPHS = [
-    SEE,
-    AmrGraph(("see-01", "girl", "-"), frozenset([2]), (Edge(0, "ARG0", 1), Edge(0, "polarity", 2))),
-    AmrGraph(("boy", "see-01"), frozenset(), (Edge(1, "ARG1", 0),), 1),
-    AmrGraph(("look-01", "boy"), frozenset(), (Edge(0, "ARG0", 1),), 1),
-    AmrGraph(("boy",), frozenset(), ()),
-]
-WORDS = {"see-01": (1,), "look-01": (1,), "boy": (0,), "girl": (0,), "-": (2,)}
-
-
-def words_of(graphs):
-    return [[WORDS[label] for label in graph.labels] for graph in graphs]
-
-
-@given(st.lists(st.tuples(st.sampled_from(GRAPHS), st.integers(1, 3)), min_size=1, max_size=6))
-def test_an_agreement_is_the_mean_smatch_with_all(weighed):
-    graphs, weights = zip(*weighed, strict=True)
-    means = []
-    for one in graphs:
-        scores = [smatch_counts(one, other).f1 for other in graphs]
-        means.append(sum(score * weight for score, weight in zip(scores, weights, strict=True)) / sum(weights))
-    assert agreements(graphs, words_of(graphs), weights) == pytest.approx(means)
-
-
-def test_large_graphs_are_not_compared(monkeypatch):
-    monkeypatch.setattr(ours, "LARGE", 3)
-    assert agreements([SEE, SEE], words_of([SEE, SEE]), [1, 3]) == [0.0, 0.0]

@@ -27,11 +27,6 @@ def _is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
-def unspaced(form: str) -> str:
-    """Return a form without white space, as AMR banks and PropBank's annotation have it: `10000` for `10 000`."""
-    return "".join(form.split())
-
-
 class Row(NamedTuple):
     """One line of ten columns, each as written in the file."""
 

@@ -7,7 +7,7 @@ that is updated after each step holds the gains of all steps, and repeated tripl
 from __future__ import annotations
 
 import random
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -95,12 +95,15 @@ class TooLargeError(InputError):
     """Graphs that have too many nodes to be compared."""
 
 
-def best_mapping(system: Triples, gold: Triples, restarts: int = 4, seed: int = 0) -> tuple[int, list[int | None]]:
+def best_mapping(
+    system: Triples, gold: Triples, restarts: int = 4, seed: int = 0, start: Sequence[int] = ()
+) -> tuple[int, list[int | None]]:
     """Return how many triples match under the best mapping that the search finds, and the mapping.
 
     The mapping has for each node of `system` a node of `gold`, or None. One climb begins with a mapping that joins
     equal concepts, and `restarts` climbs begin with random ones, except for graphs with more than `LARGE` pairs of
-    nodes. The same seed gives the same result for the same pair. Raises `TooLargeError` for more than `MOST` pairs.
+    nodes. The same seed gives the same result for the same pair. A `start`, which has for each node of
+    `system` a node of `gold` or -1, begins the only climb. Raises `TooLargeError` for more than `MOST` pairs.
     """
     pairs = len(system.concepts) * len(gold.concepts)
     if pairs > MOST:
@@ -111,8 +114,8 @@ def best_mapping(system: Triples, gold: Triples, restarts: int = 4, seed: int = 
     task = _Task(system.normalized(), gold.normalized())
     best = 0
     mapping: list[int | None] = [None] * len(system.concepts)
-    for start in _starts(task, system, gold, 0 if pairs > LARGE else restarts, seed):
-        climb = _Climb(task, start)
+    for own in [start] if start else _starts(task, system, gold, 0 if pairs > LARGE else restarts, seed):
+        climb = _Climb(task, own)
         climb.ascend()
         if climb.match > best:
             best = climb.match
@@ -273,37 +276,3 @@ def _candidates(task: _Task) -> list[set[int]]:
             candidates[source].add(one)
             candidates[target].add(other)
     return candidates
-
-
-def agreements(
-    graphs: Sequence[AmrGraph], alignments: Sequence[Sequence[Sequence[int]]], weights: Sequence[float]
-) -> list[float]:
-    """Return for each AMR its mean Smatch F1 with all AMRs, itself included; 0 for graphs of more than 400 nodes.
-
-    The climb starts by joining nodes that are aligned to the same words.
-    """
-    total, sums = sum(weights), [*map(float, weights)]
-    if max(map(len, graphs)) ** 2 > LARGE:
-        return [0.0] * len(graphs)
-    triples = [graph_triples(graph).normalized() for graph in graphs]
-    places = [_places(graph, words) for graph, words in zip(graphs, alignments, strict=True)]
-    numbers = [{place: node for node, place in enumerate(own)} for own in places]
-    for i, (one, own) in enumerate(zip(triples, places, strict=True)):
-        for j in range(i):
-            climb = _Climb(_Task(one, triples[j]), [numbers[j].get(place, -1) for place in own])
-            climb.ascend()
-            score = 2 * climb.match / (len(one) + len(triples[j]))
-            sums[i] += score * weights[j]
-            sums[j] += score * weights[i]
-    return [one / total for one in sums]
-
-
-def _places(graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> list[tuple[tuple[int, ...], int]]:
-    """Return (words, number among the nodes of these words) for each concept node. Equal pairs are joined first."""
-    seen: Counter[tuple[int, ...]] = Counter()
-    places = []
-    for node, words in enumerate(map(tuple, alignments)):
-        if node not in graph.constants:
-            places.append((words, seen[words]))
-            seen[words] += 1
-    return places
