@@ -168,8 +168,9 @@ def _check_pieces(source: Vocabulary, pieces: Pieces, path: Path) -> None:
 
 def _check_actions(target: Vocabulary, parser: ParserConfig, table: ActionTable, path: Path) -> None:
     """Raise `InputError` where the dictionary does not fit the transition system, its labels and its lexicon."""
-    actions = map(str, parser.actions())
-    _complain([a for a in actions if a not in target], f"does not list all actions of {PARSER}", path)
+    listed = set(table.actions)
+    lacking = [str(action) for action in parser.actions() if action not in listed]
+    _complain(lacking, f"does not list all actions of {PARSER}", path)
     known = {token for token, action in zip(table.tokens, table.actions, strict=True) if action is not None}
     _complain([s for s in _listed(target) if s not in known], f"lists symbols that are not actions of {PARSER}", path)
     if parser.lexicon is not None:

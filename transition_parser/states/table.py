@@ -71,12 +71,12 @@ UNBOUND, UNSEEN, FIRST_ROW = range(3)
 
 # The sort of a node as bits: one bit for each `Sort`, and TOP_ONLY for a node that must be the top of the graph. A node
 # of unknown sort has no bit. Where no word is left and CLOSE is not legal, `amr_machine.on_top` shifts the bits left by
-# LAST_CHANCE, so that other rules apply (`_keep_one_arc`).
+# LAST_CHANCE, so that other rules apply (`_read_nodes`).
 SORT_BITS: dict[Sort | None, int] = {None: 0, **{sort: 1 << bit for bit, sort in enumerate(Sort)}}
 STRING_BIT, NUMBER_BIT = SORT_BITS[Sort.STRING], SORT_BITS[Sort.NUMBER]
 TOP_ONLY = 1 << len(Sort)
 LAST_CHANCE = 16
-NAMED_BY_WORD = -1  # in `ActionTable.new_several`: the roles depend on the word of which the node is made
+NAMED_BY_WORD = -1  # in `TokenArrays.new_several`: the roles depend on the word of which the node is made
 TOPPED = 1 << 2 * LAST_CHANCE  # added to the sort of the node on top of the stack after ROOT: the graph has a top
 
 _LIKE = {Kind.COPY_SENSE01: Kind.COPY_LEMMA, Kind.FRAME: Kind.PRED}  # kind → a kind of equal legality and effect

@@ -340,17 +340,12 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
         return DependencyTree(heads, tuple(str(r) for r in state.relations))
 
     def actions(self, relations: Sequence[str]) -> Iterator[Action]:
-        """Yield all actions of the system over the given relations."""
-        for kind in self.kinds:
-            if kind is Kind.SHIFT:
-                yield Action(kind)
-                yield from (Action(kind, word) for word in sorted(self.shift_words))
-            elif kind is Kind.LEFT_ARC:  # the root is behind all words, so its arc is a left arc
-                yield from (Action(kind, r) for r in relations)
-            elif kind is Kind.RIGHT_ARC:
-                yield from (Action(kind, r) for r in relations if self.roots.allow(r, from_root=False))
-            else:
-                yield Action(kind)
+        labels: dict[Kind, Sequence[str | None]] = {
+            Kind.SHIFT: (None, *sorted(self.shift_words)),
+            Kind.LEFT_ARC: relations,  # the root is behind all words, so its arc is a left arc
+            Kind.RIGHT_ARC: [r for r in relations if self.roots.allow(r, from_root=False)],
+        }
+        return iter([Action(kind, label) for kind in self.kinds for label in labels.get(kind, (None,))])
 
     def _facts(self, state: State) -> int:
         stack, size, root = state.stack, len(state.stack), state.root
