@@ -34,12 +34,9 @@ class Kinds(nn.Module):
 
     def __init__(self, table: ActionTable) -> None:
         super().__init__()
+        others = {ActionClass.END: END, ActionClass.NEVER: NEVER}
         named = [
-            END
-            if column == ActionClass.END
-            else NEVER
-            if action is None or column == ActionClass.NEVER
-            else action.kind.value
+            others.get(column) or (NEVER if action is None else action.kind.value)
             for action, column in zip(table.actions, table.column.tolist(), strict=True)
         ]
         self.names = sorted(set(named))
@@ -103,11 +100,10 @@ class ArcActions(nn.Module):
         known = [table.system.spec.rules[kind].effect for kind in ARC_KINDS]
         self.heads = [effect.head - NONE - 1 for effect in known]
         self.dependents = [effect.dependent - NONE - 1 for effect in known]
-        numbers, count = {kind: number for number, kind in enumerate(ARC_KINDS)}, len(table.relations)
+        count = len(table.relations)
+        first = {kind: number * count for number, kind in enumerate(ARC_KINDS)}  # the slot of a kind's first relation
         slots = [
-            numbers[action.kind] * count + relation
-            if action is not None and action.kind in numbers
-            else len(ARC_KINDS) * count
+            first[action.kind] + relation if action and action.kind in first else len(ARC_KINDS) * count
             for action, relation in zip(table.actions, table.relation.tolist(), strict=True)
         ]
         self.register_buffer("slot", torch.tensor(slots), persistent=False)

@@ -163,14 +163,11 @@ class TreeDecoder(GraphDecoder):
         others, carried = other_words(encoder_out.mask), self.carried(heads, encoder_out.lengths)
         readings = list(self.readings(encoder_out))
         share = 1.0 / len(readings)
-        return [
-            decision
-            for words in readings
-            for decision in (
-                Decision(self.heads(words), others, heads, is_word, share),
-                Decision(self.relations(words, heads), carried, relations, is_word, share),
-            )
-        ]
+        found = []
+        for words in readings:
+            found.append(Decision(self.heads(words), others, heads, is_word, share))
+            found.append(Decision(self.relations(words, heads), carried, relations, is_word, share))
+        return found
 
     def carried(self, heads: Tensor, lengths: Tensor) -> Tensor:
         """Return (B, N, relations) float: 1 for the relations that arcs from the head positions (B, N) may carry."""
