@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -74,12 +75,15 @@ def _drawn(entry: AmrEntry) -> Axes:
     aligned = entry.alignments if words else ()
     alignments = [*aligned, *[()] * (len(graph) - len(aligned))]
     tree = _breadth_first(graph, alignments)
-    places = _word_places(words)
-    boxes = _boxes(graph, tree, places[-1] + _width(words[-1], "word") / 2 if words else 0.0)
+    widths = [_width(word, "word") for word in words]
+    places = [0.0] * bool(words)  # the centres of the words
+    for before, width in pairwise(widths):
+        places.append(places[-1] + (before + width) / 2 + 0.12)
+    boxes = _boxes(graph, tree, places[-1] + widths[-1] / 2 if words else 0.0)
     left = min(box.x - box.width / 2 for box in boxes)
     right = max(box.x + box.width / 2 for box in boxes)
     if words:
-        first, last = _width(words[0], "word") / 2, places[-1] + _width(words[-1], "word") / 2
+        first, last = widths[0] / 2, places[-1] + widths[-1] / 2
         middle = (left + right + first - last) / 2
         places = [place + middle for place in places]
         left, right = min(left, places[0] - first), max(right, middle + last)
@@ -128,15 +132,6 @@ def _width(text: str, kind: str) -> float:
     """Return the width of a text in inches."""
     font = FontProperties(size=_SIZES[kind])
     return text_to_path.get_text_width_height_descent(drawable(text), font, ismath=False)[0] / 72
-
-
-def _word_places(words: Sequence[str]) -> list[float]:
-    """Return the centres of the words; the centre of the first word is at 0."""
-    places: list[float] = []
-    widths = [_width(word, "word") for word in words]
-    for before, width in zip([0.0, *widths], widths, strict=False):
-        places.append(places[-1] + (before + width) / 2 + 0.12 if places else 0.0)
-    return places
 
 
 def _boxes(graph: AmrGraph, tree: _Tree, wanted: float) -> list[_Rectangle]:

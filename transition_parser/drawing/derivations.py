@@ -104,17 +104,12 @@ def _spacing(words: Sequence[str]) -> float:
 
 def _heights(tree: DependencyTree) -> list[int]:
     """Return the level of each word's arc, from 1. An arc is one level above the highest arc inside its span."""
-    spans = sorted((abs(_position(head, tree) - word), word, head) for word, head in enumerate(tree.heads, 1))
-    level: dict[int, int] = {}
-    for _length, word, head in spans:
-        low, high = sorted((word, _position(head, tree)))
-        inside = [
-            level[w]
-            for w, other in ((w, _position(tree.heads[w - 1], tree)) for w in level)
-            if low <= min(w, other) and max(w, other) <= high
-        ]
-        level[word] = max(inside, default=0) + 1
-    return [level[word] for word in range(1, len(tree) + 1)]
+    arcs = [(*sorted((word, _position(head, tree))), word) for word, head in enumerate(tree.heads, 1)]
+    level: dict[tuple[int, int, int], int] = {}
+    for arc in sorted(arcs, key=lambda arc: (arc[1] - arc[0], arc[2])):
+        inside = [level[other] for other in level if arc[0] <= other[0] and other[1] <= arc[1]]
+        level[arc] = max(inside, default=0) + 1
+    return [level[arc] for arc in arcs]
 
 
 def _position(head: int, tree: DependencyTree) -> int:

@@ -35,14 +35,9 @@ if TYPE_CHECKING:
     from transition_parser.parsing.parser import AnyParse, AnySentence, Parser
 
 OPTIONS: dict[str, Any] = {
-    "beam": 1,
-    "batch_tokens": None,
-    "device": "cpu",
-    "precision": "auto",
-    "threads": None,
-    "domain": None,
+    "beam": 1, "batch_tokens": None, "device": "cpu", "precision": "auto", "threads": None, "domain": None,
     "lenpen": None,
-}
+}  # fmt: skip
 
 
 def _extend(kind: type[Doc] | type[Span] | type[Token], name: str, **what: Any) -> None:
