@@ -18,8 +18,7 @@ from starlette.responses import PlainTextResponse
 
 from transition_parser.base.errors import InputError
 from transition_parser.base.process import open_files
-from transition_parser.integrations.listening import bound_socket, make_server
-from transition_parser.integrations.server import Guard
+from transition_parser.integrations.server import Guard, bound_socket, make_server
 
 WHOLE = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 POST = b"POST / HTTP/1.1\r\nHost: a\r\n"

@@ -49,8 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         import fastapi  # noqa: F401
         import granian  # noqa: F401
     from transition_parser.base.process import keep_few_kernels, keep_freed_memory
-    from transition_parser.integrations.listening import bound_socket, serve
-    from transition_parser.integrations.server import Limits, make_app
+    from transition_parser.integrations.server import Limits, bound_socket, make_app, serve
     from transition_parser.parsing.parser import Parser
 
     names = _names(arguments.models)
