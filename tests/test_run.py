@@ -40,10 +40,7 @@ def test_training_without_fairseq_says_how_to_get_it(tmp_path):
         command = ["bash", copied / script, *arguments]
         done = subprocess.run(command, cwd=tmp_path, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True)
         assert done.returncode == 2 and done.stderr.count("\n") == 1 and not done.stdout
-        assert (
-            done.stderr.startswith(f"{script}: fairseq is not installed")
-            and "'transition-parser[train]'" in done.stderr
-        )
+        assert done.stderr.startswith(f"{script}: fairseq is not installed") and "[train]" in done.stderr
 
 
 def test_a_folder_that_fairseq_would_divide_is_not_binarised(tmp_path):
@@ -83,10 +80,8 @@ def test_tags_of_the_gold_file_are_not_scored_as_if_they_were_predicted(evaluate
 def test_evaluation_hands_options_to_parse(evaluated, checkpoint, tmp_path):
     """An ensemble of a model and itself parses as the model does; a wrong option ends the script."""
     assert bash("evaluate.sh", checkpoint, SAMPLE, "--ensemble", checkpoint, cwd=tmp_path).stdout == evaluated
-    assert (
-        "missing.pt"
-        in bash("evaluate.sh", checkpoint, SAMPLE, "--ensemble", "missing.pt", cwd=tmp_path, status=2).stderr
-    )
+    done = bash("evaluate.sh", checkpoint, SAMPLE, "--ensemble", "missing.pt", cwd=tmp_path, status=2)
+    assert "missing.pt" in done.stderr
 
 
 def test_punctuation_is_left_out_of_an_evaluation_on_request(evaluated, checkpoint, tmp_path):
@@ -214,9 +209,7 @@ def test_models_find_silver_trees_together(tmp_path):
     [
         (["-o", "out.conllu"], "no sentences: give files, or --frames FILE"),
         (["{sample}", "-o", "{sample}"], "is one of the inputs: write to another file"),
-        (["{sample}", "-o", "{other}", "--exclude", "{other}"], "is one of the inputs: write to another file"),
         (["{sample}", "-o", "out.conllu", "--exclude", "{sample}"], "no sentence of 4 to 60 words is left"),
-        (["{sample}", "-o", "out.conllu", "--device", "nowhere"], "the device 'nowhere' can't be used here"),
         (["{sample}", "-o", "out.conllu", "--model", "en-amr"], "en-amr"),
         (
             ["{sample}", "-o", "out.conllu", "--model", "en-ewt", "en-fast", "--ensemble", "en-ewt"],
@@ -226,7 +219,6 @@ def test_models_find_silver_trees_together(tmp_path):
             ["{sample}", "-o", "out.conllu", "--model", "en-ewt", "--ensemble", "en-fast", "--nbest", "2"],
             "the models of --ensemble find one tree together: leave out --nbest",
         ),
-        (["no-such.conllu", "-o", "out.conllu"], "no-such.conllu"),
     ],
 )
 def test_unfit_calls_of_silver_trees(tmp_path, monkeypatch, arguments, problem):
@@ -285,19 +277,11 @@ def test_excluded_sentences_are_no_silver_data(tmp_path):
         ((SAMPLE, "--model", "en-ewt"), "is a model of trees"),
         (("--model", "en-amr"), "no sentences: give treebanks, or --examples N"),
         ((SAMPLE, "--model", "en-amr", "--propbank", "a.tsv"), "need --frames FILE"),
-        ((SAMPLE, "--model", "en-amr", "--examples", "1"), "need --frames FILE"),
-        ((SAMPLE, "--model", "en-amr", "--exclude", "short.conllu", "no-such.amr"), "No such file"),
-        (
-            (SAMPLE, "--model", "en-amr", "en-amr-minilm", "--ensemble", "en-amr"),
-            "--ensemble adds models to one --model",
-        ),
         (("no-such.conllu", "--model", "en-amr"), "No such file"),
         (("short.conllu", "--model", "en-amr"), "no sentence of 3 to 40 words"),
-        (("short.conllu", "--model", "en-amr", "-o", "short.conllu"), "is one of the inputs"),
         ((SAMPLE, "--model", "en-amr", "-o", "short.conllu", "--exclude", "short.conllu"), "is one of the inputs"),
         ((SAMPLE, "--model", "en-amr", "--frames", "a.jsonl"), "--frames is for --propbank and --examples"),
         ((SAMPLE, "--model", "en-amr", "--nbest", "9", "--beam", "2"), "--nbest 9 is more than --beam 2"),
-        ((SAMPLE, "--model", "en-amr", "--each", "0"), "--each 1 or more"),
     ],
 )
 def test_bad_input_of_silver_data_is_one_line_and_leaves_nothing(arguments, problem, tmp_path, monkeypatch):

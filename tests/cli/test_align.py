@@ -81,12 +81,6 @@ def test_from_scratch(bank):
     assert "(b / bark-01~e.3 :polarity -~e.2\n\t:ARG0 (d / dog~e.0))" in text
 
 
-def test_other_alignments_go(bank):
-    bank.write_text("# ::tok Dogs bark\n# ::alignments 0-1|0\n# ::node\t0\tdog\t0-1\n(d / dog)\n", encoding="utf-8")
-    text = aligned(bank, "--from-scratch")
-    assert text == "# ::tok Dogs bark\n(d / dog~e.0)\n"
-
-
 def test_figures_and_standard_output(bank):
     done = run_here("align", bank, bank.with_name("out.amr"), "--json")
     assert done.stdout == '{"entries": 2, "nodes": 10, "left_out": 0}\n' and done.stderr == ""

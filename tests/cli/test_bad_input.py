@@ -73,13 +73,11 @@ def test_binary_files(tmp_path, checkpoint):
     assert not out.exists() and sorted(p.name for p in tmp_path.iterdir()) == ["bin.conllu"]
 
 
-def test_missing_files(tmp_path, checkpoint):
+def test_missing_files(tmp_path):
     missing = tmp_path / "no.conllu"
     assert f"{missing}: No such file" in fails("oracle", missing, "--system", "arc-eager")
-    assert f"{missing}: No such file" in fails("parse", checkpoint, missing)
     assert "No such file" in fails("draw", missing, "-o", tmp_path / "x.svg")
     assert "no sentence 'zzz'" in fails("draw", SAMPLE, "--id", "zzz", "-o", tmp_path / "x.svg")
-    assert "the name must end in" in fails("draw", SAMPLE, "-o", tmp_path / "x.doc")
 
 
 def test_models_that_are_none(tmp_path, checkpoint, data_folder):

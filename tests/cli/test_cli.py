@@ -23,9 +23,7 @@ def figures(*command) -> dict:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize(
-    "command", ["", "preprocess", "preprocess dependency", "oracle", "parse", "score", "export", "draw"]
-)
+@pytest.mark.parametrize("command", ["", "preprocess dependency", "parse"])
 def test_help(command):
     done = run_here(*command.split(), "--help")
     assert "usage: transition-parser" in done.stdout
@@ -86,10 +84,7 @@ def test_official_scores_as_a_table_and_as_data():
     plain = run_here("score", SAMPLE, SAMPLE).stdout.splitlines()
     assert "xpos            100.0  (73 of 433 words have it in gold)" in plain
     assert plain[-1] == "not scored, because gold has none: ufeats"
-    assert (
-        printed[0].split(" | ")[0].strip() == "Metric"
-        and printed[-1].split() == "BLEX | 100.00 | 100.00 | 100.00 | 100.00".split()
-    )
+    assert printed[0].startswith("Metric") and printed[-1].split() == ["BLEX", *["|", "100.00"] * 4]
     found = figures("score", SAMPLE, SAMPLE, "--conll18")
     assert found["las"] == found["conll18"]["MLAS"]["f1"] == 100.0 and len(found["conll18"]) == 13
 
@@ -200,12 +195,6 @@ def test_another_root_relation(tmp_path):
     path.write_text(SAMPLE.read_text(encoding="utf-8").replace("\troot\t", "\tROOT\t"), encoding="utf-8")
     assert figures("oracle", path, "--system", "arc-hybrid-swap", "--check")["las"] == 100.0
     run_here("draw", path, "-o", tmp_path / "x.svg")
-
-
-def test_words_that_look_like_formulas_are_drawn(tmp_path):
-    path = tmp_path / "in.conllu"
-    path.write_text("1\t$\\frac$\t_\t_\t_\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
-    run_here("draw", path, "-o", tmp_path / "x.png")
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])

@@ -59,18 +59,6 @@ def test_no_sentence_and_a_loop(bank, tmp_path):
     assert sorted(texts(out.read_text(encoding="utf-8"))) == ["ARG0", "see-01"]
 
 
-def test_bad_usage(bank, tmp_path):
-    out = tmp_path / "out.svg"
-    for options, problem in (
-        (["--id", "nowhere"], "no sentence 'nowhere'"),
-        (["--system", "arc-hybrid"], "--system is for trees: "),
-    ):
-        assert problem in run_here("draw", bank, *options, "-o", out, status=2).stderr
-    (tmp_path / "empty.amr").write_text("", encoding="utf-8")
-    assert "holds no sentences" in run_here("draw", tmp_path / "empty.amr", "-o", out, status=2).stderr
-    assert not out.exists()
-
-
 def test_trees_as_before(tmp_path):
     run_here("draw", SAMPLE, "--system", "arc-hybrid-swap", "-o", tmp_path / "given.svg")
     run_here("draw", SAMPLE, "-o", tmp_path / "default.svg")

@@ -26,11 +26,6 @@ def test_the_sample_comes_back():
     assert "exact" not in without and without["kinds"] == found["kinds"]
 
 
-def test_figures_are_printed_as_text():
-    printed = run_here("oracle", SAMPLE_AMR, *AMR, "--check").stdout
-    assert "precision 1.0, recall 1.0, f1 1.0" in printed and "{" not in printed
-
-
 def test_actions_are_written(tmp_path):
     out = tmp_path / "actions"
     for options, frames in (((), packaged()), (("--no-frames",), None)):
