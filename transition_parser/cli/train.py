@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
         before = experiment.begin()
         if before:
             print(f"training goes on; the model so far is kept in {before}", file=sys.stderr)
-        how = Evaluation(tuple(arguments.beam), arguments.device, conll18=treebank is not None)
+        how = Evaluation(tuple(arguments.beam), arguments.device, {"conll18": True} if treebank else {})
         about = {name: getattr(arguments, name) for name in ("language", "license") if getattr(arguments, name)}
         stages = Stages(experiment, how, arguments.user_dir, arguments.bits, arguments.processes, about, treebank)
         try:

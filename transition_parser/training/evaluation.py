@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -29,12 +29,7 @@ class Evaluation:
 
     beams: Sequence[int] = (1,)  # the data are parsed once with each
     device: str = "cpu"
-    conll18: bool = False  # True: all scores of the CoNLL 2018 shared task, for trees
-
-    @property
-    def options(self) -> dict[str, bool]:
-        """The options for `Formalism.score`."""
-        return {"conll18": True} if self.conll18 else {}
+    options: Mapping[str, bool] = field(default_factory=dict)  # for `Formalism.score`
 
 
 def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any]:

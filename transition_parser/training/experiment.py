@@ -81,11 +81,6 @@ class Experiment:
         return "dev" not in self.files
 
     @property
-    def has_segmenter(self) -> bool:
-        """True where the model gets a segmenter that is learned from the training trees."""
-        return bool(self.settings.get("segmenter"))
-
-    @property
     def metric(self) -> str:
         """The score that chooses checkpoints, such as `las`."""
         return self.value("--best-checkpoint-metric", "loss")

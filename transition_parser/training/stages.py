@@ -53,7 +53,7 @@ class Stages:
             self.say("preparing the data")
             self._prepare()
         segmenter = [experiment.data / name for name in SEGMENTER_FILES]
-        if experiment.has_segmenter and not all(path.is_file() for path in segmenter):
+        if experiment.settings.get("segmenter") and not all(path.is_file() for path in segmenter):
             self.say("training the segmenter of raw text")
             self._train_segmenter()
         history = experiment.history
@@ -94,7 +94,8 @@ class Stages:
 
     def _prepare(self) -> None:
         experiment = self.experiment
-        folder = _fresh(experiment.dest / ".data")
+        folder = experiment.dest / ".data"
+        shutil.rmtree(folder, ignore_errors=True)  # an interrupted run left it
         splits = {SPLITS[split]: paths for split, paths in experiment.files.items()}
         for line in _preprocess(experiment, splits, folder, self.processes):
             self.say(line)
@@ -147,13 +148,14 @@ class Stages:
 
         experiment = self.experiment
         averaged, compared = select(experiment, self.evaluation, self.bits)
-        folder = _fresh(experiment.dest / ".model")
+        folder = experiment.dest / ".model"
+        shutil.rmtree(folder, ignore_errors=True)
         export_checkpoint(averaged, folder, self.bits)
         figures: dict[str, Any] = {"epochs": len(history), "averaged": len(averaged), "compared": compared}
         for split in ("dev", "test"):
             if split in experiment.splits:
                 figures[split] = evaluate(experiment, folder, split, self.evaluation)
-        if experiment.has_segmenter:
+        if experiment.settings.get("segmenter"):
             of_raw_text = evaluate_raw_text(experiment, folder, experiment.splits[-1], self.evaluation)
             if of_raw_text is None:
                 self.say("no scores on raw text: the model reads columns of words, which raw text does not have")
@@ -218,10 +220,3 @@ def _preprocess(experiment: Experiment, splits: dict[str, Sequence[str]], folder
     counts = preprocess_dependency(one_each, folder, DependencyOptions(**options, holds_out=experiment.holds_out))
     skipped = {split: n["skipped"] for split, n in counts.items() if n["skipped"]}
     return [f"left out: {n} trees of {split} that the system can't build" for split, n in skipped.items()]
-
-
-def _fresh(folder: Path) -> Path:
-    """Remove the folder, if an interrupted run left it, and return its path."""
-    if folder.exists():
-        shutil.rmtree(folder)
-    return folder

@@ -92,15 +92,12 @@ class Treebank:
     def source(self) -> str:
         """Return a paragraph for the card that names the treebank, its licence and its authors."""
         sentences, words = self.size
-        parts = [f"Trained on the treebank {self.name} ({sentences:,} sentences, {words:,} words)."]
-        if self.holds_out:
-            parts.append(f"It has no dev data: every {HELD_OUT}th sentence was held out instead.")
+        held_out = f" It has no dev data: every {HELD_OUT}th sentence was held out instead." if self.holds_out else ""
         files = " and ".join(f"`{path.name}`" for path in self.license_files)
-        stated = self.facts.get("License", "none stated")
-        parts.append(f"Licence of the treebank: {stated}{f', {files} beside this card' if files else ''}.")
-        if "Contributors" in self.facts:
-            parts.append(f"Contributors: {self.facts['Contributors']}.")
-        return " ".join(parts)
+        licence = f"{self.facts.get('License', 'none stated')}{f', {files} beside this card' if files else ''}"
+        authors = f" Contributors: {self.facts['Contributors']}." if "Contributors" in self.facts else ""
+        size = f"{sentences:,} sentences, {words:,} words"
+        return f"Trained on the treebank {self.name} ({size}).{held_out} Licence of the treebank: {licence}.{authors}"
 
 
 def _file_of(folder: Path, split: str) -> Path | None:
