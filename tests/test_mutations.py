@@ -24,7 +24,7 @@ from transition_parser.graphs.bank import AmrEntry, parse_bank, read_bank
 from transition_parser.graphs.conllu import Sentence, parse_conllu, read_conllu
 from transition_parser.oracles.amr_check import check_entry
 from transition_parser.oracles.static import NonProjectiveError, oracle
-from transition_parser.preprocess.aligner.aligner import align_corpus, with_sentences
+from transition_parser.preprocess.aligner.aligner import aligned, with_sentences
 from transition_parser.transitions import TREE_SYSTEMS, make_system
 
 ROUNDS = [pytest.param(300, id="few"), pytest.param(5_000, id="many", marks=pytest.mark.slow)]
@@ -92,7 +92,7 @@ def test_banks(rounds):
         good += bool(entries)
         for entry in some:
             check_graph(entry)
-        for entry in align_corpus(with_sentences(some, [])):
+        for entry in aligned(with_sentences(some, [])):
             check_derivation(entry)
     assert 0.1 * rounds < good < 0.9 * rounds
 

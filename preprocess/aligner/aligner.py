@@ -132,23 +132,17 @@ def _parts(texts: Sequence[str]) -> int:
     return sum(max(1, len(text.replace("-", " ").split())) for text in texts)
 
 
-def align_corpus(
-    entries: Sequence[AmrEntry], keep: bool = True, table: WordConceptTable | None = None, processes: int = 1
-) -> list[AmrEntry]:
-    """Return the entries with at least one token for every node, and with their words as `metadata["tok"]`."""
-    return list(aligned(entries, train_table(entries) if table is None else table, keep, processes))
-
-
 def aligned(
-    entries: Sequence[AmrEntry], table: WordConceptTable, keep: bool = True, processes: int = 1
+    entries: Sequence[AmrEntry], table: WordConceptTable | None = None, keep: bool = True, processes: int = 1
 ) -> Iterator[AmrEntry]:
-    """Yield one by one the entries that `align_corpus` returns."""
+    """Yield the entries with at least one token for every node; without a table, these entries train one."""
+    table = train_table(entries) if table is None else table
     align = partial(align_entry, table=table, keep=keep)
     return in_parallel(align, entries, processes, _CHUNK)
 
 
 def align_entry(entry: AmrEntry, table: WordConceptTable | None = None, keep: bool = True) -> AmrEntry:
-    """Return one entry with at least one token for every node; see `align_corpus`. Without a table, EM is not used."""
+    """Return one entry with at least one token for every node; see `aligned`. Without a table, EM is not used."""
     if entry.graph is None:
         return entry
     entry = _tokenised(entry)

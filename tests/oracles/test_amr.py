@@ -9,7 +9,7 @@ from tests.conftest import SAMPLE_AMR
 from transition_parser.graphs.amr import AmrGraph, Edge, quoted
 from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
 from transition_parser.oracles.amr import Derivation, amr_oracle
-from transition_parser.preprocess.aligner.aligner import align_corpus
+from transition_parser.preprocess.aligner.aligner import aligned
 from transition_parser.text.frames import packaged
 from transition_parser.transitions.amr import ARCS_IN_A_ROW, AmrSystem
 
@@ -160,7 +160,7 @@ def test_a_graph_that_is_not_connected():
 
 
 def test_the_sample_comes_back():
-    for entry in align_corpus(list(read_bank(SAMPLE_AMR))):
+    for entry in aligned(list(read_bank(SAMPLE_AMR))):
         assert_comes_back(entry.forms, entry.graph, derive(entry.forms, entry.graph, entry.alignments))
 
 
@@ -285,7 +285,7 @@ def test_whole_corpora_come_back(corpora):
     paths = [*sorted(corpora.glob("amr/*/dev.amr")), *sorted(corpora.glob("amr/*/test.amr"))]
     assert len(paths) >= 6
     for path in paths:
-        for entry in align_corpus(list(read_bank(path, []))):
+        for entry in aligned(list(read_bank(path, []))):
             for system in (SYSTEM, AmrSystem(frames=packaged())):
                 derivation = derive(entry.forms, entry.graph, entry.alignments, system)
                 assert_comes_back(entry.forms, entry.graph, derivation, system)

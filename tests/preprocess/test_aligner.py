@@ -15,7 +15,6 @@ from transition_parser.graphs.bank import parse_entry, read_bank
 from transition_parser.preprocess.aligner.aligner import (
     MOST,
     WordConceptTable,
-    align_corpus,
     align_entry,
     aligned,
     entry_tokens,
@@ -186,7 +185,7 @@ def test_tokens():
 
 def test_an_entry_without_a_graph():
     alone = parse_entry(["# ::snt Dogs bark ."])
-    assert align_corpus([alone]) == [alone]
+    assert [*aligned([alone])] == [alone]
 
 
 def test_processes_change_nothing():
@@ -240,7 +239,7 @@ def test_agreement_with_gold(corpora):
     layers = json.loads((corpora / "alignment" / "dev.json").read_text(encoding="utf-8"))
     bank = [replace(e, metadata={**e.metadata, "tok": e.text}) for e in read_bank(corpora / "alignment" / "dev.amr")]
     pairs = []
-    for done in align_corpus(bank):
+    for done in aligned(bank):
         tokens_of = dict(zip(done.paths, map(set, done.alignments), strict=True))
         gold: dict[str, set[int]] = {}
         for item in layers[done.id]["subgraph"] if done.id in layers else ():
@@ -257,7 +256,7 @@ def test_whole_corpora(corpora):
         entries = list(read_bank(path, skip_bad=[]))
         table, are_given = train_table(entries), any(any(entry.alignments) for entry in entries)
         for keep in (True, False) if are_given else (True,):
-            for old, new in zip(entries, align_corpus(entries, keep, table), strict=True):
+            for old, new in zip(entries, aligned(entries, table, keep), strict=True):
                 words = len(entry_tokens(old))
                 assert len(new.alignments) == len(new.graph), old.id
                 assert all(tokens and tokens[-1] < words for tokens in new.alignments), old.id
