@@ -33,11 +33,7 @@ def warn(message: str, category: type[Warning] = ParserWarning) -> None:
 def input_error(
     problem: str, path: str | PathLike | None = None, line: int | None = None, sentence: str | None = None
 ) -> InputError:
-    """Return an `InputError` whose message begins with `path`, `line` and `sentence`, as far as they are given.
-
-    >>> str(input_error("word 5 has head 19", "train.conllu", 812, "weblog-7"))
-    'train.conllu:812: sentence weblog-7: word 5 has head 19'
-    """
+    """Return an `InputError` such as `train.conllu:812: sentence weblog-7: word 5 has head 19`."""
     position = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
     name = "" if sentence is None else f"sentence {sentence}: "
     return InputError(f"{position}{name}{problem}")

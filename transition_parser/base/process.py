@@ -81,12 +81,10 @@ def open_files(wanted: int) -> int:
 
 
 def in_parallel(work: Callable[[Item], Result], items: Iterable[Item], processes: int, chunk: int) -> Iterator[Result]:
-    """Yield `work(item)` for each item, in the order of the items, from several processes.
+    """Yield `work(item)` for each item in order, from several processes, each of which gets `chunk` items at once.
 
-    With one process, or with no more than `chunk` items, this process does the work. A process gets `chunk` items at
-    once. The processes are not forked: they would inherit the locks of our threads, and signal handlers that keep them
-    from being ended. A script that calls this function therefore needs `if __name__ == "__main__":`. Raises
-    `InputError` if one of the processes dies.
+    They are not forked, which would inherit locks and handlers: a script needs `if __name__ == "__main__":`. With one
+    process, or with no more than `chunk` items, this process does the work.
     """
     items = iter(items)
     first = [] if processes == 1 else list(islice(items, chunk + 1))
