@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.modules import runs as module
-from transition_parser.modules.runs import WIDTHS, in_rows, runs
+from transition_parser.modules import layers as module
+from transition_parser.modules.layers import WIDTHS, in_rows, runs
 
 LENGTHS = st.lists(st.integers(1, 60), max_size=12)
 

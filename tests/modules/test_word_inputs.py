@@ -10,7 +10,7 @@ import torch
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import WORD_FILES
 from transition_parser.kernels import encoders
-from transition_parser.models.stack_transformer.options import StackTransformerOptions
+from transition_parser.models.stack_transformer.decoder import StackTransformerOptions
 from transition_parser.modules.encoder import ReadingSettings, RecurrentEncoder, WordReader
 from transition_parser.modules.tagging import check_tagged, tag_heads
 from transition_parser.modules.word_inputs import TableInput

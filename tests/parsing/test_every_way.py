@@ -42,8 +42,8 @@ from transition_parser.modules.contract import only_legal
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.search import search
 from transition_parser.states.states import BatchedMachine
+from transition_parser.tasks.adapters import TrainingModel
 from transition_parser.tasks.transition_parsing import TransitionParsingTask
-from transition_parser.tasks.wrappers import TrainingModel
 
 WAYS = ("kernels", "torch", "device")
 CLOSE = 1e-5

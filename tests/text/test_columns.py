@@ -15,13 +15,13 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu
 from transition_parser.models.registry import architecture_of
-from transition_parser.models.stack_transformer.options import StackTransformerOptions
+from transition_parser.models.stack_transformer.decoder import StackTransformerOptions
 from transition_parser.modules import words
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.word_inputs import ColumnInput
 from transition_parser.parsing.formalisms import FORMALISMS
+from transition_parser.tasks.adapters import TrainingModel
 from transition_parser.tasks.transition_parsing import TransitionParsingTask
-from transition_parser.tasks.wrappers import TrainingModel
 from transition_parser.text.columns import (
     FILE_NAME,
     KNOWN,

@@ -24,10 +24,9 @@ from transition_parser.base.files import alone_in, replacing
 from transition_parser.base.machine import has_fast_bf16
 from transition_parser.data.resources import Resources
 from transition_parser.modules.bert import Bert, add_adapters
-from transition_parser.modules.layers import Dropout
+from transition_parser.modules.layers import WIDTHS, Dropout, in_rows, rounded_up, runs
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.pretrained_encoder import EncoderFiles, WordPieces, layers_of
-from transition_parser.modules.runs import WIDTHS, in_rows, rounded_up, runs
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS, OptionalInput
 from transition_parser.text.columns import Annotations
 from transition_parser.text.pieces import windows

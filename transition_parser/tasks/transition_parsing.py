@@ -23,8 +23,7 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.machine import has_fast_bf16, let_idle_threads_sleep_soon
 from transition_parser.base.process import keep_freed_memory, limit_instructions
 from transition_parser.data.dataset import ReadWords, Sentences, TransitionDataset, WordData
-from transition_parser.data.resources import SOURCE, TARGET, Resources
-from transition_parser.data.vocabulary import SPECIAL, Vocabulary
+from transition_parser.data.resources import SOURCE, SPECIAL, TARGET, Resources, Vocabulary
 from transition_parser.modules.options import fairseq_option
 from transition_parser.modules.pretrained import keep_vectors
 from transition_parser.modules.tagging import TagHeads, check_tagged, train_only
@@ -36,9 +35,8 @@ from transition_parser.parsing.search import search
 from transition_parser.schedulers.adam_by_part import check_optimizer
 from transition_parser.schedulers.epochs_polynomial import LengthConfig, tell_batches, warn_if_short
 from transition_parser.storage.transfer import start_from
-from transition_parser.tasks import wrappers  # registers the architectures, too
+from transition_parser.tasks.adapters import GENERATED, LONGEST, SCORING, Generator
 from transition_parser.tasks.exploration import AFTER, SHARE, explorer_of
-from transition_parser.tasks.generation import GENERATED, SCORING, Generator
 from transition_parser.tasks.teacher import Teacher, teacher_of
 from transition_parser.text.columns import read_annotations
 from transition_parser.text.pieces import FILE_NAME as PIECES_FILE
@@ -229,7 +227,7 @@ class TransitionParsingTask(FairseqTask):
         }
 
     def max_positions(self) -> tuple[int, int]:
-        return wrappers.LONGEST
+        return LONGEST
 
     @property
     def source_dictionary(self) -> Dictionary:

@@ -17,14 +17,16 @@ from transition_parser.kernels import codes, encoders, loader
 from transition_parser.kernels.codes import CodedLayer, CodedProduct, CodedStack, CodedWeights
 from transition_parser.modules.indicated_attention import Content, attend
 from transition_parser.modules.layers import (
+    WIDTHS,
     Dropout,
     HeadMask,
     gather_rows,
     linear,
     padded_size,
+    rounded_up,
+    runs,
     scaled_dot_product_attention,
 )
-from transition_parser.modules.runs import WIDTHS, rounded_up, runs
 
 # the relation of slot i to slot j: none; i is the head of j, a dependent of j, the first piece of j's word, or a
 # further piece of the word that begins with j

@@ -2,8 +2,7 @@
 
 from transition_parser.data.resources import Resources
 from transition_parser.models.registry import register
-from transition_parser.models.stack_transformer.decoder import StackTransformerDecoder
-from transition_parser.models.stack_transformer.options import StackTransformerOptions
+from transition_parser.models.stack_transformer.decoder import StackTransformerDecoder, StackTransformerOptions
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.encoder import ReadingSettings, WordEncoder
 from transition_parser.modules.tagging import tag_heads

@@ -6,7 +6,7 @@ Learned vectors, the indicators, tell heads the place of each word in the struct
 from transition_parser.data.resources import Resources
 from transition_parser.models.registry import register
 from transition_parser.models.use_parser.decoder import UseDecoder
-from transition_parser.models.use_parser.options import LSTM, UseOptions
+from transition_parser.models.use_parser.layer import LSTM, UseOptions
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.encoder import ReadingSettings, RecurrentEncoder, WordEncoder, WordReader
 from transition_parser.modules.layers import Dropout

@@ -13,10 +13,10 @@ from transition_parser.models.use_parser.layer import (
     IndicatorIndex,
     Structures,
     UseLayer,
+    UseOptions,
     indicators,
     steps_back,
 )
-from transition_parser.models.use_parser.options import UseOptions
 from transition_parser.modules.action_scores import ARC_KINDS, ArcActions, FactoredScores, Kinds
 from transition_parser.modules.biaffine import BiaffineRelations, HeadsAndDependents
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
