@@ -1,4 +1,5 @@
-"""Layers: linear, dropout, attention with a mask for each head, query and key; pre-norm Transformer layers.
+"""Layers: linear, dropout, attention with a mask for each head, query and key; pre-norm Transformer layers; and runs of
+sequences of similar lengths, which layers read with little padding.
 
 Shapes: B sentences, P positions (words and root), H heads, T queries, S keys. Source: Vaswani et al. 2017
 """

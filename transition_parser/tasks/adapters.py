@@ -1,6 +1,4 @@
-"""What fairseq takes a parser by: a model to train, and for `fairseq-generate` a generator, and UAS and LAS, or Smatch, in
-place of BLEU.
-"""
+"""Adapters: a parser as a model that fairseq trains; for `fairseq-generate` a generator, and scores for BLEU."""
 
 from __future__ import annotations
 
