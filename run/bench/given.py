@@ -21,8 +21,7 @@ from common import parser
 from transition_parser import Parser
 from transition_parser.graphs.amr_score import smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
-from transition_parser.parsing.given import End, Given
-from transition_parser.parsing.gold_facts import WHAT, facts_of
+from transition_parser.parsing.given import WHAT, End, Given, facts_of
 from transition_parser.preprocess.aligner.aligner import aligned, train_table
 
 

@@ -17,8 +17,7 @@ from transition_parser import AmrParse, Parser
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.amr import canonical
 from transition_parser.graphs.bank import AmrEntry, read_bank
-from transition_parser.parsing.given import Given, GivenEdge, GivenName, GivenNode
-from transition_parser.parsing.gold_facts import WHAT, facts_of
+from transition_parser.parsing.given import WHAT, Given, GivenEdge, GivenName, GivenNode, facts_of
 from transition_parser.preprocess.aligner.aligner import aligned, train_table
 from transition_parser.transitions.amr import AmrSystem
 
