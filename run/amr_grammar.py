@@ -42,7 +42,7 @@ from silver_common import Excluded, read_texts
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import replacing
 from transition_parser.preprocess.aligner.tables import ORDINALS
-from transition_parser.text.numbers import UNITS
+from transition_parser.text.lemmas import UNITS
 
 GRAMMAR = Path(__file__).resolve().parents[1] / "configs" / "amr-grammar.txt"
 START = "S"

@@ -21,7 +21,7 @@ from transition_parser.preprocess.aligner.tables import (
     QUESTION_WORDS,
 )
 from transition_parser.preprocess.aligner.words import DERIVED, Span, Words, negated, similarity, span, without_sense
-from transition_parser.text.numbers import HYPHENS, SCALES, UNITS, Part, totals
+from transition_parser.text.lemmas import HYPHENS, SCALES, UNITS, Part, totals
 
 _DIGITS = re.compile(r"[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?|[-+]?\.\d+")
 _ORDINAL_DIGITS = re.compile(r"(\d{1,9})(st|nd|rd|th)")

@@ -42,8 +42,7 @@ from transition_parser.models.graph2graph.layers import (
     Visible,
 )
 from transition_parser.models.registry import architecture_of
-from transition_parser.modules.action_scores import Kinds
-from transition_parser.modules.biaffine import BiaffineHeads, RelationsOfHeads
+from transition_parser.modules.action_scores import BiaffineHeads, Kinds, RelationsOfHeads
 from transition_parser.modules.pretrained import LR_SCALE
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, Action

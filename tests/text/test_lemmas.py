@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from transition_parser.text.characters import without_hidden
-from transition_parser.text.lemmas import lemma_of, lemmatise, rule_of
-from transition_parser.text.numbers import number_of
+from transition_parser.text.lemmas import lemma_of, lemmatise, number_of, rule_of
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from transition_parser.graphs.amr import Edge, is_number, quoted
-from transition_parser.text.numbers import number_of
+from transition_parser.text.lemmas import number_of
 from transition_parser.transitions.action import Action, Kind
 
 JOINED = "+"  # ENTITY(t,+) joins the words of the span to one string

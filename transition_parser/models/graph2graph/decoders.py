@@ -30,8 +30,7 @@ from transition_parser.models.graph2graph.options import (
     RefiningOptions,
     StateTransformerOptions,
 )
-from transition_parser.modules.action_scores import FactoredScores, Kinds, places
-from transition_parser.modules.biaffine import BiaffineHeads, RelationsOfHeads
+from transition_parser.modules.action_scores import BiaffineHeads, FactoredScores, Kinds, RelationsOfHeads, places
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder, only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.layers import gather_rows

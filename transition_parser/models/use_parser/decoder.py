@@ -17,8 +17,14 @@ from transition_parser.models.use_parser.layer import (
     indicators,
     steps_back,
 )
-from transition_parser.modules.action_scores import ARC_KINDS, ArcActions, FactoredScores, Kinds
-from transition_parser.modules.biaffine import BiaffineRelations, HeadsAndDependents
+from transition_parser.modules.action_scores import (
+    ARC_KINDS,
+    ArcActions,
+    BiaffineRelations,
+    FactoredScores,
+    HeadsAndDependents,
+    Kinds,
+)
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.indicated_attention import Content
