@@ -1,4 +1,4 @@
-"""English lemmas by spaCy's tables (package `spacy-lookups-data`) and rule lemmatizer, rules that make lemmas, and numbers."""
+"""English lemmas by spaCy's tables (package `spacy-lookups-data`) and rule lemmatizer; rules of lemmas; numbers."""
 
 from __future__ import annotations
 
