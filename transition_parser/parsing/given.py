@@ -27,7 +27,6 @@ from transition_parser.base.model_files import TRUTH, Key, check_keys
 from transition_parser.graphs.amr import AmrGraph, edge_of, named
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.oracles.amr import Derivation
-from transition_parser.oracles.amr_check import derive_entry
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import MAKE_NODES, is_constant, limits_of
@@ -395,6 +394,8 @@ def facts_of(entry: AmrEntry, what: Collection[str] = WHAT) -> Given:
 
     Raises `InputError` for a graph that the transition system can't build.
     """
+    from transition_parser.oracles.amr_check import derive_entry  # imported late: it imports numpy, parsing does not
+
     derived = derive_entry(entry, AmrSystem())
     if derived.derivation is None:
         raise derived.error or entry.error("the transition system can't build the graph")
