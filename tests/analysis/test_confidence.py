@@ -22,7 +22,7 @@ from transition_parser.analysis.confidence import (
 )
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.modules.calibration import LARGEST, MOST, Calibration, Scaling
+from transition_parser.modules.contract import LARGEST, MOST, Calibration, Scaling
 from transition_parser.storage.cards import PRETRAINED
 from transition_parser.storage.checkpoints import export_checkpoint, load_model
 from transition_parser.storage.exports import CONFIG, read_config, sha256_of_json, write_config

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import run_here
-from transition_parser.cli.columns import columns_to_train
+from transition_parser.cli.options import columns_to_train
 from transition_parser.parsing.formalisms import AMR, TREES
 from transition_parser.text.columns import KNOWN
 

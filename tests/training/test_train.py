@@ -20,10 +20,10 @@ from transition_parser.base.process import signals_as_exits
 from transition_parser.storage.cards import read_card
 from transition_parser.training import evaluation
 from transition_parser.training import stages as stages_module
-from transition_parser.training.display import Display, epochs_of
 from transition_parser.training.evaluation import Evaluation, evaluate_raw_text
 from transition_parser.training.experiment import Experiment, locked
 from transition_parser.training.flags import Flag
+from transition_parser.training.programs import Display, epochs_of
 from transition_parser.training.stages import Stages, mend_checkpoints
 
 TINY = (

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import ArrayLike
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.modules.calibration import LARGEST, Calibration, Scaling, log_odds
+from transition_parser.modules.contract import LARGEST, Calibration, Scaling, log_odds
 from transition_parser.parsing.parser import Parser
 from transition_parser.storage.checkpoints import load_model
 
@@ -50,7 +50,7 @@ def expected_calibration_error(confidences: ArrayLike, right: ArrayLike, bins: i
 
 
 def fit_scaling(confidences: ArrayLike, right: ArrayLike) -> Scaling:
-    """Return the scaling that makes the outcomes most likely, within the bound `calibration.LARGEST`."""
+    """Return the scaling that makes the outcomes most likely, within the bound `LARGEST`."""
     hits = torch.as_tensor(np.asarray(right), dtype=torch.float64)
     if not 0 < float(hits.sum()) < len(hits):
         raise InputError("the confidences allow no calibration: all parts are right, or all are wrong; give more text")

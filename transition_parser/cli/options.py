@@ -7,13 +7,14 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from transition_parser.base.errors import InputError, input_error, missing_extra
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism
 from transition_parser.parsing.sentences.streams import may_pause
+from transition_parser.text.columns import KNOWN, asked_for, present
 
 _PACKAGE = __name__.partition(".")[0]
 # the options that belong to only one formalism, with their default values
@@ -216,3 +217,56 @@ def report_left_out(problems: Sequence[InputError]) -> None:
     if problems:
         entries = "1 entry" if len(problems) == 1 else f"{len(problems)} entries"
         print(f"transition-parser: {entries} left out", file=sys.stderr)
+
+
+ALL_COLUMNS = "all_columns"
+PREDICTED_BY = "--tag-loss"
+OF_PREDICTIONS = (PREDICTED_BY, "--tags-read-words")  # the flags of models that predict columns
+
+
+def add_columns(parser: argparse.ArgumentParser, formalism: Formalism) -> None:
+    """Add the flag of each column of a formalism, and for trees `--all-columns`."""
+    for name, column in KNOWN.items():
+        if column.graphs == formalism.name:
+            used_by = " or ".join(column.used_by)
+            text = f"also write {{train,…}}.{name}: {column.holds}, for models that are trained with {used_by}"
+            parser.add_argument(f"--{column.flag}", action="store_true", help=text)
+    if formalism is TREES:
+        flags = ", ".join(f"--{KNOWN[name].flag}" for name in _predicted(formalism))
+        text = f"also write all columns that models predict ({flags}); columns that are empty in --train are left out"
+        parser.add_argument("--all-columns", action="store_true", help=text)
+
+
+def wanted_columns(arguments: argparse.Namespace, formalism: Formalism) -> Collection[str]:
+    """Return the columns that the flags of `add_columns` ask for; `--all-columns` does not ask for empty columns."""
+    values = vars(arguments)
+    named = asked_for(values, formalism.name)
+    others = [name for name in _predicted(formalism) if name not in named] if values.get(ALL_COLUMNS) else []
+    there = [*named, *_present(arguments.train, others, formalism)]
+    return [name for name in KNOWN if name in there]
+
+
+def columns_to_train(
+    given: Mapping[str, bool | None], flags: Collection[str], formalism: Formalism, train: str
+) -> dict[str, bool]:
+    """Return flag of a column → True if training uses the column."""
+    open_ = [name for name, column in KNOWN.items() if column.graphs == formalism.name and given[column.flag] is None]
+    needed = {name: {*flags} & {*KNOWN[name].used_by} for name in open_}
+    predicted = [name for name, by in needed.items() if by == {PREDICTED_BY}]
+    empty = {*predicted}.difference(_present(train, predicted, formalism))
+    taken = {KNOWN[name].flag: bool(by) and name not in empty for name, by in needed.items()}
+    return taken | {flag: value for flag, value in given.items() if value is not None}
+
+
+def _predicted(formalism: Formalism) -> Sequence[str]:
+    return [name for name, column in KNOWN.items() if column.predicted and column.graphs == formalism.name]
+
+
+def _present(path: str, columns: Collection[str], formalism: Formalism) -> Collection[str]:
+    """Return those of `columns` that are not empty in a file. Print a note for each empty column."""
+    there = present(formalism.read_graphs(path), columns) if columns else []
+    for name in columns:
+        if name not in there:
+            message = f"{path} has no {KNOWN[name].holds}: models can't learn to predict them"
+            print(f"transition-parser: note: {message}", file=sys.stderr)
+    return there

@@ -8,8 +8,15 @@ from __future__ import annotations
 
 import argparse
 
-from transition_parser.cli.columns import add_columns, wanted_columns
-from transition_parser.cli.options import VOCABULARY, add, add_system, print_figures, report_left_out
+from transition_parser.cli.options import (
+    VOCABULARY,
+    add,
+    add_columns,
+    add_system,
+    print_figures,
+    report_left_out,
+    wanted_columns,
+)
 from transition_parser.parsing.formalisms import AMR, TREES
 from transition_parser.preprocess.amr import AmrOptions, preprocess_amr
 from transition_parser.preprocess.banks import RULE

@@ -27,8 +27,15 @@ from typing import TYPE_CHECKING, Any
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import said_of
-from transition_parser.cli.columns import OF_PREDICTIONS, columns_to_train
-from transition_parser.cli.options import VOCABULARY, add, add_system, import_user_dir, positive
+from transition_parser.cli.options import (
+    OF_PREDICTIONS,
+    VOCABULARY,
+    add,
+    add_system,
+    columns_to_train,
+    import_user_dir,
+    positive,
+)
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism, formalism_of, formalism_of_files
 from transition_parser.text.columns import KNOWN, predicted
 

@@ -25,7 +25,7 @@ from transition_parser.base.model_files import (
     sha256_of,
 )
 from transition_parser.data.resources import Resources
-from transition_parser.modules.calibration import Calibration
+from transition_parser.modules.contract import Calibration
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FORMAT_VERSION = 1

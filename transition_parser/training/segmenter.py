@@ -20,7 +20,7 @@ from torch.optim.swa_utils import AveragedModel
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
-from transition_parser.modules.boundary_labeller import BoundaryNetwork, NetworkLabeller, flags_of
+from transition_parser.storage.segmenters import BoundaryNetwork, NetworkLabeller, flags_of
 from transition_parser.text.characters import EDGE, UNKNOWN, Characters, Clusters, categories
 from transition_parser.text.learned_segmentation import (
     LearnedSegmenter,

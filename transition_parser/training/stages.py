@@ -21,11 +21,10 @@ from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.parsing.formalisms import AMR
 from transition_parser.storage.cards import write_card
 from transition_parser.text.columns import KNOWN, asked_for
-from transition_parser.training.display import Display, best_of, epochs_of
 from transition_parser.training.evaluation import Evaluation, evaluate, evaluate_raw_text, select
 from transition_parser.training.experiment import Experiment
 from transition_parser.training.flags import arguments_of
-from transition_parser.training.programs import run_fairseq
+from transition_parser.training.programs import Display, best_of, epochs_of, run_fairseq
 from transition_parser.training.treebanks import Treebank
 
 SPLITS = {"train": "train", "dev": "valid", "test": "test"}  # our name of a split → fairseq's name
