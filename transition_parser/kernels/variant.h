@@ -1,8 +1,6 @@
 /* The part of kernels.c that is compiled once for each kind of processor.
-
    NAME(x): the name of x for this kind of processor
    LANES: how many numbers a vector has */
-
 // clang-format off: each file uses what the ones above it define
 #include "vectors.h"
 #include "attention.h"
