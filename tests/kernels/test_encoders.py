@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import pytest
 import torch
 
@@ -12,64 +10,6 @@ from transition_parser.kernels import encoders
 
 CLOSE = {torch.float: {"atol": 1e-5, "rtol": 1e-5}, torch.bfloat16: {"atol": 0.03, "rtol": 0.02}}
 SHAPES = [(4, 64), (2, 32), (3, 96)]  # heads, and numbers of each
-
-
-def attended(query: torch.Tensor, keys_values: torch.Tensor, added: torch.Tensor | None = None) -> torch.Tensor:
-    """One query (d,) of one head, keys and values (S, 2, d), what is added to the keys."""
-    keys, values = keys_values.unbind(1)
-    if added is not None:
-        keys = keys + added
-    return (keys @ query * len(query) ** -0.5).softmax(0) @ values if len(keys) else torch.zeros_like(query)
-
-
-def indicated_case(heads: int, d: int, with_item: bool) -> dict:
-    """Random arguments of `indicated_attention`: 5 rows, 9 items, 7 indicators of a table of 11; the index is the same
-    for all heads, one row sees nothing."""
-    stored = (1, 30) if with_item else (5, 9)
-    unseen = torch.rand(5, 9) < 0.5
-    unseen[2] = True
-    return {
-        "query": torch.randn(heads, 5, d),
-        "keys": torch.randn(heads, *stored, d),
-        "values": torch.randn(heads, *stored, d),
-        "key_indicators": torch.randn(heads, 11, d)[:, 2:9],
-        "value_indicators": torch.randn(heads, 11, d)[:, 2:9],
-        "item": torch.randint(0, 30, (5, 9)) if with_item else None,
-        "index": torch.randint(0, 7, (1, 5, 9)),
-        "unseen": unseen,
-    }
-
-
-def indicated_wanted(case: dict) -> torch.Tensor:
-    output = torch.zeros_like(case["query"])
-    index = case["index"].expand(len(output), 5, 9)
-    for head, row in product(range(len(output)), range(5)):
-        item, among = torch.arange(9), row
-        if case["item"] is not None:
-            item, among = case["item"][row], 0
-        indicator, seen = index[head, row], slice(None)
-        if case["unseen"] is not None:
-            seen = ~case["unseen"][row]
-        keys, values = (
-            (case[name][head, among, item] + case[f"{name[:-1]}_indicators"][head, indicator])[seen]
-            for name in ("keys", "values")
-        )
-        output[head, row] = attended(case["query"][head, row], torch.stack([keys, values], 1))
-    return output
-
-
-@pytest.mark.parametrize(("heads", "d"), SHAPES)
-@pytest.mark.parametrize("with_item", [False, True])
-def test_indicated_attention(lanes, heads, d, with_item):
-    torch.manual_seed(0)
-    case = indicated_case(heads, d, with_item)
-    output = encoders.indicated_attention(**case)
-    assert torch.allclose(output, indicated_wanted(case), **CLOSE[torch.float])
-    assert not output[:, 2].any()
-    broadcast = {**case, "index": torch.randint(0, 7, (9,)), "unseen": None}
-    assert torch.allclose(encoders.indicated_attention(**broadcast), indicated_wanted(broadcast), **CLOSE[torch.float])
-    strided = {**case, "key_indicators": torch.randn(heads, d, 7).transpose(1, 2)}
-    assert torch.allclose(encoders.indicated_attention(**strided), indicated_wanted(strided), **CLOSE[torch.float])
 
 
 def sentences_case(heads: int, d: int, dtype: torch.dtype, lengths: list[int], scale: float = 1.0) -> dict:

@@ -7,7 +7,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.kernels.test_encoders import indicated_case
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.kernels import encoders, loader, trees
 from transition_parser.states.machine import columns_of_situations, effects_table
@@ -82,7 +81,6 @@ def letters_case() -> dict:
 
 
 KERNELS = {
-    "indicated_attention": (encoders.indicated_attention, lambda: indicated_case(2, 32, True)),
     "add_and_normalise": (
         encoders.add_and_normalise,
         lambda: {"x": torch.randn(5, 64), "added": torch.randn(5, 64), "norm": torch.nn.LayerNorm(64)},
@@ -97,23 +95,7 @@ KERNELS = {
     "search_trees": (search_trees, search_case),
     "replay_derivation": (trees.replay_derivation, replay_case),
 }
-ITEM, INDEX = torch.zeros(5, 9, dtype=torch.long), torch.zeros(9, dtype=torch.long)
 WRONG = {
-    "indicated_attention": [
-        ({"query": torch.randn(2, 5, 32).double()}, "query must be"),
-        ({"query": torch.randn(2, 1, 5, 32)}, "query must be"),
-        ({"query": torch.full((2, 5, 32), NAN)}, "not finite"),
-        ({"keys": torch.full((2, 1, 30, 32), INFINITE)}, "not finite"),
-        ({"item": None}, "index must be"),
-        ({"item": ITEM + 30}, "item: beyond"),
-        ({"item": ITEM - 1}, "item: beyond"),
-        ({"key_indicators": torch.randn(2, 7, 32).double()}, "indicators of keys and of values must be"),
-        ({"index": INDEX.int()}, "index must be"),
-        ({"index": INDEX[:8]}, "index must be"),
-        ({"index": INDEX + 7}, "index: beyond"),
-        ({"index": INDEX - 1}, "index: beyond"),
-        ({"unseen": torch.zeros(4, 9, dtype=torch.bool)}, "unseen must be"),
-    ],
     "add_and_normalise": [
         ({"x": torch.randn(5, 48)}, "x must be"),
         ({"norm": torch.nn.LayerNorm(96)}, "weight must be"),

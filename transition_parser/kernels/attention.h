@@ -258,31 +258,6 @@ static const char *NAME(words)(const AmrSearch *search, int64_t layer, const cha
     return NULL;
 }
 
-/* Compute one share of attention with indicators, in fp32. Return NULL, or a message about wrong arguments. */
-INLINE const char *NAME(indicated)(const Indicated *in, const Share *share, const Room *room, const int64_t d) {
-    const float scale = 1.0f / sqrtf((float)d);
-    float *scores = room->scores, *more = scores + in->items + 3, *sums = room->sums;
-    for (int64_t row = share->first; row < share->end; row++) {
-        for (int64_t head = share->head; head < in->heads; head += share->step) {
-            const int64_t place = (head * in->rows + row) * d * (int64_t)sizeof(float);
-            Keys seen = {room->every, 0}, indicated = {room->ranked, 0};
-            const char *problem = items_of_row(in, row, head, in->keys, in->key_indicators, &seen, &indicated);
-            if (problem) return problem;
-            NAME(multiply)(in->query + place, seen.at, seen.count, 0, 0, 1, scores, d, 0);
-            NAME(multiply)(in->query + place, indicated.at, seen.count, 0, 0, 1, more, d, 0);
-            for (int64_t i = 0; i < seen.count; i++) scores[i] = (scores[i] + more[i]) * scale;
-            if (seen.count && !NAME(softmax)(scores, seen.count)) return "the scores of attention are not finite";
-            problem = items_of_row(in, row, head, in->values, in->value_indicators, &seen, &indicated);
-            if (problem) return problem;
-            memset(sums, 0, sizeof *sums * d);
-            NAME(gather)(scores, seen.at, seen.count, 0, 1, sums, d, 0);
-            NAME(gather)(scores, indicated.at, seen.count, 0, 1, sums, d, 0);
-            memcpy(in->output + place, sums, sizeof *sums * d);
-        }
-    }
-    return NULL;
-}
-
 /* Copy the keys (or values) of one head of a sentence, in single precision and in the order of `load`.
 
    The keys of the next head are fetched into the processor's cache, because they are read next.
@@ -366,11 +341,6 @@ INLINE const char *NAME(sentences)(const Sentences *in, const Share *share, cons
     }
     free(room);
     return problem;
-}
-
-static const char *NAME(indicated_attention)(const void *job, const Share *share, const Room *room) {
-    const Indicated *in = job;
-    return in->d == 32 ? NAME(indicated)(in, share, room, 32) : NAME(indicated)(in, share, room, in->d);
 }
 
 static const char *NAME(self_attention)(const void *job, const Share *share, const Room *room) {

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.kernels import loader
-from transition_parser.kernels.loader import BLOCK, HALF, SIZE, optional, raise_problem, require, supports
+from transition_parser.kernels.loader import BLOCK, HALF, SIZE, raise_problem, require, supports
 
 _FILTERS, _LETTERS = 64, 64  # `letter_maxima` takes a multiple of 64 filters, and words of 64 letters at most
 
@@ -35,53 +35,6 @@ def self_attention(
         HALF[query.dtype], torch.get_num_threads(), len(query), len(first), longest, heads, d, *strides,
         require("first", first, torch.int32, len(first)), require("lengths", lengths, torch.int32, len(first)),
         query.data_ptr(), keys.data_ptr(), values.data_ptr(), output.data_ptr(),
-    )  # fmt: skip
-    raise_problem(problem)
-    return output
-
-
-def indicated_attention(
-    query: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    key_indicators: Tensor,
-    value_indicators: Tensor,
-    item: Tensor | None,
-    index: Tensor,
-    unseen: Tensor | None,
-) -> Tensor:
-    """Return the output of H attention heads that add vectors, called indicators, to keys and values, (H, R, d).
-
-    R queries attend to P items each, with V indicators a head. The output is 0 for queries that see no item.
-
-    query: (H, R, d) float
-    keys: (H, R, P, d) float; with `item`, (H, 1, S, d)
-    values: float, of the same shape as `keys`
-    key_indicators, value_indicators: (H, V, d) float; the vectors that are added to keys and to values
-    item: (R, P) int64; the index of each item in the S stored keys and values; None if each query has its own P items
-    index: int64, broadcast to (H, R, P); the indicator of each item
-    unseen: bool, broadcast to (R, P); True for items that must not be seen; None to show all items
-    """
-    if query.dim() != 3 or query.dtype is not torch.float or not supports(query, query.size(2)):
-        raise ValueError(f"query must be (H, R, d), float, on cpu, d a multiple of {BLOCK}")
-    heads, rows, d = query.shape
-    query, keys, values = query.contiguous(), keys.contiguous(), values.contiguous()
-    stored, count = keys.size(2), key_indicators.size(1)
-    items = stored if item is None else item.size(1)
-    shape = (heads, rows if item is None else 1, stored, d)
-    index = _broadcast("index", index, torch.long, heads, rows, items)
-    if unseen is not None:
-        unseen = _broadcast("unseen", unseen, torch.bool, rows, items)
-    told = [_by_head(some, heads, count, d) for some in (key_indicators, value_indicators)]
-    if told[0].stride() != told[1].stride():
-        told = [some.contiguous() for some in told]
-    output = torch.empty_like(query)
-    problem = loader.library().indicated_attention(
-        torch.get_num_threads(), heads, d, rows, items, stored, count, told[0].stride(0),
-        (SIZE * 2)(*index.stride()[:2]), 0 if unseen is None else unseen.stride(0), query.data_ptr(),
-        require("keys", keys, torch.float, *shape), require("values", values, torch.float, *shape),
-        *(some.data_ptr() for some in told), optional("item", item, torch.long, rows, items),
-        index.data_ptr(), None if unseen is None else unseen.data_ptr(), output.data_ptr(),
     )  # fmt: skip
     raise_problem(problem)
     return output
@@ -183,27 +136,3 @@ def _row_stride(name: str, x: Tensor, like: Tensor) -> int:
         f"{name} must be {like.dtype}, {tuple(like.shape)}, on cpu, each row contiguous; it is {x.dtype}, "
         f"{tuple(x.shape)}, of strides {x.stride()}, on {x.device}"
     )
-
-
-def _broadcast(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> Tensor:
-    """Return the tensor broadcast to a shape, its last dimension contiguous. Raises `ValueError` if it does not fit."""
-    fits = tensor.dim() <= len(shape) and all(
-        own in (1, size) for own, size in zip(reversed(tensor.shape), reversed(shape), strict=False)
-    )
-    if not fits or tensor.dtype is not dtype or not tensor.is_cpu:
-        raise ValueError(
-            f"{name} must be {dtype}, broadcast to {shape}, on cpu; it is {tensor.dtype}, {tuple(tensor.shape)}, on "
-            f"{tensor.device}"
-        )
-    tensor = tensor.expand(shape)
-    return tensor if tensor.stride(-1) == 1 else tensor.contiguous()
-
-
-def _by_head(indicators: Tensor, heads: int, count: int, d: int) -> Tensor:
-    """Return indicators (heads, count, d), contiguous for each head. Raises `ValueError` if they do not fit."""
-    if indicators.dtype is not torch.float or not indicators.is_cpu or indicators.shape != (heads, count, d):
-        raise ValueError(
-            f"indicators of keys and of values must be float, ({heads}, {count}, {d}), on cpu; one is "
-            f"{indicators.dtype}, {tuple(indicators.shape)}, on {indicators.device}"
-        )
-    return indicators if indicators.stride()[1:] == (d, 1) else indicators.contiguous()

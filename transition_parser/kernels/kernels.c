@@ -72,15 +72,6 @@ typedef struct {
     char *output;
 } Sentences;
 
-/* Strides are in numbers. */
-typedef struct {
-    int64_t heads, d, rows, items, stored, indicators, indicator_stride, index_strides[2], unseen_stride;
-    const char *query, *keys, *values, *key_indicators, *value_indicators;
-    const int64_t *item, *index;
-    const uint8_t *unseen;
-    char *output;
-} Indicated;
-
 /* The weights of a linear layer as floats (or bfloat16), whose `start` and `scale` are NULL, or as codes.
 
    weight: floats: (outputs / 2 LANES, inputs, 2 LANES); codes: (outputs / PANEL, inputs / 4, PANEL, 4), rounded up
@@ -158,34 +149,6 @@ static void end_keys(const Keys *keys) {
 #include "amr_machine.h"
 #include "amr_search.h"
 #include "tree_beam.h"
-
-/* Collect the items that a head sees from a row, and the indicators of these items. Return NULL, or a message about
-   wrong arguments.
-
-   items: the keys, or the values
-   indicators: the indicators of keys, or of values */
-static const char *items_of_row(const Indicated *in, int64_t row, int64_t head, const char *items,
-                                const char *indicators, Keys *seen, Keys *indicated) {
-    const int64_t bytes = in->d * (int64_t)sizeof(float);
-    const int64_t *index = in->index + head * in->index_strides[0] + row * in->index_strides[1];
-    const int64_t *item = in->item ? in->item + row * in->items : NULL;
-    const uint8_t *unseen = in->unseen ? in->unseen + row * in->unseen_stride : NULL;
-    items += (item ? head : head * in->rows + row) * in->stored * bytes;
-    indicators += head * in->indicator_stride * (int64_t)sizeof(float);
-    seen->count = 0;
-    for (int64_t i = 0; i < in->items; i++) {
-        if (unseen && unseen[i]) continue;
-        const int64_t stored = item ? item[i] : i;
-        if (OUTSIDE(stored, in->stored)) return "item: beyond the items that there are";
-        if (OUTSIDE(index[i], in->indicators)) return "index: beyond the indicators that there are";
-        seen->at[seen->count] = items + stored * bytes;
-        indicated->at[seen->count++] = indicators + index[i] * bytes;
-    }
-    indicated->count = seen->count;
-    end_keys(seen);
-    end_keys(indicated);
-    return NULL;
-}
 
 int most_lanes = 0; /* the largest number of lanes of vectors, set from Python; 0 for no limit but the processor's */
 
@@ -309,30 +272,6 @@ const char *self_attention(int half, int threads, int64_t rows, int64_t sentence
     const Sentences in = {half,         rows,  longest, heads, d,    query_stride, key_stride,
                           value_stride, first, lengths, query, keys, values,       output};
     return in_shares(VARIANT(self_attention), &in, threads, rows * longest * heads * d, sentences, 0, heads, d);
-}
-
-/* Compute attention to items. Vectors that encode a structure, the indicators, are added to keys and values. The output
-   is 0 for a query that sees no item. Return NULL, or a message about wrong arguments.
-
-   indicator_stride: the distance between the heads of indicators, in numbers
-   index_strides: the distances between the heads and between the rows of `index`, in numbers
-   unseen_stride: the distance between the rows of `unseen`
-   query: (H, R, d)
-   keys, values: (H, R, stored, d), where `stored` is `items`; with `item`, (H, stored, d)
-   key_indicators, value_indicators: (H, indicators, d); the vectors that are added to keys and to values
-   item: (R, items); the index of each item in the stored keys and values; NULL if each row has its own items
-   index: (H, R, items); the indicator of each item
-   unseen: (R, items); 1 for items that must not be seen; NULL to show all items
-   output: (H, R, d); the result */
-const char *indicated_attention(int threads, int64_t heads, int64_t d, int64_t rows, int64_t items, int64_t stored,
-                                int64_t indicators, int64_t indicator_stride, const int64_t *index_strides,
-                                int64_t unseen_stride, const char *query, const char *keys, const char *values,
-                                const char *key_indicators, const char *value_indicators, const int64_t *item,
-                                const int64_t *index, const uint8_t *unseen, char *output) {
-    const Indicated in = {heads, d, rows, items, stored, indicators, indicator_stride,
-                          {index_strides[0], index_strides[1]}, unseen_stride,
-                          query, keys, values, key_indicators, value_indicators, item, index, unseen, output};
-    return in_shares(VARIANT(indicated_attention), &in, threads, rows * items * heads * d, rows, items, heads, d);
 }
 
 /* Add to x in place, and compute the layer norm of the sum.

@@ -31,7 +31,6 @@ _FUNCTIONS: dict[str, tuple[Any, tuple]] = {
     "lanes": (INT, ()),
     "has_codes": (INT, ()),
     "self_attention": (PROBLEM, (INT, INT, *(SIZE,) * 8, *(POINTER,) * 6)),
-    "indicated_attention": (PROBLEM, (INT, *(SIZE,) * 7, POINTER, SIZE, *(POINTER,) * 9)),
     "gated_step": (PROBLEM, (INT, INT, *(SIZE,) * 6, *(POINTER,) * 4)),
     "letter_maxima": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 5)),
     "products_of_pairs": (None, (*(SIZE,) * 3, *(POINTER,) * 3)),

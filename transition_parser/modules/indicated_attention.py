@@ -14,7 +14,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from transition_parser.kernels import encoders, loader
 from transition_parser.modules.layers import summed_exactly
 
 
@@ -45,7 +44,7 @@ class Content(NamedTuple):
         return Content._make([*(tensor.contiguous() for tensor in self.precise()[:4]), self.item])
 
     def precise(self) -> Content:
-        return Content._make([*map(_precise, self[:4]), self.item])
+        return Content._make([*map(summed_exactly, self[:4]), self.item])
 
     def laid_out(self) -> Content:
         """Return the content without `item`, in which keys and values are (H, B, P, d)."""
@@ -66,11 +65,7 @@ def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None
     heads, batch, steps, _ = query.shape
     dtype = query.dtype
     if not torch.is_grad_enabled():  # search rounds each sum once
-        query, content = _precise(query), content.precise()
-        if steps == 1 and query.dtype is torch.float and loader.supports(query, query.size(3)):
-            index, unseen = index.expand(heads, batch, 1, -1), None if unseen is None else unseen.expand(batch, 1, -1)
-            rows = query[:, :, 0], *content, index[:, :, 0], None if unseen is None else unseen[:, 0]
-            return encoders.indicated_attention(*rows)[:, :, None].to(dtype)
+        query, content = summed_exactly(query), content.precise()
     content = content.laid_out()
     query = query * query.size(-1) ** -0.5
     by_indicator = (query.flatten(1, 2) @ content.key_indicators.transpose(1, 2)).unflatten(1, (batch, steps))
@@ -82,10 +77,3 @@ def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None
     of_indicator = torch.zeros_like(by_indicator, dtype=weights.dtype).scatter_add(3, index, weights)
     summed = (of_indicator.to(query.dtype).flatten(1, 2) @ content.value_indicators).unflatten(1, (batch, steps))
     return (weights.to(query.dtype) @ content.values + summed).to(dtype)
-
-
-def _precise(x: Tensor) -> Tensor:
-    """Convert x to the dtype of sums in search: fp32 or more if kernels support x, else as in `summed_exactly`."""
-    if loader.supports(x, x.size(-1)):
-        return x.to(torch.promote_types(x.dtype, torch.float))
-    return summed_exactly(x)
