@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import itertools
-import math
+import pickle
+import statistics
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -39,14 +40,17 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.kernels import loader
 from transition_parser.modules.contract import only_legal
+from transition_parser.modules.ensemble import Ensemble
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.search import search
-from transition_parser.states.states import BatchedMachine
+from transition_parser.states.states import BatchedMachine, States
 from transition_parser.tasks.adapters import TrainingModel
 from transition_parser.tasks.transition_parsing import TransitionParsingTask
 
 WAYS = ("kernels", "torch", "device")
 CLOSE = 1e-5
+TEXTS = ("Dogs bark .", "Stop !", "The old man saw 3 cats in Paris and slept , or so he said .", "No")
+SENTENCES = [text.split() for text in TEXTS]
 
 
 @pytest.fixture
@@ -180,6 +184,9 @@ def test_steps_of_search_score_like_teacher_forcing(case_of, system, kind):
         encoder_out, actions = model.plain.encode(net_input), net_input["prev_output_tokens"]
         decoder = model.plain.decoder
         states = decoder.states(actions, encoder_out)
+        for name, value in States(**net_input["states"]).tensors().items():  # those of the loader
+            own = getattr(states, name)
+            assert own is None or torch.equal(value, own), name
         wanted = only_legal(
             decoder.pooled_shifts(decoder.scores(actions, encoder_out, states)), decoder.legality(states)
         )
@@ -233,10 +240,35 @@ def test_every_precision(case_of, system, kind):
     task = make_task(case.task.cfg.data, train_precision="bf16")
     half, full = (_update(t, copy.deepcopy(case.model), case.batch, 1).item() for t in (task, case.task))
     assert half == pytest.approx(full, rel=0.05)
-    sentences = [["Dogs", "bark", "."], ["Stop", "!"]]
+    exact = None
     for precision in ("fp32", "bf16", "int8"):
-        parses = Parser(case.model.plain, task.resources, precision=precision).parse(sentences)
-        assert all(math.isfinite(parse.score) for parse in parses) and len(parses) == 2
+        parses = Parser(case.model.plain, task.resources, precision=precision).parse(SENTENCES)
+        exact = exact or parses
+        apart = [abs(parse.score - other.score) for parse, other in zip(parses, exact, strict=True)]
+        assert statistics.median(apart) < 0.1
+
+
+def read_as(parser: Parser, sentences: list[list[str]]) -> list[tuple]:
+    """What a parser finds: all that it says of each sentence but its score, and the score."""
+    return [((parse.actions, str(parse.annotated())), parse.score) for parse in parser.parse(sentences)]
+
+
+@each_case
+@pytest.mark.parametrize("move", mostly_slow(["kernels", "torch"], "kernels"), indirect=True)
+@pytest.mark.parametrize(
+    ("precision", "beam"), mostly_slow(itertools.product(("fp32", "bf16", "int8"), (1, 3)), ("fp32", 3), ("int8", 1))
+)
+def test_a_sentence_does_not_depend_on_its_batch(case_of, system, kind, move, precision, beam):
+    """Of whatever model; a copy of the parser, and several copies that parse together, find the same."""
+    model, resources = case_of(system, kind).model.plain, case_of(system, kind).task.resources
+    parser = Parser(model, resources, beam, precision=precision, threads=1)
+    together, close = read_as(parser, SENTENCES), 1e-4 if precision == "fp32" else 2e-3
+    assert read_as(pickle.loads(pickle.dumps(parser)), SENTENCES) == together
+    others = [read_as(parser, [sentence])[0] for sentence in SENTENCES]
+    if precision == "fp32" and not model.searches_directly:
+        others += read_as(Parser(Ensemble([model] * 3), resources, beam, precision=precision, threads=1), SENTENCES)
+    for (found, score), (other, its_score) in zip(itertools.cycle(together), others, strict=False):
+        assert other == found and its_score == pytest.approx(score, abs=close)
 
 
 @pytest.mark.parametrize("system", ["arc-hybrid-swap", "amr"])
