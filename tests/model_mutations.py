@@ -115,9 +115,14 @@ def damaged_tensor(weights: dict[str, Tensor], random: Random) -> str:
     name = random.choice(sorted(weights))
     value = weights[name].clone()
     spot = random.randrange(value.numel())
+
+    def with_number(number: float) -> Tensor:
+        whole = not value.is_floating_point()  # the codes of int8
+        return value.flatten().index_fill(0, torch.tensor([spot]), -128 if whole else number).view_as(value)
+
     changes: dict[str, Callable[[], Tensor]] = {
-        "NaN": lambda: value.flatten().index_fill(0, torch.tensor([spot]), float("nan")).view_as(value),
-        "infinite": lambda: value.flatten().index_fill(0, torch.tensor([spot]), -float("inf")).view_as(value),
+        "NaN": lambda: with_number(float("nan")),
+        "infinite": lambda: with_number(-float("inf")),
         "int64": value.long,
         "complex": lambda: value.to(torch.complex64),
         "float16": value.half,

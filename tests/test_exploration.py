@@ -100,6 +100,20 @@ def test_states_are_those_of_the_derivation(of_system, kind):
             assert torch.equal(seen[real], wanted[real])
 
 
+def test_sentences_do_not_depend_on_their_neighbours(of_system):
+    task, batch = of_system
+    model, gold = make_model("positions", task.resources).plain, GoldTrees(**batch["trees"])
+    together = explore(model, batch["net_input"], gold, _policy(0.0))
+    sources, targets = (list(side) for side in _unpadded(task, batch))
+    for row in range(3):
+        trees = TransitionDataset(task.resources, pairs_of(task.resources, [sources[row]], [targets[row]]), trees=True)
+        alone = trees.collater([trees[0]])
+        found = explore(model, alone["net_input"], GoldTrees(**alone["trees"]), _policy(0.0))
+        steps = int(found.steps[0])
+        assert steps == int(together.steps[row]) and torch.equal(found.correct[0], together.correct[row, :steps])
+        assert torch.equal(found.actions[0], together.actions[row, :steps])
+
+
 def test_mistakes_are_followed(of_system, monkeypatch):
     """An untrained model makes many; what is drawn adds others; the same draws give the same derivations."""
     monkeypatch.setattr(exploration, "MARGIN", 10.0)  # it prefers arcs by more than 1: they are many

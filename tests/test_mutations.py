@@ -82,8 +82,19 @@ def check_tree(sentence: Sentence) -> None:
 
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_banks(rounds):
+    assert 0.1 * rounds < check_banks(SAMPLE_AMR, rounds) < 0.9 * rounds
+
+
+@pytest.mark.slow
+def test_banks_of_corpora(corpora):
+    for path in sorted((corpora / "amr").rglob("*.amr")):
+        check_banks(path, 300)
+
+
+def check_banks(path: Path, rounds: int) -> int:
+    """Returns how many mutations of a bank are read."""
     good = 0
-    for data in mutations(SAMPLE_AMR, 2, rounds):
+    for data in mutations(path, 2, rounds):
         entries = accepted(parse_bank, data)
         left_out: list[InputError] = []
         some = accepted(partial(parse_bank, skip_bad=left_out), data)
@@ -94,7 +105,7 @@ def test_banks(rounds):
             check_graph(entry)
         for entry in aligned(with_sentences(some, [])):
             check_derivation(entry)
-    assert 0.1 * rounds < good < 0.9 * rounds
+    return good
 
 
 def check_graph(entry: AmrEntry) -> None:

@@ -40,6 +40,7 @@ for command in {commands!r}:
 SETTINGS = """{
     "threads": (torch.get_num_threads(), torch.get_num_interop_threads(), sys.getswitchinterval()),
     "allocator": looked_up.count("mallopt"),
+    "network": looked_up.count("network"),
     "numbers": (str(torch.get_default_dtype()), torch.get_float32_matmul_precision(), torch.is_grad_enabled()),
     "signals": [str(signal.getsignal(number)) for number in signal.valid_signals()],
     "working folder": os.getcwd(),
@@ -53,6 +54,7 @@ BEFORE_AND_AFTER = """
 import json, logging, os, signal, sys
 looked_up = []
 sys.addaudithook(lambda event, args: looked_up.append(args[-1]) if event == "ctypes.dlsym" else None)
+sys.addaudithook(lambda event, args: looked_up.append("network") if event in {network} else None)
 import torch
 before = {settings}
 from transition_parser import Parser
@@ -94,9 +96,21 @@ def test_parsing_loads_no_heavy_package_but_torch(model):
     assert imported(used) & {"torch", "fairseq", "matplotlib", "spacy", "transformers"} == {"torch"}
 
 
-@pytest.mark.parametrize("use", ["", "Parser.load('en-ewt').parse('She sleeps.')"])
-def test_importing_and_parsing_change_no_setting_of_the_process(use):
-    before, after = json.loads(fresh(BEFORE_AND_AFTER.format(use=use, settings=SETTINGS)))
+NETWORK = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto")
+IMPORT = """
+import transition_parser.cli.main, transition_parser.integrations.spacy
+from spacy.tokens import Doc, Span, Token
+from transition_parser.kernels import loader
+assert loader.library.cache_info().currsize == 0
+names = ("tree", "amr", "to_amr", "arc_score")
+assert not any(kind.has_extension(name) for kind in (Doc, Span, Token) for name in names)
+"""
+
+
+@pytest.mark.parametrize("use", [IMPORT, "Parser.load('en').parse('She sleeps.')", "Parser.load('amr').parse('Go.')"])
+def test_importing_and_parsing_change_no_setting_of_the_process_and_reach_no_network(use):
+    """Importing loads no library of kernels and registers nothing with spaCy, either."""
+    before, after = json.loads(fresh(BEFORE_AND_AFTER.format(use=use, settings=SETTINGS, network=NETWORK)))
     assert after == before
 
 

@@ -156,6 +156,8 @@ def test_an_alignment_of_many_digits(digits):
     for sentence in ("", "# ::snt A dog barks .\n"):
         message = problem(f"# ::id w\n{sentence}(b / bark-01~e.{'9' * digits})\n")
         assert "no sentence has as many tokens as this alignment says" in message and len(message) < 300
+    jamr = f"# ::alignments 0-{'1' * min(digits, 9)}|0"
+    assert "10,000 tokens are allowed at most" in problem(f"# ::id w\n{jamr}\n{WANT}\n")
 
 
 def test_alignment_out_of_range():

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.strategies import RELATIONS, trees
+from transition_parser.base.errors import NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import loader
 from transition_parser.kernels import trees as tree_kernels
@@ -67,6 +68,15 @@ def test_what_is_a_tree(sentences):
         positions[row, : len(some)] = torch.tensor([len(some) if h == 0 else h - 1 for h in some])
     expected = [DependencyTree(tuple(some), ("_",) * len(some)).why_invalid() is None for some in heads]
     assert are_trees(positions, torch.tensor([*map(len, heads)])).tolist() == expected
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), float("-inf")])
+def test_scores_that_are_not_finite(wrong):
+    competing = other_words(torch.ones(1, 4, dtype=torch.bool))
+    scores = only_legal(torch.randn(1, 4, 4), competing)
+    scores[0, 1, 2] = wrong
+    with pytest.raises(NotFiniteError, match="the scores of heads"):
+        _best_heads(scores, competing, torch.tensor([3]))
 
 
 @settings(max_examples=100)

@@ -267,10 +267,14 @@ def assert_limits_aside_comes_back(words, graph, alignments, system: AmrSystem =
     assert_comes_back(words, graph, derivation, system)
 
 
-@given(aligned_graphs(), st.sampled_from([SYSTEM, WITH_FRAMES, AmrSystem(shift_words=("New", "a"))]))
-@settings(max_examples=300)
-def test_random_graphs_come_back(case, system):
-    assert_limits_aside_comes_back(*case, system)
+@pytest.mark.parametrize("examples", [300, pytest.param(4000, marks=pytest.mark.slow)])
+def test_random_graphs_come_back(examples):
+    @settings(max_examples=examples)
+    @given(aligned_graphs(), st.sampled_from([SYSTEM, WITH_FRAMES, AmrSystem(shift_words=("New", "a"))]))
+    def comes_back(case, system):
+        assert_limits_aside_comes_back(*case, system)
+
+    comes_back()
 
 
 @given(aligned_graphs(max_words=2))

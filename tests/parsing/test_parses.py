@@ -334,6 +334,9 @@ def test_pictures_in_notebooks():
         svg = parse._repr_svg_()
         assert svg.startswith("<svg") and svg.rstrip().endswith("</svg>") and parse._repr_svg_() == svg
         assert all(f">{word}<" in svg for word in shown)
+    tree = DependencyTree((0,), ("<b>",))
+    svg = Parse(Sentence.from_words(["<script>$\\frac$</script>"]), tree, (1.0,), (), 0.0)._repr_svg_()
+    assert "<script" not in svg and "&lt;script&gt;$\\frac$&lt;" in svg and "<b>" not in svg
 
 
 def test_matplotlib_is_loaded_for_pictures_alone_and_notebooks_show_text_without_it():

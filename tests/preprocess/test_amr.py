@@ -179,6 +179,15 @@ def test_frames_name_what_training_has_not_seen(tmp_path):
     assert system.replay(system.read(["They", "sold"]), sold).labels == ("they", "sell-01")
 
 
+@pytest.mark.slow
+def test_processes_change_no_byte(folder, tmp_path):
+    splits = {"train": [SAMPLE_AMR], "valid": [SAMPLE_AMR]}
+    preprocess_amr(splits, tmp_path / "data", AmrOptions(400, labeled_shift=3, processes=2))
+    assert {path.name: path.read_bytes() for path in (tmp_path / "data").iterdir()} == {
+        path.name: path.read_bytes() for path in folder.iterdir()
+    }
+
+
 def test_only_training_fills_the_lexicon(tmp_path):
     train = bank(tmp_path / "train.amr", CATS)
     valid = bank(tmp_path / "valid.amr", "# ::id v\n# ::tok a b\n(z / zebra~0 :topic (y / yak~1))\n")

@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import pytest
@@ -201,7 +202,7 @@ def walk_within_limits(lexicon, limits, sentences, rng, frames=None) -> None:
     machine = machine_of(table, sentences, in_search=True)
     states = [limited(system, system.initial(system.read(words))) for words in sentences]
     mades, taken = [Made([], [], [], []) for _ in states], [[] for _ in states]
-    for _ in range(max_search_actions(system, 6) + 1):
+    for _ in range(max_search_actions(system, max(map(len, sentences))) + 1):
         expected = assert_equal(machine, table, states, mades)
         if all(map(system.is_final, states)):
             break
@@ -232,6 +233,14 @@ def walk_within_limits(lexicon, limits, sentences, rng, frames=None) -> None:
         )
         assert beyond is None or "from one span" in beyond
         assert limits.several or not doubled(system.result(state)) & table.once
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", [partial(walk, (), LEXICON), partial(walk_within_limits, LEXICON, LIMITS)])
+def test_long_random_walks(way):
+    rng = random.Random(1)
+    for _ in range(30):
+        way([[rng.choice(FORMS) for _ in range(rng.randrange(1, 20))] for _ in range(16)], rng)
 
 
 def doubled(graph: AmrGraph) -> set[str]:

@@ -77,7 +77,7 @@ def test_random_walks_with_beam_reordering(name, shift_words, roots, lengths, se
     sentences = [[rng.choice("abc") for _ in range(n)] for n in lengths]
     machine = make_machine(table, sentences)
     states = [table.system.initial(words) for words in sentences]
-    for _ in range(200):
+    for _ in range(table.system.max_actions(30)):
         assert_equal(machine, table, states)
         if all(map(table.system.is_final, states)):
             return
@@ -95,6 +95,14 @@ def test_random_walks_with_beam_reordering(name, shift_words, roots, lengths, se
             order = [rng.randrange(len(states)) for _ in states]
             machine.reorder(torch.tensor(order))
             states = [states[i] for i in order]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TREE_SYSTEMS)
+def test_long_random_walks(name):
+    for seed in range(50):
+        lengths = random.Random(seed).sample(range(8, 25), 8)
+        test_random_walks_with_beam_reordering.hypothesis.inner_test(name, (), SEVERAL, lengths, seed)
 
 
 def fields_of(system, words, actions, relations) -> dict[str, np.ndarray]:
@@ -139,6 +147,14 @@ def check_derivations(table: ActionTable, sentences) -> None:
 
 def relations_of(sentences) -> list[str]:
     return sorted({row.deprel for sentence in sentences for row in sentence.words})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["arc-hybrid-swap", "arc-standard-swap"])
+def test_derivations_of_a_treebank(name, corpora):
+    sentences = list(read_conllu(corpora / "ud" / "UD_Hungarian-Szeged" / "dev.conllu"))
+    roots = RootRelations.from_trees(sentence.tree() for sentence in sentences)
+    check_derivations(make_table(name, (), relations_of(sentences), roots), sentences)
 
 
 @pytest.mark.parametrize("name", TREE_SYSTEMS)
