@@ -98,7 +98,9 @@ def test_a_signal_that_the_shell_ignores_is_ignored(folder):
             "preprocess", "dependency", "--train", SAMPLE, "--valid", SAMPLE, "--dest", "OUT/x", "--pieces", "400",
             "--system", "arc-eager",
         ),
-        pytest.param(("train", "ewt-en-fast", "--train", SAMPLE, "--dev", SAMPLE, "-o", "OUT/x"), marks=pytest.mark.slow),
+        pytest.param(
+            ("train", "ewt-en-fast", "--train", SAMPLE, "--dev", SAMPLE, "-o", "OUT/x"), marks=pytest.mark.slow
+        ),
         ("export", "CHECKPOINT", "-o", "OUT/x"),
     ],
     ids=lambda command: command[0],
