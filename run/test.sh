@@ -24,7 +24,7 @@ tests() { python -m pytest -n "$processes" --dist loadfile --no-loadscope-reorde
 tests "${markers[@]}" "$@"
 # What depends on the processor once more, as on a processor without AVX-512, bf16 and int8
 if [ "$more" ] && [ $# = 0 ] && grep -q avx512 /proc/cpuinfo 2>/dev/null; then
-    TRANSITION_PARSER_CPU=avx2 tests "${markers[@]}" tests/kernels/test_{codes,encoders,loader,searches}.py \
+    TRANSITION_PARSER_CPU=avx2 tests "${markers[@]}" tests/kernels/test_{int8,encoders,loader,searches}.py \
         tests/modules/test_packing.py tests/parsing/test_{parser,parser_copies}.py tests/fairseq/test_{precision,models}.py \
         tests/parsing/test_every_way.py::test_every_precision
 fi

@@ -18,7 +18,7 @@ from tests.conftest import ENVIRONMENT, ROOT, SAMPLE, run_here
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.base.process import avx2_alone
 from transition_parser.kernels import loader
-from transition_parser.kernels.codes import has_codes
+from transition_parser.kernels.int8 import has_int8
 
 SOURCE = loader.PATH.with_name("kernels.c")
 OTHER_NAMES = {"bmi": "bmi1"}  # in /proc/cpuinfo
@@ -48,7 +48,7 @@ def test_a_variable_switches_kernels_off_and_on(fresh, monkeypatch, recwarn, val
 @needs_kernels
 def test_a_variable_leaves_newer_instructions_unused(fresh, monkeypatch):
     monkeypatch.setenv("TRANSITION_PARSER_CPU", "avx2")
-    assert loader.library().lanes() <= 8 and not has_codes()
+    assert loader.library().lanes() <= 8 and not has_int8()
 
 
 def test_the_command_line_leaves_newer_instructions_unused():
@@ -146,9 +146,9 @@ def test_what_is_compiled_for_is_what_is_checked():
         pytest.skip("on this kind of processor there is one variant")
     targets = [re.findall(r'"(\w+)"', line) for line in re.findall(r"#pragma GCC target(.*)", done.stdout)]
     ours = [target for target in targets if len(target) > 1]  # headers of the compiler have one string, or other names
-    variant, codes = (
-        re.search(rf"int {name}\(void\) {{(.*?)}}", done.stdout, re.DOTALL)[1] for name in ("lanes", "has_codes")
+    variant, integers = (
+        re.search(rf"int {name}\(void\) {{(.*?)}}", done.stdout, re.DOTALL)[1] for name in ("lanes", "has_int8")
     )
-    choices = [*variant.split("?")[:-1], codes]
+    choices = [*variant.split("?")[:-1], integers]
     checked = [re.findall(r'__builtin_cpu_supports\("(\w+)"\)', choice) for choice in choices]
     assert len(ours) == 3 and sorted(ours) == sorted(checked)

@@ -13,17 +13,17 @@ from tests.small_models import encode, make_folder, make_model, make_task
 from transition_parser import Parser
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.kernels import amrs, loader
-from transition_parser.kernels.codes import has_codes
+from transition_parser.kernels.int8 import has_int8
 from transition_parser.models.stack_transformer import decoder
 from transition_parser.modules import packing
 from transition_parser.parsing.search import search
 from transition_parser.states.amr_machine import Nodes, Rows
 from transition_parser.states.table import ActionClass
 
-needs_codes = pytest.mark.skipif(not has_codes(), reason="this processor multiplies no codes")
+needs_int8 = pytest.mark.skipif(not has_int8(), reason="this processor multiplies no integers")
 WORDS = "The old dog saw 3 cats in Paris and slept , or so he said .".split()
 CLOSE = {"fp32": 1e-4, "int8": 0.1, "bf16": 0.1}
-PRECISIONS = ["fp32", "bf16", pytest.param("int8", marks=needs_codes)]
+PRECISIONS = ["fp32", "bf16", pytest.param("int8", marks=needs_int8)]
 
 
 def search_by_steps(model, encoder_out, *options):
@@ -100,7 +100,7 @@ def amr_parser(tmp_path_factory):
 )
 def test_the_kernel_finds_the_amrs_that_search_finds_step_by_step(lanes, amr_parser, kind, beam, precision):
     if precision == "int8" and lanes < 16:
-        pytest.skip("only the widest variant multiplies codes")
+        pytest.skip("only the widest variant multiplies integers")
     parser = amr_parser(kind, precision)
     encoded = encode(parser, [WORDS[start : start + length] for start, length in ((0, 4), (4, 1), (9, 3))])
     with torch.inference_mode():
@@ -130,8 +130,8 @@ def test_the_amr_of_a_sentence_does_not_depend_on_those_beside_it(amr_parser, ki
         assert search(parser.model, encoded, beam, beam) == together
 
 
-@needs_codes
-def test_convolutions_are_computed_with_codes(amr_parser):
+@needs_int8
+def test_convolutions_are_computed_with_int8(amr_parser):
     """Also where the rest is packed for bf16; with kernels and without, the convolution is the same."""
     (layer,) = amr_parser("positions", "int8").model.encoder.local
     assert layer.inner.product is not None
@@ -145,7 +145,7 @@ def test_convolutions_are_computed_with_codes(amr_parser):
 def test_amrs_are_searched_step_by_step_where_the_kernel_cannot_follow(amr_parser, monkeypatch, why):
     """Exploration searches while a model trains: in bf16 by autocast, with weights in fp32, and with dropout."""
     if why == "emulated int8":
-        monkeypatch.setattr(packing, "has_codes", lambda: False)
+        monkeypatch.setattr(packing, "has_int8", lambda: False)
     parser = amr_parser("shift words" if why == "SHIFTs" else "state", "int8" if why == "emulated int8" else "fp32")
     if why == "no kernels":
         monkeypatch.setattr(loader, "library", lambda: None)

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from transition_parser.base.machine import has_fast_bf16
-from transition_parser.kernels.codes import has_codes
+from transition_parser.kernels.int8 import has_int8
 from transition_parser.modules import packing
 from transition_parser.modules.layers import FeedForward, keep_weight
 from transition_parser.modules.packing import pack, quantise
@@ -74,9 +74,9 @@ def int8(monkeypatch):
     """Makes an int8 layer, by the processor's products of integers or without them."""
 
     def made(layer: nn.Linear, activation: str = "none", fast: bool = True) -> packing._Int8Linear:
-        if fast and not has_codes():
+        if fast and not has_int8():
             pytest.skip("int8 is emulated here")
-        monkeypatch.setattr(packing, "has_codes", lambda: fast)
+        monkeypatch.setattr(packing, "has_int8", lambda: fast)
         return packing._Int8Linear(layer, activation)
 
     return made

@@ -17,7 +17,7 @@ from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.base.machine import has_fast_bf16
 from transition_parser.graphs.bank import parse_bank
 from transition_parser.graphs.conllu import parse_conllu, read_conllu
-from transition_parser.kernels.codes import has_codes
+from transition_parser.kernels.int8 import has_int8
 from transition_parser.modules import packing
 from transition_parser.modules.contract import ParserModel
 from transition_parser.parsing import parser as parser_module
@@ -106,14 +106,14 @@ def test_int8_parses_nearly_alike(model, path, bf16, monkeypatch):
         assert alone.actions == parse.actions and alone.score == pytest.approx(parse.score, abs=1e-5)
 
 
-@pytest.mark.skipif(not has_codes(), reason="int8 is emulated here")
+@pytest.mark.skipif(not has_int8(), reason="int8 is emulated here")
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
 def test_emulated_int8_parses_as_native_int8(model, monkeypatch):
-    """But for numbers half way between two codes: sums in another order may give such a number the other code."""
+    """But for numbers half way between two integers: sums in another order may give such a number the other integer."""
     some = list(Parser.load(model).read(SAMPLE_AMR if model == "en-amr" else SAMPLE))[:9]
     monkeypatch.setattr(preparation, "has_fast_bf16", lambda device: False)
     native = Parser.load(model, precision="int8").parse(some)
-    monkeypatch.setattr(packing, "has_codes", lambda: False)
+    monkeypatch.setattr(packing, "has_int8", lambda: False)
     emulated = Parser.load(model, precision="int8").parse(some)
     assert sum(a.actions != b.actions for a, b in zip(native, emulated, strict=True)) <= 1
     apart = [abs(a.score - b.score) for a, b in zip(native, emulated, strict=True)]
@@ -121,7 +121,7 @@ def test_emulated_int8_parses_as_native_int8(model, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("bf16", "codes", "amx", "expected"),
+    ("bf16", "int8", "amx", "expected"),
     [
         (True, True, False, "int8"),
         (True, True, True, "bf16"),
@@ -131,9 +131,9 @@ def test_emulated_int8_parses_as_native_int8(model, monkeypatch):
         (False, False, False, "fp32"),
     ],
 )
-def test_the_precision_of_auto(monkeypatch, bf16, codes, amx, expected):
+def test_the_precision_of_auto(monkeypatch, bf16, int8, amx, expected):
     monkeypatch.setattr(preparation, "has_fast_bf16", lambda device: bf16)
-    monkeypatch.setattr(preparation, "has_codes", lambda: codes)
+    monkeypatch.setattr(preparation, "has_int8", lambda: int8)
     monkeypatch.setattr(preparation, "has_amx", lambda: amx)
     assert preparation.checked_precision("auto", torch.device("cpu")) == expected
     assert preparation.checked_precision("auto", torch.device("cuda")) == ("bf16" if bf16 else "fp32")
@@ -269,7 +269,7 @@ def test_batches_of_a_beam_become_smaller_towards_the_end(beam, last):
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
 def test_a_sentence_has_the_same_graph_alone_beside_others_and_in_any_order(model, path, precision):
     """So docs/parsing.md says; scores and confidences may differ by 1e-6, and by 1e-4 where int8 is emulated."""
-    close = 1e-4 if precision == "int8" and not has_codes() else 1e-6
+    close = 1e-4 if precision == "int8" and not has_int8() else 1e-6
     parser = Parser.load(model, beam=4, precision=precision)
     sentences = sorted(parser.read(path), key=lambda sentence: len(sentence.forms))[::9][:6]
     together = parser.parse(sentences)

@@ -30,7 +30,7 @@ enum { LAYER_PRODUCTS = 7, LAYER_NORMS = 3 };
 typedef struct {
     int64_t half, heads, d, inner, layers, largest, words, windows[KINDS], end, prior_rows, entries;
     float scale, norm_epsilon;
-    const Coded *const *products;
+    const Weights *const *products;
     const char *const *norms;
     const float *epsilons;
     const int32_t *roles;

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.kernels import loader
-from transition_parser.kernels.codes import CodedAsC
+from transition_parser.kernels.int8 import WeightsAsC
 from transition_parser.kernels.loader import (
     BLOCK,
     FLOAT,
@@ -98,7 +98,7 @@ def unroll_amrs(
 
 
 class Linear(Protocol):
-    """A linear layer with a plain weight, or with a `product` of codes (see `codes`)."""
+    """A linear layer with a plain weight, or with a `product` of integers (see `int8`)."""
 
     weight: Tensor | None
     bias: Tensor
@@ -131,7 +131,7 @@ class LayerStack:
         shapes = ((2 * dim, dim), *((dim, dim),) * 4, (inner, dim), (dim, inner))
         parts = [pair for of_layer in linears for pair in zip(of_layer, shapes, strict=True)]
         if len({getattr(part, "product", None) is None for part, _ in parts}) > 1:
-            raise ValueError("the weights of all layers must be codes, or none of them")
+            raise ValueError("the weights of all layers must be integers, or none of them")
         self._products = [self._product(part, *shape) for part, shape in parts]
         self._norms = [part.detach() for three in norms for norm in three for part in (norm.weight, norm.bias)]
         self.products = (POINTER * len(self._products))(*(ctypes.addressof(one.as_c) for one in self._products))
@@ -159,7 +159,7 @@ class _Weights:
         outputs, inputs = weight.shape
         panels = weight.view(-1, 2 * loader.library().lanes(), inputs).transpose(1, 2).contiguous()
         self._kept = panels, bias
-        self.as_c = CodedAsC(panels.data_ptr(), None, None, bias.data_ptr(), inputs, outputs)
+        self.as_c = WeightsAsC(panels.data_ptr(), None, None, bias.data_ptr(), inputs, outputs)
 
 
 class Prior(NamedTuple):

@@ -11,7 +11,7 @@
 
    column: the first column
    relu: 1 to replace negative numbers of the result by 0 */
-INLINE int NAME(tile)(const char *x, const Coded *by, int64_t column, int relu, char *y, const int rows, const int many,
+INLINE int NAME(tile)(const char *x, const Weights *by, int64_t column, int relu, char *y, const int rows, const int many,
                       const int half) {
     const int64_t size = half ? 2 : 4, inputs = by->inputs, outputs = by->outputs, wide = 2 * LANES;
     const char *weight[4];
@@ -50,7 +50,7 @@ INLINE int NAME(tile)(const char *x, const Coded *by, int64_t column, int relu, 
 
 /* The tiles by their number of rows. A few rows take several columns at once, so that sums do not wait for each other. */
 #define TILE_OF(rows, many)                                                                                            \
-    static __attribute__((noinline)) int NAME(tile_##rows##_##many)(const char *x, const Coded *by, int64_t column, \
+    static __attribute__((noinline)) int NAME(tile_##rows##_##many)(const char *x, const Weights *by, int64_t column, \
                                                                     int relu, char *y, int half) {                  \
         return half ? NAME(tile)(x, by, column, relu, y, rows, many, 1)                                             \
                     : NAME(tile)(x, by, column, relu, y, rows, many, 0);                                            \
@@ -60,10 +60,10 @@ TILE_OF(1, 4) TILE_OF(1, 1) TILE_OF(2, 2) TILE_OF(2, 1) TILE_OF(3, 1) TILE_OF(4,
 
 /* Compute y = x W^T + b. Return NULL, or a message about numbers that are not finite.
 
-   by: weights that are not codes
+   by: weights that are not integers
    relu: 1 to replace negative numbers of the result by 0 */
-static const char *NAME(product)(const char *x, int64_t rows, const Coded *by, int relu, char *y, int half) {
-    static int (*const tiles[])(const char *, const Coded *, int64_t, int, char *, int) = {
+static const char *NAME(product)(const char *x, int64_t rows, const Weights *by, int relu, char *y, int half) {
+    static int (*const tiles[])(const char *, const Weights *, int64_t, int, char *, int) = {
         NAME(tile_1_1), NAME(tile_2_1), NAME(tile_3_1), NAME(tile_4_1), NAME(tile_5_1), NAME(tile_6_1)};
     const int64_t size = half ? 2 : 4, wide = 2 * LANES;
     int finite = 1;
@@ -72,7 +72,7 @@ static const char *NAME(product)(const char *x, int64_t rows, const Coded *by, i
         if (column + more * wide > by->outputs) more = 1;
         for (int64_t row = 0, count; row < rows; row += count) {
             count = rows - row < TILE_ROWS ? rows - row : TILE_ROWS;
-            int (*const tile)(const char *, const Coded *, int64_t, int, char *, int) =
+            int (*const tile)(const char *, const Weights *, int64_t, int, char *, int) =
                 more == 4 ? NAME(tile_1_4) : more == 2 ? NAME(tile_2_2) : tiles[count - 1];
             finite &= tile(x + row * by->inputs * size, by, column, relu, y + row * by->outputs * size, half);
         }
@@ -81,7 +81,7 @@ static const char *NAME(product)(const char *x, int64_t rows, const Coded *by, i
 }
 
 /* A function that computes a product as `NAME(product)` does, for one kind of weights. */
-typedef const char *NAME(Product)(const char *x, int64_t rows, const Coded *by, int relu, char *y, int half);
+typedef const char *NAME(Product)(const char *x, int64_t rows, const Weights *by, int relu, char *y, int half);
 
 /* Compute all layers of the decoder. Return NULL, or a message about numbers that are not finite.
 
@@ -98,7 +98,7 @@ static const char *NAME(layers_with)(const AmrSearch *searches, int64_t count, i
     const char *problem = NULL;
     char *query = memory, *read = query + all, *newest = read + all, *inner = newest + 2 * all;
     for (int64_t layer = 0; layer < by->layers; layer++) {
-        const Coded *const *w = by->products + layer * LAYER_PRODUCTS;
+        const Weights *const *w = by->products + layer * LAYER_PRODUCTS;
         const char *const *norm = by->norms + layer * 2 * LAYER_NORMS;
         const float *epsilon = by->epsilons + layer * LAYER_NORMS;
         TRY(product(normed, rows, w[0], 0, newest, half));

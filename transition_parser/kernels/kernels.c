@@ -1,5 +1,5 @@
 /* The kernels that several kinds of processors need in several variants: whole searches, attention in encoders, the gates
-   of the encoder of SPA-DP, the letters of words, and layers whose weights are 8-bit codes.
+   of the encoder of SPA-DP, the letters of words, and layers whose weights are 8-bit integers.
 
    Numbers are float, or bfloat16 where `half` is 1. Sums are computed in float. H heads have d numbers each, where d is a
    multiple of 32, and dim = H d.
@@ -35,7 +35,7 @@
 #define SHARING 4        /* the number of queries that share keys in registers; the number of rows of `weigh_four` */
 #define AHEAD 12         /* the number of pointers after the last key that may be read */
 #define NEAR (256 << 10) /* the bytes of keys and values that stay in the cache of a processor's core */
-#define AS_MANY_CODES 16 /* the number of products of codes that take about as long as one number of a key */
+#define AS_MANY_INT8 16 /* the number of products of integers that take about as long as one number of a key */
 #define AS_LONG_AS 8     /* the numbers of keys that take about as long as one number of a row of gates */
 /* A task whose keys have fewer numbers in all runs in one thread, because starting a second thread takes about as long
    as the task. */
@@ -72,10 +72,10 @@ typedef struct {
     char *output;
 } Sentences;
 
-/* The weights of a linear layer as floats (or bfloat16), whose `start` and `scale` are NULL, or as codes.
+/* The weights of a linear layer as floats (or bfloat16), whose `start` and `scale` are NULL, or as integers.
 
-   weight: floats: (outputs / 2 LANES, inputs, 2 LANES); codes: (outputs / PANEL, inputs / 4, PANEL, 4), rounded up
-   start: (outputs), rounded up to a multiple of PANEL; the start of each sum, because the code of zero is 128
+   weight: floats: (outputs / 2 LANES, inputs, 2 LANES); integers: (outputs / PANEL, inputs / 4, PANEL, 4), rounded up
+   start: (outputs), rounded up to a multiple of PANEL; the start of each sum, because the integer of zero is 128
    scale: (outputs), rounded up likewise
    bias: (outputs), rounded up likewise; of the type of floats
    inputs: a multiple of 4 */
@@ -85,30 +85,30 @@ typedef struct {
     const float *scale;
     const void *bias;
     int64_t inputs, outputs;
-} Coded;
+} Weights;
 enum { LINEAR, RELU, GELU };
-#define PANEL 64   /* the number of columns of a product whose codes lie together */
+#define PANEL 64   /* the number of columns of a product whose integers lie together */
 
-/* The arguments of `coded_linear`. `width` is the number of inputs, at most `by.inputs`. */
+/* The arguments of `int8_linear`. `width` is the number of inputs, at most `by.inputs`. */
 typedef struct {
     int half, activation;
     int64_t width;
-    Coded by;
+    Weights by;
     const char *x;
     char *output;
-} CodedLinear;
+} Int8Linear;
 
-/* See `coded_layers`. asking_before: (sentences + 1); the number of `asking` rows before each sentence */
+/* See `int8_layers`. asking_before: (sentences + 1); the number of `asking` rows before each sentence */
 typedef struct {
     int64_t dim, heads, inner, layers, sentences, longest;
-    const Coded *products;
+    const Weights *products;
     const char *const *norms;
     const float *epsilons, *x;
     const int32_t *first, *lengths;
     const int64_t *asking, *asking_before;
     float *output;
-} CodedLayers;
-enum { CODED_PRODUCTS = 4, CODED_NORMS = 4 };
+} Int8Layers;
+enum { INT8_PRODUCTS = 4, INT8_NORMS = 4 };
 
 /* Strides are in numbers. */
 typedef struct {
@@ -184,19 +184,19 @@ COMPILE_FOR(AVX2(ITSELF, COMMA))
 COMPILE_FOR(AVX512(ITSELF, COMMA), "avx512vnni")
 #define LANES 16
 #define NAME(x) x##_avx512
-#include "codes.h"
+#include "int8.h"
 #undef NAME
 #undef LANES
 #pragma GCC pop_options
 #define USABLE(lanes, FEATURES) \
     ((most_lanes == 0 || most_lanes >= (lanes)) && FEATURES(__builtin_cpu_supports, &&))
-#define HAS_CODES (USABLE(16, AVX512) && __builtin_cpu_supports("avx512vnni"))
-#define CODED(function) function##_avx512
+#define HAS_INT8 (USABLE(16, AVX512) && __builtin_cpu_supports("avx512vnni"))
+#define INT8(function) function##_avx512
 #define VARIANT(function) \
     (USABLE(16, AVX512) ? function##_avx512 : USABLE(8, AVX2) ? function##_avx2 : function##_any)
 #else
-#define HAS_CODES 0
-#define CODED(function) NULL
+#define HAS_INT8 0
+#define INT8(function) NULL
 #define VARIANT(function) function##_any
 #endif
 #define LANES 4
@@ -285,25 +285,25 @@ void add_and_normalise(int half, int64_t rows, int64_t dim, char *x, const char 
     VARIANT(add_and_normalise)(rows, dim, x, added, weight, bias, epsilon, normal, half);
 }
 
-/* Return 1 if layers with codes as weights can be computed on this processor, else 0. */
-int has_codes(void) { return HAS_CODES; }
+/* Return 1 if layers with integers as weights can be computed on this processor, else 0. */
+int has_int8(void) { return HAS_INT8; }
 
-/* Compute a linear layer whose weights are codes: activation(x W^T + b). Return NULL, or a message about wrong
+/* Compute a linear layer whose weights are integers: activation(x W^T + b). Return NULL, or a message about wrong
    arguments.
 
    width: the number of inputs
    activation: LINEAR, RELU or GELU
    x: (rows, width)
    output: (rows, by->outputs); the result */
-const char *coded_linear(int half, int threads, int activation, int64_t rows, int64_t width, const Coded *by,
+const char *int8_linear(int half, int threads, int activation, int64_t rows, int64_t width, const Weights *by,
                          const char *x, char *output) {
-    if (!HAS_CODES) return "coded_linear: not for this processor";
-    const CodedLinear in = {half, activation, width, *by, x, output};
+    if (!HAS_INT8) return "int8_linear: not for this processor";
+    const Int8Linear in = {half, activation, width, *by, x, output};
     const int64_t panels = (by->outputs + PANEL - 1) / PANEL;
-    return in_shares(CODED(coded_linear), &in, threads, rows * width * by->outputs / AS_MANY_CODES, rows, 0, panels, 0);
+    return in_shares(INT8(int8_linear), &in, threads, rows * width * by->outputs / AS_MANY_INT8, rows, 0, panels, 0);
 }
 
-/* Compute layers of BERT (post-norm, GELU) over sentences, with products of 8-bit codes. Return NULL, or a message
+/* Compute layers of BERT (post-norm, GELU) over sentences, with products of 8-bit integers. Return NULL, or a message
    about wrong arguments.
 
    Threads share the sentences if there are at least 2 BLOCK rows for each thread.
@@ -318,11 +318,11 @@ const char *coded_linear(int half, int threads, int activation, int64_t rows, in
    asking: (asked); the rows whose output is needed, in ascending order
    x: (rows, dim)
    output: (asked, dim); the result */
-const char *coded_layers(int threads, int64_t rows, int64_t sentences, int64_t longest, int64_t asked, int64_t dim,
-                         int64_t heads, int64_t inner, int64_t layers, const Coded *products, const char *const *norms,
+const char *int8_layers(int threads, int64_t rows, int64_t sentences, int64_t longest, int64_t asked, int64_t dim,
+                         int64_t heads, int64_t inner, int64_t layers, const Weights *products, const char *const *norms,
                          const float *epsilons, const int32_t *first, const int32_t *lengths, const int64_t *asking,
                          const float *x, float *output) {
-    if (!HAS_CODES) return "coded_layers: not for this processor";
+    if (!HAS_INT8) return "int8_layers: not for this processor";
     int64_t *asking_before = malloc((sentences + 1) * sizeof *asking_before), row = 0, ask = 0;
     const char *problem = NULL;
     if (!asking_before) return NO_MEMORY;
@@ -334,10 +334,10 @@ const char *coded_layers(int threads, int64_t rows, int64_t sentences, int64_t l
     }
     asking_before[sentences] = ask;
     if (!problem && ask < asked) problem = "asking: beyond the rows that there are";
-    const CodedLayers in = {dim,      heads, inner, layers,  sentences, longest,       products, norms,
+    const Int8Layers in = {dim,      heads, inner, layers,  sentences, longest,       products, norms,
                             epsilons, x,     first, lengths, asking,    asking_before, output};
-    const int64_t work = rows * dim * inner * layers / AS_MANY_CODES;
-    if (!problem) problem = in_shares(CODED(coded_layers), &in, threads, work, rows, 0, 1, 0);
+    const int64_t work = rows * dim * inner * layers / AS_MANY_INT8;
+    if (!problem) problem = in_shares(INT8(int8_layers), &in, threads, work, rows, 0, 1, 0);
     free(asking_before);
     return problem;
 }
@@ -442,7 +442,7 @@ typedef struct {
 /* Take one step in each search. Return NULL, or a message about wrong arguments. */
 static const char *take_step(const Network *network, const Together *together, int64_t most) {
     const int64_t dim = network->heads * network->d, bytes = dim * (network->half ? 2 : 4);
-    const int coded = network->layers && network->products[0]->start;
+    const int int8 = network->layers && network->products[0]->start;
     int64_t rows = 0;
     for (int64_t i = 0; i < together->count; i++) {
         AmrSearch *search = together->searches + i;
@@ -453,7 +453,7 @@ static const char *take_step(const Network *network, const Together *together, i
     }
     VARIANT(add_and_normalise)(rows, dim, together->x, together->zeros, network->norm, network->norm_bias,
                                network->norm_epsilon, together->normed, (int)network->half);
-    const char *problem = (coded ? CODED(coded_layers_of) : VARIANT(layers_of))(
+    const char *problem = (int8 ? INT8(int8_layers_of) : VARIANT(layers_of))(
         together->searches, together->count, rows, together->x, together->normed, together->memory, &together->room);
     const char *normed = together->normed;
     for (int64_t i = 0; i < together->count && !problem; i++) {
@@ -545,8 +545,8 @@ const char *search_amrs(const Network *network, AmrTable *table, int threads, in
     if (OUTSIDE(network->end, table->vocabulary)) problem = "end: beyond the vocabulary";
     for (int64_t head = 0; head < network->heads; head++)
         if (network->roles[head] < -1 || network->roles[head] >= KINDS) problem = "roles: beyond the kinds of words";
-    if (network->layers && network->products[0]->start && !HAS_CODES)
-        problem = "weights: codes, which are not for this processor";
+    if (network->layers && network->products[0]->start && !HAS_INT8)
+        problem = "weights: integers, which are not for this processor";
     AmrWork works[THREADS];
     int shares = threads < THREADS ? threads : THREADS;
     if (shares > sentences) shares = (int)sentences;

@@ -29,14 +29,14 @@ HALF = {torch.float: 0, torch.bfloat16: 1}  # the value of the argument `half` i
 INT, SIZE, FLOAT, POINTER, PROBLEM = c_int, c_int64, c_float, c_void_p, c_char_p
 _FUNCTIONS: dict[str, tuple[Any, tuple]] = {
     "lanes": (INT, ()),
-    "has_codes": (INT, ()),
+    "has_int8": (INT, ()),
     "self_attention": (PROBLEM, (INT, INT, *(SIZE,) * 8, *(POINTER,) * 6)),
     "gated_step": (PROBLEM, (INT, INT, *(SIZE,) * 6, *(POINTER,) * 4)),
     "letter_maxima": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 5)),
     "products_of_pairs": (None, (*(SIZE,) * 3, *(POINTER,) * 3)),
     "add_and_normalise": (None, (INT, SIZE, SIZE, *(POINTER,) * 4, FLOAT, POINTER)),
-    "coded_linear": (PROBLEM, (INT, INT, INT, SIZE, SIZE, *(POINTER,) * 3)),
-    "coded_layers": (PROBLEM, (INT, *(SIZE,) * 8, *(POINTER,) * 8)),
+    "int8_linear": (PROBLEM, (INT, INT, INT, SIZE, SIZE, *(POINTER,) * 3)),
+    "int8_layers": (PROBLEM, (INT, *(SIZE,) * 8, *(POINTER,) * 8)),
     "search_trees": (PROBLEM, (INT, INT, *(SIZE,) * 9, *(POINTER,) * 13)),
     "search_amrs": (PROBLEM, (POINTER, POINTER, INT, *(SIZE,) * 3, *(POINTER,) * 5)),
     "unroll_amrs": (PROBLEM, (POINTER, SIZE, *(POINTER,) * 7)),

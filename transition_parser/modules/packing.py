@@ -9,12 +9,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels.codes import (
+from transition_parser.kernels.int8 import (
     LARGEST,
     ZERO,
-    CodedProduct,
-    CodedWeights,
-    has_codes,
+    Int8Product,
+    Int8Weights,
+    has_int8,
     quantise_rows,
     quantise_weights,
 )
@@ -31,12 +31,12 @@ def pack(model: nn.Module) -> None:
 def quantise(model: nn.Module) -> None:
     """Give the linear layers of an fp32 model int8 weights, except narrow layers and those marked by `keep_weight`.
 
-    Inputs are quantised row by row at each call. Modules may then compute several layers at once (`use_codes`).
+    Inputs are quantised row by row at each call. Modules may then compute several layers at once (`use_int8`).
     """
     _replace_layers(model, _Int8Linear, _NARROW)
     for module in model.modules():
-        if use_codes := getattr(module, "use_codes", None):
-            use_codes()
+        if use_int8 := getattr(module, "use_int8", None):
+            use_int8()
 
 
 def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module], narrowest: int = 0) -> None:
@@ -95,12 +95,12 @@ class _Int8Linear(nn.Module):
         super().__init__()
         self.in_features, self.out_features, self.activation = layer.in_features, layer.out_features, activation
         self.weight = layer.weight if getattr(layer, "kept", None) == BESIDE else None
-        codes, largest = quantise_weights(layer.weight.detach().float())
-        self.bias = torch.zeros(len(codes)) if layer.bias is None else layer.bias.detach().float()
+        integers, largest = quantise_weights(layer.weight.detach().float())
+        self.bias = torch.zeros(len(integers)) if layer.bias is None else layer.bias.detach().float()
         scale = largest[:, 0] / LARGEST**2  # a product has the scales of both factors
-        self.coded = CodedWeights(codes, scale, self.bias)
-        self.product = CodedProduct(self.coded) if has_codes() else None
-        self._double = codes.double() if self.product is None else None
+        self.int8 = Int8Weights(integers, scale, self.bias)
+        self.product = Int8Product(self.int8) if has_int8() else None
+        self._double = integers.double() if self.product is None else None
 
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() > 2:
@@ -108,8 +108,8 @@ class _Int8Linear(nn.Module):
         if self.product is not None:
             return self.product(x, self.activation)
         assert self._double is not None
-        codes, largest = quantise_rows(x)
-        product = F.linear(codes.double() - ZERO, self._double).float() * self.coded.scale
+        integers, largest = quantise_rows(x)
+        product = F.linear(integers.double() - ZERO, self._double).float() * self.int8.scale
         found = torch.addcmul(self.bias, product, largest)
         if self.activation != "none":
             found = found.relu_() if self.activation == "relu" else F.gelu(found)

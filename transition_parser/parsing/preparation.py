@@ -13,7 +13,7 @@ import torch
 from transition_parser.base.errors import InputError
 from transition_parser.base.machine import has_amx, has_fast_bf16
 from transition_parser.base.process import Shared
-from transition_parser.kernels.codes import has_codes
+from transition_parser.kernels.int8 import has_int8
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.packing import pack, quantise
 
@@ -35,7 +35,7 @@ def checked_precision(name: str, device: torch.device) -> str:
     """Return the name of the precision; for `auto` the fastest one, but with AMX not int8, which was not measured."""
     if name == "auto":
         half = has_fast_bf16(device)
-        if device.type == "cpu" and has_codes() and not (half and has_amx()):
+        if device.type == "cpu" and has_int8() and not (half and has_amx()):
             return "int8"
         return "bf16" if half else "fp32"
     if name not in PRECISIONS:

@@ -15,12 +15,12 @@ from torch.overrides import TorchFunctionMode
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.model_files import shown
-from transition_parser.kernels.codes import LARGEST, quantise_weights
+from transition_parser.kernels.int8 import LARGEST, quantise_weights
 
 M = TypeVar("M", bound=nn.Module)
 FLOATS = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 _SCALE = ".scale"  # `NAME.scale` holds one factor for each row of the 8-bit tensor `NAME`
-_CODES = "I8"  # the type of 8-bit tensors in safetensors
+_INT8 = "I8"  # the type of 8-bit tensors in safetensors
 _FEWEST_COLUMNS = 64  # fewest columns of an 8-bit tensor: with fewer, its scales would need much of the space
 _SLACK = 1 << 26  # elements that a model may have beside its weights, in tables that are computed, not learned
 
@@ -32,8 +32,8 @@ def packed_weights(weights: Mapping[str, Tensor], bits: int, path: str | os.Path
     found: dict[str, Tensor] = {}
     for name, value in weights.items():
         if bits == 8 and value.dim() == 2 and value.size(1) >= _FEWEST_COLUMNS:
-            codes, largest = quantise_weights(value)
-            found |= {name: codes, f"{name}{_SCALE}": largest[:, 0] / LARGEST}
+            integers, largest = quantise_weights(value)
+            found |= {name: integers, f"{name}{_SCALE}": largest[:, 0] / LARGEST}
         else:
             found[name] = value.half()
     try:
@@ -52,11 +52,11 @@ def stored_weights(path: str | os.PathLike) -> dict[str, Tensor]:
     except (SafetensorError, OSError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise input_error(f"the file is not a safetensors file, or is damaged: {reason}", path) from None
-    for name in [name for name, kind in kinds.items() if kind == _CODES]:
-        scales, codes = f"{name}{_SCALE}", values[name]
-        if kinds.get(scales) not in FLOATS or codes.dim() != 2 or values[scales].shape != codes.shape[:1]:
-            raise input_error(f"{shown(name)} is of type {_CODES}, but {shown(scales)} has no scale of each row", path)
-        values[name] = codes.float() * values.pop(scales).float()[:, None]
+    for name in [name for name, kind in kinds.items() if kind == _INT8]:
+        scales, integers = f"{name}{_SCALE}", values[name]
+        if kinds.get(scales) not in FLOATS or integers.dim() != 2 or values[scales].shape != integers.shape[:1]:
+            raise input_error(f"{shown(name)} is of type {_INT8}, but {shown(scales)} has no scale of each row", path)
+        values[name] = integers.float() * values.pop(scales).float()[:, None]
         del kinds[name]
     for name in values.keys() & kinds.keys():
         if kinds[name] not in FLOATS:

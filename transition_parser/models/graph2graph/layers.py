@@ -13,8 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transition_parser.kernels import codes, encoders, loader
-from transition_parser.kernels.codes import CodedLayer, CodedProduct, CodedStack, CodedWeights
+from transition_parser.kernels import encoders, int8, loader
+from transition_parser.kernels.int8 import Int8Layer, Int8Product, Int8Stack, Int8Weights
 from transition_parser.modules.indicated_attention import Content, attend
 from transition_parser.modules.layers import (
     WIDTHS,
@@ -179,9 +179,9 @@ class Layer(nn.Module):
             inner = F.gelu(inner)
         return self.norms[1](x + self.dropout(self.outer(inner)))
 
-    def coded(self) -> CodedLayer:
-        attention = CodedProduct(CodedWeights.together([self.query.coded, self.key_value.coded]))
-        return CodedLayer(attention, self.out.product, self.inner.product, self.outer.product, self.norms)
+    def int8(self) -> Int8Layer:
+        attention = Int8Product(Int8Weights.together([self.query.int8, self.key_value.int8]))
+        return Int8Layer(attention, self.out.product, self.inner.product, self.outer.product, self.norms)
 
     def _read_blocks(self, asks: Tensor, x: Tensor, parts: Sequence[RowBlock]) -> Tensor:
         """Return (A, width), what the heads read for the slots that are queries, `asks`."""
@@ -222,12 +222,12 @@ class Transformer(nn.Module):
         self.dropout = Dropout(dropout)
         self.layers = nn.ModuleList(Layer(sizes, dropout, graph) for _ in range(layers))
         self._sizes = sizes
-        self._coded: CodedStack | None = None  # set if one kernel computes all layers
+        self._int8: Int8Stack | None = None  # set if one kernel computes all layers
 
-    def use_codes(self) -> None:
+    def use_int8(self) -> None:
         """Let one kernel compute all layers, if it can. `packing.quantise` calls this method."""
-        if codes.supports(self.width, self._sizes.inner, self._sizes.heads):
-            self._coded = CodedStack([layer.coded() for layer in self.layers], self._sizes.heads)
+        if int8.supports(self.width, self._sizes.inner, self._sizes.heads):
+            self._int8 = Int8Stack([layer.int8() for layer in self.layers], self._sizes.heads)
 
     def forward(self, words: Tensor, position: Tensor, segment: Tensor, visible: Visible) -> Tensor:
         """Return (N, L, width), or (N, K, width) of the wanted slots, for embeddings, positions and segments."""
@@ -235,8 +235,8 @@ class Transformer(nn.Module):
         x, position, segment = (some.flatten(0, 1).index_select(0, layout.cells) for some in (words, position, segment))
         place = self.positions(position.clamp(0, self.positions.num_embeddings - 1))
         x = self.dropout(self.norm(x + place + self.segments(segment)))
-        if self._coded is not None and isinstance(layout.parts, Windows):
-            x = codes.coded_layers(x.float(), self._coded, *layout.parts, layout.asking).to(x.dtype)
+        if self._int8 is not None and isinstance(layout.parts, Windows):
+            x = int8.int8_layers(x.float(), self._int8, *layout.parts, layout.asking).to(x.dtype)
         else:
             for layer in self.layers[:-1]:
                 x = layer(x, layout.parts)
@@ -251,5 +251,5 @@ class Transformer(nn.Module):
         casts = torch.is_autocast_enabled("cpu")
         kernels = loader.supports(words, self.width // self.layers[0].heads)
         if kernels and not (casts or torch.is_grad_enabled() or self.training) and visible.relations is None:
-            return CellLayout.in_windows(visible, words.dtype is torch.bfloat16 and self._coded is None)
+            return CellLayout.in_windows(visible, words.dtype is torch.bfloat16 and self._int8 is None)
         return CellLayout.without_gaps(visible, casts)

@@ -1,7 +1,7 @@
-/* Products of 8-bit codes, and layers with such products, compiled for processors that multiply codes; see
+/* Products of 8-bit integers, and layers with such products, compiled for processors that multiply integers; see
    kernels.c.
 
-   The products of codes are exact, so that no row depends on the rows that are computed with it. */
+   The products of integers are exact, so that no row depends on the rows that are computed with it. */
 
 #include <immintrin.h>
 
@@ -18,16 +18,16 @@ INLINE float NAME(number)(const char *x, int64_t i, const int half) {
     return half ? widen(((const uint16_t *)x)[i]) : ((const float *)x)[i];
 }
 
-/* Write each row as 8-bit codes. Zero has the code 128, and the number with the largest absolute value 1 or 255. A row
+/* Write each row as 8-bit integers. Zero becomes 128, and the number with the largest absolute value 1 or 255. A row
    with numbers that are not finite has NaN as its largest absolute value.
 
    x: (rows, dim)
-   stride: the distance between the codes of rows
-   codes: the result
+   stride: the distance between the integers of rows
+   integers: the result
    largest: (rows); the result; the largest absolute value of each row */
-static void NAME(quantise_rows)(int64_t rows, int64_t dim, const char *x, int64_t stride, uint8_t *codes,
+static void NAME(quantise_rows)(int64_t rows, int64_t dim, const char *x, int64_t stride, uint8_t *integers,
                                 float *largest, const int half) {
-    for (int64_t row = 0; row < rows; row++, x += dim * (half ? 2 : 4), codes += stride) {
+    for (int64_t row = 0; row < rows; row++, x += dim * (half ? 2 : 4), integers += stride) {
         uint32_t bits = 0; /* absolute values have the order of their bits; infinity and NaN come last */
         for (int64_t i = 0; i < dim; i++) {
             const float number = NAME(number)(x, i, half);
@@ -40,11 +40,11 @@ static void NAME(quantise_rows)(int64_t rows, int64_t dim, const char *x, int64_
         if (!is_finite) bits = NO_NUMBER; /* the products become NaN, too */
         __builtin_memcpy(largest + row, &bits, sizeof bits);
         if (!is_finite) {
-            memset(codes, 128, (size_t)dim);
+            memset(integers, 128, (size_t)dim);
             continue;
         }
         const float scale = largest[row] > TINY ? 127.0f / largest[row] : 0.0f;
-        for (int64_t i = 0; i < dim; i++) codes[i] = (uint8_t)(int32_t)(NAME(number)(x, i, half) * scale + 128.5f);
+        for (int64_t i = 0; i < dim; i++) integers[i] = (uint8_t)(int32_t)(NAME(number)(x, i, half) * scale + 128.5f);
     }
 }
 
@@ -75,7 +75,7 @@ INLINE NAME(Floats) NAME(gelu)(NAME(Floats) x) {
 /* Compute the sums of `rows` rows, at most BLOCK_ROWS, with a panel of weights: (rows, PANEL).
 
    Nothing else is computed here, and sums are variables of their own, so that the compiler keeps them in registers. */
-INLINE void NAME(panel_sums)(const uint8_t *codes, int64_t inputs, const int8_t *weight, const int32_t *start,
+INLINE void NAME(panel_sums)(const uint8_t *integers, int64_t inputs, const int8_t *weight, const int32_t *start,
                              int32_t *found, const int rows) {
 #define OF_EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5)
 #define START(i)                                                                              \
@@ -84,12 +84,12 @@ INLINE void NAME(panel_sums)(const uint8_t *codes, int64_t inputs, const int8_t 
 #define ADD(i)                                                           \
     if (rows > i) {                                                      \
         int32_t four;                                                    \
-        memcpy(&four, codes + i * inputs + k, sizeof four);              \
-        const __m512i code = _mm512_set1_epi32(four);                    \
-        a##i = _mm512_dpbusd_epi32(a##i, code, a);                       \
-        b##i = _mm512_dpbusd_epi32(b##i, code, b);                       \
-        c##i = _mm512_dpbusd_epi32(c##i, code, c);                       \
-        d##i = _mm512_dpbusd_epi32(d##i, code, d);                       \
+        memcpy(&four, integers + i * inputs + k, sizeof four);           \
+        const __m512i all = _mm512_set1_epi32(four);                     \
+        a##i = _mm512_dpbusd_epi32(a##i, all, a);                        \
+        b##i = _mm512_dpbusd_epi32(b##i, all, b);                        \
+        c##i = _mm512_dpbusd_epi32(c##i, all, c);                        \
+        d##i = _mm512_dpbusd_epi32(d##i, all, d);                        \
     }
 #define STORE(i)                                                         \
     if (rows > i) {                                                      \
@@ -113,8 +113,8 @@ INLINE void NAME(panel_sums)(const uint8_t *codes, int64_t inputs, const int8_t 
 
 #define PANEL_SUMS_OF(rows)                                                                                     \
     static __attribute__((noinline)) void NAME(panel_sums_##rows)(                                              \
-        const uint8_t *codes, int64_t inputs, const int8_t *weight, const int32_t *start, int32_t *found) {     \
-        NAME(panel_sums)(codes, inputs, weight, start, found, rows);                                            \
+        const uint8_t *integers, int64_t inputs, const int8_t *weight, const int32_t *start, int32_t *found) {     \
+        NAME(panel_sums)(integers, inputs, weight, start, found, rows);                                            \
     }
 PANEL_SUMS_OF(1) PANEL_SUMS_OF(2) PANEL_SUMS_OF(3) PANEL_SUMS_OF(4) PANEL_SUMS_OF(5) PANEL_SUMS_OF(6)
 #undef PANEL_SUMS_OF
@@ -134,12 +134,12 @@ INLINE void NAME(store_some)(char *to, NAME(Floats) x, __mmask16 mask, const int
     }
 }
 
-/* Compute the products of rows of codes with every `step`-th panel of weights from panel `first` on, and the activation
+/* Compute the products of rows of integers with every `step`-th panel of weights from panel `first` on, and the activation
    of their sums.
 
-   codes: (rows, by->inputs)
+   integers: (rows, by->inputs)
    to: (rows, by->outputs); the result */
-INLINE void NAME(coded_product)(const uint8_t *codes, const float *largest, int64_t rows, const Coded *by, char *to,
+INLINE void NAME(int8_product)(const uint8_t *integers, const float *largest, int64_t rows, const Weights *by, char *to,
                                 const int activation, const int half, int64_t first, int64_t step) {
     static void (*const panel_sums[])(const uint8_t *, int64_t, const int8_t *, const int32_t *, int32_t *) = {
         NAME(panel_sums_1), NAME(panel_sums_2), NAME(panel_sums_3),
@@ -148,7 +148,7 @@ INLINE void NAME(coded_product)(const uint8_t *codes, const float *largest, int6
     for (int64_t column = first * PANEL; column < by->outputs; column += step * PANEL)
         for (int64_t row = 0, count; row < rows; row += count) {
             count = rows - row < BLOCK_ROWS ? rows - row : BLOCK_ROWS;
-            panel_sums[count - 1](codes + row * by->inputs, by->inputs, (const int8_t *)by->weight + column * by->inputs,
+            panel_sums[count - 1](integers + row * by->inputs, by->inputs, (const int8_t *)by->weight + column * by->inputs,
                                   by->start + column, sums);
             for (int64_t i = 0; i < count; i++)
                 for (int64_t at = column; at < column + PANEL; at += LANES) {
@@ -165,37 +165,37 @@ INLINE void NAME(coded_product)(const uint8_t *codes, const float *largest, int6
         }
 }
 
-static void NAME(plain_product)(const uint8_t *codes, const float *largest, int64_t rows, const Coded *by, float *to) {
-    NAME(coded_product)(codes, largest, rows, by, (char *)to, LINEAR, 0, 0, 1);
+static void NAME(plain_product)(const uint8_t *integers, const float *largest, int64_t rows, const Weights *by, float *to) {
+    NAME(int8_product)(integers, largest, rows, by, (char *)to, LINEAR, 0, 0, 1);
 }
 
-static void NAME(gelu_product)(const uint8_t *codes, const float *largest, int64_t rows, const Coded *by, float *to) {
-    NAME(coded_product)(codes, largest, rows, by, (char *)to, GELU, 0, 0, 1);
+static void NAME(gelu_product)(const uint8_t *integers, const float *largest, int64_t rows, const Weights *by, float *to) {
+    NAME(int8_product)(integers, largest, rows, by, (char *)to, GELU, 0, 0, 1);
 }
 
 /* Compute one share of a linear layer. Return NULL, or a message that there is no memory. Rows of x that are not finite
    become NaN.
 
    finite: becomes 0 if x has rows that are not finite */
-INLINE const char *NAME(linear_of)(const CodedLinear *in, const Share *share, int *finite, const int activation,
+INLINE const char *NAME(linear_of)(const Int8Linear *in, const Share *share, int *finite, const int activation,
                                    const int half) {
     const int64_t size = half ? 2 : 4, inputs = in->by.inputs;
     float *largest = malloc(CHUNK * (sizeof *largest + inputs));
-    uint8_t *codes = (uint8_t *)(largest + CHUNK);
+    uint8_t *integers = (uint8_t *)(largest + CHUNK);
     if (!largest) return NO_MEMORY;
-    memset(codes, 128, CHUNK * inputs); /* also behind the numbers of x, where weights are 0 */
+    memset(integers, 128, CHUNK * inputs); /* also behind the numbers of x, where weights are 0 */
     for (int64_t row = share->first, some; row < share->end; row += some) {
         some = share->end - row < CHUNK ? share->end - row : CHUNK;
-        NAME(quantise_rows)(some, in->width, in->x + row * in->width * size, inputs, codes, largest, half);
+        NAME(quantise_rows)(some, in->width, in->x + row * in->width * size, inputs, integers, largest, half);
         *finite &= NAME(finite)(largest, some);
-        NAME(coded_product)(codes, largest, some, &in->by, in->output + row * in->by.outputs * size, activation, half,
+        NAME(int8_product)(integers, largest, some, &in->by, in->output + row * in->by.outputs * size, activation, half,
                             share->head, share->step);
     }
     free(largest);
     return NULL;
 }
 
-static const char *NAME(activated_linear)(const CodedLinear *in, const Share *share, int *finite) {
+static const char *NAME(activated_linear)(const Int8Linear *in, const Share *share, int *finite) {
 #define OF_TYPE(activation)                                             \
     (in->half ? NAME(linear_of)(in, share, finite, activation, 1)       \
               : NAME(linear_of)(in, share, finite, activation, 0))
@@ -203,55 +203,55 @@ static const char *NAME(activated_linear)(const CodedLinear *in, const Share *sh
 #undef OF_TYPE
 }
 
-static const char *NAME(coded_linear)(const void *job, const Share *share, const Room *unused) {
+static const char *NAME(int8_linear)(const void *job, const Share *share, const Room *unused) {
     int finite = 1;
     (void)unused;
     return NAME(activated_linear)(job, share, &finite);
 }
 
-/* Compute what `product` in decoder_layers.h computes, with codes as weights. */
-static const char *NAME(product_of_codes)(const char *x, int64_t rows, const Coded *by, int relu, char *y, int half) {
-    const CodedLinear linear = {half, relu ? RELU : LINEAR, by->inputs, *by, x, y};
+/* Compute what `product` in decoder_layers.h computes, with integers as weights. */
+static const char *NAME(product_of_integers)(const char *x, int64_t rows, const Weights *by, int relu, char *y, int half) {
+    const Int8Linear linear = {half, relu ? RELU : LINEAR, by->inputs, *by, x, y};
     const Share all = {0, rows, 0, 1};
     int finite = 1;
     const char *problem = NAME(activated_linear)(&linear, &all, &finite);
     return problem || finite ? problem : NOT_FINITE;
 }
 
-static const char *NAME(coded_layers_of)(const AmrSearch *searches, int64_t count, int64_t rows, char *x, char *normed,
+static const char *NAME(int8_layers_of)(const AmrSearch *searches, int64_t count, int64_t rows, char *x, char *normed,
                                          char *memory, const Room *room) {
-    return NAME(layers_with)(searches, count, rows, x, normed, memory, room, NAME(product_of_codes));
+    return NAME(layers_with)(searches, count, rows, x, normed, memory, room, NAME(product_of_integers));
 }
 
 /* Compute the self-attention of one head of a sentence. Return NULL, or a message about wrong arguments. */
-static const char *NAME(coded_attention)(const Sentences *in, int64_t first, int64_t count, int64_t head, float *room) {
+static const char *NAME(int8_attention)(const Sentences *in, int64_t first, int64_t count, int64_t head, float *room) {
     return WITH_USUAL(in->d, 0, NAME(head_of_sentence), in, first, count, head, room);
 }
 
 /* The scratch memory of the layers. */
 typedef struct {
     float *x, *wide, *read, *added, *largest, *attention;
-    uint8_t *codes;
-} NAME(CodedRoom);
+    uint8_t *integers;
+} NAME(Int8Room);
 
 /* Compute the rest of a layer after its attention: output projection, feed-forward and norms.
 
    rows: the number of rows of `room->x`, the input of the layer, and of `room->read`, the output of the heads */
-static void NAME(behind_attention)(const CodedLayers *in, int64_t layer, int64_t rows, const NAME(CodedRoom) *room) {
-    const Coded *by = in->products + CODED_PRODUCTS * layer;
-    const char *const *norms = in->norms + CODED_NORMS * layer;
-    const float *epsilons = in->epsilons + CODED_NORMS / 2 * layer;
+static void NAME(behind_attention)(const Int8Layers *in, int64_t layer, int64_t rows, const NAME(Int8Room) *room) {
+    const Weights *by = in->products + INT8_PRODUCTS * layer;
+    const char *const *norms = in->norms + INT8_NORMS * layer;
+    const float *epsilons = in->epsilons + INT8_NORMS / 2 * layer;
     const int64_t dim = in->dim, inner = in->inner;
     for (int64_t row = 0; row < rows; row += CHUNK) {
         const int64_t some = rows - row < CHUNK ? rows - row : CHUNK;
         char *x = (char *)(room->x + row * dim), *added = (char *)room->added;
-        NAME(quantise_rows)(some, dim, (char *)(room->read + row * dim), dim, room->codes, room->largest, 0);
-        NAME(plain_product)(room->codes, room->largest, some, by + 1, room->added);
+        NAME(quantise_rows)(some, dim, (char *)(room->read + row * dim), dim, room->integers, room->largest, 0);
+        NAME(plain_product)(room->integers, room->largest, some, by + 1, room->added);
         NAME(add_and_normalise)(some, dim, x, added, norms[0], norms[1], epsilons[0], x, 0);
-        NAME(quantise_rows)(some, dim, x, dim, room->codes, room->largest, 0);
-        NAME(gelu_product)(room->codes, room->largest, some, by + 2, room->wide);
-        NAME(quantise_rows)(some, inner, (char *)room->wide, inner, room->codes, room->largest, 0);
-        NAME(plain_product)(room->codes, room->largest, some, by + 3, room->added);
+        NAME(quantise_rows)(some, dim, x, dim, room->integers, room->largest, 0);
+        NAME(gelu_product)(room->integers, room->largest, some, by + 2, room->wide);
+        NAME(quantise_rows)(some, inner, (char *)room->wide, inner, room->integers, room->largest, 0);
+        NAME(plain_product)(room->integers, room->largest, some, by + 3, room->added);
         NAME(add_and_normalise)(some, dim, x, added, norms[2], norms[3], epsilons[1], x, 0);
     }
 }
@@ -262,7 +262,7 @@ static void NAME(behind_attention)(const CodedLayers *in, int64_t layer, int64_t
    begin: the first row of the chunk
    rows: the number of rows of the chunk */
 static const char *NAME(keep_asking)(const int64_t *asking, int64_t count, int64_t begin, int64_t rows, int64_t dim,
-                                     const NAME(CodedRoom) *room) {
+                                     const NAME(Int8Room) *room) {
     for (int64_t i = 0; i < count; i++) {
         const int64_t row = asking[i] - begin;
         if (OUTSIDE(row, rows) || (i && asking[i] <= asking[i - 1])) return "asking: rows that do not ascend";
@@ -274,7 +274,7 @@ static const char *NAME(keep_asking)(const int64_t *asking, int64_t count, int64
 
 /* Compute all layers of BERT (post-norm) for the sentences from `from` to before `to`. Return NULL, or a message about
    wrong arguments. */
-static const char *NAME(coded_chunk)(const CodedLayers *in, int64_t from, int64_t to, const NAME(CodedRoom) *room) {
+static const char *NAME(int8_chunk)(const Int8Layers *in, int64_t from, int64_t to, const NAME(Int8Room) *room) {
     const int64_t dim = in->dim, begin = in->first[from], asked = in->asking_before[from];
     const int64_t rows = in->first[to - 1] + in->lengths[to - 1] - begin, left = in->asking_before[to] - asked;
     const float *keys = room->wide + dim, *values = keys + dim;
@@ -283,12 +283,12 @@ static const char *NAME(coded_chunk)(const CodedLayers *in, int64_t from, int64_
                            (char *)room->wide,    (char *)keys, (char *)values, (char *)room->read};
     memcpy(room->x, in->x + begin * dim, rows * dim * sizeof(float));
     for (int64_t layer = 0; layer < in->layers; layer++) {
-        NAME(quantise_rows)(rows, dim, (char *)room->x, dim, room->codes, room->largest, 0);
-        NAME(plain_product)(room->codes, room->largest, rows, in->products + CODED_PRODUCTS * layer, room->wide);
+        NAME(quantise_rows)(rows, dim, (char *)room->x, dim, room->integers, room->largest, 0);
+        NAME(plain_product)(room->integers, room->largest, rows, in->products + INT8_PRODUCTS * layer, room->wide);
         const char *problem = NULL;
         for (int64_t i = from; i < to && !problem; i++)
             for (int64_t head = 0; head < in->heads && !problem; head++)
-                problem = NAME(coded_attention)(&all, in->first[i] - begin, in->lengths[i], head, room->attention);
+                problem = NAME(int8_attention)(&all, in->first[i] - begin, in->lengths[i], head, room->attention);
         if (!problem && layer + 1 == in->layers)
             problem = NAME(keep_asking)(in->asking + asked, left, begin, rows, dim, room);
         if (problem) return problem;
@@ -300,17 +300,17 @@ static const char *NAME(coded_chunk)(const CodedLayers *in, int64_t from, int64_
 
 /* Compute one share of the layers: the sentences whose first rows are in the share. Return NULL, or a message about
    wrong arguments. */
-static const char *NAME(coded_layers)(const void *job, const Share *share, const Room *unused) {
-    const CodedLayers *in = job;
+static const char *NAME(int8_layers)(const void *job, const Share *share, const Room *unused) {
+    const Int8Layers *in = job;
     const int64_t dim = in->dim, d = dim / in->heads, rows = in->longest < CHUNK ? CHUNK : in->longest;
     const int64_t wide = rows * 3 * dim > CHUNK * in->inner ? rows * 3 * dim : CHUNK * in->inner;
-    const int64_t codes = rows * dim > CHUNK * in->inner ? rows * dim : CHUNK * in->inner, most = in->longest + LANES;
+    const int64_t integers = rows * dim > CHUNK * in->inner ? rows * dim : CHUNK * in->inner, most = in->longest + LANES;
     const int64_t attention = 2 * d * most + SHARING * (d + most);
     (void)unused;
-    float *x = malloc(sizeof *x * (2 * rows * dim + wide + CHUNK * dim + rows + attention) + codes);
+    float *x = malloc(sizeof *x * (2 * rows * dim + wide + CHUNK * dim + rows + attention) + integers);
     if (!x) return NO_MEMORY;
     float *read = x + rows * dim, *added = read + rows * dim, *largest = added + CHUNK * dim;
-    const NAME(CodedRoom) room = {x, largest + rows + attention, read, added, largest, largest + rows,
+    const NAME(Int8Room) room = {x, largest + rows + attention, read, added, largest, largest + rows,
                                   (uint8_t *)(largest + rows + attention + wide)};
     int64_t from = 0, to, end = 0;
     while (from < in->sentences && in->first[from] < share->first) from++;
@@ -319,7 +319,7 @@ static const char *NAME(coded_layers)(const void *job, const Share *share, const
     for (; from < end && !problem; from = to) {
         int64_t some = in->lengths[from];
         for (to = from + 1; to < end && some + in->lengths[to] <= CHUNK; to++) some += in->lengths[to];
-        problem = NAME(coded_chunk)(in, from, to, &room);
+        problem = NAME(int8_chunk)(in, from, to, &room);
     }
     free(x);
     return problem;

@@ -1,4 +1,4 @@
-"""Codes of rows, and layers with products of codes, against the same layers computed part by part."""
+"""Integers of rows, and layers with products of integers, against the same layers computed part by part."""
 
 import pytest
 import torch
@@ -6,8 +6,8 @@ from torch import nn
 
 from tests.conftest import threads
 from transition_parser.base.errors import NotFiniteError
-from transition_parser.kernels import codes
-from transition_parser.kernels.codes import CodedProduct, CodedStack, CodedWeights, coded_layers, quantise_rows
+from transition_parser.kernels import int8
+from transition_parser.kernels.int8 import Int8Product, Int8Stack, Int8Weights, int8_layers, quantise_rows
 from transition_parser.models.graph2graph.layers import Layer, Sizes, Transformer, Visible, Windows
 from transition_parser.modules import packing
 from transition_parser.modules.packing import quantise
@@ -17,57 +17,57 @@ TYPES = [torch.float, torch.bfloat16]
 LENGTHS = [0, 1, 7, 60, 5, 6, 0, 30, 2, 400, 19, 17, 0]  # some are longer than what goes through the layers together
 
 
-needs_codes = pytest.mark.skipif(
-    not codes.has_codes(), reason="this processor has no AVX-512 VNNI, or there are no kernels"
+needs_int8 = pytest.mark.skipif(
+    not int8.has_int8(), reason="this processor has no AVX-512 VNNI, or there are no kernels"
 )
 
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("dim", [1, 31, 384])
-def test_codes(dim, dtype):
+def test_int8(dim, dtype):
     torch.manual_seed(dim)
     x = torch.randn(13, dim) * torch.tensor([1e-6, 1.0, 1e6, 0.0, 30.0]).repeat(3)[:13, None]
-    codes, largest = quantise_rows(x.to(dtype))
+    integers, largest = quantise_rows(x.to(dtype))
     x = x.to(dtype).double()
-    assert codes.dtype is torch.uint8 and torch.equal(largest.double(), x.abs().amax(1, keepdim=True))
+    assert integers.dtype is torch.uint8 and torch.equal(largest.double(), x.abs().amax(1, keepdim=True))
     wanted = x * (127 / largest.double()).nan_to_num(posinf=0.0)
-    assert bool(((codes.double() - 128 - wanted).abs() <= 0.501).all())  # rounded
-    assert torch.equal(codes[3], torch.full((dim,), 128, dtype=torch.uint8))
+    assert bool(((integers.double() - 128 - wanted).abs() <= 0.501).all())  # rounded
+    assert torch.equal(integers[3], torch.full((dim,), 128, dtype=torch.uint8))
 
 
-@needs_codes
+@needs_int8
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("activation", codes.ACTIVATIONS)
+@pytest.mark.parametrize("activation", int8.ACTIVATIONS)
 @pytest.mark.parametrize(("inputs", "outputs"), [(64, 64), (4, 1), (31, 65), (1536, 384)])
 def test_products_are_exact_but_for_rounding(inputs, outputs, activation, dtype):
     torch.manual_seed(inputs)
     scale, bias = torch.rand(outputs) / inputs**0.5 / 127**2, torch.randn(outputs)
-    weights = CodedWeights(torch.randint(-127, 128, (outputs, inputs), dtype=torch.int8), scale, bias)
+    weights = Int8Weights(torch.randint(-127, 128, (outputs, inputs), dtype=torch.int8), scale, bias)
     after = {"none": nn.Identity(), "relu": nn.ReLU(), "gelu": nn.GELU()}[activation]
-    product = CodedProduct(weights)
+    product = Int8Product(weights)
     for rows in (1, 2, 3, 4, 5, 6, 7, 47, 48, 49, 200):
         x = torch.randn(rows, inputs).to(dtype)
-        codes, largest = quantise_rows(x)
-        sums = (codes.double() - 128) @ weights.codes.double().t()
+        integers, largest = quantise_rows(x)
+        sums = (integers.double() - 128) @ weights.integers.double().t()
         wanted = after(sums * scale.double() * largest.double() + bias.double())
         found = product(x, activation)
         assert found.dtype is dtype and found.shape == (rows, outputs)
-        # numbers in the middle between two codes get either; in bf16 such numbers are common
+        # numbers in the middle between two integers get either; in bf16 such numbers are common
         code = 130 * float(scale.max() * largest.max())
         tolerance = (3 * code, 0.01) if dtype is torch.bfloat16 else (code, 1e-5)
         assert torch.allclose(found.double(), wanted, *tolerance[::-1])
         assert (found.double() - wanted).abs().mean() < (3e-3 if dtype is torch.bfloat16 else 1e-5)
 
 
-@needs_codes
+@needs_int8
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("outputs", [8, 320])
 def test_products_do_not_depend_on_other_rows_or_threads(outputs, dtype):
     torch.manual_seed(0)
-    weights = CodedWeights(
+    weights = Int8Weights(
         torch.randint(-127, 128, (outputs, 320), dtype=torch.int8), torch.rand(outputs), torch.rand(outputs)
     )
-    product, x = CodedProduct(weights), torch.randn(300, 320).to(dtype)
+    product, x = Int8Product(weights), torch.randn(300, 320).to(dtype)
     together = product(x, "gelu")
     for count in (1, 2, 3):
         with threads(count):
@@ -77,21 +77,21 @@ def test_products_do_not_depend_on_other_rows_or_threads(outputs, dtype):
     assert torch.equal(product(x.t().contiguous().t(), "gelu"), together)
 
 
-@needs_codes
+@needs_int8
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
-@pytest.mark.parametrize("activation", codes.ACTIVATIONS)
+@pytest.mark.parametrize("activation", int8.ACTIVATIONS)
 def test_rows_that_are_not_finite_stay_so(dtype, bad, activation):
     x = torch.ones(4, 64, dtype=dtype)
     x[1, 5] = bad
     assert quantise_rows(x)[1].isnan().flatten().tolist() == [False, True, False, False]
-    weights = CodedWeights(torch.ones(64, 64, dtype=torch.int8), torch.ones(64), torch.zeros(64))
-    assert CodedProduct(weights)(x, activation).isnan().all(1).tolist() == [False, True, False, False]
+    weights = Int8Weights(torch.ones(64, 64, dtype=torch.int8), torch.ones(64), torch.zeros(64))
+    assert Int8Product(weights)(x, activation).isnan().all(1).tolist() == [False, True, False, False]
 
 
-@needs_codes
+@needs_int8
 def test_rows_that_do_not_fit():
-    product = CodedProduct(CodedWeights(torch.ones(8, 32, dtype=torch.int8), torch.ones(8), torch.zeros(8)))
+    product = Int8Product(Int8Weights(torch.ones(8, 32, dtype=torch.int8), torch.ones(8), torch.zeros(8)))
     with pytest.raises(ValueError, match="x must be"):
         product(torch.zeros(3, 31), "none")
     with pytest.raises(ValueError, match="x must be float or bfloat16"):
@@ -109,8 +109,8 @@ def layers_of(count: int, dim: int = DIM, inner: int = INNER, heads: int = HEADS
     return layers
 
 
-def stack_of(layers: nn.ModuleList, heads: int = HEADS) -> CodedStack:
-    return CodedStack([layer.coded() for layer in layers], heads)
+def stack_of(layers: nn.ModuleList, heads: int = HEADS) -> Int8Stack:
+    return Int8Stack([layer.int8() for layer in layers], heads)
 
 
 def windows_of(lengths: list[int]) -> Windows:
@@ -118,7 +118,7 @@ def windows_of(lengths: list[int]) -> Windows:
     return Windows((sizes.cumsum(0) - sizes).int(), sizes, max(lengths))
 
 
-@needs_codes
+@needs_int8
 @pytest.mark.parametrize(("dim", "inner", "heads"), [(DIM, INNER, HEADS), (384, 1536, 12), (128, 64, 1)])
 @pytest.mark.parametrize("some", [False, True], ids=["all rows ask", "some rows ask"])
 @torch.no_grad()
@@ -128,31 +128,31 @@ def test_a_layer_is_computed_as_its_parts_are(dim, inner, heads, some):
     x = torch.randn(sum(LENGTHS), dim)
     asking = torch.arange(0, len(x), 3) if some else None
     wanted = layer(x, windows, asking)
-    found = coded_layers(x, stack_of(layers, heads), *windows, asking)
+    found = int8_layers(x, stack_of(layers, heads), *windows, asking)
     assert found.shape == wanted.shape
     # sums are rounded in another order, so that a code may be the next one
     assert torch.allclose(found, wanted, atol=0.05) and (found - wanted).abs().mean() < 1e-4
 
 
-@needs_codes
+@needs_int8
 @torch.no_grad()
 def test_rows_do_not_depend_on_other_sentences_or_threads():
     layers = layers_of(3)
     stack, windows = stack_of(layers), windows_of(LENGTHS)
     x = torch.randn(sum(LENGTHS), DIM)
-    together = coded_layers(x, stack, *windows)
+    together = int8_layers(x, stack, *windows)
     for count in (1, 2, 3):
         with threads(count):
-            assert torch.equal(coded_layers(x, stack, *windows), together)
-    assert coded_layers(x, stack, *windows, torch.zeros(0, dtype=torch.long)).shape == (0, DIM)
+            assert torch.equal(int8_layers(x, stack, *windows), together)
+    assert int8_layers(x, stack, *windows, torch.zeros(0, dtype=torch.long)).shape == (0, DIM)
     for first, length in zip(*windows[:2], strict=True):
         alone = x[first : first + length].clone()
-        assert torch.equal(coded_layers(alone, stack, *windows_of([int(length)])), together[first : first + length])
+        assert torch.equal(int8_layers(alone, stack, *windows_of([int(length)])), together[first : first + length])
     asking = torch.tensor([0, 1, 7, 8, 67, 68, 100, 101, len(x) - 1])
-    assert torch.equal(coded_layers(x, stack, *windows, asking), together[asking])
+    assert torch.equal(int8_layers(x, stack, *windows, asking), together[asking])
 
 
-@needs_codes
+@needs_int8
 @torch.no_grad()
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("in_order", [True, False], ids=["in order", "in any order"])
@@ -166,7 +166,7 @@ def test_transformer_computes_all_layers_at_once(in_order, dtype):
     quantise(transformer)
     transformer.to(dtype)
     found = transformer(words.to(dtype), position, segment, visible)
-    transformer._coded = None
+    transformer._int8 = None
     wanted = transformer(words.to(dtype), position, segment, visible)
     asked = there[:, asked_slots]
     assert found.dtype is dtype
@@ -174,16 +174,16 @@ def test_transformer_computes_all_layers_at_once(in_order, dtype):
     assert not torch.equal(found[asked], wanted[asked])  # else the kernel was not used
 
 
-@needs_codes
+@needs_int8
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_numbers_that_are_not_finite(bad):
     x = torch.randn(9, DIM)
     x[4, 2] = bad
     with torch.no_grad(), pytest.raises(NotFiniteError, match="not finite"):
-        coded_layers(x, stack_of(layers_of(2)), *windows_of([3, 6]))
+        int8_layers(x, stack_of(layers_of(2)), *windows_of([3, 6]))
 
 
-@needs_codes
+@needs_int8
 @pytest.mark.parametrize(
     ("first", "lengths", "longest", "asking", "problem"),
     [
@@ -200,29 +200,29 @@ def test_wrong_rows(first, lengths, longest, asking, problem):
     asks = None if asking is None else torch.tensor(asking)
     sentences = torch.tensor(first, dtype=torch.int32), torch.tensor(lengths, dtype=torch.int32)
     with torch.no_grad(), pytest.raises(ValueError, match=problem):
-        coded_layers(torch.randn(9, DIM), stack_of(layers_of(1)), *sentences, longest, asks)
+        int8_layers(torch.randn(9, DIM), stack_of(layers_of(1)), *sentences, longest, asks)
 
 
-@needs_codes
+@needs_int8
 def test_wrong_tensors():
     stack, windows = stack_of(layers_of(1)), windows_of([3])
     for x in (torch.randn(3, DIM).double(), torch.randn(3, 2 * DIM), torch.randn(DIM, 3).t()):
         with pytest.raises(ValueError, match="x must be"):
-            coded_layers(x, stack, *windows)
+            int8_layers(x, stack, *windows)
     with pytest.raises(ValueError, match="first must be"):
-        coded_layers(torch.randn(3, DIM), stack, windows.first.long(), windows.lengths, 3)
+        int8_layers(torch.randn(3, DIM), stack, windows.first.long(), windows.lengths, 3)
 
 
 @pytest.mark.parametrize(("dim", "inner", "heads"), [(96, 192, 3), (64, 100, 2), (64, 192, 4), (64, 192, 3)])
 def test_sizes_that_do_not_fit(dim, inner, heads):
-    assert not codes.supports(dim, inner, heads)
+    assert not int8.supports(dim, inner, heads)
     if dim % heads == 0:
         with pytest.raises(ValueError, match="not supported"):
             stack_of(layers_of(1, dim, inner, heads), heads)
 
 
-def test_a_processor_without_products_of_codes(monkeypatch):
-    for module in (codes, packing):
-        monkeypatch.setattr(module, "has_codes", lambda: False)
+def test_a_processor_without_products_of_integers(monkeypatch):
+    for module in (int8, packing):
+        monkeypatch.setattr(module, "has_int8", lambda: False)
     with pytest.raises(ValueError, match="not supported by this processor"):
         stack_of(layers_of(1))
