@@ -126,7 +126,7 @@ def best_mapping(
 class _Task:
     """Tables for a climb, of a system's graph of n nodes and a gold graph of m nodes, with normalised triples.
 
-    alone: (n, m + 1) int32; the number of instances, attributes and self-loops that match; column m is for no node
+    unary: (n, m + 1) int32; the number of instances, attributes and self-loops that match; column m is for no node
     neighbours: for each system node its relations to other nodes, as (table, role, other node); the table has the nodes
         at the other ends of each gold node's edges with a role in this direction: (role, gold node) → array
     """
@@ -134,17 +134,17 @@ class _Task:
     def __init__(self, system: Triples, gold: Triples) -> None:
         self.system, self.gold = system, gold
         n, m = len(system.concepts), len(gold.concepts)
-        self.alone = np.zeros((n, m + 1), dtype=np.int32)
+        self.unary = np.zeros((n, m + 1), dtype=np.int32)
         nodes_of = _grouped((concept, node) for node, concept in enumerate(gold.concepts))
         for node, concept in enumerate(system.concepts):
-            self.alone[node, nodes_of.get(concept, [])] += 1
+            self.unary[node, nodes_of.get(concept, [])] += 1
         ours, theirs = (
             [*graph.attributes, *((role, node, None) for role, node, end in graph.relations if node == end)]
             for graph in (system, gold)
         )
         like = _grouped(((role, value), node) for role, node, value in theirs)  # the value of a self-loop is None
         for role, node, value in ours:
-            self.alone[node, like.get((role, value), [])] += 1
+            self.unary[node, like.get((role, value), [])] += 1
         self.relations, self.in_gold = (
             {relation for relation in graph.relations if relation[1] != relation[2]} for graph in (system, gold)
         )
@@ -177,10 +177,10 @@ class _Climb:
 
     def __init__(self, task: _Task, start: Sequence[int]) -> None:
         self.task = task
-        n, width = task.alone.shape
+        n, width = task.unary.shape
         self.none = width - 1
         self.to = np.full(n, self.none)  # the gold node of each system node
-        self.worth = task.alone.copy()
+        self.worth = task.unary.copy()
         self.now = np.zeros(n, dtype=np.int32)
         self.free = np.ones(width, dtype=bool)
         self.free[self.none] = False
@@ -188,7 +188,7 @@ class _Climb:
             if other >= 0:
                 self._map(node, other)
         relations = sum((role, self.to[one], self.to[other]) in task.in_gold for role, one, other in task.relations)
-        self.match = int(task.alone[np.arange(n), self.to].sum()) + relations
+        self.match = int(task.unary[np.arange(n), self.to].sum()) + relations
 
     def ascend(self) -> None:
         """Take the best step of all nodes until no step gains."""

@@ -80,12 +80,12 @@ class StackAttention(nn.Module):
     def memory(self, encoder_out: EncoderOut) -> AttentionMemory:
         return AttentionMemory(encoder_out.words, self.of_words(encoder_out.words), encoder_out.mask)
 
-    def forward(self, state: Tensor, memory: AttentionMemory, pushed: Tensor | None, gone: Tensor | None) -> Tensor:
+    def forward(self, state: Tensor, memory: AttentionMemory, pushed: Tensor | None, removed: Tensor | None) -> Tensor:
         """Return (B, W, l · D), the layers' results side by side, for W states of each sentence."""
         keys = memory.keys[:, None]
         if self.of_pushed is not None and pushed is not None:
             keys = keys + pushed[..., None].to(keys.dtype) * self.of_pushed[:, 0].to(keys.dtype)
-        seen = memory.mask[:, None] if gone is None else memory.mask[:, None] & ~gone
+        seen = memory.mask[:, None] if removed is None else memory.mask[:, None] & ~removed
         found: list[Tensor] = []
         for layer in self.of_state:
             query = layer(torch.cat([state, *found[-1:]], -1))
@@ -112,7 +112,7 @@ class StackAttentionSearch(SearchState):
 class StackAttentionDecoder(StateDecoder):
     """A GRU over actions with stack-based attention to words.
 
-    A word is pushed (s = 1) once it is or was on the stack, and gone (r = 1) once it has left the stack and is not in
+    A word is pushed (s = 1) once it is or was on the stack, and removed (r = 1) once it has left the stack and is not in
     the buffer. The GRU starts from the encoder's backward state at the first word (Bahdanau et al. 2015, A.2.2); g of
     eq. 4 is a hidden layer with tanh.
     """
@@ -163,9 +163,9 @@ class StackAttentionDecoder(StateDecoder):
         return ActionScores(self.pooled_shifts(scores), None, search.machine.legality())
 
     def visible_words(self, states: States) -> dict[str, Tensor]:
-        """Return `pushed` and `attended`, (…, P) each: 1 for pushed words, and for words that are not gone."""
-        pushed, gone = self._pushed_removed_masks(states)
-        seen = {"pushed": pushed, "attended": None if gone is None else ~gone}
+        """Return `pushed` and `attended`, (…, P) each: 1 for pushed words, and for words that are not removed."""
+        pushed, removed = self._pushed_removed_masks(states)
+        seen = {"pushed": pushed, "attended": None if removed is None else ~removed}
         return {name: words.long() for name, words in seen.items() if words is not None}
 
     # --- a step of R rows, W for each sentence ----------------------------------------------
@@ -186,15 +186,15 @@ class StackAttentionDecoder(StateDecoder):
         return self.attention(hidden[:, -1].unflatten(0, (-1, width)), memory, *masks).flatten(0, 1)
 
     def _pushed_removed_masks(self, states: States) -> tuple[Tensor | None, Tensor | None]:
-        """Return masks of pushed and gone words (s and r of sec. 3), (…, P) bool; None for a mask that is not used."""
-        pushed = gone = None
+        """Return masks of pushed and removed words (s and r of sec. 3), (…, P) bool; None for a mask that is not used."""
+        pushed = removed = None
         if self.pushed:
             assert states.stack is not None and states.steps_since_stack is not None
             pushed = (states.stack > 0) | (states.steps_since_stack > 0)
         if self.removed:
             assert states.steps_since_stack is not None and states.buffer is not None
-            gone = (states.steps_since_stack > 0) & (states.buffer == 0)
-        return pushed, gone
+            removed = (states.steps_since_stack > 0) & (states.buffer == 0)
+        return pushed, removed
 
     def _advance(self, embedded: Tensor, context: Tensor, hidden: Tensor) -> Tensor:
         """Return (R, layers, H), the states of the GRU after a step (eq. 3)."""

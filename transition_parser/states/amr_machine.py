@@ -150,8 +150,8 @@ def sorts_made(rows: Rows, column: Tensor, text: Tensor, number: Tensor, sort: T
     number: (R,) bool; True where the last word of the span has the feature `NUMBER`
     sort: (R,); `TokenArrays.new_sort` of each action
     """
-    alone = rows.position - rows.first == 1
-    copied = torch.where(alone & number, NUMBER_BIT, torch.where(alone | text, STRING_BIT, 0))
+    one_word = rows.position - rows.first == 1
+    copied = torch.where(one_word & number, NUMBER_BIT, torch.where(one_word | text, STRING_BIT, 0))
     return torch.where(column == ActionClass.COPY_WORD, copied, sort)
 
 
@@ -161,8 +161,8 @@ def several_made(rows: Rows, by_word: Tensor, several: Tensor) -> Tensor:
     by_word: (R,); the feature `SEVERAL` of the last word of the span
     several: (R,); `TokenArrays.new_several` of each action
     """
-    alone = rows.position - rows.first == 1
-    return torch.where(several == NAMED_BY_WORD, torch.where(alone, by_word, 0), several)
+    one_word = rows.position - rows.first == 1
+    return torch.where(several == NAMED_BY_WORD, torch.where(one_word, by_word, 0), several)
 
 
 def roles_lacked(rows: Rows, evoked: Tensor, route: Tensor, sense: Tensor, lacked: Tensor) -> Tensor:
