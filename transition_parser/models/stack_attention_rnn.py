@@ -112,8 +112,8 @@ class StackAttentionSearch(SearchState):
 class StackAttentionDecoder(StateDecoder):
     """A GRU over actions with stack-based attention to words.
 
-    A word is pushed (s = 1) once it is or was on the stack, and removed (r = 1) once it has left the stack and is not in
-    the buffer. The GRU starts from the encoder's backward state at the first word (Bahdanau et al. 2015, A.2.2); g of
+    A word is pushed (s = 1) once it is or was on the stack, and removed (r = 1) once it has left the stack and is not
+    in the buffer. The GRU starts from the encoder's backward state at the first word (Bahdanau et al. 2015, A.2.2); g of
     eq. 4 is a hidden layer with tanh.
     """
 
@@ -186,7 +186,7 @@ class StackAttentionDecoder(StateDecoder):
         return self.attention(hidden[:, -1].unflatten(0, (-1, width)), memory, *masks).flatten(0, 1)
 
     def _pushed_removed_masks(self, states: States) -> tuple[Tensor | None, Tensor | None]:
-        """Return masks of pushed and removed words (s and r of sec. 3), (…, P) bool; None for a mask that is not used."""
+        """Return masks of pushed and removed words (s and r of sec. 3), (…, P) bool; None if unused."""
         pushed = removed = None
         if self.pushed:
             assert states.stack is not None and states.steps_since_stack is not None
