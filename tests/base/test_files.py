@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
+from transition_parser.base import files
 from transition_parser.base.errors import InputError
 from transition_parser.base.files import alone_in, held, new_files, open_input, replacing
 
@@ -154,6 +155,30 @@ def test_a_temporary_name_is_not_shown(tmp_path):
     with pytest.raises(OSError) as caught, replacing(tmp_path / "a.svg") as temporary:
         raise OSError(errno.EACCES, "Permission denied", str(temporary))
     assert caught.value.filename == str(tmp_path / "a.svg") and names(tmp_path) == []
+    for error in (OSError(errno.EIO, "Input/output error"), FileNotFoundError(errno.ENOENT, "No such file", "b")):
+        with pytest.raises(OSError) as caught, replacing(tmp_path / "a.svg"):
+            raise error  # of what was read
+        assert caught.value is error
+
+
+def test_a_file_that_was_moved_away_while_it_was_opened_is_opened_again(tmp_path, monkeypatch):
+    path, real = tmp_path / "a.partial", files._lock
+
+    def moved(descriptor, wait):
+        monkeypatch.setattr(files, "_lock", real)
+        real(descriptor, wait)
+        path.rename(tmp_path / "a")  # as the run does that held it until now
+
+    monkeypatch.setattr(files, "_lock", moved)
+    with held(path):
+        assert path.exists() and (tmp_path / "a").exists()
+
+
+def test_new_files_of_the_working_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with new_files(".") as temporary:
+        (temporary / "a").touch()
+    assert names(tmp_path) == ["a"]
 
 
 def test_folders_that_did_not_exist_go_again(tmp_path):

@@ -155,6 +155,9 @@ def test_an_export_of_several_has_their_mean(checkpoint, other_checkpoint, tmp_p
     found = stored_weights(tmp_path / "model" / "model.safetensors")
     assert all(torch.allclose(found[name], (a[name] + b[name]) / 2, atol=1e-6) for name in found)
     assert any(not torch.equal(found[name], a[name]) for name in found)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()}
+    run_here("export", checkpoint, other_checkpoint, "-o", tmp_path / "model")
+    assert before == {path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()}
 
 
 def test_a_checkpoint_with_its_files_beside_it_may_move(checkpoint, data_folder, tmp_path):

@@ -1,6 +1,7 @@
 """The yardstick: well-formed, the same sentences in both files, and never trained on."""
 
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -56,3 +57,16 @@ def test_the_oracle_loses_nothing(path, system):
     found = json.loads(run_here("oracle", path, "--system", system, "--check", "--json").stdout)
     assert (found["sentences"], found["exact"], found["illegal_steps"]) == (100, 100, 0)
     assert found.get("skipped", 0) == 0
+
+
+def test_no_corpus_holds_them(corpora, entries):
+    """No treebank and no bank in which a model could have seen them: compared without white space and letter case."""
+    texts, files = {plain(entry.text) for entry in entries}, [*corpora.rglob("*.amr"), *corpora.rglob("*.conllu")]
+    assert files
+    for path in files:
+        for line in re.findall(r"^# (?:text =|::snt) *(.*)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            assert plain(line) not in texts, (path, line)
+
+
+def plain(text: str) -> str:
+    return "".join(text.split()).casefold()

@@ -128,6 +128,9 @@ def test_fine_grained_scores_by_hand(tmp_path):
         "reentrancies": Counts(3, 5, 5),  # of three concepts and two edges not want-02, not the ARG1 of go-01
         "srl": Counts(4 + 3, 6 + 3, 6 + 3),
     }
+    twice = bank(tmp_path / "twice.amr", "(t / talk-01 :ARG0 (i / i) :ARG2 i)", ids=False)  # files without ids, too
+    other = bank(tmp_path / "other.amr", "(t / talk-01 :ARG0 (i / i) :ARG2 i)")
+    assert compare_banks(twice, other, fine_grained=True).total()["unlabeled"] == Counts(4, 4, 4)  # one edge
 
 
 def test_scores_of_parts_that_no_graph_has(tmp_path):
@@ -210,6 +213,8 @@ def test_sembleu_by_hand():
         ("(d / dog :mod (b / big))", "(b / big :domain (d / dog))"),
         ("(f / five :quant 5)", '(f / five :quant "5")'),
         ("(s / see-01~e.1 :ARG1~e.0 (d / dog~e.2))", "(s / see-01 :ARG1 (d / dog))"),
+        ("(r / rain-01)", "(r / rain-01)"),
+        *[("(t / top :ARG0-of (a / a-01 :ARG1 (b / b-01 :ARG1 a)))",) * 2],  # circles end
     ],
 )
 def test_what_makes_no_difference_to_sembleu(gold, system):

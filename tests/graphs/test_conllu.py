@@ -26,6 +26,7 @@ def parse(text: str) -> list[Sentence]:
 def test_sample_comes_back_byte_for_byte():
     text = "".join(map(str, read_conllu(SAMPLE)))
     assert text == SAMPLE.read_text(encoding="utf-8")
+    assert parse(GOOD.rstrip("\n")) == parse(GOOD)  # the last blank line may be missing
 
 
 def test_the_text_of_a_sentence_is_its_comment_or_is_put_together_from_its_tokens():
