@@ -118,7 +118,7 @@ def test_a_table_is_carried_over_word_by_word(checkpoint, data):
     model = build("state", ours, word_table=30, word_table_width=width).plain
     done = start_from(model, ours, checkpoint)
     found, wanted = (m.inputs["table"].embed.weight for m in (model, other))
-    assert done.rows["encoder.inputs.table.embed.weight"] == 31
+    assert "31 rows of encoder.inputs.table.embed.weight" in done
     assert torch.equal(found[0], wanted[0])
     for row, word in enumerate(ours.frequent_words[:30], 1):
         assert torch.equal(found[row], wanted[theirs.frequent_words.index(word) + 1]), word
