@@ -5,7 +5,7 @@ if [ $# -ne 0 ]; then
     echo "usage: bash run/quickstart.sh" >&2
     exit 2
 fi
-. "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/setup.sh" parsing
 data=$root/tests/data
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

