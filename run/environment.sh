@@ -46,9 +46,7 @@ usage() {
     exit 2
 }
 
-# needs_fairseq: ends the script where fairseq is missing, with the commands that install it
+# needs_fairseq: sets up what training needs, where fairseq is missing
 needs_fairseq() {
-    command -v fairseq-train >/dev/null && return
-    echo "$(basename "$0"): fairseq is not installed: bash run/setup.sh, or pip install 'transition-parser[train]'" >&2
-    exit 2
+    command -v fairseq-train >/dev/null || . "$root/run/setup.sh" all
 }
