@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import gc
 import io
+import json
 import os
 import re
 import shutil
@@ -145,22 +146,30 @@ def data_folder(tmp_path_factory) -> Path:
 
 
 def preprocess_trees(parent: Path) -> None:
-    folder = parent / "data"
-    run(
-        "transition-parser", "preprocess", "dependency", "--train", SAMPLE, "--valid", SAMPLE,
-        "--test", SAMPLE, "--system", "arc-hybrid-swap", "--pieces", "400",
-        "--labeled-shift", "3", "--upos", "--dest", folder,
-    )  # fmt: skip
+    preprocess(parent / "data", "--labeled-shift", "3", "--upos")
+
+
+def preprocess(
+    folder: Path, *options: str | Path, train=SAMPLE, valid=None, test=None, kind: str = "dependency"
+) -> Path:
+    """Prepares a corpus for training; `valid` and `test` are those of training where none are given."""
+    splits = ("--train", train, "--valid", valid or train, "--test", test or train)
+    system = ("--system", "arc-hybrid-swap") if kind == "dependency" else ()
+    run_here("preprocess", kind, *splits, *system, "--pieces", "400", *options, "--dest", folder)
     fairseq_preprocess(folder)
+    return folder
 
 
 def fairseq_preprocess(folder: Path, *options: str) -> None:
     """Binarises a folder that `preprocess` wrote."""
-    run(
-        "fairseq-preprocess", "--user-dir", "transition_parser", "--task", "transition_parsing",
-        "--source-lang", "src", "--target-lang", "act", "--trainpref", folder / "train",
-        "--validpref", folder / "valid", "--testpref", folder / "test", "--destdir", folder, *options,
-    )  # fmt: skip
+    prefixes = (part for name in ("train", "valid", "test") for part in (f"--{name}pref", folder / name))
+    run("fairseq-preprocess", *TASK, "--source-lang", "src", "--target-lang", "act", *prefixes, "--destdir", folder,
+        *options)  # fmt: skip
+
+
+def generate(data: Path, checkpoint: Path | str, *options: str | Path | int, status: int = 0):
+    """Runs `fairseq-generate`."""
+    return run("fairseq-generate", data, *TASK, "--path", checkpoint, *options, status=status)
 
 
 def actions_generated(output: str) -> dict[int, list[str]]:
@@ -168,27 +177,50 @@ def actions_generated(output: str) -> dict[int, list[str]]:
     return {int(n): line.split() for n, line in re.findall(r"^H-(\d+)\t\S+\t(.*)$", output, re.M)}
 
 
-AT_THE_END = ("--validate-interval", "100", "--save-interval", "100")  # not after each epoch of a few updates
+TASK = ("--user-dir", "transition_parser", "--task", "transition_parsing")
+SIZES = {
+    "stack_transformer_small": "--encoder-embed-dim 32 --decoder-embed-dim 32 --encoder-ffn-embed-dim 32 "
+    "--decoder-ffn-embed-dim 32",
+    "stack_attention_rnn_small": "--encoder-embed-dim 32 --encoder-hidden 16 --decoder-embed-dim 16 "
+    "--decoder-hidden 32 --attention-width 16 --decoder-layers 2",
+    "spa_dp_small": "--word-width 32 --scan-width 16 --spa-width 16 --mlp-width 32",
+    "spa_dp_graph_small": "--word-width 32 --scan-width 16 --spa-width 16 --mlp-width 32",
+}
 
 
-def train(data: Path, checkpoints: Path, *options: str, updates: int = 6):
+def train(data: Path, checkpoints: Path, *options: str | Path, status: int = 0, **more):
     """A few updates of a tiny model, validated and saved after the last one; neither where `--max-epoch` ends them."""
-    return run(*train_command(data, checkpoints, *options, updates=updates))
+    return run(*train_command(data, checkpoints, *options, **more), status=status)
 
 
-def train_command(data: Path, checkpoints: Path, *options: str, updates: int) -> list[str]:
+def train_command(
+    data: Path, checkpoints: Path, *options: str | Path, arch: str = "stack_transformer_small", updates: int = 6
+) -> list[str]:
     """The program that `train` runs, and its arguments."""
+    metric = "smatch" if (data / "lexicon.json").is_file() else "las"
     command = [
-        "fairseq-train", data, "--user-dir", "transition_parser", "--task", "transition_parsing",
-        "--arch", "stack_transformer_small", "--encoder-embed-dim", "32", "--decoder-embed-dim",
-        "32", "--encoder-ffn-embed-dim", "32", "--decoder-ffn-embed-dim", "32",
+        "fairseq-train", data, *TASK, "--arch", arch, *SIZES.get(arch, "").split(),
         "--criterion", "legal_cross_entropy", "--label-smoothing", "0.1",
         "--optimizer", "adam", "--lr", "0.005", "--max-tokens", "600", "--num-workers", "0", "--data-buffer-size", "0",
-        "--max-update", str(updates), "--save-dir", checkpoints, "--log-format", "json",
-        "--best-checkpoint-metric", "las", "--maximize-best-checkpoint-metric",
-        "--keep-best-checkpoints", "2", "--no-progress-bar", *AT_THE_END, *options,
+        "--max-update", updates, "--save-dir", checkpoints, "--log-format", "json", "--no-progress-bar",
+        "--best-checkpoint-metric", metric, "--maximize-best-checkpoint-metric", "--keep-best-checkpoints", "2",
+        # not after each epoch of a few updates
+        "--validate-interval", "100", "--save-interval", "100", *options,
     ]  # fmt: skip
     return [*map(str, command)]
+
+
+def logged(done: subprocess.CompletedProcess, key: str) -> list[dict]:
+    """What training logged as JSON, of all that has the key."""
+    lines = re.findall(r'\{".*\}', done.stdout + done.stderr)
+    return [entry for entry in map(json.loads, lines) if key in entry]
+
+
+def weights(folder: Path) -> dict:
+    """The last ones of a training."""
+    import torch
+
+    return torch.load(folder / "checkpoint_last.pt", weights_only=False)["model"]
 
 
 @pytest.fixture(scope="session")
@@ -197,9 +229,6 @@ def checkpoint(data_folder, tmp_path_factory) -> Path:
     options = ("--state-positions", "--encoder-local-layers", "1")
     folder = made_once(tmp_path_factory, "checkpoints", lambda new: train(data_folder, new, *options, updates=40))
     return folder / "checkpoint_best.pt"
-
-
-AMR_BEST = ("--best-checkpoint-metric", "smatch")
 
 
 @pytest.fixture(scope="session")
@@ -214,18 +243,11 @@ def preprocess_amrs(parent: Path) -> None:
     blocks = SAMPLE_AMR.read_text(encoding="utf-8").split("\n\n")
     train_file = folder.with_name("train.amr")
     train_file.write_text("\n\n".join(blocks[:86]) + "\n", encoding="utf-8")  # the first block is the header
-    run_here(
-        "preprocess", "amr", "--train", train_file, "--valid", SAMPLE_AMR, "--test", SAMPLE_AMR,
-        "--pieces", "400", "--labeled-shift", "2", "--dest", folder,
-    )  # fmt: skip
-    fairseq_preprocess(folder)
+    preprocess(folder, "--labeled-shift", "2", train=train_file, valid=SAMPLE_AMR, test=SAMPLE_AMR, kind="amr")
 
 
 @pytest.fixture(scope="session")
 def amr_checkpoint(amr_data_folder, tmp_path_factory) -> Path:
     """A barely trained model of the sample bank."""
-    options = (*AMR_BEST, "--state-positions")
-    folder = made_once(
-        tmp_path_factory, "amr_checkpoints", lambda new: train(amr_data_folder, new, *options, updates=30)
-    )
-    return folder / "checkpoint_best.pt"
+    make = lambda new: train(amr_data_folder, new, "--state-positions", updates=30)  # noqa: E731
+    return made_once(tmp_path_factory, "amr_checkpoints", make) / "checkpoint_best.pt"

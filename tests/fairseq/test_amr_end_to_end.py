@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import AMR_BEST, SAMPLE_AMR, actions_generated, run, run_here, train
+from tests.conftest import SAMPLE_AMR, actions_generated, generate, logged, run_here, train
 from tests.crosses import mostly_slow
-from tests.fairseq.test_end_to_end import TASK, logged
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr_score import Counts, smatch_counts
@@ -38,7 +37,7 @@ def parsed(tmp_path: Path, *command, stdin: str = TEXT) -> list[AmrEntry]:
 def young(amr_data_folder, tmp_path_factory):
     """The checkpoints of one update, and what training said."""
     folder = tmp_path_factory.mktemp("young")
-    return folder, train(amr_data_folder, folder, *AMR_BEST, updates=1)
+    return folder, train(amr_data_folder, folder, updates=1)
 
 
 def test_training_resumes_where_it_stopped(young, amr_data_folder, tmp_path):
@@ -47,7 +46,7 @@ def test_training_resumes_where_it_stopped(young, amr_data_folder, tmp_path):
     assert scores and all(0 < float(entry["valid_smatch"]) < 1 for entry in scores)
     assert all(float(entry["valid_loss"]) < 20 for entry in scores)  # actions that training lacks have none
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    second = train(amr_data_folder, tmp_path, *AMR_BEST, "--valid-beam", "2", updates=2)
+    second = train(amr_data_folder, tmp_path, "--valid-beam", "2", updates=2)
     assert "Loaded checkpoint" in second.stdout + second.stderr
     assert [int(entry["valid_num_updates"]) for entry in logged(second, "valid_smatch")] == [2]
     assert (tmp_path / "checkpoint_best.pt").is_file()
@@ -79,32 +78,16 @@ def test_no_sentence_is_left_out_of_the_batches(amr_data_folder, tokens):
     assert sorted(i for batch in batches for i in batch) == list(range(100))
 
 
-@pytest.fixture(scope="module")
-def generated(amr_data_folder, amr_checkpoint) -> str:
-    return run(
-        "fairseq-generate", amr_data_folder, *TASK, "--path", amr_checkpoint, "--beam", "2", "--gen-subset", "test",
-        "--max-tokens", "2000",
-    ).stdout  # fmt: skip
-
-
-def test_generate_finds_derivations_of_graphs(amr_data_folder, generated):
-    found = actions_generated(generated)
-    system = ParserConfig.load(amr_data_folder).transition_system()
-    entries = read(amr_data_folder / "test.amr")
+def test_generate_finds_derivations_of_graphs_and_logs_smatch(amr_data_folder, amr_checkpoint):
+    options = ("--beam", 2, "--gen-subset", "test", "--max-tokens", 2000)
+    generated = generate(amr_data_folder, amr_checkpoint, *options).stdout
+    found, entries = actions_generated(generated), read(amr_data_folder / "test.amr")
+    system, total = ParserConfig.load(amr_data_folder).transition_system(), Counts()
     assert sorted(found) == list(range(len(entries)))
     for i, entry in enumerate(entries):
         words = system.read([normalise(form) for form in entry.forms])
         graph = system.replay(words, [Action.parse(token) for token in found[i]])
         assert graph.is_connected() and graph.top not in graph.constants
-
-
-def test_generate_logs_smatch(amr_data_folder, generated):
-    found = actions_generated(generated)
-    system = ParserConfig.load(amr_data_folder).transition_system()
-    total = Counts()
-    for i, entry in enumerate(read(amr_data_folder / "test.amr")):
-        words = system.read([normalise(form) for form in entry.forms])
-        graph = system.replay(words, [Action.parse(token) for token in found[i]])
         total += smatch_counts(entry.graph, graph, restarts=1)
     assert generated.rstrip().endswith(f"Generate test with beam=2: SMATCH {round(total.f1, 4)}")
 

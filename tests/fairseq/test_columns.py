@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.conftest import SAMPLE, SAMPLE_AMR, fairseq_preprocess, run, run_here, train, train_command
+from tests.conftest import SAMPLE, SAMPLE_AMR, preprocess, run_here, train
 from tests.crosses import mostly_slow
-from tests.fairseq import test_models
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu
@@ -32,15 +31,9 @@ def data(tmp_path_factory):
     vectors.write_text("the 1 2 3\nis 4 5 6\n")
     treebank = vectors.with_name("treebank.conllu")
     treebank.write_text("".join(map(str, map(with_features, read_conllu(SAMPLE)))), encoding="utf-8")
-    run_here(
-        "preprocess", "dependency", "--train", treebank, "--valid", treebank, "--test", treebank, "--system",
-        "arc-hybrid-swap", "--pieces", "400", "--all-columns", "--vectors", vectors, "--dest", folder,
-    )  # fmt: skip
-    fairseq_preprocess(folder)
-    return folder
+    return preprocess(folder, "--all-columns", "--vectors", vectors, train=treebank)
 
 
-SPA_DP = ("--word-width", "32", "--scan-width", "16", "--spa-width", "16", "--mlp-width", "32")
 OF_WORDS = ("--tags-read-words", "--affix-width", "8", "--affix-dropout", "0.3")
 
 
@@ -49,11 +42,11 @@ def exported(request, data, tmp_path_factory):
     """A model of some updates, without pieces where it reads tags."""
     folder = tmp_path_factory.mktemp("checkpoints")
     if request.param == "predicts from words":
-        options = ("--tag-loss", "0.5", *INPUTS, *SPA_DP, *OF_WORDS)
-        done = test_models.train(data, folder, "spa_dp_small", *options, updates=40)
+        arch, options = "spa_dp_small", OF_WORDS
     else:
+        arch = "stack_transformer_small"
         options = ("--read-tags", "--tag-dropout", "0.5", "--no-pieces") if request.param == "reads tags" else ()
-        done = train(data, folder, "--tag-loss", "0.5", *INPUTS, *options, updates=40)
+    done = train(data, folder, "--tag-loss", "0.5", *INPUTS, *options, arch=arch, updates=40)
     assert all(f'"valid_{name}"' in done.stdout + done.stderr for name in ("upos", "lemma", "xpos", "feats"))
     run_here("export", folder / "checkpoint_last.pt", "-o", folder / "exported")
     return folder / "exported"
@@ -73,7 +66,7 @@ def exported(request, data, tmp_path_factory):
 def test_a_model_that_reads_given_tags_needs_them(data, tmp_path, arch, column, flag):
     """It does not predict tags. Without tags, words would be read as in no sentence of the training data."""
     options = ("--history-width", "16", "--sampled-states", "2") if arch.startswith("state") else ()
-    test_models.train(data, tmp_path, arch, flag, *options, updates=2)
+    train(data, tmp_path, flag, *options, arch=arch, updates=2)
     model = tmp_path / "checkpoint_last.pt"
     tagged, plain = tmp_path / "tagged.conllu", tmp_path / "plain.conllu"
     first = next(read_conllu(SAMPLE))
@@ -97,11 +90,9 @@ def test_a_model_that_reads_given_tags_needs_them(data, tmp_path, arch, column, 
 def amr_exported(tmp_path_factory):
     folder = tmp_path_factory.mktemp("domains")
     other = shutil.copy(SAMPLE_AMR, folder / "other one.amr")
-    run_here("preprocess", "amr", "--train", SAMPLE_AMR, other, "--valid", SAMPLE_AMR, "--test", SAMPLE_AMR,
-             "--pieces", "400", "--domains", "--dest", folder / "data")  # fmt: skip
-    assert set((folder / "data" / "train.domain").read_text().split()) == {"sample", "other-one"}
-    fairseq_preprocess(folder / "data")
-    train(folder / "data", folder, "--read-domain", "--best-checkpoint-metric", "smatch", updates=8)
+    data = preprocess(folder / "data", "--domains", "--train", SAMPLE_AMR, other, train=SAMPLE_AMR, kind="amr")
+    assert set((data / "train.domain").read_text().split()) == {"sample", "other-one"}
+    train(data, folder, "--read-domain", "--disable-validation", updates=8)
     run_here("export", folder / "checkpoint_last.pt", "-o", folder / "exported")
     return folder / "exported"
 
@@ -151,11 +142,12 @@ def test_columns_trained_later_leave_the_parses_as_they_are(data, tmp_path, read
     (plain / "columns.json").write_text(json.dumps(columns), encoding="utf-8")
     arch, options, more = "stack_transformer_small", ("--tag-loss", "0.5", "--character-width", "8"), ()
     if reads == "words, too":
-        arch, options, more = "spa_dp_small", (*options, *SPA_DP), ("--tags-read-words",)
-    test_models.train(plain, tmp_path / "before", arch, *options, updates=20)
+        arch, more = "spa_dp_small", ("--tags-read-words",)
+    options = (*options, "--disable-validation")
+    train(plain, tmp_path / "before", *options, arch=arch, updates=20)
     model = tmp_path / "before" / "checkpoint_last.pt"
     more = (*more, "--start-from", model, "--train-only", "xpos,feats")
-    test_models.train(data, tmp_path / "after", arch, *options, *more, updates=20)
+    train(data, tmp_path / "after", *options, *more, arch=arch, updates=20)
     sentences = [blank(sentence) for sentence in read_conllu(SAMPLE)]
     before, after = (
         Parser.load(tmp_path / name / "checkpoint_last.pt", precision="fp32").parse(sentences)
@@ -175,7 +167,7 @@ def test_columns_trained_later_leave_the_parses_as_they_are(data, tmp_path, read
     ],
 )
 def test_columns_that_can_not_be_trained_alone(data, tmp_path, options, problem):
-    done = run(*train_command(data, tmp_path, *options, updates=1), status=1)
+    done = train(data, tmp_path, *options, updates=1, status=1)
     assert f"--train-only: the model {problem}" in done.stderr
 
 

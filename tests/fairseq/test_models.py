@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import pytest
 
-from tests.conftest import AT_THE_END, ROOT, SAMPLE, SAMPLE_AMR, actions_generated, run, run_here
+from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, TASK, actions_generated, generate, logged, run, run_here, train
 from tests.crosses import mostly_slow
 from tests.tiny_encoder import WIDTH, make_encoder
 from transition_parser import Parser
@@ -19,50 +19,37 @@ from transition_parser.training.flags import arguments_of, read_flags
 from transition_parser.transitions import Action
 from transition_parser.transitions.config import ParserConfig
 
-TASK = ("--user-dir", "transition_parser", "--task", "transition_parsing")
 USE = (
     "--encoder-embed-dim 64 --encoder-ffn-embed-dim 64 --use-width 64 --mlp-width 64 --action-width 16 "
     "--marker-width 16 --relation-width 16"
-)
-SPA_DP = "--word-width 32 --scan-width 16 --spa-width 16 --mlp-width 32"
-RNN = (
-    "--encoder-embed-dim 32 --encoder-hidden 16 --decoder-embed-dim 16 --decoder-hidden 32 --attention-width 16 "
-    "--decoder-layers 2"
 )
 G2G = "--encoder-embed-dim 32 --encoder-ffn-embed-dim 64 --relation-width 32 --optimizer adam_by_part"
 STATE = f"{G2G} --exist-width 32 --composition-width 16 --history-width 16"
 # architecture → flags, and updates before and after an interruption; those of Graph2Graph start from an encoder
 MODELS = {
     "use_parser_small": (USE, (10, 20)),
-    "spa_dp_small": (SPA_DP, (3, 6)),
-    "spa_dp_graph_small": (SPA_DP, (3, 6)),
-    "stack_attention_rnn_small": (RNN, (20, 24)),
+    "stack_transformer_small": ("", (10, 20)),
+    "spa_dp_small": ("", (3, 6)),
+    "spa_dp_graph_small": ("", (3, 6)),
+    "stack_attention_rnn_small": ("", (20, 24)),
     "sentence_transformer_small": (f"{G2G} --exist-width 32 --pretrained-lr-scale 0.5 --fresh-layers 1", (10, 20)),
     "sentence_transformer_g2g_small": (f"{G2G} --exist-width 32 --sampled-states 3 --character-width 8", (10, 20)),
     "recursive_g2g_small": (f"{G2G} --arc-width 32 --refine 2 --tag-loss 0.1", (10, 20)),
     "state_transformer_small": (f"{STATE} --no-graph-output --sampled-states 3 --root-at-bottom", (10, 20)),
 }
-USUAL = ("use_parser_small", "spa_dp_graph_small", "stack_attention_rnn_small", "sentence_transformer_g2g_small")
+USUAL = (
+    "stack_transformer_small",
+    "use_parser_small",
+    "spa_dp_graph_small",
+    "stack_attention_rnn_small",
+    "sentence_transformer_g2g_small",
+)
 
 
-def train(
-    data: Path, checkpoints: Path, arch: str, *options: str | Path, updates: int = 6, status: int = 0
-) -> CompletedProcess:
-    """A few updates of a model, on trees or AMRs; some of `options` may stand in for those here."""
-    metric = "smatch" if (data / "lexicon.json").is_file() else "las"
-    return run(
-        "fairseq-train", data, *TASK, "--arch", arch, "--criterion", "legal_cross_entropy",
-        "--label-smoothing", "0.1", "--optimizer", "adam", "--lr", "0.005", "--max-tokens", "600",
-        "--num-workers", "0", "--max-update", str(updates), "--save-dir", checkpoints, "--log-format", "json",
-        "--best-checkpoint-metric", metric, "--maximize-best-checkpoint-metric", *AT_THE_END, *options,
-        status=status,
-    )  # fmt: skip
-
-
-def train_twice(data: Path, checkpoints: Path, arch: str, *options: str | Path, updates: tuple[int, int]) -> Path:
+def train_twice(data: Path, checkpoints: Path, *options: str | Path, arch: str, updates: tuple[int, int]) -> Path:
     """A checkpoint of training that was stopped and resumed."""
     for some in updates:
-        done = train(data, checkpoints, arch, *options, updates=some)
+        done = train(data, checkpoints, *options, arch=arch, updates=some)
     said = done.stdout + done.stderr
     assert "Loaded checkpoint" in said and '"valid_las"' in said
     return checkpoints / "checkpoint_last.pt"
@@ -82,12 +69,13 @@ def arch(request) -> str:
 def checkpoint(arch, data_folder, encoder, tmp_path_factory) -> Path:
     flags, updates = MODELS[arch]
     pretrained = ("--pretrained", encoder) if G2G in flags else ()
-    return train_twice(data_folder, tmp_path_factory.mktemp(arch), arch, *flags.split(), *pretrained, updates=updates)
+    folder, flags = tmp_path_factory.mktemp(arch), (*flags.split(), *pretrained)
+    return train_twice(data_folder, folder, *flags, arch=arch, updates=updates)
 
 
 @pytest.mark.parametrize("beam", mostly_slow([1, 2], 2))
 def test_generate_finds_the_trees_of_parse_and_scores_them(data_folder, checkpoint, beam):
-    done = run("fairseq-generate", data_folder, *TASK, "--path", checkpoint, "--beam", beam, "--gen-subset", "valid")
+    done = generate(data_folder, checkpoint, "--beam", beam, "--gen-subset", "valid")
     found = [actions for _, actions in sorted(actions_generated(done.stdout).items())]
     system, gold = ParserConfig.load(data_folder).transition_system(), list(read_conllu(SAMPLE))
     replayed = zip(gold, found, strict=True)
@@ -97,6 +85,8 @@ def test_generate_finds_the_trees_of_parse_and_scores_them(data_folder, checkpoi
     uas, las = (round(100 * count / words, 2) for count in right)
     assert done.stdout.rstrip().endswith(f"Generate valid with beam={beam}: UAS {uas}, LAS {las}")
     parses = Parser.load(checkpoint, precision="fp32", beam=beam).parse(SAMPLE)
+    scores = {int(n): float(s) for n, s in re.findall(r"^H-(\d+)\t(\S+)\t", done.stdout, re.M)}
+    assert [scores[i] for i in range(len(parses))] == pytest.approx([p.score / math.log(2) for p in parses], abs=1e-3)
     assert [[str(action) for action in parse.actions] for parse in parses] == found
 
 
@@ -129,13 +119,13 @@ def test_a_sentence_longer_than_any_position(checkpoint):
 def test_what_can_not_be_generated_is_said(data_folder, checkpoint, arch):
     if arch != "spa_dp_graph_small":
         pytest.skip("one is enough")
-    command = ("fairseq-generate", data_folder, *TASK, "--gen-subset", "valid", "--path")
-    for options, problem in (
-        ((f"{checkpoint}:{checkpoint}",), "give --path one checkpoint"),
-        ((checkpoint, "--score-reference"), "--score-reference is not for models that parse"),
-        ((checkpoint, "--prefix-size", "1"), "--prefix-size and --constraints are not for models that parse"),
+    for path, options, problem in (
+        (f"{checkpoint}:{checkpoint}", (), "give --path one checkpoint"),
+        (checkpoint, ("--score-reference",), "--score-reference is not for models that parse"),
+        (checkpoint, ("--prefix-size", 1), "--prefix-size and --constraints are not for models that parse"),
     ):
-        assert problem in run(*command, *options, status=1).stderr.splitlines()[-1]
+        done = generate(data_folder, path, "--gen-subset", "valid", *options, status=1)
+        assert problem in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.slow
@@ -146,12 +136,20 @@ def test_what_can_not_be_generated_is_said(data_folder, checkpoint, arch):
         ("use_parser_small", f"{USE} --action-dropout 0.1 --word-dropout 0.1 --encoder-local-layers 1"),
         ("use_parser_small", f"{USE} --lexical-encoder lstm --tag-loss 0.1 --train-precision bf16"),
         ("use_parser_small", f"{USE} --stack-heads 1 --buffer-heads 1 --arc-heads 0 --relation-heads 0"),
-        ("spa_dp_small", f"{SPA_DP} --spa none --train-precision bf16"),
-        ("spa_dp_small", f"{SPA_DP} --spa vanilla --train-precision bf16"),
-        ("spa_dp_small", f"{SPA_DP} --spa tob --word-dropout 0.1 --train-precision bf16"),
-        ("spa_dp_graph_small", f"{SPA_DP} --head-score concat --read-tags --tag-loss 0.5 --softmax-over all"),
-        ("stack_attention_rnn_small", f"{RNN} --no-pushed"),
-        ("stack_attention_rnn_small", f"{RNN} --no-pushed --no-removed --attention-layers 1"),
+        ("stack_transformer_small", ""),
+        ("stack_transformer_small", "--stack-heads 0 --buffer-heads 0"),
+        ("stack_transformer_small", "--state-window top2"),
+        (
+            "stack_transformer_small",
+            "--train-precision bf16 --subword-regularization 0.1 --encoder-local-layers 1 "
+            "--share-decoder-input-output-embed --predict-shift-words --valid-beam 2",
+        ),
+        ("spa_dp_small", "--spa none --train-precision bf16"),
+        ("spa_dp_small", "--spa vanilla --train-precision bf16"),
+        ("spa_dp_small", "--spa tob --word-dropout 0.1 --train-precision bf16"),
+        ("spa_dp_graph_small", "--head-score concat --read-tags --tag-loss 0.5 --softmax-over all"),
+        ("stack_attention_rnn_small", "--no-pushed"),
+        ("stack_attention_rnn_small", "--no-pushed --no-removed --attention-layers 1"),
         ("sentence_transformer_small", f"{G2G} --read-tags --tag-loss 0.1 --train-precision bf16"),
         ("sentence_transformer_g2g_small", f"{G2G} --read-tags --train-precision bf16"),
         ("state_transformer_small", f"{G2G} --read-tags --sampled-states 2"),
@@ -162,16 +160,22 @@ def test_what_can_not_be_generated_is_said(data_folder, checkpoint, arch):
     ],
 )
 def test_variants_train(data_folder, tmp_path, arch, options):
-    done = train(data_folder, tmp_path, arch, *options.split(), "--no-save", updates=3)
+    done = train(data_folder, tmp_path, *options.split(), "--no-save", arch=arch, updates=3)
     said = done.stdout + done.stderr
     losses = [float(loss) for loss in re.findall(r'"(?:train|valid)_loss": "([\d.]+)"', said)]
     assert '"valid_las"' in said and losses and max(losses) < 20
 
 
 @pytest.mark.slow
+def test_validation_without_search(data_folder, tmp_path):
+    done = train(data_folder, tmp_path, "--no-save", "--valid-beam", "0", "--best-checkpoint-metric", "loss", updates=2)
+    assert not logged(done, "valid_las") and logged(done, "valid_loss")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["use_parser_small", "spa_dp_small", "stack_attention_rnn_small"])
 def test_amrs(amr_data_folder, tmp_path, arch):
-    train(amr_data_folder, tmp_path, arch, *MODELS[arch][0].split())
+    train(amr_data_folder, tmp_path, *MODELS[arch][0].split(), arch=arch)
     run_here("export", tmp_path / "checkpoint_last.pt", "-o", tmp_path / "exported")
     for beam in ("1", "3"):
         run_here("parse", tmp_path / "exported", SAMPLE_AMR, "--beam", beam, "-o", tmp_path / "out.amr")
@@ -180,7 +184,7 @@ def test_amrs(amr_data_folder, tmp_path, arch):
 
 def test_options_that_make_no_sense(data_folder, tmp_path):
     """Others: `tests/modules/test_options.py`."""
-    done = train(data_folder, tmp_path, "use_parser_small", "--use-width", "100", status=1)
+    done = train(data_folder, tmp_path, "--use-width", "100", arch="use_parser_small", status=1)
     assert "InputError: the 8 heads of structures do not divide --use-width 100" in done.stderr
 
 

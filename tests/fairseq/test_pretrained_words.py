@@ -7,7 +7,7 @@ import sys
 import pytest
 from safetensors import safe_open
 
-from tests.conftest import run, run_here, train
+from tests.conftest import generate, run_here, train
 from tests.crosses import mostly_slow
 from tests.tiny_encoder import make_encoder
 from transition_parser import Parser
@@ -21,20 +21,16 @@ def encoder(tmp_path_factory):
     return make_encoder(tmp_path_factory.mktemp("encoder") / "tiny")
 
 
+def flags(encoder, how: str, folder) -> tuple:
+    options = ("--pretrained", encoder, "--pretrained-training", how, "--pretrained-rank", 4)
+    return (*options, "--pretrained-layers", "0-2", "--pretrained-cache", folder / "kept")
+
+
 @pytest.fixture(scope="module", params=mostly_slow(["frozen", "adapters"], "frozen"))
 def trained(request, data_folder, encoder, tmp_path_factory):
     """How the encoder was trained, the checkpoint and the export of a few updates."""
     folder = tmp_path_factory.mktemp(request.param)
-    options = ("--pretrained", encoder, "--pretrained-training", request.param, "--pretrained-rank", "4")
-    train(
-        data_folder,
-        folder,
-        *map(str, options),
-        "--pretrained-layers",
-        "0-2",
-        "--pretrained-cache",
-        str(folder / "kept"),
-    )
+    train(data_folder, folder, *flags(encoder, request.param, folder))
     run_here("export", folder / "checkpoint_last.pt", "-o", folder / "exported")
     return request.param, folder / "checkpoint_last.pt", folder / "exported"
 
@@ -56,19 +52,15 @@ def test_the_export_has_what_was_learned_and_names_the_encoder(trained, encoder)
 
 def test_fairseq_generates_and_validates(trained, data_folder):
     _, checkpoint, _ = trained
-    done = run(
-        "fairseq-generate", data_folder, "--user-dir", "transition_parser", "--task", "transition_parsing",
-        "--path", checkpoint, "--beam", "2", "--gen-subset", "valid", "--pretrained-cache", checkpoint.parent / "kept",
-    )  # fmt: skip
+    kept = ("--pretrained-cache", checkpoint.parent / "kept")
+    done = generate(data_folder, checkpoint, "--beam", 2, "--gen-subset", "valid", *kept)
     assert "Generate valid with beam=2: UAS" in done.stdout
 
 
 def test_it_resumes(trained, data_folder, encoder, tmp_path):
     how, checkpoint, _ = trained
     shutil.copy(checkpoint, tmp_path)
-    options = ("--pretrained", encoder, "--pretrained-training", how, "--pretrained-rank", "4")
-    options = (*map(str, options), "--pretrained-layers", "0-2", "--pretrained-cache", str(checkpoint.parent / "kept"))
-    done = train(data_folder, tmp_path, *options, updates=8)
+    done = train(data_folder, tmp_path, *flags(encoder, how, checkpoint.parent), "--disable-validation", updates=8)
     assert "Loaded checkpoint" in done.stdout + done.stderr
 
 

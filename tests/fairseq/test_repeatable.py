@@ -1,4 +1,4 @@
-"""The same training gives the same weights, in whichever process and after an interruption too."""
+"""The same training gives the same weights: in whichever process, after an interruption, and by two processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,18 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.conftest import OF_PROGRAMS, ROOT
+from tests.conftest import (
+    OF_PROGRAMS,
+    PROGRAMS,
+    ROOT,
+    SAMPLE,
+    logged,
+    preprocess,
+    run_here,
+    train,
+    train_command,
+    weights,
+)
 from tests.crosses import mostly_slow
 from tests.programs import TRAINING, Programs
 from tests.small_models import MODELS, SIZES, runs_with
@@ -50,7 +61,7 @@ def command(kind: str, data: Path, encoder: Path) -> list[str]:
     return [str(data), "--arch", name, *SHORT, "--optimizer", optimizer, *flags]
 
 
-USUAL = ("positions, trees", "refined, trees", "stack attention, amr", "exploration")
+USUAL = ("refined, trees", "stack attention, amr", "exploration")
 
 
 @pytest.fixture(scope="module", params=mostly_slow(["usual", "all"], "usual"))
@@ -63,7 +74,7 @@ def commands(request, data_folder, amr_data_folder, tmp_path_factory) -> dict[st
     return found if request.param == "all" else {name: found[name] for name in USUAL}
 
 
-def train(commands: dict[str, list[str]], folder: Path, seed: int, resumed: tuple[str, ...] = ()) -> None:
+def train_all(commands: dict[str, list[str]], folder: Path, seed: int, resumed: tuple[str, ...] = ()) -> None:
     """Runs trainings in a process whose sets are in another order for another seed; some are stopped and resumed."""
     trainings = [
         (arguments, str(folder / name), updates)
@@ -79,24 +90,114 @@ def train(commands: dict[str, list[str]], folder: Path, seed: int, resumed: tupl
 
 def test_it_gives_the_same_weights(commands, tmp_path_factory):
     once, again = (tmp_path_factory.mktemp(name) for name in ("once", "again"))
-    train(commands, once, 1)
-    train(commands, again, 2, RESUMED)
-    assert different(once, again, commands) == {}
-    lengths = {torch.load(file, weights_only=False)["optimizer_history"][-1]["num_updates"] for file in files(again)}
-    assert lengths == {UPDATES}
+    train_all(commands, once, 1)
+    train_all(commands, again, 2, RESUMED)
+    assert {name: unequal for name in commands if (unequal := different(once / name, again / name))} == {}
+    states = (torch.load(again / name / "checkpoint_last.pt", weights_only=False) for name in commands)
+    assert {state["optimizer_history"][-1]["num_updates"] for state in states} == {UPDATES}
 
 
-def files(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*/checkpoint_last.pt"))
+def different(first: Path, second: Path) -> list[str]:
+    """The weights that differ."""
+    one, other = weights(first), weights(second)
+    assert one.keys() == other.keys()
+    return [name for name, value in one.items() if not torch.equal(value, other[name])]
 
 
-def different(once: Path, again: Path, names) -> dict[str, list[str]]:
-    """The weights that differ, of each training where some do."""
-    assert len(files(once)) == len(files(again)) == len(names)
-    found = {}
-    for first, second in zip(files(once), files(again), strict=True):
-        first_weights, second_weights = (torch.load(file, weights_only=False)["model"] for file in (first, second))
-        assert first.parent.name == second.parent.name and first_weights.keys() == second_weights.keys()
-        unequal = [name for name, value in first_weights.items() if not torch.equal(value, second_weights[name])]
-        found |= {first.parent.name: unequal} if unequal else {}
-    return found
+# --- training on explored states --------------------------------------------------------------
+
+
+DYNAMIC = ("--oracle", "dynamic", "--explore", "0.2", "--explore-after", "1")
+HINGE = ("--action-loss", "hinge", "--hinge-weight", "0.4", "--label-smoothing", "0")
+
+
+@pytest.mark.parametrize("options", [pytest.param(()), pytest.param(HINGE, marks=pytest.mark.slow)])
+def test_resumed_exploration_goes_on_in_the_same_way(data_folder, tmp_path, options):
+    """Exploration begins before training stops, and goes on after it."""
+    options = (*options, "--disable-validation")
+    for name, stops in (("whole", (8,)), ("resumed", (5, 8))):
+        for updates in stops:
+            train(data_folder, tmp_path / name, *DYNAMIC, *options, updates=updates)
+    assert not different(tmp_path / "whole", tmp_path / "resumed")
+    train(data_folder, tmp_path / "static", *options, updates=8)
+    assert different(tmp_path / "whole", tmp_path / "static")
+
+
+@pytest.mark.parametrize("system", mostly_slow(["arc-eager", "arc-standard"], "arc-eager"))
+def test_other_systems_train_and_parse(system, tmp_path):
+    data = preprocess(tmp_path / "data", "--system", system)
+    done = train(data, tmp_path, *DYNAMIC, "--explore-after", "0", updates=4)
+    assert 0 < float(logged(done, "train_nll_loss")[-1]["train_nll_loss"]) < 20
+    run_here("parse", tmp_path / "checkpoint_last.pt", SAMPLE, "-o", tmp_path / "parsed.conllu")
+
+
+def test_a_training_that_can_not_be_ends_with_one_line(data_folder, tmp_path):
+    done = train(data_folder, tmp_path, *HINGE, arch="spa_dp_graph_small", updates=2, status=1)
+    assert "--action-loss hinge is for models that score actions" in done.stderr.splitlines()[-1]
+
+
+# --- two processes (DDP over gloo, on a CPU) --------------------------------------------------
+
+
+# the weights then change by the gradients themselves
+PLAIN = (
+    *("--optimizer", "sgd", "--lr", "1", "--clip-norm", "0", "--dropout", "0", "--train-precision", "fp32"),
+    *("--tag-loss", "0.1", "--seed", "7"),
+)
+DISTRIBUTED = "--cpu --ddp-backend legacy_ddp --distributed-backend gloo --distributed-no-spawn"
+BOTH = """
+import os, sys
+for rank in ("0", "1"):
+    if not os.fork():
+        sys.argv += ["--distributed-rank", rank]
+        if rank == "1":
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        from fairseq_cli.train import cli_main
+        cli_main()
+        sys.exit()
+sys.exit(max(os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(2)))
+"""
+
+
+def by_two(data: Path, folder: Path, *options: str | Path):
+    """One update by two processes. Returns what the first printed."""
+    _, *arguments = train_command(data, folder, *PLAIN, *DISTRIBUTED.split(), *options, updates=1)
+    arguments += ["--distributed-world-size", "2", "--distributed-init-method", f"file://{folder}.meeting"]
+    done = PROGRAMS.run(["-c", BOTH, *arguments], "", ROOT, {**os.environ, **OF_PROGRAMS})
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done
+
+
+def by_one(data: Path, folder: Path, *options: str | Path):
+    """One update by one process from the batches of both."""
+    return train(data, folder, *PLAIN, "--update-freq", "2", "--cpu", *options, updates=1)
+
+
+def farthest(first: Path, second: Path) -> float:
+    """The largest difference of a weight."""
+    one, other = weights(first), weights(second)
+    assert one.keys() == other.keys()
+    return max(float((one[name].float() - other[name].float()).abs().max()) for name in one)
+
+
+def test_gradients_and_validation_are_those_of_one_process(data_folder, tmp_path):
+    printed = by_two(data_folder, tmp_path / "two")
+    alone = by_one(data_folder, tmp_path / "one")
+    train(data_folder, tmp_path / "half", *PLAIN, "--cpu", "--disable-validation", updates=1)
+    assert farthest(tmp_path / "two", tmp_path / "one") <= 1e-5
+    assert farthest(tmp_path / "two", tmp_path / "half") > 1e-3
+    two, one = (logged(done, "valid_loss")[-1] for done in (printed, alone))
+    assert two.keys() == one.keys() and {"valid_las", "valid_upos", "valid_loss"} <= two.keys()
+    for name in one.keys() - {"valid_wps", "valid_wpb", "valid_bsz", "train_wall"}:
+        assert float(two[name]) == pytest.approx(float(one[name]), abs=2e-3), name
+
+
+@pytest.mark.slow
+def test_kept_vectors_of_words_are_computed_once(data_folder, tmp_path):
+    encoder = make_encoder(tmp_path / "encoder")
+    options = ("--pretrained", encoder, "--pretrained-training", "frozen", "--pretrained-layers", "0-2")
+    by_two(data_folder, tmp_path / "two", *options, "--pretrained-cache", tmp_path / "kept")
+    by_one(data_folder, tmp_path / "one", *options, "--pretrained-cache", tmp_path / "other")
+    assert farthest(tmp_path / "two", tmp_path / "one") <= 1e-5
+    kept, other = ({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("kept", "other"))
+    assert kept == other

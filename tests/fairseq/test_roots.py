@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.conftest import SAMPLE, fairseq_preprocess, run_here, train
+from tests.conftest import SAMPLE, logged, preprocess, run_here, train
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.transitions import TREE_SYSTEMS
 from transition_parser.transitions.config import ParserConfig
@@ -41,11 +41,7 @@ def folder(tmp_path_factory):
     training = write(folder / "train.conllu", relabelled(usual))
     dev = write(folder / "dev.conllu", relabelled(lambda number: UNSEEN.get(number, usual(number))))
     unseen = write(folder / "unseen.conllu", [list(read_conllu(dev))[number] for number in UNSEEN])
-    run_here(
-        "preprocess", "dependency", "--train", training, "--valid", dev, "--test", unseen,
-        "--system", "arc-hybrid-swap", "--pieces", "400", "--dest", folder / "data",
-    )  # fmt: skip
-    fairseq_preprocess(folder / "data")
+    preprocess(folder / "data", train=training, valid=dev, test=unseen)
     return folder
 
 
@@ -63,7 +59,7 @@ def test_the_oracle_needs_no_description_of_the_treebank(folder, system):
 
 def test_a_model_keeps_to_them(folder, tmp_path):
     """Barely trained: legality, not learning, keeps other relations from the root."""
-    train(folder / "data", tmp_path, updates=2)
+    train(folder / "data", tmp_path, "--disable-validation", updates=2)
     out = tmp_path / "out.conllu"
     run_here("parse", tmp_path / "checkpoint_last.pt", folder / "dev.conllu", "--beam", "4", "-o", out)
     trees = [sentence.tree() for sentence in read_conllu(out)]
@@ -76,5 +72,5 @@ def test_validation_leaves_out_what_training_lacks(folder, tmp_path):
     common = (folder / "data", tmp_path, "--no-save", "--best-checkpoint-metric", "loss", "--valid-subset")
     for subset, scored in (("valid", True), ("test", False)):
         done = train(*common, subset, updates=1)
-        (entry,) = (json.loads(line) for line in re.findall(rf'\{{.*"{subset}_loss".*\}}', done.stdout + done.stderr))
+        (entry,) = logged(done, f"{subset}_loss")
         assert (f"{subset}_las" in entry) == scored and 0 < float(entry[f"{subset}_loss"]) < 100

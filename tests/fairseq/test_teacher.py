@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
 
-from tests.conftest import AT_THE_END, SAMPLE, fairseq_preprocess, run, run_here, train
+from tests.conftest import preprocess, train, weights
 from tests.crosses import mostly_slow
 from tests.small_models import make_batch, make_criterion, make_folder, make_model, make_task
 from transition_parser import Parser
@@ -32,13 +33,8 @@ def words_of(task, batch) -> list[list[str]]:
 def other(tmp_path_factory):
     """A model over the same actions with other pieces, which also predicts tags and reads letters."""
     folder = tmp_path_factory.mktemp("other")
-    splits = [part for split in ("train", "valid", "test") for part in (f"--{split}", SAMPLE)]
-    run_here(
-        "preprocess", "dependency", *splits, "--system", "arc-hybrid-swap", "--pieces", "350", "--labeled-shift", "3",
-        "--upos", "--dest", folder / "data",
-    )  # fmt: skip
-    fairseq_preprocess(folder / "data")
-    train(folder / "data", folder, "--tag-loss", "0.1", "--character-width", "8", updates=4)
+    data = preprocess(folder / "data", "--pieces", "350", "--labeled-shift", "3", "--upos")
+    train(data, folder, "--tag-loss", "0.1", "--character-width", "8", "--disable-validation", updates=4)
     return folder / "checkpoint_last.pt"
 
 
@@ -135,31 +131,21 @@ def test_a_teacher_of_trees_may_know_more_relations_in_another_order(student):
     assert torch.equal(some[1], relations[..., order])
 
 
-def train_trees(data, folder, *options, updates: int) -> None:
-    run(
-        "fairseq-train", data, "--user-dir", "transition_parser", "--task", "transition_parsing", "--arch",
-        "recursive_g2g_small", "--criterion", "legal_cross_entropy", "--optimizer", "adam", "--lr", "0.005",
-        "--max-tokens", "600", "--max-update", updates, "--save-dir", folder, *AT_THE_END, *options,
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize("of_trees", mostly_slow([False, True], False))
 def test_training_with_a_teacher_and_an_interruption_gives_the_same_weights(of_trees, data_folder, request, tmp_path):
-    learn = train_trees if of_trees else train
+    arch = "recursive_g2g_small" if of_trees else "stack_transformer_small"
+    learn = partial(train, data_folder, arch=arch)
     if of_trees:
-        learn(data_folder, tmp_path / "teacher", updates=2)
+        learn(tmp_path / "teacher", updates=2)
         teacher = tmp_path / "teacher" / "checkpoint_last.pt"
     else:
         teacher = request.getfixturevalue("checkpoint")
-    options = ("--teacher", teacher, "--teacher-weight", "0.7")
-    learn(data_folder, tmp_path / "whole", *options, updates=4)
-    learn(data_folder, tmp_path / "twice", *options, updates=2)
-    learn(data_folder, tmp_path / "twice", *options, updates=4)
-    learn(data_folder, tmp_path / "alone", updates=4)
-    whole, twice, alone = (
-        torch.load(tmp_path / name / "checkpoint_last.pt", weights_only=False)["model"]
-        for name in ("whole", "twice", "alone")
-    )
+    options = ("--disable-validation", "--teacher", teacher, "--teacher-weight", "0.7")
+    learn(tmp_path / "whole", *options, updates=4)
+    learn(tmp_path / "twice", *options, updates=2)
+    learn(tmp_path / "twice", *options, updates=4)
+    learn(tmp_path / "alone", "--disable-validation", updates=4)
+    whole, twice, alone = (weights(tmp_path / name) for name in ("whole", "twice", "alone"))
     assert all(torch.equal(value, twice[name]) for name, value in whole.items())
     assert any(not torch.equal(value, alone[name]) for name, value in whole.items())
 
@@ -187,16 +173,10 @@ def test_options_that_do_not_fit(student, checkpoint, other, tmp_path_factory):
 @pytest.mark.slow
 def test_trainings_that_no_teacher_helps_end_with_one_line(data_folder, checkpoint, tmp_path):
     for options, problem in (
-        (("--arch", "recursive_g2g_small"), "scores actions, but the model that learns scores whole trees"),
-        (("--action-loss", "hinge", "--label-smoothing", "0"), "learns from gold actions alone: leave out --teacher"),
-        (
-            ("--train-only", "upos", "--tag-loss", "1"),
-            "--train-only learns neither actions nor trees: leave out --teacher",
-        ),
+        ("", "scores actions, but the model that learns scores whole trees"),
+        ("--action-loss hinge --label-smoothing 0", "learns from gold actions alone: leave out --teacher"),
+        ("--train-only upos --tag-loss 1", "--train-only learns neither actions nor trees: leave out --teacher"),
     ):
-        done = run(
-            "fairseq-train", data_folder, "--user-dir", "transition_parser", "--task", "transition_parsing", "--arch",
-            "stack_transformer_small", "--criterion", "legal_cross_entropy", "--optimizer", "adam", "--max-tokens",
-            "600", "--max-update", "1", "--save-dir", tmp_path, "--teacher", checkpoint, *options, status=1,
-        )  # fmt: skip
+        arch = "stack_transformer_small" if options else "recursive_g2g_small"
+        done = train(data_folder, tmp_path, "--teacher", checkpoint, *options.split(), arch=arch, status=1)
         assert problem in done.stderr.splitlines()[-1]

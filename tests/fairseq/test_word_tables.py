@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from tests.conftest import SAMPLE, fairseq_preprocess, run_here
+from tests.conftest import preprocess
 from tests.crosses import mostly_slow
 from tests.fairseq import test_models
 from tests.small_models import MODELS, SIZES, make_batch, make_criterion, make_folder, make_task, with_words
@@ -74,29 +74,22 @@ def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("words") / "data"
     vectors = folder.with_name("glove.txt")
     vectors.write_text("the 1 2 3 4\nis 5 6 7 8\n")
-    run_here(
-        "preprocess", "dependency", "--train", SAMPLE, "--valid", SAMPLE, "--test", SAMPLE, "--system",
-        "arc-hybrid-swap", "--pieces", "400", "--upos", "--vectors", vectors, "--dest", folder,
-    )  # fmt: skip
-    fairseq_preprocess(folder)
-    return folder
+    return preprocess(folder, "--upos", "--vectors", vectors)
 
 
-RNN = ("--encoder-hidden", "16", "--decoder-hidden", "32", "--attention-width", "16", "--tag-loss", "0.1")
-SPA_DP = ("--scan-width", "16", "--spa-width", "16", "--mlp-width", "32", "--tag-loss", "0.1", "--tags-read-words")
-SIDE_BY_SIDE = ("--join-inputs", "concat", "--no-pieces", "--read-tags", "--tag-width", "6", "--word-table", "50")
+SIDE_BY_SIDE = "--join-inputs concat --no-pieces --read-tags --tag-width 6 --word-table 50 --tag-loss 0.1"
 WAYS = {
-    "added": ("stack_transformer_small", "--word-table", "50", "--word-table-width", "8"),
-    "Zhang": ("stack_attention_rnn_small", *RNN, *SIDE_BY_SIDE, "--word-table-vectors", "--word-table-width", "4"),
-    "SPA-DP": ("spa_dp_small", *SPA_DP, *SIDE_BY_SIDE, "--character-width", "4"),
+    "stack_transformer_small": "--word-table 50 --word-table-width 8",
+    "stack_attention_rnn_small": f"{SIDE_BY_SIDE} --word-table-vectors --word-table-width 4",
+    "spa_dp_small": f"{SIDE_BY_SIDE} --tags-read-words --character-width 4",
 }
 
 
-@pytest.fixture(scope="module", params=mostly_slow(WAYS, "Zhang"))
+@pytest.fixture(scope="module", params=mostly_slow(WAYS, "stack_attention_rnn_small"))
 def checkpoint(request, data, tmp_path_factory):
     """A model of some updates, stopped and resumed after the first half of them."""
     folder = tmp_path_factory.mktemp("model")
-    return test_models.train_twice(data, folder, *WAYS[request.param], updates=(3, 6))
+    return test_models.train_twice(data, folder, *WAYS[request.param].split(), arch=request.param, updates=(3, 6))
 
 
 def test_exported_it_parses_alike(checkpoint, tmp_path):

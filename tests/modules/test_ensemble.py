@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE, run_here, train
-from tests.fairseq import test_models
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.modules.encoder import EncoderOut
@@ -15,8 +14,8 @@ from transition_parser.modules.ensemble import EnsembleOut
 def models(data_folder, checkpoint, tmp_path_factory):
     """Three of two architectures, of the same data."""
     folders = [tmp_path_factory.mktemp("member") for _ in range(2)]
-    train(data_folder, folders[0], "--seed", "2", "--character-width", "8", updates=30)
-    test_models.train(data_folder, folders[1], "stack_attention_rnn_small", *test_models.RNN.split(), updates=30)
+    train(data_folder, folders[0], "--seed", "2", "--character-width", "8", "--disable-validation", updates=30)
+    train(data_folder, folders[1], "--disable-validation", arch="stack_attention_rnn_small", updates=30)
     return [checkpoint, *(folder / "checkpoint_last.pt" for folder in folders)]
 
 

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import SAMPLE, run_here
-from tests.fairseq import test_models
+from tests.conftest import SAMPLE, run_here, train
 from tests.simulated_device import DEVICE, SimulatedDevice
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -29,7 +28,6 @@ from transition_parser.states.table import ActionTable
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.transitions import RootRelations, make_system
 
-SIZES = ("--word-width", "32", "--scan-width", "16", "--spa-width", "16", "--mlp-width", "32")
 RELATIONS = ("root", "nsubj", "obj")
 
 
@@ -143,7 +141,7 @@ def test_a_parse_is_believed_with_the_confidences_of_its_beam():
 def trees_model(data_folder, tmp_path_factory) -> Path:
     """A barely trained model that scores whole trees; its SHIFTs have words."""
     folder = tmp_path_factory.mktemp("whole_trees")
-    test_models.train(data_folder, folder, "spa_dp_graph_small", *SIZES, updates=3)
+    train(data_folder, folder, "--disable-validation", arch="spa_dp_graph_small", updates=3)
     return folder / "checkpoint_last.pt"
 
 

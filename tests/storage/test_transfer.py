@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tests.conftest import AMR_BEST, SAMPLE_AMR, fairseq_preprocess, run_here, train
+from tests.conftest import SAMPLE_AMR, fairseq_preprocess, run_here, train
 from tests.small_models import make_model
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
@@ -33,8 +33,7 @@ def test_pieces_come_from_the_other_folder(amr_data_folder, further_data):
 
 def test_rows_follow_their_symbols(amr_checkpoint, further_data, tmp_path):
     """One update with a rate of nothing leaves the weights that training starts with."""
-    options = (*AMR_BEST, *WIDTH, "--start-from", amr_checkpoint, "--lr", "0.0")
-    done = train(further_data, tmp_path, *options, updates=1)
+    done = train(further_data, tmp_path, *WIDTH, "--start-from", amr_checkpoint, "--lr", "0.0", updates=1)
     assert f"started from {amr_checkpoint}: " in done.stdout + done.stderr
     (old, old_words), (new, new_words) = (load_model(p) for p in (amr_checkpoint, tmp_path / "checkpoint_last.pt"))
     before, after = old.state_dict(), new.state_dict()
@@ -55,7 +54,7 @@ def test_rows_follow_their_symbols(amr_checkpoint, further_data, tmp_path):
 
 
 def test_the_same_vocabularies_give_the_same_parses(amr_checkpoint, amr_data_folder, tmp_path):
-    train(amr_data_folder, tmp_path, *AMR_BEST, *WIDTH, "--start-from", amr_checkpoint, "--lr", "0.0", updates=1)
+    train(amr_data_folder, tmp_path, *WIDTH, "--start-from", amr_checkpoint, "--lr", "0.0", updates=1)
     one, other = (
         run_here("parse", model, SAMPLE_AMR, "--precision", "fp32").stdout
         for model in (amr_checkpoint, tmp_path / "checkpoint_last.pt")
