@@ -259,8 +259,8 @@ def read_as(parser: Parser, sentences: list[list[str]]) -> list[tuple]:
     ("precision", "beam"), mostly_slow(itertools.product(("fp32", "int8"), (1, 3)), ("fp32", 3), ("int8", 1))
 )
 def test_a_sentence_does_not_depend_on_its_batch(case_of, system, kind, move, precision, beam):
-    """Of whatever model; a copy of the parser, and several copies that parse together by a beam, find the same. In bf16,
-    in which int8 computes the rest, sums are rounded otherwise; greedy search decides some actions part by part."""
+    """Of whatever model; a copy of the parser finds the same, and several copies together by a beam. int8 computes the
+    rest in bf16, where sums are rounded otherwise; greedy search of one model decides some actions part by part."""
     model, resources = case_of(system, kind).model.plain, case_of(system, kind).task.resources
     parser = Parser(model, resources, beam, precision=precision, threads=1)
     together, close = read_as(parser, SENTENCES), 1e-4 if precision == "fp32" else 2e-3
