@@ -134,6 +134,17 @@ def make_task(folder: Path, train_precision: str = "fp32", **options) -> Transit
     return TransitionParsingTask.setup_task(config)
 
 
+def task_of(system: str, factory: TempPathFactory, **options) -> TransitionParsingTask:
+    return make_task(make_folder(system, factory), **options)
+
+
+def task_and_batch(system: str, factory: TempPathFactory, lengths: range, count: int, needs=RANKS) -> tuple:
+    """A task, and up to `count` sentences of so many words."""
+    folder = make_folder(system, factory)
+    task = make_task(folder)
+    return task, make_batch(task, folder, lengths, count, needs)
+
+
 def make_model(kind: str, resources: Resources, dropout: float = 0.0) -> TrainingModel:
     """A model of `MODELS`, always with the same weights."""
     name, options = MODELS[kind]

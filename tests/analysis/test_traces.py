@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.crosses import USUAL, mostly_slow
-from tests.small_models import MODELS, SYSTEMS, encode, make_folder, make_model, make_task, runs_with
+from tests.small_models import MODELS, SYSTEMS, encode, make_model, runs_with, task_of
 from transition_parser import Parser
 from transition_parser.analysis.traces import MOST_CANDIDATES, Trace, steps_of, trace, trace_gold
 from transition_parser.graphs.bank import read_bank
@@ -27,8 +27,7 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def resources(tmp_path_factory):
-    folders = {system: make_folder(system, tmp_path_factory) for system in SYSTEMS}
-    return {system: make_task(folder).resources for system, folder in folders.items()}
+    return {system: task_of(system, tmp_path_factory).resources for system in SYSTEMS}
 
 
 def made(found: Trace, name: str) -> list[list]:

@@ -11,7 +11,7 @@ import torch
 
 from tests.conftest import preprocess, train, weights
 from tests.crosses import mostly_slow
-from tests.small_models import make_batch, make_criterion, make_folder, make_model, make_task
+from tests.small_models import make_criterion, make_folder, make_model, make_task, task_and_batch, task_of
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.modules.contract import only_legal
@@ -41,9 +41,7 @@ def other(tmp_path_factory):
 @pytest.fixture(scope="module")
 def student(tmp_path_factory):
     """A task and a batch of the system of `checkpoint`."""
-    folder = make_folder("arc-hybrid-swap", tmp_path_factory)
-    task = make_task(folder)
-    return task, make_batch(task, folder, LENGTHS, 6)
+    return task_and_batch("arc-hybrid-swap", tmp_path_factory, LENGTHS, 6)
 
 
 def test_the_probabilities_are_those_of_the_model(student, other):
@@ -87,9 +85,7 @@ def itself(model, task) -> _Member:
 @pytest.mark.parametrize("kind,system", [("state", "arc-hybrid-swap"), ("state", "amr"), ("heads", "arc-hybrid-swap")])
 def test_who_is_their_own_teacher_has_nothing_to_learn(kind, system, tmp_path_factory):
     """With the weight 1 the loss is the entropy of the probabilities, whose gradient is 0."""
-    folder = make_folder(system, tmp_path_factory)
-    task = make_task(folder)
-    batch = make_batch(task, folder, LENGTHS, 6)
+    task, batch = task_and_batch(system, tmp_path_factory, LENGTHS, 6)
     model = make_model(kind, task.resources).train()
     taught = Teacher([itself(model, task)], 1.0).taught(batch, words_of(task, batch))
     gradients = []
@@ -102,10 +98,9 @@ def test_who_is_their_own_teacher_has_nothing_to_learn(kind, system, tmp_path_fa
 
 
 @pytest.mark.parametrize("kind", ["heads", "refined"])
-def test_whole_trees_are_taught_by_their_last_reading(student, kind, tmp_path_factory):
+def test_whole_trees_are_taught_by_their_last_reading(kind, tmp_path_factory):
     """The probabilities are those of the decisions; the states come with the batch."""
-    task, _ = student
-    batch = make_batch(task, make_folder("arc-hybrid-swap", tmp_path_factory), LENGTHS, 6, (*RANKS, *TREE))
+    task, batch = task_and_batch("arc-hybrid-swap", tmp_path_factory, LENGTHS, 6, (*RANKS, *TREE))
     model = make_model(kind, task.resources).eval()
     words, inputs = words_of(task, batch), batch["net_input"]
     given = States(**inputs["states"])
@@ -152,9 +147,9 @@ def test_training_with_a_teacher_and_an_interruption_gives_the_same_weights(of_t
 
 def test_options_that_do_not_fit(student, checkpoint, other, tmp_path_factory):
     task, _ = student
-    standard = make_task(make_folder("arc-standard", tmp_path_factory))
+    standard = task_of("arc-standard", tmp_path_factory)
     more = make_task(make_folder("arc-hybrid-swap", tmp_path_factory, shift_words=9))
-    amrs = make_task(make_folder("amr", tmp_path_factory))
+    amrs = task_of("amr", tmp_path_factory)
     for options, resources, problem in (
         (asked(None, 0.5), task.resources, "--teacher-weight is for --teacher"),
         (asked([checkpoint], 0.0), task.resources, "--teacher-weight 0.0 is not above 0 and at most 1"),

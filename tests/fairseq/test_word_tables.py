@@ -11,7 +11,7 @@ import torch
 from tests.conftest import preprocess
 from tests.crosses import mostly_slow
 from tests.fairseq import test_models
-from tests.small_models import MODELS, SIZES, make_batch, make_criterion, make_folder, make_task, with_words
+from tests.small_models import MODELS, SIZES, make_criterion, task_and_batch, with_words
 from tests.tiny_encoder import make_encoder
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
@@ -25,7 +25,6 @@ KINDS = (
     "state", "stack attention", "bot", "heads", "structures", "sentence", "sentence graph", "composed", "state graph",
     "refined",
 )  # fmt: skip
-UNKNOWN = [["Unheard", "words", "aboundeth", "."], ["zzz"]]
 
 
 def build(kind: str, resources, **flags) -> TrainingModel:
@@ -37,16 +36,14 @@ def build(kind: str, resources, **flags) -> TrainingModel:
 
 
 @pytest.fixture(scope="module")
-def task_and_batch(tmp_path_factory):
-    folder = make_folder("arc-hybrid-swap", tmp_path_factory)
-    task = make_task(folder)
-    return task, make_batch(task, folder, range(1, 7), 4)
+def trees(tmp_path_factory):
+    return task_and_batch("arc-hybrid-swap", tmp_path_factory, range(1, 7), 4)
 
 
 @pytest.mark.parametrize("join", mostly_slow(["add", "concat"], "concat"))
 @pytest.mark.parametrize("kind", [*KINDS, "LSTM"])
-def test_the_loss_of_every_architecture_reaches_the_table(task_and_batch, kind, join):
-    task, batch = task_and_batch
+def test_the_loss_of_every_architecture_reaches_the_table(trees, kind, join):
+    task, batch = trees
     flags = {"no_pieces": True, "read_tags": True, "tag_width": 8, "join_inputs": join}
     if kind == "LSTM":
         kind, flags = "structures", {**flags, "lexical_encoder": "lstm", "encoder_layers": 1}
@@ -61,8 +58,8 @@ def test_the_loss_of_every_architecture_reaches_the_table(task_and_batch, kind, 
     assert read == 24 + 8 if recurrent else read in (SIZES["encoder_embed_dim"], SIZES["word_width"])
 
 
-def test_layers_of_a_pretrained_encoder_read_inputs_that_are_added(tmp_path, task_and_batch):
-    task, _ = task_and_batch
+def test_layers_of_a_pretrained_encoder_read_inputs_that_are_added(tmp_path, trees):
+    task, _ = trees
     with pytest.raises(InputError, match="--join-inputs concat: the layers of --pretrained read vectors as wide as"):
         build("sentence graph", task.resources, pretrained=str(make_encoder(tmp_path / "e")), join_inputs="concat")
     model = build("sentence graph", task.resources, pretrained=str(make_encoder(tmp_path / "f")))

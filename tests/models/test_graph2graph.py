@@ -13,16 +13,7 @@ from torch import nn
 from transformers import AutoModel
 
 from tests.crosses import mostly_slow
-from tests.small_models import (
-    MODELS,
-    make_batch,
-    make_criterion,
-    make_folder,
-    make_model,
-    make_task,
-    tiny_encoder,
-    with_words,
-)
+from tests.small_models import MODELS, make_criterion, make_model, task_and_batch, task_of, tiny_encoder, with_words
 from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.base.errors import InputError
 from transition_parser.models.graph2graph.composition import Classifiers, Composition
@@ -48,22 +39,16 @@ from transition_parser.states.table import ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, Action
 
 EXACT, CLOSE = 1e-10, 1e-5
-GRAPH_MODELS = ("sentence graph", "state graph", "pretrained graph")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return make_folder("arc-standard", tmp_path_factory)
+def task(tmp_path_factory):
+    return task_of("arc-standard", tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
-def task(folder):
-    return make_task(folder)
-
-
-@pytest.fixture(scope="module")
-def batch(task, folder):
-    return make_batch(task, folder, range(1, 9), 6)
+def batch(tmp_path_factory):
+    return task_and_batch("arc-standard", tmp_path_factory, range(1, 9), 6)[1]
 
 
 @pytest.fixture(scope="module")
@@ -214,9 +199,9 @@ def test_slots_left_out_and_rows_in_parts_change_nothing(monkeypatch, graph, few
 
 
 @pytest.mark.parametrize("system", ["arc-standard", "arc-hybrid-swap"])
-def test_classifiers_read_the_words_that_an_action_is_about(system, task, tmp_path_factory):
+def test_classifiers_read_the_words_that_an_action_is_about(system, tmp_path_factory):
     """Exist s2, s1, b1; Relation the two words of the arc, of which there may be none, and all of them the history."""
-    table = (task if system == "arc-standard" else make_task(make_folder(system, tmp_path_factory))).table
+    table = task_of(system, tmp_path_factory).table
     options = architecture_of("state_transformer_g2g").options(relation_width=6, exist_width=7).check()
     torch.manual_seed(1)
     kinds = Kinds(table)
@@ -250,9 +235,9 @@ def walked(task, kind: str, batch: dict, actions: list[str]) -> tuple:
 
 
 @pytest.fixture(scope="module")
-def two_words(task, folder):
+def two_words(tmp_path_factory):
     """Sentences of two words: the tree of the first one, and its actions, are set below."""
-    return make_batch(task, folder, range(2, 3), 2)
+    return task_and_batch("arc-standard", tmp_path_factory, range(2, 3), 2)[1]
 
 
 def two_arcs(table: ActionTable) -> tuple[list[str], list[int]]:
@@ -333,8 +318,7 @@ def test_the_root_at_the_bottom_of_two_words_by_hand(task, two_words):
 @pytest.mark.parametrize("system", mostly_slow(TREE_SYSTEMS, "arc-hybrid-swap"))
 def test_the_root_at_the_bottom_of_any_system(system, tmp_path_factory):
     """All other words keep their order; what people are shown is what the network sees."""
-    task = make_task(make_folder(system, tmp_path_factory))
-    batch = make_batch(task, make_folder(system, tmp_path_factory), range(1, 9), 6)
+    task, batch = task_and_batch(system, tmp_path_factory, range(1, 9), 6)
     decoder = make_model("composed graph", task.resources).plain.decoder
     states = read(make_model("composed graph", task.resources), batch["net_input"])[1]
     lengths = [int(row) for row in (states.buffer[:, 0] > 0).sum(1) - 1]
@@ -447,9 +431,7 @@ def test_sampled_steps_stand_for_all(task, batch, kind):
 @pytest.fixture(scope="module")
 def of_any_shape(tmp_path_factory):
     """The task, and a batch of it, of a system that builds every tree."""
-    folder = make_folder("arc-hybrid-swap", tmp_path_factory)
-    task = make_task(folder)
-    return task, make_batch(task, folder, range(1, 9), 6)
+    return task_and_batch("arc-hybrid-swap", tmp_path_factory, range(1, 9), 6)
 
 
 def refined(of_any_shape) -> tuple:
@@ -547,7 +529,7 @@ def test_biaffine_scores_are_those_of_the_papers():
 
 
 def test_amrs_are_refused(tmp_path_factory):
-    amrs = make_task(make_folder("amr", tmp_path_factory))
+    amrs = task_of("amr", tmp_path_factory)
     for kind in ("sentence", "state graph", "refined"):
         with pytest.raises(InputError, match="reads and writes dependency trees, not amr"):
             make_model(kind, amrs.resources)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from tests.small_models import make_batch, make_folder, make_model, make_task
+from tests.small_models import make_model, task_and_batch, task_of
 from transition_parser.base.errors import InputError, NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import encoders, loader
@@ -227,24 +227,11 @@ def test_derivations_build_their_trees(system, labelled):
 # --- whole models ---------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def folder_of(tmp_path_factory):
-    folders: dict = {}
-
-    def folder(system: str):
-        if system not in folders:
-            folders[system] = make_folder(system, tmp_path_factory)
-        return folders[system]
-
-    return folder
-
-
 @pytest.fixture
-def case(request, folder_of):
+def case(request, tmp_path_factory):
     """A task, a batch and a model of random weights."""
     system, kind = request.param
-    task = make_task(folder_of(system))
-    batch = make_batch(task, folder_of(system), range(1, 9), 6)
+    task, batch = task_and_batch(system, tmp_path_factory, range(1, 9), 6)
     return SimpleNamespace(task=task, batch=batch, model=make_model(kind, task.resources).eval(), kind=kind)
 
 
@@ -351,9 +338,9 @@ def test_after_an_unseen_action_nothing_of_the_sentence_counts(case):
         assert not counts[0].any() and torch.equal(counts[1:].bool(), decision.counted[1:])
 
 
-def test_tags_are_predicted_from_the_words_as_they_are_read(folder_of):
+def test_tags_are_predicted_from_the_words_as_they_are_read(tmp_path_factory):
     """The heads of columns see words that the scan and the rescan hide; the decoder does not."""
-    model = make_model("bot", make_task(folder_of("arc-standard")).resources).plain.eval()
+    model = make_model("bot", task_of("arc-standard", tmp_path_factory).resources).plain.eval()
     encoder, tokens = model.encoder, torch.tensor([[4, 5, 6, 2]])
     read, mask = encoder.read_words(tokens, None)
     found = encoder(tokens)
@@ -365,7 +352,7 @@ def test_tags_are_predicted_from_the_words_as_they_are_read(folder_of):
 
 
 @pytest.mark.parametrize("system", ["arc-eager", "arc-standard", "amr"])
-def test_the_graph_parser_needs_a_system_that_builds_every_tree(system, folder_of):
-    architecture, resources = architecture_of("spa_dp_graph_small"), make_task(folder_of(system)).resources
+def test_the_graph_parser_needs_a_system_that_builds_every_tree(system, tmp_path_factory):
+    architecture, resources = architecture_of("spa_dp_graph_small"), task_of(system, tmp_path_factory).resources
     with pytest.raises(InputError, match=rf"{system} can't build: .*--system arc-standard-swap or arc-hybrid-swap"):
         architecture.build(architecture.options(), resources)

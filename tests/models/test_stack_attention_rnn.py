@@ -5,8 +5,7 @@ import math
 import pytest
 import torch
 
-from tests.small_models import make_batch, make_folder, make_model, make_task
-from transition_parser.data.resources import Resources
+from tests.small_models import make_model, task_and_batch, task_of
 from transition_parser.models.registry import architecture_of
 from transition_parser.models.stack_attention_rnn import AttentionMemory, StackAttention
 
@@ -48,9 +47,7 @@ def gru(cell: torch.nn.GRUCell, x: torch.Tensor, z: torch.Tensor) -> torch.Tenso
 @torch.no_grad()
 def test_the_decoder_is_that_of_the_equations(kind, tmp_path_factory):
     """Eqs. 3 to 7 over gold derivations, some with SWAP, state by state; s and r come from the plain state machine."""
-    folder = make_folder("arc-hybrid-swap", tmp_path_factory)
-    task = make_task(folder)
-    batch = make_batch(task, folder, range(5, 9), 64)
+    task, batch = task_and_batch("arc-hybrid-swap", tmp_path_factory, range(5, 9), 64)
     plain, actions = make_model(kind, task.resources).plain.double().eval(), batch["net_input"]["prev_output_tokens"]
     decoder, system, table = plain.decoder, task.table.system, task.table
     encoder_out = plain.encode(batch["net_input"])
@@ -80,10 +77,10 @@ def test_the_decoder_is_that_of_the_equations(kind, tmp_path_factory):
     assert swapped_back > 3
 
 
-def test_weights_are_initialised_as_in_the_paper(data_folder):
+def test_weights_are_initialised_as_in_the_paper(tmp_path_factory):
     """Glorot and Bengio's normal distribution, gate by gate; the paper's sizes."""
     architecture = architecture_of("stack_attention_rnn")
-    model = architecture.build(architecture.options(), Resources.load(data_folder))
+    model = architecture.build(architecture.options(), task_of("arc-hybrid-swap", tmp_path_factory).resources)
     decoder, encoder = model.decoder, model.encoder
     assert len(encoder.ahead) == len(encoder.back) == len(decoder.layers) == len(decoder.attention.of_state) == 3
     for weight in (decoder.layers[1].weight_hh[:500], encoder.ahead[2].weight_ih_l0[500:1000], decoder.inner.weight):

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from tests.small_models import make_batch, make_folder, make_model, make_task
+from tests.small_models import make_model, task_and_batch
 from tests.states.test_machine import make_machine, make_table
 from transition_parser.models.use_parser.layer import (
     ACTIONS,
@@ -81,18 +81,14 @@ def test_indicators_beyond_the_bound_are_alike():
 @pytest.fixture(scope="module")
 def case_of(tmp_path_factory):
     """A task, a batch and a model in float64, by system and kind of model."""
-    tasks = {}
 
-    def case(system: str, kind: str, lengths: range = range(2, 8), count: int = 4):
-        if system not in tasks:
-            folder = make_folder(system, tmp_path_factory)
-            tasks[system] = make_task(folder), folder
-        task, folder = tasks[system]
+    def case(system: str, kind: str):
+        task, batch = task_and_batch(system, tmp_path_factory, range(2, 8), 4)
         model = make_model(kind, task.resources)
         torch.manual_seed(3)
         for parameter in model.parameters():  # biases and norms too
             parameter.data += 0.1 * torch.randn_like(parameter)
-        return task, make_batch(task, folder, lengths, count), model.plain.double().eval()
+        return task, batch, model.plain.double().eval()
 
     return case
 
@@ -296,6 +292,3 @@ def test_greedy_search_takes_the_best_kind_and_then_its_best_label(case_of, syst
                 assert hypothesis.step_scores[t] == pytest.approx(float(scores[0, t, token]), abs=1e-4)
             differs += token != max(there, key=lambda o: float(scores[0, t, o]))
     assert differs > 0  # or this says nothing
-
-
-# --- options --------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tests.conftest import SAMPLE, run_here, train
+from tests.conftest import run_here, train
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.modules.encoder import EncoderOut
@@ -17,14 +17,6 @@ def models(data_folder, checkpoint, tmp_path_factory):
     train(data_folder, folders[0], "--seed", "2", "--character-width", "8", "--disable-validation", updates=30)
     train(data_folder, folders[1], "--disable-validation", arch="stack_attention_rnn_small", updates=30)
     return [checkpoint, *(folder / "checkpoint_last.pt" for folder in folders)]
-
-
-def test_copies_parse_as_one(models):
-    sentences = list(Parser.load(models[0]).read(SAMPLE))[:20]
-    alone = Parser.load(models[0], precision="fp32", beam=3).parse(sentences)
-    copies = Parser.load(models[0], precision="fp32", beam=3, others=[models[0], models[0]]).parse(sentences)
-    for one, three in zip(alone, copies, strict=True):
-        assert one.actions == three.actions and one.score == pytest.approx(three.score, abs=1e-5)
 
 
 def test_rows_of_the_output_are_rows_of_each_member():

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
 from tests.crosses import mostly_slow
-from tests.small_models import make_folder, make_model, make_task
+from tests.small_models import make_model, task_of
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.parsing.alternatives import Ranked, ranked
@@ -129,7 +129,7 @@ def test_too_many():
 
 
 def test_a_model_of_whole_trees_has_one(tmp_path_factory):
-    task = make_task(make_folder("arc-hybrid-swap", tmp_path_factory))
+    task = task_of("arc-hybrid-swap", tmp_path_factory)
     model = make_model("heads", task.resources).plain
     (one,), (parse,) = (
         Parser(model, task.resources, precision="fp32", nbest=nbest).parse([["She", "sleeps", "."]]) for nbest in (1, 3)

@@ -27,13 +27,12 @@ from tests.small_models import (
     OF_TREES,
     SYSTEMS,
     encode,
-    make_batch,
     make_criterion,
-    make_folder,
     make_model,
     make_optimizer,
     make_task,
     runs_with,
+    task_and_batch,
     with_words,
 )
 from transition_parser import Parser
@@ -97,9 +96,7 @@ def case_of(tmp_path_factory) -> Callable[[str, str], Case]:
 
     def case(system: str, kind: str) -> Case:
         if system not in tasks:
-            folder = make_folder(system, tmp_path_factory)
-            task = make_task(folder)
-            tasks[system] = task, make_batch(task, folder, range(1, 7), 4)
+            tasks[system] = task_and_batch(system, tmp_path_factory, range(1, 7), 4)
         if (system, kind) not in cases:
             task, batch = tasks[system]
             model = make_model(kind, task.resources)
@@ -213,7 +210,7 @@ def test_validation(case_of, system, kind, move):
 
 @each_case
 @each_other_way
-@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("beam", mostly_slow([1, 3], 3))
 def test_search(case_of, system, kind, move, beam):
     case = case_of(system, kind)
     found, wanted = searched(case, move, beam), case.wanted(searched, beam)
@@ -321,7 +318,7 @@ def parses(name: str, beam: int, precision: str, device: str = "cpu") -> list[Am
 
 
 @pytest.mark.parametrize("move", ["kernels", "torch"], indirect=True)
-@pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.parametrize("beam", mostly_slow([1, 4], 4))
 @pytest.mark.parametrize("name", PRETRAINED)
 def test_parsers_of_the_package(move, name, beam):
     wanted = parses(name, beam, "fp32")

@@ -64,7 +64,7 @@ def test_facts_hold_on_every_path(entries, way, beam):
                 assert not broken(given, other)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", mostly_slow(range(3), 0))
 def test_actions_that_are_not_completed_build_the_graph(parser, entries, seed):
     facts = some_facts(entries, 10 + seed)
     parses = list(parser.parse_stream(entries, given=facts))
@@ -76,7 +76,7 @@ def test_actions_that_are_not_completed_build_the_graph(parser, entries, seed):
             assert system.replay(system.read(parse.words), parse.actions) == parse.graph
 
 
-@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("beam", mostly_slow([1, 3], 3))
 def test_a_parse_does_not_depend_on_its_neighbours_nor_on_threads(entries, beam):
     facts = some_facts(entries, 5)
     one = Parser.load("en-amr", beam, precision="fp32", threads=1)
@@ -134,7 +134,7 @@ FACTS = {
 }
 
 
-@pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.parametrize("beam", mostly_slow([1, 4], 4))
 @pytest.mark.parametrize("name", FACTS)
 def test_facts_of_all_kinds_hold(name, beam):
     parser = Parser.load("en-amr", beam, precision="fp32", threads=1)
@@ -182,7 +182,7 @@ def random_facts(draws: random.Random, count: int) -> Given | None:
     return given
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", mostly_slow(range(2), 0))
 def test_facts_that_make_no_sense_hold_too(parser, seed):
     draws = random.Random(seed)
     words = "the price of oil did not rise in New York because dogs sell 12 ( , . Germany a".split()

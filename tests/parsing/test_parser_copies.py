@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
+from tests.crosses import mostly_slow
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.base.machine import has_fast_bf16
@@ -55,7 +56,7 @@ def in_another_process(parser: Parser, sentences: list) -> list[tuple]:
     return [(parse.actions, parse.score) for parse in parser.parse(sentences)]
 
 
-@pytest.mark.parametrize("from_disk", [True, False])
+@pytest.mark.parametrize("from_disk", mostly_slow([True, False], False))
 def test_another_process_parses_alike(from_disk):
     parser = Parser.load("en-ewt") if from_disk else Parser(*load_model("en-ewt"))
     sentences = list(parser.read(SAMPLE))[:5]

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tests.conftest import ROOT, SAMPLE, run_here
+from tests.crosses import mostly_slow
 
 GNU = (
     "libgomp"
@@ -39,7 +40,7 @@ PARSE = "from transition_parser.cli.main import main; main(['parse', 'en-ewt', '
 
 
 @linux
-@pytest.mark.parametrize(("given", "spins"), [({}, "0"), ({"GOMP_SPINCOUNT": "7"}, "7")])
+@pytest.mark.parametrize(("given", "spins"), mostly_slow([({}, "0"), ({"GOMP_SPINCOUNT": "7"}, "7")], ({}, "0")))
 def test_the_command_line_says_so_before_torch_is_there(given, spins):
     """What OpenMP itself prints of how often threads look for work before they sleep."""
     shown = python(PARSE, OMP_DISPLAY_ENV="verbose", **given).stderr
@@ -62,7 +63,7 @@ print(before, once, count(), threads, torch.get_num_threads(), len(os.sched_geta
 
 
 @linux
-@pytest.mark.parametrize("threads", ["2", "3"])
+@pytest.mark.parametrize("threads", mostly_slow(["2", "3"], "3"))
 def test_later_there_are_more_threads_than_cores(threads):
     """Only then OpenMP does not let them spin; torch computes with as many as before."""
     before, once, after, used, still, cores = map(int, python(TASK, OMP_NUM_THREADS=threads).stdout.split())
@@ -72,7 +73,12 @@ def test_later_there_are_more_threads_than_cores(threads):
 
 
 @linux
-@pytest.mark.parametrize("given", [{"OMP_NUM_THREADS": "1"}, {"OMP_WAIT_POLICY": "active"}, {"GOMP_SPINCOUNT": "7"}])
+@pytest.mark.parametrize(
+    "given",
+    mostly_slow(
+        [{"OMP_NUM_THREADS": "1"}, {"OMP_WAIT_POLICY": "active"}, {"GOMP_SPINCOUNT": "7"}], {"GOMP_SPINCOUNT": "7"}
+    ),
+)
 def test_what_the_user_has_set_stays(given):
     before, once, after, *_ = map(int, python(TASK, **given).stdout.split())
     assert before == once == after

@@ -87,24 +87,18 @@ def test_counts_of_amrs():
     assert figures(AMR, []) == {"smatch": 0.0}
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("score", SAMPLE, SAMPLE),
-        ("score", SAMPLE_AMR, SAMPLE_AMR),
-        ("draw", SAMPLE, "-o", "x.svg"),
-        ("draw", SAMPLE_AMR, "-o", "x.svg"),
-        ("oracle", SAMPLE, "--system", "arc-eager"),
-        ("oracle", SAMPLE_AMR, "--system", "amr"),
-    ],
-    ids=lambda command: f"{command[0]}-{command[1].suffix}",
-)
-def test_commands_for_graphs_load_no_torch(command, tmp_path):
+def test_commands_for_graphs_load_no_torch(tmp_path):
+    commands = [
+        *(["score", str(path), str(path)] for path in (SAMPLE, SAMPLE_AMR)),
+        *(["draw", str(path), "-o", "x.svg"] for path in (SAMPLE, SAMPLE_AMR)),
+        ["oracle", str(SAMPLE), "--system", "arc-eager"],
+        ["oracle", str(SAMPLE_AMR), "--system", "amr"],
+    ]
     code = f"""
 import sys
 sys.modules["torch"] = sys.modules["fairseq"] = None  # importing them is an error
 from transition_parser.cli.main import main
-sys.exit(main({[str(part) for part in command]!r}))"""
+sys.exit(max([main(command) for command in {commands!r}]))"""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

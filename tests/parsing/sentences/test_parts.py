@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
+from tests.crosses import mostly_slow
 from tests.text.test_learned_segmentation import SEGMENTER
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry
@@ -72,8 +73,12 @@ def test_all_parts_are_the_file(name, size, tmp_path):
     assert all(count >= size for count in counts[:-1]) and (size < 1000 or len(parts) == 1)
 
 
-@ALL
-@pytest.mark.parametrize("of", [1, 2, 3, 5, 200])
+SHARDS = [(name, of) for name in FILES for of in (1, 2, 3, 5, 200)]
+
+
+@pytest.mark.parametrize(
+    ("name", "of"), mostly_slow(SHARDS, *(one for one in SHARDS if one[1] < 9 or len(FILES[one[0]][0]) < 2000))
+)
 def test_all_shards_are_the_files(name, of, tmp_path):
     path, kind, reading = written(name, tmp_path)
     other, *_ = written(name, tmp_path / "..")
