@@ -23,12 +23,13 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from tests.conftest import ENVIRONMENT, ROOT
+from tests.conftest import ENVIRONMENT, ROOT, run_here
 from tests.crosses import mostly_slow
-from tests.integrations.serving import serving
+from tests.integrations.pages import serving
 from transition_parser.cli.main import COMMANDS, PASS_ON, build_parser
 
 DOCS = ROOT / "docs"
@@ -227,3 +228,26 @@ def test_references_hold_every_command_and_the_public_api(site):
         "transition_parser.oracles.static.oracle",
     ):
         assert f'id="{name}"' in api
+
+
+TEXTS = ["She didn't go. Why?", None, " ", "Nobody knows."]
+
+
+def recipe(heading: str) -> str:
+    text = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    return re.search(rf"## {heading}\n.*?```python\n(.*?)```", text, re.DOTALL)[1]
+
+
+def test_the_function_of_spark(monkeypatch):
+    """Without Spark, which only calls it with the texts of a batch."""
+    pandas = pytest.importorskip("pandas")
+    spark, functions = ModuleType("pyspark"), ModuleType("pyspark.sql.functions")
+    functions.pandas_udf = lambda kind: lambda function: function
+    for name, module in (("pyspark", spark), ("pyspark.sql", spark), ("pyspark.sql.functions", functions)):
+        monkeypatch.setitem(sys.modules, name, module)
+    code = recipe("Spark").replace('"en"', '"en-ewt"').rpartition("table.")[0]
+    names: dict = {}
+    exec(code, names)
+    found = names["conllu"](pandas.Series(TEXTS)).tolist()
+    expected = [text and run_here("parse", "en-ewt", "-", "--raw", stdin=text).stdout for text in (TEXTS[0], TEXTS[3])]
+    assert found == [expected[0], "", "", expected[1]]

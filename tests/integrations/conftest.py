@@ -7,8 +7,7 @@ import shutil
 
 import pytest
 
-from tests.integrations.pages import BEAM, own
-from tests.integrations.serving import serving
+from tests.integrations.pages import BEAM, own, serving
 from transition_parser import Parser
 
 

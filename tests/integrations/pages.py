@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from urllib.parse import parse_qs, urlsplit
+
+from tests.conftest import OF_PROGRAMS, ROOT
 
 BEAM = 3
 TEXT = "The old lighthouse keeper waved at every ship. She told him what they had decided."
@@ -31,3 +39,19 @@ def downloaded(tab, name: str) -> str:
         tab.get_by_role("button", name=name).first.click()
     with open(caught.value.path(), encoding="utf-8") as file:
         return file.read()
+
+
+@contextmanager
+def serving(*arguments: str) -> Iterator[tuple[subprocess.Popen, str]]:
+    """The process, and the address at which it serves, once it does; it is gone at the end."""
+    command = [sys.executable, "-m", "transition_parser.cli.main", "serve", *arguments, "--port", "0"]
+    environment = {**os.environ, **OF_PROGRAMS}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            line = process.stderr.readline()
+            found = re.search(r"http://\S+/", line)
+            assert found, line + process.stderr.read()
+            yield process, found[0]
+        finally:
+            process.kill()

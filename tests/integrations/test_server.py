@@ -12,7 +12,7 @@ from threading import Event
 import pytest
 
 from tests.conftest import run_here
-from tests.integrations.serving import serving
+from tests.integrations.pages import serving
 
 pytest.importorskip("fastapi", reason="pip install 'transition-parser[serve]'")
 testclient = pytest.importorskip("fastapi.testclient", reason="pip install httpx")
