@@ -74,8 +74,8 @@ def commands(request, data_folder, amr_data_folder, tmp_path_factory) -> dict[st
     return found if request.param == "all" else {name: found[name] for name in USUAL}
 
 
-def train_all(commands: dict[str, list[str]], folder: Path, seed: int, resumed: tuple[str, ...] = ()) -> None:
-    """Runs trainings in a process whose sets are in another order for another seed; some are stopped and resumed."""
+def train_all(commands: dict[str, list[str]], folder: Path, programs: Programs, resumed: tuple[str, ...] = ()) -> None:
+    """Runs trainings in a process, some of them stopped and resumed."""
     trainings = [
         (arguments, str(folder / name), updates)
         for name, arguments in commands.items()
@@ -83,15 +83,15 @@ def train_all(commands: dict[str, list[str]], folder: Path, seed: int, resumed: 
     ]
     file = folder / "trainings.json"
     file.write_text(json.dumps(trainings), encoding="utf-8")
-    env = {**os.environ, **OF_PROGRAMS, "PYTHONHASHSEED": str(seed)}
-    done = Programs(env, TRAINING).run([str(ROOT / "tests" / "trainings.py"), str(file)], "", ROOT, env)
+    done = programs.run([str(ROOT / "tests" / "trainings.py"), str(file)], "", ROOT, programs.env)
     assert done.returncode == 0, done.stderr[-3000:]
 
 
 def test_it_gives_the_same_weights(commands, tmp_path_factory):
     once, again = (tmp_path_factory.mktemp(name) for name in ("once", "again"))
-    train_all(commands, once, 1)
-    train_all(commands, again, 2, RESUMED)
+    train_all(commands, once, PROGRAMS)
+    other = {**PROGRAMS.env, "PYTHONHASHSEED": "2"}  # its sets are in another order
+    train_all(commands, again, Programs(other, TRAINING), RESUMED)
     assert {name: unequal for name in commands if (unequal := different(once / name, again / name))} == {}
     states = (torch.load(again / name / "checkpoint_last.pt", weights_only=False) for name in commands)
     assert {state["optimizer_history"][-1]["num_updates"] for state in states} == {UPDATES}

@@ -13,7 +13,6 @@ from tests.strategies import RELATIONS, trees
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import loader
-from transition_parser.kernels import trees as tree_kernels
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.tree_decoder import (
     Derivations,
@@ -46,16 +45,6 @@ def test_the_kernel_finds_the_derivations_of_the_oracle(tree, labelled, data):
     shift_ids = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)) if labelled else None
     scored = ScoredTree(tree.heads, relations, [-0.1 * (i + 1) for i in range(n)])
     assert derive.from_tree(scored, shift_ids) == derive.by_oracle(scored, shift_ids)
-
-
-@needs_kernels
-def test_without_kernels_the_oracle_is_asked(monkeypatch):
-    derive = derivations(False)
-    tree = ScoredTree([3, 0, 2], [1, 4, 1], [-1.0, -2.0, -3.0])
-    expected = derive.from_tree(tree)
-    monkeypatch.setattr(loader, "library", lambda: None)
-    monkeypatch.setattr(tree_kernels, "derive_tree", None)
-    assert derive.from_tree(tree) == expected
 
 
 @settings(max_examples=200)

@@ -262,12 +262,6 @@ def test_the_letters_of_long_words_are_those_of_both_ends():
     assert torch.allclose(first, same) and not torch.allclose(first, other)
 
 
-def test_an_unknown_domain_is_the_mean_of_all():
-    inputs = inputs_of(read_domain=True)
-    known = [added(inputs, [["a"]], {"domain": [[name]]}) for name in ("news", "law")]
-    assert torch.allclose(added(inputs, [["a"]], {}), sum(known) / 2, atol=1e-6)
-
-
 def test_columns_that_the_data_lacks():
     with pytest.raises(InputError, match=r"no column domain: .*--domains`"):
         WordInputs(StackTransformerOptions(read_domain=True), DIM, SimpleNamespace(columns=Columns()))
