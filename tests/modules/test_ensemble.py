@@ -14,8 +14,8 @@ from transition_parser.modules.ensemble import EnsembleOut
 def models(data_folder, checkpoint, tmp_path_factory):
     """Three of two architectures, of the same data."""
     folders = [tmp_path_factory.mktemp("member") for _ in range(2)]
-    train(data_folder, folders[0], "--seed", "2", "--character-width", "8", "--disable-validation", updates=30)
-    train(data_folder, folders[1], "--disable-validation", arch="stack_attention_rnn_small", updates=30)
+    train(data_folder, folders[0], "--seed", "2", "--character-width", "8", "--disable-validation")
+    train(data_folder, folders[1], "--disable-validation", arch="stack_attention_rnn_small")
     return [checkpoint, *(folder / "checkpoint_last.pt" for folder in folders)]
 
 

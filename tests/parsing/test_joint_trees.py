@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE, run_here, train
+from tests.crosses import mostly_slow
 from tests.simulated_device import DEVICE, SimulatedDevice
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -152,7 +153,7 @@ def models(request, checkpoint, trees_model) -> list[Path | str]:
     return found if request.param == "whole trees first" else found[::-1]
 
 
-@pytest.mark.parametrize("beam", [1, 4])
+@pytest.mark.parametrize("beam", mostly_slow([1, 4], 4))
 def test_a_sentence_does_not_depend_on_its_batch(models, beam):
     parser = Parser.load(models[0], precision="fp32", beam=beam, others=models[1:])
     sentences = list(parser.read(SAMPLE))[:12]
@@ -198,7 +199,7 @@ def test_there_is_one_tree_whatever_is_asked_for(models, trees_model, nbest):
             assert parse.ranked == (parse,) and parse.place == ((1, 1) if nbest > 1 else None)
 
 
-@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("beam", mostly_slow([1, 3], 3))
 def test_on_an_accelerator(models, beam):
     """A simulated one."""
     sentences = list(Parser.load("en-fast").read(SAMPLE))[:6]

@@ -19,7 +19,7 @@ from transition_parser.base.machine import has_fast_bf16
 from transition_parser.storage.checkpoints import load_model
 
 PATHS = {"en-ewt": SAMPLE, "en-amr": SAMPLE_AMR}
-PRECISIONS = pytest.mark.parametrize("precision", ["fp32", "bf16", "int8"])
+PRECISIONS = pytest.mark.parametrize("precision", mostly_slow(["fp32", "bf16", "int8"], "int8"))
 
 
 def some_parses(parser: Parser, model: str) -> list[tuple]:
