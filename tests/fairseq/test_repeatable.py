@@ -77,12 +77,17 @@ def commands(request, data_folder, amr_data_folder, tmp_path_factory) -> dict[st
 def train_all(commands: dict[str, list[str]], folder: Path, programs: Programs, resumed: tuple[str, ...] = ()) -> None:
     """Runs trainings in a process, some of them stopped and resumed."""
     trainings = [
-        (arguments, str(folder / name), updates)
+        (arguments, name, updates)
         for name, arguments in commands.items()
         for updates in ([INTERRUPTED, UPDATES] if name in resumed else [UPDATES])
     ]
+    run_trainings(folder, trainings, programs)
+
+
+def run_trainings(folder: Path, trainings: list[tuple[list[str], str, int]], programs: Programs) -> None:
+    """Runs trainings in one process: arguments, name of the checkpoints' folder, and number of updates of each."""
     file = folder / "trainings.json"
-    file.write_text(json.dumps(trainings), encoding="utf-8")
+    file.write_text(json.dumps([(some, str(folder / name), updates) for some, name, updates in trainings]))
     done = programs.run([str(ROOT / "tests" / "trainings.py"), str(file)], "", ROOT, programs.env)
     assert done.returncode == 0, done.stderr[-3000:]
 
@@ -115,11 +120,10 @@ HINGE = ("--action-loss", "hinge", "--hinge-weight", "0.4", "--label-smoothing",
 def test_resumed_exploration_goes_on_in_the_same_way(data_folder, tmp_path, options):
     """Exploration begins before training stops, and goes on after it."""
     options = (*options, "--disable-validation")
-    for name, stops in (("whole", (8,)), ("resumed", (5, 8))):
-        for updates in stops:
-            train(data_folder, tmp_path / name, *DYNAMIC, *options, updates=updates)
+    dynamic, static = (train_command(data_folder, tmp_path, *some, *options)[1:] for some in (DYNAMIC, ()))
+    trainings = [(dynamic, "whole", 8), (dynamic, "resumed", 5), (dynamic, "resumed", 8), (static, "static", 8)]
+    run_trainings(tmp_path, trainings, PROGRAMS)
     assert not different(tmp_path / "whole", tmp_path / "resumed")
-    train(data_folder, tmp_path / "static", *options, updates=8)
     assert different(tmp_path / "whole", tmp_path / "static")
 
 
