@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from transition_parser.graphs.amr import AmrGraph, Edge, named
 from transition_parser.transitions import Action, Kind
-from transition_parser.transitions.action import joined, labelled
 from transition_parser.transitions.amr import ARCS_IN_A_ROW, AmrSystem
 from transition_parser.transitions.amr_state import (
     JOINED,
@@ -24,6 +23,7 @@ from transition_parser.transitions.amr_state import (
     is_constant,
     limits_of,
 )
+from transition_parser.transitions.system import joined, labelled
 
 _MERGE, _REDUCE, _SWAP = Action(Kind.MERGE), Action(Kind.REDUCE), Action(Kind.SWAP)
 _ROOT, _CLOSE = Action(Kind.ROOT), Action(Kind.CLOSE)

@@ -17,8 +17,7 @@ from tests.tiny_encoder import make_encoder
 from transition_parser.base.errors import InputError
 from transition_parser.kernels import encoders, loader
 from transition_parser.modules.bert import Bert, add_adapters, merge_adapters
-from transition_parser.modules.pretrained import PieceIds
-from transition_parser.modules.pretrained_encoder import EncoderFiles, Tokenizer, WordPieces
+from transition_parser.modules.pretrained import EncoderFiles, PieceIds, Tokenizer, WordPieces
 
 WORDS = ["ab", "c", "", "a", "[SEP]", "\u200b", "☃", "abcdefgh" * 5]
 WIDE = 64  # two heads that kernels compute

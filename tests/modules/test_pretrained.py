@@ -10,8 +10,7 @@ from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.base.errors import InputError
 from transition_parser.modules import pretrained
 from transition_parser.modules.layers import SequenceRun, runs
-from transition_parser.modules.pretrained import PieceIds, PretrainedWords, keep_vectors
-from transition_parser.modules.pretrained_encoder import EncoderFiles, layers_of
+from transition_parser.modules.pretrained import EncoderFiles, PieceIds, PretrainedWords, keep_vectors, layers_of
 from transition_parser.modules.words import WordOptions
 
 SENTENCES = [["dogs", "bark", "."], ["an", "", "öß", "x" * 100], ["a", "long", "one", *["word"] * 60], []]

@@ -17,9 +17,8 @@ from transition_parser.base.process import progress
 from transition_parser.parsing.given import GivenFacts
 from transition_parser.parsing.parser import CHUNK, Parser
 from transition_parser.parsing.sentences.files import EmptyLine, Part, Reading
-from transition_parser.parsing.sentences.parts import read_part
+from transition_parser.parsing.sentences.parts import Item, TableFormat, arrow, read_part, schema_of, table_of
 from transition_parser.parsing.sentences.streams import as_they_come, in_chunks, may_pause
-from transition_parser.parsing.sentences.tables import Item, TableFormat, arrow, schema_of, table_of
 
 JSON_SUFFIX = ".jsonl"
 _OF_JSON = ("actions", "wiki")  # the options of `annotated` that `to_json` takes too

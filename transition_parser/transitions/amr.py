@@ -12,7 +12,6 @@ from typing import NamedTuple
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.text.frames import Frames
 from transition_parser.text.lemmas import lemmatise
-from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.amr_frames import frame_actions
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
 from transition_parser.transitions.amr_state import (
@@ -30,7 +29,7 @@ from transition_parser.transitions.amr_state import (
     with_action,
     words_left,
 )
-from transition_parser.transitions.system import TransitionSystem
+from transition_parser.transitions.system import Action, Kind, TransitionSystem
 
 ARCS_IN_A_ROW = 4
 

@@ -9,8 +9,8 @@ from itertools import chain
 
 from transition_parser.text.frames import Evoked, Frames, two_of
 from transition_parser.text.lemmas import lemmatise
-from transition_parser.transitions.action import Action, Kind, joined
 from transition_parser.transitions.amr_state import Word, key
+from transition_parser.transitions.system import Action, Kind, joined
 
 FIRST_SENSE = "01"
 _OWN = Evoked._fields[0]  # the route that labels leave out: the frame has the span's own lemma

@@ -15,9 +15,9 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from transition_parser.graphs.amr import AmrGraph, edge_of, is_number
-from transition_parser.transitions.action import Action, Kind
 from transition_parser.transitions.amr_frames import NUMBERED, FrameActions
 from transition_parser.transitions.amr_state import MAKE_NODES, MODES, NAMED_BY_RULE, is_constant, lemma_of
+from transition_parser.transitions.system import Action, Kind
 
 MULTI_SENTENCE = "multi-sentence"
 MOST_ROLES = 63  # search keeps the roles of a node as the bits of one number

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from transition_parser.graphs.amr import Edge, is_number, quoted
 from transition_parser.text.lemmas import number_of
-from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.system import Action, Kind
 
 JOINED = "+"  # ENTITY(t,+) joins the words of the span to one string
 MODES = ("imperative", "expressive", "interrogative")

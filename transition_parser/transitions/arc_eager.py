@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from transition_parser.transitions.action import Action, Kind
+from transition_parser.transitions.system import Action, Kind
 from transition_parser.transitions.tree_system import (
     B0,
     S0,

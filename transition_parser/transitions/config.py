@@ -27,9 +27,9 @@ from transition_parser.base.model_files import (
 )
 from transition_parser.text.frames import frames_of
 from transition_parser.transitions import SYSTEMS, RootRelations, TransitionSystem, make_system
-from transition_parser.transitions.action import Action
 from transition_parser.transitions.amr_limits import DEFAULT_LIMITS, SearchLimits
 from transition_parser.transitions.amr_state import MAKE_NODES, is_listed
+from transition_parser.transitions.system import Action
 
 Counts = Mapping[str, Mapping[Action, int]]  # span → action → how many nodes of the span it made
 LEXICON_FILE = "lexicon.json"

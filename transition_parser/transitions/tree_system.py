@@ -13,8 +13,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.transitions.action import Action, Kind, labelled
-from transition_parser.transitions.system import TransitionSystem
+from transition_parser.transitions.system import Action, Kind, TransitionSystem, labelled
 
 
 class GoldTree:

@@ -25,8 +25,7 @@ from transition_parser.models.graph2graph.layers import (
 )
 from transition_parser.modules.encoder import EncoderOut, ReadingSettings, WordReader
 from transition_parser.modules.layers import Dropout
-from transition_parser.modules.pretrained import LR_SCALE, store_only
-from transition_parser.modules.pretrained_encoder import EncoderFiles, WordPieces
+from transition_parser.modules.pretrained import LR_SCALE, EncoderFiles, WordPieces, store_only
 from transition_parser.modules.word_inputs import WordInput
 from transition_parser.modules.words import WordTensors
 from transition_parser.text.columns import Annotations

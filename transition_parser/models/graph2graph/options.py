@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from transition_parser.modules.options import FARTHEST, dropout_option, layers_option, option, size_option
-from transition_parser.modules.pretrained import LAYERS, WHOLE
-from transition_parser.modules.pretrained_encoder import EncoderFiles
+from transition_parser.modules.pretrained import LAYERS, WHOLE, EncoderFiles
 from transition_parser.modules.word_inputs import CONCAT
 from transition_parser.modules.words import WordOptions
 
