@@ -221,7 +221,7 @@ def report_left_out(problems: Sequence[InputError]) -> None:
 
 ALL_COLUMNS = "all_columns"
 PREDICTED_BY = "--tag-loss"
-OF_PREDICTIONS = (PREDICTED_BY, "--tags-read-words")  # the flags of models that predict columns
+OF_PREDICTIONS = (PREDICTED_BY, "--tags-read-words", "--tag-lr-scale")  # the flags of models that predict columns
 
 
 def add_columns(parser: argparse.ArgumentParser, formalism: Formalism) -> None:

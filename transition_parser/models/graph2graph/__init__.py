@@ -113,7 +113,12 @@ def build_sentence_g2g(options: FeedbackOptions, resources: Resources) -> Parser
 
 def build_recursive_g2g(options: RefiningOptions, resources: Resources) -> ParserModel:
     parts = _Parts(options, resources, graph=options.refine > 0, further=True)
-    encoder, tags = parts.encoder(FirstReading), tag_heads(options, parts.dim, resources.columns)
+    encoder = parts.encoder(FirstReading)
+    encoder.keeps_read = options.tags_read_words
+    tags = tag_heads(options, parts.dim * (1 + options.tags_read_words), resources.columns)
+    if tags is not None and options.tag_lr_scale != 1.0:
+        inputs = () if encoder.inputs is None else encoder.inputs.items()
+        learn_at([*(other for name, other in inputs if name != PIECES), tags], options.tag_lr_scale)
     return ParserModel(encoder, RefiningDecoder(resources.table, encoder, options), tags)
 
 

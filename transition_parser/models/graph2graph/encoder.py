@@ -168,6 +168,7 @@ class SlotEncoder(WordReader):
     def __init__(self, reading: ReadingSettings, *, dim: int, word_dropout: float) -> None:
         super().__init__(reading, dim=dim)
         self.word_dropout = Dropout(word_dropout, whole=True)
+        self.keeps_read = False  # True: the heads of tags read all inputs of words, a pretrained Transformer its pieces
         self.marks = nn.Parameter(torch.randn(len(SPECIAL_TOKENS), dim))
 
     @property
@@ -177,7 +178,12 @@ class SlotEncoder(WordReader):
 
     def slots(self, src_tokens: Tensor, words: WordTensors | None) -> Slots:
         x, mask = self.read(src_tokens, words)
-        x = self.word_dropout(x)
+        x, read = self.word_dropout(x), None
+        if self.keeps_read:
+            read = x
+            if self.pieces is not None:
+                assert words is not None
+                x = self.word_dropout(self.pieces(words[PIECES], x) + self._pool(src_tokens)[0])
         batch, wide, _ = x.shape
         lengths = mask.sum(1) - 1
         special = self.marks.to(x.dtype).expand(batch, -1, -1)
@@ -190,13 +196,13 @@ class SlotEncoder(WordReader):
             slots, there = torch.cat([x, special], 1), torch.cat([mask, there], 1)
         else:
             assert words is not None
-            read = words[PIECES]
-            owner, places = read["owner"], read["position"]
-            more = self.pieces.embed(read["more"]).to(x.dtype)
+            of_pieces = words[PIECES]
+            owner, places = of_pieces["owner"], of_pieces["position"]
+            more = self.pieces.embed(of_pieces["more"]).to(x.dtype)
             sep = places.gather(1, lengths[:, None] + 1)
-            position = torch.cat([places[:, :wide], cls, sep, cls, read["more_position"]], 1)
+            position = torch.cat([places[:, :wide], cls, sep, cls, of_pieces["more_position"]], 1)
             slots, there = torch.cat([x, special, more], 1), torch.cat([mask, there, owner >= 0], 1)
-        return Slots(x, mask, lengths, slots=slots, there=there, position=position, owner=owner)
+        return Slots(x, mask, lengths, read=read, slots=slots, there=there, position=position, owner=owner)
 
     def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
         return self.slots(src_tokens, words)
