@@ -1,20 +1,24 @@
 """Speed, sentences/s from words in Python to graphs in Python, and scores, in interleaved rounds without loading.
 
     python run/bench/parsing.py MODEL GOLD [--others MODEL ...] [--beams 1 10] [--precisions fp32 bf16 int8] [--scores]
-        [--spacy TRAIN.conllu] [--device cuda] [--without-bf16] [--one-by-one] [--lengths 15 25]
+        [--spacy TRAIN.conllu] [--device cuda] [--without-bf16] [--one-by-one] [--lengths 15 25] [--beside 1]
 
 GOLD: CoNLL-U file or AMR bank. --scores: UAS and LAS of trees, Smatch of AMRs in percent, of the first round. --spacy:
 also the speed of spaCy's parser on one core, set up from this treebank. --without-bf16 computes as a processor without
 native bf16 does: bf16 is emulated, and with int8 everything but the linear layers is in fp32. --one-by-one parses each
-sentence by itself, and also reports the median and the 95th percentile of the times, in milliseconds.
+sentence by itself, and also reports the median and the 95th percentile of the times, in milliseconds. --beside N also
+measures each contender beside N processes that compute without rest.
 """
 
 from __future__ import annotations
 
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice, product
 from pathlib import Path
 
@@ -40,6 +44,18 @@ def scores(formalism: Formalism, gold: Sequence, parses: Sequence) -> dict[str, 
     return {name: round(100 * of["f1"] if isinstance(of, dict) else of, 2) for name, of in found.items()}
 
 
+@contextmanager
+def busy_processes(number: int) -> Iterator[None]:
+    """Keep so many other processes computing."""
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(number)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("model", help="checkpoint, exported folder, or name")
@@ -47,12 +63,13 @@ def main() -> None:
     options.add_argument("--others", metavar="MODEL", nargs="+", default=[], help="measure these models, too")
     options.add_argument("--sentences", type=int, help="how many of the file, from the start (default: all)")
     options.add_argument("--beams", type=int, nargs="+", default=[1])
-    options.add_argument("--precisions", nargs="+", choices=preparation.PRECISIONS, default=["fp32", "bf16"])
+    options.add_argument("--precisions", nargs="+", choices=("auto", *preparation.PRECISIONS), default=["fp32", "bf16"])
     options.add_argument("--scores", action="store_true", help="score the parses, too")
     options.add_argument("--spacy", metavar="TRAIN", type=Path, help="measure spaCy's parser, set up from this file")
     options.add_argument("--device", default="cpu")
     options.add_argument("--without-bf16", action="store_true", help="compute as a processor without native bf16 does")
     options.add_argument("--one-by-one", action="store_true", help="parse each sentence by itself")
+    options.add_argument("--beside", type=int, default=0, metavar="N", help="measure beside N busy processes, too")
     options.add_argument("--lengths", type=int, nargs=2, default=(0, 10**6), help="only sentences of so many words")
     arguments = options.parse_args()
     if arguments.without_bf16:
@@ -77,18 +94,22 @@ def main() -> None:
         options.error(str(error))
     for parse in contenders.values():
         parse(sentences[:WARM_UP])
+    if arguments.beside:
+        contenders |= {f"{name}, beside {arguments.beside}": parse for name, parse in contenders.items()}
     rates: dict[str, list[float]] = {name: [] for name in contenders}
     found: dict[str, dict[str, float]] = {}
     times: dict[str, list[float]] = {name: [] for name in contenders}
     batches = [[sentence] for sentence in sentences] if arguments.one_by_one else [sentences]
     for _ in range(arguments.rounds):
         for name, parse in contenders.items():
-            parses, start = [], time.perf_counter()
-            for batch in batches:
-                began = time.perf_counter()
-                parses += parse(batch)
-                times[name].append(1000 * (time.perf_counter() - began))
-            rates[name].append(len(parses) / (time.perf_counter() - start))
+            parses: list = []
+            with busy_processes(arguments.beside if name not in models and name != "spaCy" else 0):
+                start = time.perf_counter()
+                for batch in batches:
+                    began = time.perf_counter()
+                    parses += parse(batch)
+                    times[name].append(1000 * (time.perf_counter() - began))
+                rates[name].append(len(parses) / (time.perf_counter() - start))
             if arguments.scores and name in models and name not in found:
                 found[name] = scores(ours.formalism, gold, parses)
     more: dict[str, object] = {"sentences_measured": len(sentences), "scores": found}
