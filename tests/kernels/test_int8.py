@@ -1,12 +1,17 @@
 """Integers of rows, and layers with products of integers, against the same layers computed part by part."""
 
+import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 import torch
 from torch import nn
 
 from tests.conftest import threads
 from transition_parser.base.errors import NotFiniteError
-from transition_parser.kernels import int8
+from transition_parser.base.process import at_most_avx2, has_vnni
+from transition_parser.kernels import int8, loader
 from transition_parser.kernels.int8 import Int8Product, Int8Stack, Int8Weights, int8_layers, quantise_rows
 from transition_parser.models.graph2graph.layers import Layer, Sizes, Transformer, Visible, Windows
 from transition_parser.modules import packing
@@ -17,9 +22,32 @@ TYPES = [torch.float, torch.bfloat16]
 LENGTHS = [0, 1, 7, 60, 5, 6, 0, 30, 2, 400, 19, 17, 0]  # some are longer than what goes through the layers together
 
 
-needs_int8 = pytest.mark.skipif(
-    not int8.has_int8(), reason="this processor has no AVX-512 VNNI, or there are no kernels"
-)
+@contextmanager
+def instructions(limit: tuple[int, int]) -> Iterator[None]:
+    """Let kernels compute with at most so many lanes, and without VNNI for 0, as on another processor."""
+    values = [ctypes.c_int.in_dll(loader.library(), name) for name in ("most_lanes", "use_vnni")]
+    before = [value.value for value in values]
+    try:
+        for value, wanted in zip(values, limit, strict=True):
+            value.value = wanted
+        yield
+    finally:
+        for value, wanted in zip(values, before, strict=True):
+            value.value = wanted
+
+
+PROCESSORS = [(8, 0)] if not has_vnni() else [(8, 0), (8, 1)] if at_most_avx2() else [(8, 0), (8, 1), (0, 1)]
+
+
+@pytest.fixture(params=PROCESSORS, ids=lambda limit: f"{limit[0] or 'all'} lanes, {'' if limit[1] else 'no '}VNNI")
+def processor(request):
+    if not int8.has_int8():
+        pytest.skip("this processor has no AVX2, or there are no kernels")
+    with instructions(request.param):
+        yield request.param
+
+
+needs_int8 = pytest.mark.usefixtures("processor")
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -87,6 +115,17 @@ def test_rows_that_are_not_finite_stay_so(dtype, bad, activation):
     assert quantise_rows(x)[1].isnan().flatten().tolist() == [False, True, False, False]
     weights = Int8Weights(torch.ones(64, 64, dtype=torch.int8), torch.ones(64), torch.zeros(64))
     assert Int8Product(weights)(x, activation).isnan().all(1).tolist() == [False, True, False, False]
+
+
+@pytest.mark.parametrize("activation", ["none", "relu"])
+def test_products_are_the_same_on_all_processors(processor, activation):
+    torch.manual_seed(0)
+    weights = Int8Weights(torch.randint(-127, 128, (100, 320), dtype=torch.int8), torch.rand(100), torch.rand(100))
+    weights.integers[:2] = torch.tensor([[127], [-127]])  # the largest sums that there can be
+    product, x = Int8Product(weights), torch.cat([torch.randn(50, 320), torch.ones(1, 320), -torch.ones(1, 320)])
+    found = product(x, activation)
+    with instructions((0, 1)):
+        assert torch.equal(product(x, activation), found)
 
 
 @needs_int8

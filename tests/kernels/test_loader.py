@@ -16,9 +16,8 @@ import torch
 
 from tests.conftest import ENVIRONMENT, ROOT, SAMPLE, run_here
 from transition_parser.base.errors import InputError, ParserWarning
-from transition_parser.base.process import avx2_alone
+from transition_parser.base.process import at_most_avx2, has_vnni
 from transition_parser.kernels import loader
-from transition_parser.kernels.int8 import has_int8
 
 SOURCE = loader.PATH.with_name("kernels.c")
 OTHER_NAMES = {"bmi": "bmi1"}  # in /proc/cpuinfo
@@ -48,7 +47,7 @@ def test_a_variable_switches_kernels_off_and_on(fresh, monkeypatch, recwarn, val
 @needs_kernels
 def test_a_variable_leaves_newer_instructions_unused(fresh, monkeypatch):
     monkeypatch.setenv("TRANSITION_PARSER_CPU", "avx2")
-    assert loader.library().lanes() <= 8 and not has_int8()
+    assert loader.library().lanes() <= 8 and not has_vnni()
 
 
 def test_the_command_line_leaves_newer_instructions_unused():
@@ -130,7 +129,7 @@ def test_the_kernels_are_there():
 def test_the_widest_variant_runs_whose_features_the_processor_has():
     library, has = loader.library(), set(Path("/proc/cpuinfo").read_text().split())
     wanted = 4
-    for lanes in (8,) if avx2_alone() else (8, 16):
+    for lanes in (8,) if at_most_avx2() else (8, 16):
         features = ctypes.c_char_p.in_dll(library, f"features_of_{lanes}").value.decode().split()
         assert len(features) >= 4 and "fma" in features
         if {OTHER_NAMES.get(feature, feature) for feature in features} <= has:
@@ -149,6 +148,7 @@ def test_what_is_compiled_for_is_what_is_checked():
     variant, integers = (
         re.search(rf"int {name}\(void\) {{(.*?)}}", done.stdout, re.DOTALL)[1] for name in ("lanes", "has_int8")
     )
-    choices = [*variant.split("?")[:-1], integers]
-    checked = [re.findall(r'__builtin_cpu_supports\("(\w+)"\)', choice) for choice in choices]
-    assert len(ours) == 3 and sorted(ours) == sorted(checked)
+    choices = [*variant.split("?")[:-1], re.match(r'.*"avx512vnni"\)', integers, re.DOTALL)[0]]
+    widest, avx2, with_vnni = (re.findall(r'__builtin_cpu_supports\("(\w+)"\)', choice) for choice in choices)
+    assert '__builtin_cpu_supports("avxvnni") ? panels_avxvnni : panels_avx2' in done.stdout
+    assert sorted(ours) == sorted([widest, avx2, [*avx2, "avxvnni"], with_vnni])

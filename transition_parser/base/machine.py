@@ -10,7 +10,7 @@ import threading
 
 import torch
 
-from transition_parser.base.process import avx2_alone
+from transition_parser.base.process import at_most_avx2
 
 
 def machine() -> str:
@@ -21,13 +21,13 @@ def machine() -> str:
 
 def has_amx() -> bool:
     """Return True if the CPU multiplies matrices in tiles (Intel's AMX)."""
-    return bool(torch.cpu._is_amx_tile_supported()) and not avx2_alone()
+    return bool(torch.cpu._is_amx_tile_supported()) and not at_most_avx2()
 
 
 def has_fast_bf16(device: torch.device) -> bool:
     """Return True if the device multiplies bf16 matrices natively; elsewhere bf16 is emulated, and slow."""
     if device.type == "cpu":
-        return has_amx() or (bool(torch.cpu._is_avx512_bf16_supported()) and not avx2_alone())
+        return has_amx() or (bool(torch.cpu._is_avx512_bf16_supported()) and not at_most_avx2())
     if device.type != "cuda":
         return False
     with torch.cuda.device(device):

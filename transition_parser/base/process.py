@@ -48,17 +48,23 @@ def keep_few_kernels() -> None:
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 
 
-def avx2_alone() -> bool:
-    """Return True if TRANSITION_PARSER_CPU is avx2: a newer processor then counts as one that has AVX2 alone."""
+def at_most_avx2() -> bool:
+    """Return True if TRANSITION_PARSER_CPU lets a newer processor count as one without AVX-512."""
     value = os.environ.get(CPU_VARIABLE)
-    if value not in (None, "avx2"):
-        raise InputError(f"{CPU_VARIABLE} is {value!r}: set it to avx2 (no newer instructions), or unset it")
+    if value not in (None, "avx2", "avx-vnni"):
+        meaning = "avx2 (no newer instructions) or avx-vnni (AVX2, and products of integers)"
+        raise InputError(f"{CPU_VARIABLE} is {value!r}: set it to {meaning}, or unset it")
     return value is not None
 
 
+def has_vnni() -> bool:
+    """Return False if TRANSITION_PARSER_CPU rules out VNNI, the instructions for products of 8-bit integers."""
+    return os.environ.get(CPU_VARIABLE) != "avx2"
+
+
 def limit_instructions() -> None:
-    """Let PyTorch and its libraries compute as `avx2_alone` says; our own kernels do so by themselves."""
-    if avx2_alone():
+    """Let PyTorch and its libraries compute as `at_most_avx2` says; our own kernels do so by themselves."""
+    if at_most_avx2():
         for name, value in _AVX2_ALONE.items():
             os.environ.setdefault(name, value)
 

@@ -102,7 +102,7 @@ SHARED: Mapping[str, Mapping[str, Any]] = {
     "--precision": {
         "choices": ["auto", "fp32", "bf16", "int8"],
         "default": "auto",
-        "help": "number format; auto (default): int8 if the CPU has AVX-512 VNNI but no AMX, else bf16 if the machine "
+        "help": "number format; auto (default): int8 if the CPU has AVX2 but no AMX, else bf16 if the machine "
         "computes in it natively, else fp32; int8: linear layers multiply 8-bit integers",
     },
     "--threads": {"type": cores, "metavar": "N", "help": "number of cores to use (default: OMP_NUM_THREADS, or all)"},

@@ -3,10 +3,7 @@
 
    The products of integers are exact, so that no row depends on the rows that are computed with it. */
 
-#include <immintrin.h>
-
-#define BLOCK_ROWS 6 /* the number of rows whose sums with a panel are in registers */
-#define CHUNK 48     /* the number of rows that are computed together, so that they stay in the cache of a core */
+#define CHUNK 48 /* the number of rows that are computed together, so that they stay in the cache of a core */
 
 /* Numbers as small as 1e-30 count as zeros, so that no quotient is infinite. */
 #define TINY 1e-30f
@@ -14,11 +11,13 @@
 #define INFINITE 0x7f800000u
 #define NO_NUMBER 0x7fc00000u
 
+typedef uint16_t NAME(Halves) __attribute__((vector_size(2 * LANES)));
+
 INLINE float NAME(number)(const char *x, int64_t i, const int half) {
     return half ? widen(((const uint16_t *)x)[i]) : ((const float *)x)[i];
 }
 
-/* Write each row as 8-bit integers. Zero becomes 128, and the number with the largest absolute value 1 or 255. A row
+/* Write each row as 8-bit integers. Zero becomes ZERO, and the number with the largest absolute value ZERO ± 127. A row
    with numbers that are not finite has NaN as its largest absolute value.
 
    x: (rows, dim)
@@ -40,98 +39,56 @@ static void NAME(quantise_rows)(int64_t rows, int64_t dim, const char *x, int64_
         if (!is_finite) bits = NO_NUMBER; /* the products become NaN, too */
         __builtin_memcpy(largest + row, &bits, sizeof bits);
         if (!is_finite) {
-            memset(integers, 128, (size_t)dim);
+            memset(integers, ZERO, (size_t)dim);
             continue;
         }
         const float scale = largest[row] > TINY ? 127.0f / largest[row] : 0.0f;
-        for (int64_t i = 0; i < dim; i++) integers[i] = (uint8_t)(int32_t)(NAME(number)(x, i, half) * scale + 128.5f);
+        for (int64_t i = 0; i < dim; i++) integers[i] = (uint8_t)((int32_t)(NAME(number)(x, i, half) * scale + 128.5f) - 128 + ZERO);
     }
 }
 
 /* Return x Φ(x), with an absolute error below 1e-6 (Abramowitz and Stegun 1964, 7.1.26). */
 INLINE NAME(Floats) NAME(gelu)(NAME(Floats) x) {
-    const NAME(Floats) size = (NAME(Floats))_mm512_abs_ps((__m512)x);
+    const NAME(Floats) size = (NAME(Floats))((NAME(Bits))x & 0x7fffffffu);
     const NAME(Floats) below = 1.0f + 0.23164189f * size; /* 0.3275911 / √2 */
+#if LANES == 16
     NAME(Floats) t = (NAME(Floats))_mm512_rcp14_ps((__m512)below);
-    t *= 2.0f - below * t;
-    const NAME(Floats) least = {0}, power = (NAME(Floats))_mm512_max_ps((__m512)(x * x * -0.72134752f),
-                                                                       (__m512)(least - 100.0f)); /* base 2 */
-    const __m512i whole = _mm512_cvtps_epi32((__m512)power); /* to the nearest */
-    const NAME(Floats) part = power - (NAME(Floats))_mm512_cvtepi32_ps(whole);
+    t *= 2.0f - below * t; /* faster than a quotient */
+#else
+    const NAME(Floats) t = 1.0f / below;
+#endif
+    const NAME(Floats) power = x * x * -0.72134752f; /* base 2 */
+        const NAME(Ints) whole = __builtin_convertvector(power - 0.5f, NAME(Ints)); /* to the nearest, because power ≤ 0 */
+    const NAME(Floats) part = power - __builtin_convertvector(whole, NAME(Floats));
     NAME(Floats) two = 1.3333558e-3f * part + 9.6181291e-3f;
     two = two * part + 5.5504109e-2f;
     two = two * part + 2.4022651e-1f;
     two = two * part + 6.9314718e-1f;
     two = two * part + 1.0f;
-    two = (NAME(Floats))_mm512_scalef_ps((__m512)two, _mm512_cvtepi32_ps(whole));
+    two *= (NAME(Floats))((whole + 127) << 23);
+    two = (NAME(Floats))((NAME(Bits))two & (NAME(Bits))(power > -100.0f)); /* else 0 */
     NAME(Floats) sum = 1.061405429f * t - 1.453152027f;
     sum = sum * t + 1.421413741f;
     sum = sum * t - 0.284496736f;
     sum = sum * t + 0.254829592f;
     /* q / 2 is 1 - Φ(|x|), so that x Φ(x) is max(x, 0) - |x| q / 2 */
-    return (NAME(Floats))_mm512_max_ps((__m512)x, _mm512_setzero_ps()) - 0.5f * size * sum * t * two;
+    return NAME(positive)(x) - 0.5f * size * sum * t * two;
 }
-
-/* Compute the sums of `rows` rows, at most BLOCK_ROWS, with a panel of weights: (rows, PANEL).
-
-   Nothing else is computed here, and sums are variables of their own, so that the compiler keeps them in registers. */
-INLINE void NAME(panel_sums)(const uint8_t *integers, int64_t inputs, const int8_t *weight, const int32_t *start,
-                             int32_t *found, const int rows) {
-#define OF_EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5)
-#define START(i)                                                                              \
-    __m512i a##i = _mm512_loadu_si512(start), b##i = _mm512_loadu_si512(start + 16);          \
-    __m512i c##i = _mm512_loadu_si512(start + 32), d##i = _mm512_loadu_si512(start + 48);
-#define ADD(i)                                                           \
-    if (rows > i) {                                                      \
-        int32_t four;                                                    \
-        memcpy(&four, integers + i * inputs + k, sizeof four);           \
-        const __m512i all = _mm512_set1_epi32(four);                     \
-        a##i = _mm512_dpbusd_epi32(a##i, all, a);                        \
-        b##i = _mm512_dpbusd_epi32(b##i, all, b);                        \
-        c##i = _mm512_dpbusd_epi32(c##i, all, c);                        \
-        d##i = _mm512_dpbusd_epi32(d##i, all, d);                        \
-    }
-#define STORE(i)                                                         \
-    if (rows > i) {                                                      \
-        _mm512_store_si512(found + i * PANEL, a##i);                     \
-        _mm512_store_si512(found + i * PANEL + 16, b##i);                \
-        _mm512_store_si512(found + i * PANEL + 32, c##i);                \
-        _mm512_store_si512(found + i * PANEL + 48, d##i);                \
-    }
-    OF_EACH_ROW(START)
-    for (int64_t k = 0; k < inputs; k += 4, weight += 4 * PANEL) {
-        const __m512i a = _mm512_loadu_si512(weight), b = _mm512_loadu_si512(weight + 64);
-        const __m512i c = _mm512_loadu_si512(weight + 128), d = _mm512_loadu_si512(weight + 192);
-        OF_EACH_ROW(ADD)
-    }
-    OF_EACH_ROW(STORE)
-#undef STORE
-#undef ADD
-#undef START
-#undef OF_EACH_ROW
-}
-
-#define PANEL_SUMS_OF(rows)                                                                                     \
-    static __attribute__((noinline)) void NAME(panel_sums_##rows)(                                              \
-        const uint8_t *integers, int64_t inputs, const int8_t *weight, const int32_t *start, int32_t *found) {     \
-        NAME(panel_sums)(integers, inputs, weight, start, found, rows);                                            \
-    }
-PANEL_SUMS_OF(1) PANEL_SUMS_OF(2) PANEL_SUMS_OF(3) PANEL_SUMS_OF(4) PANEL_SUMS_OF(5) PANEL_SUMS_OF(6)
-#undef PANEL_SUMS_OF
 
 /* Replace negative numbers by 0. NaN stays NaN; the compiler's maximum might lose it. */
 INLINE NAME(Floats) NAME(relu)(NAME(Floats) x) {
+#if LANES == 16
     const __m512 zero = _mm512_setzero_ps();
     return (NAME(Floats))_mm512_mask_mov_ps((__m512)x, _mm512_cmp_ps_mask((__m512)x, zero, _CMP_LT_OQ), zero);
+#else
+    return (NAME(Floats))_mm256_andnot_ps(_mm256_cmp_ps((__m256)x, _mm256_setzero_ps(), _CMP_LT_OQ), (__m256)x);
+#endif
 }
 
-/* Store those of 16 numbers whose bits in `mask` are set. */
-INLINE void NAME(store_some)(char *to, NAME(Floats) x, __mmask16 mask, const int half) {
-    if (half) {
-        _mm256_mask_storeu_epi16(to, mask, _mm512_cvtepi32_epi16((__m512i)(NAME(rounded)(x) >> 16)));
-    } else {
-        _mm512_mask_storeu_ps(to, mask, (__m512)x);
-    }
+/* Store the first `count` numbers of a vector. */
+INLINE void NAME(store_some)(char *to, NAME(Floats) x, int64_t count, const int half) {
+    const NAME(Halves) halves = __builtin_convertvector(NAME(rounded)(x) >> 16, NAME(Halves));
+    memcpy(to, half ? (const char *)&halves : (const char *)&x, count * (half ? 2 : 4));
 }
 
 /* Compute the products of rows of integers with every `step`-th panel of weights from panel `first` on, and the activation
@@ -141,9 +98,7 @@ INLINE void NAME(store_some)(char *to, NAME(Floats) x, __mmask16 mask, const int
    to: (rows, by->outputs); the result */
 INLINE void NAME(int8_product)(const uint8_t *integers, const float *largest, int64_t rows, const Weights *by, char *to,
                                 const int activation, const int half, int64_t first, int64_t step) {
-    static void (*const panel_sums[])(const uint8_t *, int64_t, const int8_t *, const int32_t *, int32_t *) = {
-        NAME(panel_sums_1), NAME(panel_sums_2), NAME(panel_sums_3),
-        NAME(panel_sums_4), NAME(panel_sums_5), NAME(panel_sums_6)};
+    PanelSums *const *panel_sums = SUMS_OF_PANELS;
     int32_t sums[BLOCK_ROWS * PANEL] __attribute__((aligned(64)));
     for (int64_t column = first * PANEL; column < by->outputs; column += step * PANEL)
         for (int64_t row = 0, count; row < rows; row += count) {
@@ -153,14 +108,15 @@ INLINE void NAME(int8_product)(const uint8_t *integers, const float *largest, in
             for (int64_t i = 0; i < count; i++)
                 for (int64_t at = column; at < column + PANEL; at += LANES) {
                     const int64_t left = by->outputs - at;
-                    const __mmask16 mask = left >= LANES ? 0xffff : left <= 0 ? 0 : (1u << left) - 1u;
-                    const __m512i sum = _mm512_load_si512(sums + i * PANEL + at - column);
+                    const NAME(Ints) sum = *(const NAME(Ints) *)(sums + i * PANEL + at - column);
                     const NAME(Floats) scale = *(const NAME(Floats) *)(by->scale + at);
                     const NAME(Floats) bias = *(const NAME(Floats) *)((const float *)by->bias + at);
-                    NAME(Floats) x = (NAME(Floats))_mm512_cvtepi32_ps(sum) * scale * largest[row + i] + bias;
+                    NAME(Floats) x = __builtin_convertvector(sum, NAME(Floats)) * scale * largest[row + i] + bias;
                     if (activation == RELU) x = NAME(relu)(x);
                     if (activation == GELU) x = NAME(gelu)(x);
-                    NAME(store_some)(to + ((row + i) * by->outputs + at) * (half ? 2 : 4), x, mask, half);
+                    char *here = to + ((row + i) * by->outputs + at) * (half ? 2 : 4);
+                    if (left >= LANES) NAME(store_some)(here, x, LANES, half);
+                    else if (left > 0) NAME(store_some)(here, x, left, half);
                 }
         }
 }
@@ -183,7 +139,7 @@ INLINE const char *NAME(linear_of)(const Int8Linear *in, const Share *share, int
     float *largest = malloc(CHUNK * (sizeof *largest + inputs));
     uint8_t *integers = (uint8_t *)(largest + CHUNK);
     if (!largest) return NO_MEMORY;
-    memset(integers, 128, CHUNK * inputs); /* also behind the numbers of x, where weights are 0 */
+    memset(integers, ZERO, CHUNK * inputs); /* also behind the numbers of x, where weights are 0 */
     for (int64_t row = share->first, some; row < share->end; row += some) {
         some = share->end - row < CHUNK ? share->end - row : CHUNK;
         NAME(quantise_rows)(some, in->width, in->x + row * in->width * size, inputs, integers, largest, half);
@@ -324,3 +280,7 @@ static const char *NAME(int8_layers)(const void *job, const Share *share, const 
     free(x);
     return problem;
 }
+#undef ZERO
+#undef VECTORS
+#undef BLOCK_ROWS
+#undef SUMS_OF_PANELS

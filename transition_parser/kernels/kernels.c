@@ -89,6 +89,9 @@ typedef struct {
 enum { LINEAR, RELU, GELU };
 #define PANEL 64   /* the number of columns of a product whose integers lie together */
 
+/* A function that computes sums of some rows with a panel of weights, see panel_sums.h. */
+typedef void PanelSums(const uint8_t *integers, int64_t inputs, const int8_t *weight, const int32_t *start, int32_t *found);
+
 /* The arguments of `int8_linear`. `width` is the number of inputs, at most `by.inputs`. */
 typedef struct {
     int half, activation;
@@ -151,6 +154,7 @@ static void end_keys(const Keys *keys) {
 #include "tree_beam.h"
 
 int most_lanes = 0; /* the largest number of lanes of vectors, set from Python; 0 for no limit but the processor's */
+int use_vnni = 1;   /* 0 to multiply integers without the instructions for it, also where the processor has them */
 
 /* The processor features of each variant, listed once: the variant is compiled for these features, and it is used if
    the processor has them. */
@@ -162,6 +166,7 @@ int most_lanes = 0; /* the largest number of lanes of vectors, set from Python; 
 #define COMMA ,
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#include <immintrin.h> /* before any COMPILE_FOR: else its functions would be for that processor alone */
 #define PRAGMA(text) _Pragma(#text)
 #define COMPILE_FOR(...) PRAGMA(GCC target(__VA_ARGS__))
 #pragma GCC push_options
@@ -173,10 +178,25 @@ COMPILE_FOR(AVX512(ITSELF, COMMA))
 #undef LANES
 #pragma GCC pop_options
 #pragma GCC push_options
+COMPILE_FOR(AVX2(ITSELF, COMMA), "avxvnni")
+#define LANES 8
+#define WITH_DPBUSD 1
+#define NAME(x) x##_avxvnni
+#include "panel_sums.h"
+#undef NAME
+#undef WITH_DPBUSD
+#undef LANES
+#pragma GCC pop_options
+#pragma GCC push_options
 COMPILE_FOR(AVX2(ITSELF, COMMA))
 #define LANES 8
 #define NAME(x) x##_avx2
 #include "variant.h"
+#define WITH_DPBUSD 0
+#include "panel_sums.h"
+#define SUMS_OF_PANELS (use_vnni && __builtin_cpu_supports("avxvnni") ? panels_avxvnni : panels_avx2)
+#include "int8.h"
+#undef WITH_DPBUSD
 #undef NAME
 #undef LANES
 #pragma GCC pop_options
@@ -184,14 +204,17 @@ COMPILE_FOR(AVX2(ITSELF, COMMA))
 COMPILE_FOR(AVX512(ITSELF, COMMA), "avx512vnni")
 #define LANES 16
 #define NAME(x) x##_avx512
+#include "panel_sums.h"
+#define SUMS_OF_PANELS panels_avx512
 #include "int8.h"
 #undef NAME
 #undef LANES
 #pragma GCC pop_options
 #define USABLE(lanes, FEATURES) \
     ((most_lanes == 0 || most_lanes >= (lanes)) && FEATURES(__builtin_cpu_supports, &&))
-#define HAS_INT8 (USABLE(16, AVX512) && __builtin_cpu_supports("avx512vnni"))
-#define INT8(function) function##_avx512
+#define HAS_VNNI (use_vnni && USABLE(16, AVX512) && __builtin_cpu_supports("avx512vnni"))
+#define HAS_INT8 (HAS_VNNI || USABLE(8, AVX2))
+#define INT8(function) (HAS_VNNI ? function##_avx512 : function##_avx2)
 #define VARIANT(function) \
     (USABLE(16, AVX512) ? function##_avx512 : USABLE(8, AVX2) ? function##_avx2 : function##_any)
 #else

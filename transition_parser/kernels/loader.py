@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from transition_parser.base.errors import InputError, NotFiniteError, ParserWarning
-from transition_parser.base.process import avx2_alone
+from transition_parser.base.process import at_most_avx2, has_vnni
 
 VARIABLE = "TRANSITION_PARSER_KERNELS"
 PATH = Path(__file__).with_name("_kernels.so")  # where the set-up puts the library
@@ -66,8 +66,13 @@ def library() -> Any:
         for name, (result, arguments) in _FUNCTIONS.items():
             function = getattr(found, name)
             function.restype, function.argtypes = result, arguments
-        c_int.in_dll(found, "most_lanes").value = _LANES_OF_AVX2 if avx2_alone() else 0
-    except (OSError, AttributeError) as error:  # the library was compiled for another machine or from other sources
+        c_int.in_dll(found, "most_lanes").value = _LANES_OF_AVX2 if at_most_avx2() else 0
+        c_int.in_dll(found, "use_vnni").value = has_vnni()
+    except (
+        OSError,
+        AttributeError,
+        ValueError,
+    ) as error:  # compiled for another machine or from other sources
         return _warn(f"cannot be loaded ({error})")
     return found
 
