@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from transition_parser.graphs.amr import AmrGraph, Edge, named
+from transition_parser.graphs.amr import LISTS, AmrGraph, Edge, named, with_numbers
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import ARCS_IN_A_ROW, AmrSystem
+from transition_parser.transitions.amr_limits import family
 from transition_parser.transitions.amr_state import (
     JOINED,
     ON_STACK,
@@ -208,7 +209,7 @@ class _Plan:
             if node in hidden or node == self.graph.top or len(self.parents[node]) != 1 or self.degree[node] != 1:
                 continue
             edge = self.parents[node][0]
-            if self.span_of[node] != self.span_of[edge.source] or edge.source in hidden:
+            if self.span_of[node] != self.span_of[edge.source] or edge.source in hidden or edge.role in LISTS:
                 continue
             first, last = self.span_of[node]  # type: ignore[misc]
             copied = copied_value([word.form for word in self.words[first : last + 1]])
@@ -243,6 +244,7 @@ class _Writer:
         self.actions: list[Action] = []
         self.spans: list[Span] = []
         self.order: list[int] = []
+        self.arcs: dict[int, Edge] = {}  # the number of each LA and RA → its edge
         self.stack: list[int] = []
         self.joined_to = list(range(len(graph)))  # connected components, as a forest; see `_group`
         self.ended = False  # True when no words are left
@@ -266,6 +268,7 @@ class _Writer:
                 self._make(node, span)
             word = span[1] + 1
         self._say(_CLOSE, span)
+        self._leave_out_numbers()
         return Derivation(self.actions, self.order, self.spans)
 
     def _say(self, action: Action, span: Span) -> None:
@@ -358,7 +361,9 @@ class _Writer:
             if edges:
                 wanted -= 1
                 for edge in edges:
-                    self._say(labelled(Kind.LA if edge.source == node else Kind.RA, edge.role), span)
+                    self.arcs[len(self.actions)] = edge
+                    role = edge.role + ":" * (edge.role in LISTS)
+                    self._say(labelled(Kind.LA if edge.source == node else Kind.RA, role), span)
                 self._close(node, other)
                 if node in constants:
                     return
@@ -376,3 +381,20 @@ class _Writer:
                 break
             index -= 1
         stack.append(node)
+
+    def _leave_out_numbers(self) -> None:
+        """Leave the numbers out of the arcs to the members of a list if `with_numbers` gives them the same numbers."""
+        place = {node: number for number, node in enumerate(self.order)}
+        lists: dict[tuple[int, str], list[int]] = {}
+        for arc, (source, role, _) in self.arcs.items():
+            name = family(role)
+            if name in LISTS:
+                lists.setdefault((source, name), []).append(arc)
+        for (source, name), arcs in lists.items():
+            edges = [self.arcs[arc] for arc in arcs]
+            others = [edge for edge in self.graph.edges if edge.source == source and edge not in edges]
+            whole = [Edge(source, role, place[target]) for _, role, target in (*edges, *others)]
+            bare = [edge._replace(role=name) for edge in whole[: len(edges)]]
+            if [*with_numbers([*bare, *whole[len(edges) :]])] == whole:
+                for arc in arcs:
+                    self.actions[arc] = Action(self.actions[arc].kind, name)

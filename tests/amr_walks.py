@@ -12,7 +12,7 @@ NAMED = (
     *("PRED(x)", "PRED(dog)", "VALUE(-)", 'VALUE("a b")', "DEPENDENT(polarity,-)", "DEPENDENT(mod,x)"),
     *("ENTITY(city)", "ENTITY(city,+)", 'ENTITY(country,"Germany")'),
 )
-ACTIONS = [*make_system("amr").actions(["ARG0", "op1", "mod"]), *map(Action.parse, NAMED)]
+ACTIONS = [*make_system("amr").actions(["op", "ARG0", "op1", "mod"]), *map(Action.parse, NAMED)]
 LEXICON = {
     "dog": {Action.parse("PRED(dog)"), Action.parse("DEPENDENT(polarity,-)")},
     "german": {Action.parse('ENTITY(country,"Germany")')},

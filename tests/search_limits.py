@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 
-from transition_parser.graphs.amr import edge_of
+from transition_parser.graphs.amr import LISTS, edge_of
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr import AmrSystem
@@ -118,7 +118,8 @@ def is_unfit(
 def last_arc(table: ActionTable) -> Action | None:
     """Return the RA that comes first in the vocabulary of the RAs whose role may come twice."""
     arcs = (action for action in table.actions if action is not None and action.kind is Kind.RA)
-    return next((arc for arc in arcs if edge_of(0, str(arc.label), 1).role not in table.once), None)
+    free = (arc for arc in arcs if edge_of(0, str(arc.label), 1).role not in table.once)
+    return min(free, key=lambda arc: arc.label in LISTS, default=None)
 
 
 def node_sorts(words: Sequence[Word], actions: Sequence[Action]) -> list[Sort | None]:

@@ -11,6 +11,7 @@ from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
 from transition_parser.oracles.amr import Derivation, amr_oracle
 from transition_parser.preprocess.aligner.aligner import aligned
 from transition_parser.text.frames import packaged
+from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import ARCS_IN_A_ROW, AmrSystem
 
 SYSTEM, WITH_FRAMES = AmrSystem(), AmrSystem(frames=FRAMES)
@@ -72,8 +73,8 @@ DERIVATIONS = {
         "Stop ! Never lie",
         "(m / multi-sentence~1 :snt1 (s / stop-01~0 :mode imperative~0)"
         " :snt2 (l / lie-02~3 :polarity -~3 :mode imperative~3))",
-        "SHIFT COPY_SENSE01 DEPENDENT(mode,imperative) SHIFT PRED(multi-sentence) ROOT LA(snt1) REDUCE SHIFT "
-        "SHIFT PRED(lie-02) DEPENDENT(polarity,-) DEPENDENT(mode,imperative) RA(snt2) REDUCE CLOSE",
+        "SHIFT COPY_SENSE01 DEPENDENT(mode,imperative) SHIFT PRED(multi-sentence) ROOT LA(snt) REDUCE SHIFT "
+        "SHIFT PRED(lie-02) DEPENDENT(polarity,-) DEPENDENT(mode,imperative) RA(snt) REDUCE CLOSE",
     ),
     "nodes of the last word in another order": (  # x would have to pass q, which nothing connects yet
         "p q r s",
@@ -87,12 +88,39 @@ DERIVATIONS = {
         "SHIFT COPY_LEMMA SHIFT COPY_LEMMA SHIFT COPY_LEMMA PRED(x) ROOT LA(ARG1) REDUCE SWAP LA(ARG0) REDUCE "
         "PRED(y) RA(ARG2) REDUCE LA(ARG0) REDUCE SHIFT CLOSE",
     ),
+    "members in the order of the words": (
+        "p , q and r",
+        "(a / and~3 :op1 (p / p~0) :op2 (q / q~2) :op3 (r / r~4))",
+        "SHIFT COPY_LEMMA SHIFT SHIFT COPY_LEMMA SHIFT COPY_LEMMA ROOT LA(op) REDUCE LA(op) REDUCE "
+        "SHIFT COPY_LEMMA RA(op) REDUCE CLOSE",
+    ),
+    "members in another order, and without the first number": (
+        "p and q and r",
+        "(a / and~1 :op2 (p / p~0) :op1 (b / and~3 :op2 (q / q~2) :op3 (r / r~4)))",
+        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA ROOT LA(op2) REDUCE SHIFT COPY_LEMMA SHIFT COPY_LEMMA LA(op2) REDUCE "
+        "RA(op1) REDUCE SHIFT COPY_LEMMA RA(op3) REDUCE CLOSE",
+    ),
+    "a member twice": (
+        "p or",
+        "(o / or~1 :op1 (p / p~0) :op2 p)",
+        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA ROOT LA(op1) LA(op2) REDUCE CLOSE",
+    ),
+    "a member that DEPENDENT makes": (
+        "p or",
+        "(o / or~1 :op1 (p / p~0) :op2 -~1)",
+        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA DEPENDENT(op2,-) ROOT LA(op) REDUCE CLOSE",
+    ),
+    "members without numbers": (
+        "p or",
+        "(o / or~1 :op (p / p~0) :op2 -~1 :op +~1)",
+        "SHIFT COPY_LEMMA SHIFT COPY_LEMMA DEPENDENT(op2,-) ROOT LA(op:) REDUCE VALUE(+) RA(op:) CLOSE",
+    ),
     "an entity of the last word that no order suits": (
         "p q r s",
         '(x / x~3 :ARG0 (p / p~0) :ARG1 (r / r~2) :ARG2 (y / y~3 :ARG0 (q / q~1) :name (n / name~3 :op1 "s"~3)))',
         "SHIFT COPY_LEMMA SHIFT COPY_LEMMA SHIFT COPY_LEMMA PRED(y) SWAP LA(ARG0) REDUCE "
         "PRED(x) ROOT LA(ARG2) SWAP LA(ARG1) REDUCE LA(ARG0) REDUCE "
-        'PRED(name) REDUCE RA(name) REDUCE VALUE("s") RA(op1) SHIFT CLOSE',
+        'PRED(name) REDUCE RA(name) REDUCE VALUE("s") RA(op) SHIFT CLOSE',
     ),
 }
 
@@ -118,6 +146,17 @@ def test_derivations(name):
     entry = entry_of(sentence, graph)
     found = derive(entry.forms, entry.graph, entry.alignments)
     assert " ".join(map(str, found.actions)) == actions
+    assert_comes_back(entry.forms, entry.graph, found)
+
+
+@pytest.mark.parametrize("members", [12, 25])
+def test_a_long_list_is_flat(members):
+    words = [*" , ".join("x" * members).split(" "), "and", "y"]
+    ops = " ".join(f":op{i + 1} (x{i} / x~{2 * i})" for i in range(members))
+    entry = entry_of(" ".join(words), f"(a / and~{2 * members - 1} {ops} :op{members + 1} (y / y~{2 * members}))")
+    found = derive(entry.forms, entry.graph, entry.alignments)
+    arcs = [str(action) for action in found.actions if action.kind in (Kind.LA, Kind.RA)]
+    assert arcs == ["LA(op)"] * members + ["RA(op)"]
     assert_comes_back(entry.forms, entry.graph, found)
 
 
@@ -188,7 +227,7 @@ def test_frames_name_what_words_evoke():
 FORMS = ("dogs", "New", "York", "12", '"', "(", "German", "@-@", "-", "12,000", "imperative", "a")
 CONCEPTS = "dog dog-01 dog-02 hound-01 new-york-01 x new-york city name German 12 a-01".split()
 CONSTANTS = ("-", "12", "12000", *MODES, '"New"', '"New-York"', '"dogs"', '"12,000"', '""', "5")
-ROLES = ("ARG0", "ARG1", "mod", "op1", "consist-of")
+ROLES = ("ARG0", "ARG1", "mod", "op1", "op2", "op3", "snt1", "op", "snt", "consist-of")
 
 
 @st.composite

@@ -90,3 +90,11 @@ def test_similar_actions_are_of_the_same_kind():
     known = [Action(Kind.PRED, "dog"), Action(Kind.LA, "ARG0"), Action(Kind.PRED, "run-02"), Action(Kind.REDUCE)]
     assert [*similar_actions(Action(Kind.PRED, "cat"), known)] == [known[0], known[2]]
     assert [*similar_actions(Action(Kind.RA, "ARG0"), known)] == []
+
+
+@pytest.mark.parametrize(
+    "known, similar", [("RA(op1) LA(op2) RA(mod) RA(op12)", "RA(op1) RA(op12)"), ("RA(x)", "RA(x)")]
+)
+def test_arcs_to_members_are_similar_to_numbered_ones(known, similar):
+    found = similar_actions(Action(Kind.RA, "op"), [*map(Action.parse, known.split())])
+    assert " ".join(map(str, found)) == similar

@@ -37,6 +37,25 @@ def test_entities():
     assert replay(["German"], 'SHIFT ENTITY(country,"Germany") ROOT CLOSE').labels[2] == '"Germany"'
 
 
+@pytest.mark.parametrize(
+    "arcs, roles",
+    [
+        (("LA(op)", "LA(op)", "RA(op)"), {"p": "op1", "q": "op2", "r": "op3"}),
+        (("LA(op2)", "LA(op)", "RA(op)"), {"p": "op1", "q": "op2", "r": "op3"}),
+        (("LA(op1)", "LA(op1)", "RA(op)"), {"p": "op1", "q": "op1", "r": "op2"}),
+        (("LA(snt)", "LA(op)", "RA(op)"), {"p": "op1", "q": "snt1", "r": "op2"}),
+        (("LA(op) LA(op)", "LA(mod)", "RA(op)"), {"p": "mod", "q": "op1", "r": "op2"}),
+    ],
+)
+def test_members_are_numbered_by_the_order_of_words(arcs, roles):
+    nearest, first, last = arcs
+    graph = replay(
+        "p q and r".split(),
+        f"SHIFT PRED(p) SHIFT PRED(q) SHIFT PRED(and) ROOT {nearest} REDUCE {first} REDUCE SHIFT PRED(r) {last} CLOSE",
+    )
+    assert {graph.labels[target]: role for _, role, target in graph.edges} == roles
+
+
 def test_several_nodes_of_a_word_two_edges_and_a_cycle():
     graph = replay(
         ["teacher"],

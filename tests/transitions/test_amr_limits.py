@@ -99,6 +99,8 @@ def test_the_sort_of_a_new_node(action, sort):
         ("RA(polite-of)", CONSTANT_SORTS, CONCEPT_SORTS),
         ("RA(time)", CONSTANT_SORTS - {Sort.STRING}, set()),
         ("RA(op12)", CONSTANT_SORTS - {Sort.NUMBER, Sort.STRING}, {Sort.FRAME, Sort.SENTENCES, Sort.UNKNOWN}),
+        ("RA(op)", CONSTANT_SORTS - {Sort.NUMBER, Sort.STRING}, {Sort.FRAME, Sort.SENTENCES, Sort.UNKNOWN}),
+        ("LA(snt)", CONCEPT_SORTS - {Sort.SENTENCES}, CONSTANT_SORTS),
         ("RA(manner)", CONSTANT_SORTS, set()),
         ("LA(ARG0)", NOT_A_FRAME, CONSTANT_SORTS),
         ("LA(ARG0-of)", set(), CONSTANT_SORTS | NOT_A_FRAME),

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import count
 from typing import Any, NamedTuple
 
 from transition_parser.base.errors import InputError
@@ -366,6 +367,26 @@ def named(graph: AmrGraph) -> Iterable[tuple[int, int, tuple[int, ...]]]:
 
 
 CONJUNCTIONS = ("and", "or")
+LISTS = ("op", "snt")  # the roles of members of lists, without their numbers
+
+
+def with_numbers(edges: Sequence[Edge]) -> tuple[Edge, ...]:
+    """Return the edges; those with roles in `LISTS` get numbers, which follow the order of the targets.
+
+    Each node's numbers begin with 1. A number that another edge of the node bears is passed over. A role with a colon
+    behind it loses the colon instead, for gold graphs that lack a number.
+
+    >>> [role for _, role, _ in with_numbers([Edge(0, "op", 3), Edge(0, "op", 1), Edge(0, "op1", 2)])]
+    ['op3', 'op2', 'op1']
+    """
+    taken = {edge_of(*edge)[:2] for edge in edges}
+    numbered: dict[Edge, Edge] = {}
+    for edge in sorted((edge for edge in edges if edge.role in LISTS), key=lambda edge: edge.target):
+        roles = (f"{edge.role}{number}" for number in count(1))
+        role = next(role for role in roles if (edge.source, role) not in taken)
+        taken.add((edge.source, role))
+        numbered[edge] = edge._replace(role=role)
+    return tuple(numbered.get(edge) or edge._replace(role=edge.role.removesuffix(":")) for edge in edges)
 
 
 def without_gaps(graph: AmrGraph) -> AmrGraph:
@@ -375,7 +396,7 @@ def without_gaps(graph: AmrGraph) -> AmrGraph:
     with "And". Gaps are removed from complete graphs only, because search adds the members of a list in any order.
     """
     renamed: dict[Edge, Edge] = {}
-    for name in ("op", "snt"):
+    for name in LISTS:
         listed: dict[int, list[tuple[int, Edge]]] = {}  # node → (number, edge) of each member of its list
         for edge in graph.edges:
             if edge.role.startswith(name) and edge.role[len(name) :].isdecimal():

@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple, Self, TypeVar
 import numpy as np
 
 from transition_parser.base.errors import InputError
+from transition_parser.graphs.amr import LISTS
 from transition_parser.text.frames import WINDOW
 from transition_parser.transitions import Action, Kind, RootRelations, TransitionSystem, TreeSystem
 from transition_parser.transitions.amr import AmrSystem
@@ -386,7 +387,8 @@ class ActionTable(TokenArrays[np.ndarray]):
         """Compute, for AMR, what search must know of the nodes that tokens make and join.
 
         Search must never get stuck: where no word is left and the graph can't be closed, one RA is legal for any two
-        nodes. It is the first RA of the vocabulary (the most frequent one) whose role is not in `once`.
+        nodes. It is the first RA of the vocabulary (the most frequent one) whose role is not in `once`, if possible not
+        in `LISTS`, which few nodes bear.
         """
         limits, frames = self._limits, self._frames if self._lemmas else None
         self.limited, self.has_once = self.limited > 0, np.array([False])
@@ -415,7 +417,8 @@ class ActionTable(TokenArrays[np.ndarray]):
             self.new_several[token] = NAMED_BY_WORD if action.kind in NAMED_BY_RULE else several
             barred = (sum(SORT_BITS[sort] for sort in sorts) for sorts in limits.barred(action))
             self.top_sorts[token], self.second_sorts[token] = (sorts | sorts << LAST_CHANCE for sorts in barred)
-        free = (arcs & (self.top_roles | self.second_roles == 0)).nonzero()[0][:1]
+        unlimited = (arcs & (self.top_roles | self.second_roles == 0)).nonzero()[0].tolist()
+        free = sorted(unlimited, key=lambda token: (given[token] or (0, ""))[1] in LISTS)[:1]
         self.top_sorts[free] &= (1 << LAST_CHANCE) - 1
         self.second_sorts[free] &= (1 << LAST_CHANCE) - 1
         if limits.sentences_on_top:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.data.resources import Resources
+from transition_parser.graphs.amr import LISTS
 from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.word_inputs import TableInput
 from transition_parser.storage.checkpoints import load_model
@@ -19,6 +20,7 @@ from transition_parser.text.columns import DOMAIN
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import FIRST_SENSE
+from transition_parser.transitions.amr_limits import family
 
 _EMBEDDINGS_OF_ACTIONS = ("decoder.embed.weight", "decoder.output.weight", "decoder.output.bias")
 _HEAD = re.compile(r"tags\.(\w+)\.(weight|bias)")  # a linear layer of `TagHeads`, with one row for each label
@@ -62,15 +64,19 @@ def _as_wide(given: Tensor, value: Tensor) -> Tensor:
 
 
 def similar_actions(action: Action, known: Sequence[Action]) -> list[Action]:
-    """Return the known actions whose mean is a good start for an unknown one: of its kind, or frames with its sense.
+    """Return the known actions whose mean is a good start for an unknown one.
+
+    They are frames with the sense of a FRAME, arcs of the numbered roles for a role of `LISTS`, or else of its kind.
 
     >>> known = [Action(Kind.COPY_SENSE01), Action(Kind.PRED, "get-02"), Action(Kind.PRED, "dog")]
     >>> [str(action) for action in similar_actions(Action(Kind.FRAME, "02"), known)]
     ['PRED(get-02)']
     """
-    if action.kind is not Kind.FRAME:
-        return [other for other in known if other.kind is action.kind]
-    return [other for other in known if _sense_of(other) == action.parts[0]]
+    if action.kind is Kind.FRAME:
+        return [other for other in known if _sense_of(other) == action.parts[0]]
+    alike = [other for other in known if other.kind is action.kind]
+    of_list = [other for other in alike if action.label in LISTS and family(str(other.label)) == action.label]
+    return of_list or alike
 
 
 def _sense_of(action: Action) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.graphs.amr import AmrGraph, Edge, with_numbers
 from transition_parser.text.frames import Frames
 from transition_parser.text.lemmas import lemmatise
 from transition_parser.transitions.amr_frames import frame_actions
@@ -185,7 +185,8 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
       - Legal when: there is a second node, the head is a concept, and fewer than four arcs came directly before. An arc
         between two nodes of the same connected component also needs edges left.
       - Effect: a constant leaves the stack when it gets its head. If it was the top, nodes that were set aside return.
-      - Builds: an edge r from the top to the second node (LA), or from the second node to the top (RA).
+      - Builds: an edge r from the top to the second node (LA), or from the second node to the top (RA). The roles op
+        and snt get numbers in the order of their targets when the graph is finished.
     REDUCE
       - Legal when: there is a second node. If it is a concept, another node of its connected component must be on the
         stack or set aside. If no words are left, this other node must be the top or be below the second node.
@@ -290,7 +291,7 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         return AmrGraph(
             tuple(state.nodes[i].label for i in nodes),
             frozenset(place[i] for i in nodes if state.nodes[i].constant),
-            tuple(Edge(place[source], role, place[target]) for source, role, target in state.edges),
+            with_numbers([Edge(place[source], role, place[target]) for source, role, target in state.edges]),
             place[int(state.top or 0)],
         )
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, NamedTuple
 
-from transition_parser.graphs.amr import AmrGraph, edge_of, is_number
+from transition_parser.graphs.amr import LISTS, AmrGraph, edge_of, is_number
 from transition_parser.transitions.amr_frames import NUMBERED, FrameActions
 from transition_parser.transitions.amr_state import MAKE_NODES, MODES, NAMED_BY_RULE, is_constant, lemma_of
 from transition_parser.transitions.system import Action, Kind
@@ -69,13 +69,13 @@ def made_sort(action: Action) -> Sort | None:
     return {Kind.COPY_LEMMA: Sort.CONCEPT, Kind.COPY_SENSE01: Sort.FRAME, Kind.FRAME: Sort.FRAME}.get(action.kind)
 
 
-_NUMBERED = re.compile(r"(ARG|op|snt)\d+")
+_NUMBERED = re.compile(rf"(ARG)\d+|({'|'.join(LISTS)})(?:\d*|:)")
 
 
 def family(role: str) -> str | None:
-    """Return `ARG`, `op` or `snt` for a numbered role; None for other roles."""
+    """Return `ARG`, `op` or `snt` for a role with a number, or for a role of `LISTS`; None for other roles."""
     match = _NUMBERED.fullmatch(role)
-    return match and match[1]
+    return match and (match[1] or match[2])
 
 
 def role_of_constants(role: str) -> str:

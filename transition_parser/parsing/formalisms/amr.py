@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.graphs.amr import AmrGraph
+from transition_parser.graphs.amr import AmrGraph, with_numbers
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
 from transition_parser.parsing.parses import AmrParse, replay_amr
@@ -116,7 +116,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
             "span": [state.first, state.position],
             "buffer": list(range(state.position, len(state.words))),
             "nodes": [(number, *node) for number, node in enumerate(state.nodes)],
-            "edges": [tuple(edge) for edge in state.edges],
+            "edges": [tuple(edge) for edge in with_numbers(state.edges)],
             "top": state.top,
         }
 
