@@ -6,15 +6,17 @@
 Sentences of 3 to 40 words are parsed, each text once. Each model gives its best parses of a sentence. The parse with
 the largest mean Smatch against all others is kept. Graphs whose mean is below --least are left out. So are graphs with
 a concept of --without: such concepts are known errors of the models in text of another domain, such as `enzyme` for a
-person's name. Graphs with an impossible date, such as the month 13 or the year 17, are left out, too.
+person's name. Graphs with structures that no AMR has, such as the month 13 or the concept `be`, are left out, too.
 
 PropBank's annotation of the sentences gives facts that all parses keep: the frames of predicates and their arguments.
+Features of treebanks give the modes of imperatives.
 An interrupted run leaves FILE.partial; the same command goes on from it.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -42,6 +44,12 @@ CHUNK = 512  # sentences that all models parse together; an interrupted run lose
 MOST_OF_ONE_WORD = 6  # the most concepts of one word: gold AMRs rarely have 4, but a search in a loop makes more
 # The valid numbers of a date. Gold AMRs have no year below 100: a smaller year is a misread day of the month.
 IN_DATES = {"year": range(100, 10_000), "month": range(1, 13), "day": range(1, 32)}
+# Words whose concept is another one (`i` for `me`), or none at all (copulas)
+NO_CONCEPTS = frozenset(
+    "be be-01 be-02 be-03 me my mine myself us our ours him his himself her hers herself them their theirs themselves "
+    "your yours yourself its itself".split()
+)
+ADDRESS = re.compile(r"@|\bwww\.|https?:|\.(com|org|net|gov|edu|html?)\b")  # in a concept
 
 
 class Source(NamedTuple):
@@ -91,10 +99,10 @@ class Sources:
         if text in self.excluded or sentence.text in self.excluded:
             self.left_out["sentence of an excluded text"] += 1
             return
-        given, left_out = facts_of(sentence, predicates, self.inventory) if predicates else (None, Counter())
+        given, left_out = facts_of(sentence, predicates, self.inventory)
         self.left_out += left_out
         if given is not None:
-            self.counts.update({"predicate": len(given.nodes), "argument": len(given.edges), "sentence with facts": 1})
+            self.counts.update({"node": len(given.nodes), "edge": len(given.edges), "sentence with facts": 1})
         self.found.append(Source(AmrEntry.from_words(words, {"id": name, **(more or {})}), given))
 
 
@@ -170,23 +178,34 @@ def kept(entry: AmrEntry, parse: AmrParse, agreement: float, least: float, witho
         return Result(left_out=f"more than {MOST_OF_ONE_WORD} concepts of one word")
     if not set(without).isdisjoint(graph.labels):
         return Result(left_out="unwanted concept")
-    if has_odd_date(graph):
-        return Result(left_out="date that cannot be")
+    odd = odd_structure(graph)
+    if odd:
+        return Result(left_out=odd)
     found = replace(parse, place=None).annotated(wiki=False)
     found = replace(found, metadata={**entry.metadata, AGREEMENT: f"{agreement:.4f}"})
     return Result(found.rewritten(("id", AGREEMENT, EXAMPLE, "snt"), alignments=False), agreement)
 
 
-def has_odd_date(graph: AmrGraph) -> bool:
-    """Return True for a graph with a date whose number is outside `IN_DATES`, such as `:month 13` or `:year 17`."""
-    return any(
-        edge.role in IN_DATES
-        and graph.labels[edge.source] == "date-entity"
-        and edge.target in graph.constants
-        and (value := graph.labels[edge.target]).isdecimal()
-        and int(value) not in IN_DATES[edge.role]
-        for edge in graph.edges
-    )
+def odd_structure(graph: AmrGraph) -> str | None:
+    """Return what is odd about a graph, such as `:month 13`, a quantity without `:quant` or `me`, or None."""
+    roles: dict[int, set[str]] = {}
+    for source, role, target in graph.edges:
+        roles.setdefault(source, set()).add(role)
+        if graph.labels[source] == "name" and re.search("@|://", graph.labels[target]):
+            return "address as a name"
+        if role in IN_DATES and graph.labels[source] == "date-entity" and target in graph.constants:
+            value = graph.labels[target]
+            if value.isdecimal() and int(value) not in IN_DATES[role]:
+                return "date that cannot be"
+    for node in set(range(len(graph))) - graph.constants:
+        label, of_node = graph.labels[node], roles.get(node, set())
+        if label in NO_CONCEPTS or ADDRESS.search(label):
+            return "word that is no concept"
+        if label == "date-entity" and not of_node:
+            return "empty date"
+        if label.endswith("-quantity") and "quant" not in of_node:
+            return "quantity without :quant"
+    return None
 
 
 def write(arguments: argparse.Namespace) -> list[str]:

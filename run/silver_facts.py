@@ -1,7 +1,8 @@
-"""Facts about AMRs that PropBank's annotation of a sentence gives.
+"""Facts about AMRs that PropBank's annotation of a sentence, and its tree with features, give.
 
 A predicate gives a node with the concept of its roleset. An argument ARG0 … ARG5 gives an edge to a node of the word
 that heads the argument in the tree. Where the tree leaves this word open, the edge goes to any node of the argument.
+An imperative without a subject (Mood=Imp) gives `:mode imperative` and the node `you`.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from propbank import Predicate, Span
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Sentence
-from transition_parser.parsing.given import Given, GivenEdge, GivenNode
+from transition_parser.parsing.given import End, Given, GivenEdge, GivenNode
+from transition_parser.text.frames import packaged
 
 ROLES = frozenset(f"ARG{number}" for number in range(6))
 AUXILIARIES = frozenset({"be.03", "have.01", "do.01"})  # rolesets of auxiliaries, which have no node
+EXISTENTIAL = "be.02"  # `there is a house` is `house` alone
 # UPOS tags of words that join clauses and phrases, and so rarely have a node of their own
 _FUNCTION = frozenset({"ADP", "AUX", "CCONJ", "PART", "PUNCT", "SCONJ"})
 _NOMINAL = frozenset({"ADP", "ADV", "NOUN", "NUM", "PRON", "PROPN", "SYM"})
@@ -38,6 +41,8 @@ _PERSONS = {
     for form in forms.split()
 }
 _SPEAKERS = frozenset({"i", "we", "you"})
+_LET_US = frozenset({"us", "'s", "s", "’s"})
+_SUBJECTS = frozenset({"nsubj", "csubj", "expl", "vocative"})  # an imperative with one of these is left alone
 
 
 def facts_of(
@@ -64,6 +69,7 @@ class _Facts:
         tree = sentence.tree()
         self.forms = [form.lower() for form in sentence.forms]
         self.upos = [row.upos for row in sentence.words]
+        self.feats = [row.feats.split("|") for row in sentence.words]
         self.heads = [head - 1 for head in tree.heads]
         self.relations = [relation.partition(":")[0] for relation in tree.relations]
         self.left_out: Counter[str] = Counter()
@@ -73,7 +79,7 @@ class _Facts:
             spans = dict(one.arguments)
             if one.is_light:
                 self.light.setdefault(one.word, spans["ARGM-PRR"][1] if "ARGM-PRR" in spans else None)
-            elif self.upos[one.word] != "AUX":
+            elif self.upos[one.word] != "AUX" and one.roleset != EXISTENTIAL:
                 if one.roleset in inventory:
                     framed[one.word].append(one)
                 else:
@@ -82,7 +88,8 @@ class _Facts:
                 self.light[spans["ARGM-LVB"][0]] = one.word
         self.predicates: dict[int, Predicate] = self._single(framed, "predicate of a word with two rolesets")
         auxiliaries = {one.word for one in predicates if one.roleset in AUXILIARIES and self.upos[one.word] == "AUX"}
-        self.none = frozenset({*self.light, *auxiliaries}.difference(self.predicates))
+        existential = {one.word for one in predicates if one.roleset == EXISTENTIAL}
+        self.none = frozenset({*self.light, *auxiliaries, *existential}.difference(self.predicates))
         first: dict[str, int] = {}
         self.first = {  # personal pronoun → the first pronoun of the same person, whose node both share
             word: first.setdefault(_PERSONS[form], word)
@@ -92,17 +99,75 @@ class _Facts:
 
     def given(self) -> Given | None:
         nodes = tuple(GivenNode((word, word), one.concept, f"p{word}") for word, one in self.predicates.items())
+        edges = tuple(edge for one in self.predicates.values() for edge in self._edges(one))
+        more_nodes, more_edges = self._imperatives()
+        nodes, edges = (*nodes, *more_nodes), (*edges, *more_edges)
         if not nodes and not self.none:
             return None
-        edges = tuple(edge for one in self.predicates.values() for edge in self._edges(one))
         for some in (edges, ()):
             try:
-                given = Given(nodes=nodes, edges=some, none=self.none)
+                given = Given(nodes=nodes, edges=some, none=self.none, top=self._top())
                 given.check(len(self.forms))
                 return given
             except InputError:
                 self.left_out["sentence whose edges contradict each other" if some else "sentence"] += 1
         return None
+
+    def _imperatives(self) -> tuple[list[GivenNode], list[GivenEdge]]:
+        """Return the modes of imperatives, their `:polite +`, and the node `you` that they share with pronouns."""
+        heads = [w if self.upos[w] != "AUX" else self.heads[w] for w, of in enumerate(self.feats) if "Mood=Imp" in of]
+        verbs = [head for head in dict.fromkeys(heads) if head >= 0 and head not in self.none and self._is_main(head)]
+        nodes: list[GivenNode] = []
+        edges: list[GivenEdge] = []
+        you: End | None = next(
+            ((word, word) for word in self.first.values() if _PERSONS[self.forms[word]] == "you"), None
+        )
+        for verb in verbs:
+            below = [w for w, head in enumerate(self.heads) if head == verb]
+            if _SUBJECTS.intersection(self.relations[w] for w in below):
+                continue
+            if self.forms[verb] == "let" and _LET_US.intersection(self.forms[w] for w in below):
+                continue
+            please = next((w for w in below if self.forms[w] == "please"), None)
+            copula = next((w for w in below if self.relations[w] == "cop" and w not in self.none), None)
+            predicate = self.predicates.get(verb)
+            if predicate is None and copula is None:
+                continue
+            # the aligner, too, gives `please` all nodes of a request
+            word = next(w for w in (please, copula, verb) if w is not None)
+            if you is None:
+                you = f"y{verb}"
+                nodes.append(GivenNode((word, word), "you", you))
+            source: End = f"p{verb}" if predicate else (verb, verb)
+            for role, sign in [("mode", "imperative"), *([("polite", "+")] if please is not None else [])]:
+                nodes.append(GivenNode((word, word), sign, f"{role}{verb}"))
+                edges.append(GivenEdge(source, role, f"{role}{verb}"))
+            role = self._role_of_subject(predicate) if predicate else None
+            if role:
+                edges.append(GivenEdge(source, role, you))
+        return nodes, edges
+
+    def _top(self) -> str | None:
+        """Return the node of an imperative that is the root and is joined to no other clause."""
+        root = self.relations.index("root")
+        below = {self.relations[w] for w, head in enumerate(self.heads) if head == root}
+        is_top = (
+            root in self.predicates and "Mood=Imp" in self.feats[root] and below.isdisjoint(("conj", "parataxis", "cc"))
+        )
+        return f"p{root}" if is_top else None
+
+    def _is_main(self, word: int) -> bool:
+        while self.relations[word] in ("conj", "parataxis"):
+            word = self.heads[word]
+        return self.relations[word] == "root"
+
+    @staticmethod
+    def _role_of_subject(predicate: Predicate) -> str | None:
+        """Return ARG0, or ARG1 for a frame without ARG0, unless the predicate has such an argument already."""
+        lemma, _, sense = predicate.concept.rpartition("-")
+        roles = packaged().roles(lemma, sense)
+        role = next((f"ARG{number}" for number in (0, 1) if number in roles), None)
+        return role if role not in dict(predicate.arguments) else None
 
     def _single(self, groups: Mapping, problem: str) -> dict:
         """Return the only member of each group of one. The members of larger groups are left out for `problem`."""

@@ -16,10 +16,13 @@ from silver_facts import facts_of
 
 
 def sentence(*words: str) -> Sentence:
-    """A sentence of words that are written form/UPOS/head/relation."""
+    """A sentence of words that are written form/UPOS/head/relation, with a star behind the UPOS of an imperative."""
     rows = [one.rsplit("/", 3) for one in words]
     return Sentence(
-        tuple(Row(str(i), form, upos=upos, head=head, deprel=rel) for i, (form, upos, head, rel) in enumerate(rows, 1))
+        tuple(
+            Row(str(i), form, upos=upos.rstrip("*"), feats="Mood=Imp" * ("*" in upos), head=head, deprel=rel)
+            for i, (form, upos, head, rel) in enumerate(rows, 1)
+        )
     )
 
 
@@ -55,6 +58,41 @@ def test_a_predicate_is_a_node_and_an_argument_an_edge_to_its_head():
         GivenEdge("p2", "ARG1", "p4"),
         GivenEdge("p4", "ARG0", (1, 1)),
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "predicates", "nodes", "edges"),
+    [
+        ("Open/VERB*/0/root the/DET/3/det door/NOUN/1/obj", [predicate(0, "open.01", ARG1=(1, 2))],
+         {"p0": "open-01", "y0": "you", "mode0": "imperative"},
+         {("p0", "ARG1", (2, 2)), ("p0", "mode", "mode0"), ("p0", "ARG0", "y0")}),
+        # who waits is ARG1; `please` is polite; an adjective leaves the role of `you` open
+        ("Please/INTJ/2/discourse wait/VERB*/0/root", [predicate(1, "wait.01")],
+         {"p1": "wait-01", "y1": "you", "mode1": "imperative", "polite1": "+"},
+         {("p1", "mode", "mode1"), ("p1", "polite", "polite1"), ("p1", "ARG1", "y1")}),
+        ("Be/AUX*/2/cop careful/ADJ/0/root", [],
+         {"y1": "you", "mode1": "imperative"}, {((1, 1), "mode", "mode1")}),
+        # imperatives that are joined share `you`, and so do pronouns; a verb without a frame is left alone
+        ("Sit/VERB*/0/root and/CCONJ/3/cc read/VERB*/1/conj", [predicate(2, "read.01")],
+         {"p2": "read-01", "y2": "you", "mode2": "imperative"}, {("p2", "mode", "mode2"), ("p2", "ARG0", "y2")}),
+        ("Sit/VERB*/0/root and/CCONJ/3/cc read/VERB*/1/conj", [predicate(0, "sit.01"), predicate(2, "read.01")],
+         {"p0": "sit-01", "p2": "read-01", "y0": "you", "mode0": "imperative", "mode2": "imperative"},
+         {("p0", "mode", "mode0"), ("p0", "ARG1", "y0"), ("p2", "mode", "mode2"), ("p2", "ARG0", "y0")}),
+        ("Do/AUX*/2/aux sell/VERB/0/root your/PRON/4/nmod:poss car/NOUN/2/obj", [predicate(1, "sell.01")],
+         {"p1": "sell-01", "mode1": "imperative"}, {("p1", "mode", "mode1"), ("p1", "ARG0", (2, 2))}),
+        # a subject, a name that is called, `let us` and speech inside a clause are left alone
+        ("You/PRON/2/nsubj go/VERB*/0/root", [], {}, set()),
+        ("Ann/PROPN/2/vocative go/VERB*/0/root", [], {}, set()),
+        ("Let/VERB*/0/root 's/PRON/1/obj go/VERB/1/xcomp", [], {}, set()),
+        ("Run/VERB*/2/ccomp said/VERB/0/root Ann/PROPN/2/nsubj", [], {}, set()),
+        ("Do/AUX*/0/root", [], {}, set()),
+    ],
+)  # fmt: skip
+def test_an_imperative_has_its_mode_and_you(words, predicates, nodes, edges):
+    facts, _ = facts_of(sentence(*words.split()), predicates, {one.roleset for one in predicates})
+    assert {node.variable: node.concept for node in facts.nodes} == nodes if facts else not nodes
+    assert {*facts.edges} == {GivenEdge(*edge) for edge in edges} if facts else not edges
+    assert not facts or all(node.span == (0, 0) for node in facts.nodes if "Please" in words and node.variable != "p1")
 
 
 LIGHT = predicate(2, "make.LV", ARGM_PRR=(4, 4))
@@ -109,6 +147,24 @@ def test_relative_pronouns_expletives_and_function_words_are_no_arguments():
     )
     assert facts is not None and [edge.role for edge in facts.edges] == ["ARG3"]
     assert left_out["argument without a node of its own"] == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "top"),
+    [
+        ("Please/INTJ/2/discourse wait/VERB*/0/root", "p1"),
+        ("We/PRON/2/nsubj wait/VERB/0/root", None),
+        ("But/CCONJ/2/cc wait/VERB*/0/root", None),
+    ],
+)
+def test_an_imperative_that_is_joined_to_no_clause_is_the_top(words, top):
+    facts, _ = facts_of(sentence(*words.split()), [predicate(1, "wait.01")], {"wait.01"})
+    assert facts is not None and facts.top == top
+
+
+def test_be_of_there_is_has_no_node():
+    of = sentence("There/PRON/2/expl", "is/VERB/0/root", "hope/NOUN/2/nsubj")
+    assert found(of, predicate(1, "be.02", ARG1=(2, 2))) == {"nodes": {}, "edges": {}, "none": {1}}
 
 
 def test_pronouns_of_one_person_are_one_node():
