@@ -21,6 +21,7 @@ variable of this AMR's top. `<date:2>` is a second `<date>`. `3*` before a rule 
     <words:2-99>       a number in words
     <ordinal:1-31>     `3rd` or `third`
     <grouped:1-99999>  `3,000`
+    <and:city>         a conjunction of 2 to 12 different <city>: `Rome , Oslo and Bern`; also <or:city>
 
 Each sentence is written once. Sentences whose text is in a file of --exclude are not written.
 """
@@ -48,6 +49,8 @@ GRAMMAR = Path(__file__).resolve().parents[1] / "configs" / "amr-grammar.txt"
 START = "S"
 DEEPEST = 40  # the deepest nesting of slots; a grammar with deeper nesting is taken to have a cycle
 LARGEST_IN_WORDS = 99
+CONJUNCTIONS = ("and", "or")
+LONGEST = 12  # the most members of a conjunction
 
 _SLOT = re.compile(r"<([a-zA-Z]+)(?::([\w:-]+))?>")
 _VARIABLE = re.compile(r"\((\w+) /")
@@ -125,8 +128,8 @@ class Grammar:
                 for name, detail in _SLOT.findall(rule.words):
                     if name in NUMBERS:
                         self._check_range(name, detail)
-                    elif name not in self.rules:
-                        raise input_error(f"has no rules of <{name}>", self.path)
+                    elif (member := detail.split(":")[0] if name in CONJUNCTIONS else name) not in self.rules:
+                        raise input_error(f"has no rules of <{member}>", self.path)
 
     def _check_range(self, name: str, detail: str) -> None:
         bounds = re.fullmatch(r"(\d{1,15})-(\d{1,15})(:\w+)?", detail)
@@ -162,11 +165,31 @@ class Grammar:
                 low, high = map(int, detail.split(":")[0].split("-"))
                 number = rng.randint(low, high)
                 parts[found[0]] = NUMBERS[name](number, rng), str(number)
+            elif name in CONJUNCTIONS:
+                parts[found[0]] = self._conjunction(name, detail.split(":")[0], rng, numbers, depth - 1)
             else:
-                parts[found[0]] = self._expand(name, rng, numbers, depth - 1)
+                others = {parts[slot][0] for slot in parts if slot.startswith((f"<{name}>", f"<{name}:"))}
+                for _ in range(9):  # else a list of verbs repeats some of them
+                    parts[found[0]] = self._expand(name, rng, numbers, depth - 1)
+                    if parts[found[0]][0] not in others:
+                        break
         words = _SLOT.sub(lambda found: parts[found[0]][0], rule.words)
         graph = _filled(_renamed(rule.graph, next(numbers)), {slot: graph for slot, (_, graph) in parts.items()})
         return words, _closed_last(graph)
+
+    def _conjunction(
+        self, name: str, slot: str, rng: random.Random, numbers: Iterator[int], depth: int
+    ) -> tuple[str, str]:
+        count, members = rng.randint(2, LONGEST), dict[str, str]()
+        for _ in range(4 * count):
+            if len(members) < count:
+                members.setdefault(*self._expand(slot, rng, numbers, depth))
+        if len(members) < 2:
+            raise input_error(f"the rules of <{slot}> are too few for a conjunction", self.path)
+        *most, last = members
+        comma = " ," if len(most) > 1 and rng.random() < 0.5 else ""
+        ops = " ".join(f":op{number} {graph}" for number, graph in enumerate(members.values(), 1))
+        return f"{' , '.join(most)}{comma} {name} {last}", f"(x_{next(numbers)} / {name} {ops})"
 
 
 def _renamed(graph: str, number: int) -> str:

@@ -100,6 +100,26 @@ def test_slots_are_filled(rules, expected, tmp_path):
     assert sentence(tmp_path, rules) == expected
 
 
+def test_conjunctions_have_different_members_in_their_order(tmp_path):
+    members = [f"m{number}" for number in range(40)]
+    rules = "\n".join(f"{member} => (m / {member})" for member in members)
+    path = tmp_path / "grammar.txt"
+    path.write_text(f"[S]\n<and:m> => <and:m>\nx <or:m> => (x / x :ARG0 <or:m>)\n[m]\n{rules}\n", encoding="utf-8")
+    out = tmp_path / "out.amr"
+    run(ROOT / "run" / "amr_grammar.py", path, "-n", "200", "--typed", "0", "-o", out)
+    sizes = set()
+    for entry in read_bank(out):
+        *rest, last = entry.metadata["snt"].lower().removeprefix("x ").replace(" or ", " and ").split(" and ")
+        said = [*rest[0].removesuffix(" ,").split(" , "), last]
+        assert [label for label in entry.graph.labels if label.startswith("m")] == said
+        assert [edge.role for edge in entry.graph.edges if edge.role != "ARG0"] == [
+            f"op{number}" for number in range(1, len(said) + 1)
+        ]
+        assert len({*said}) == len(said)
+        sizes.add(len(said))
+    assert sizes == {*range(2, 13)}
+
+
 @pytest.mark.parametrize(
     ("rules", "problem"),
     [
@@ -111,6 +131,8 @@ def test_slots_are_filled(rules, expected, tmp_path):
         ("[S]\nx => (x / x :mod (x / y))", "grammar.txt:2: a variable of the AMR is defined twice"),
         ("[S]\na <S> => <S>", "the rules of <S> never end"),
         ("[S]\n<b> => <b>\n[b]", "has no rules of <b>"),
+        ("[S]\n<and:b> => <and:b>", "has no rules of <b>"),
+        ("[S]\n<or:b> => <or:b>\n[b]\nx => (x / x)", "the rules of <b> are too few for a conjunction"),
         ("[S]\n<int:9> => (x / x)", "<int:9> needs two numbers"),
         ("[S]\n<int:9-3> => (x / x)", "<int:9-3> needs two numbers"),
         ("[S]\n<words:1-400> => (x / x)", "<words:1-400> goes beyond 99"),
