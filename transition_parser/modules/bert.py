@@ -91,7 +91,7 @@ class Bert(nn.Module):
             return False
         if torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu") is not torch.bfloat16:
             return False
-        like = self.embeddings["word_embeddings"].weight
+        like = self.embeddings["position_embeddings"].weight
         return loader.supports(like, self.config.hidden_size // self.config.num_attention_heads)
 
     def read_row(self, ids: Tensor, positions: Tensor, ends: Tensor, longest: int) -> list[Tensor]:
@@ -108,7 +108,8 @@ class Bert(nn.Module):
 
     def _states(self, ids: Tensor, positions: Tensor, attend: Attend) -> list[Tensor]:
         tables = self.embeddings
-        x = tables["word_embeddings"](ids) + tables["token_type_embeddings"](torch.zeros_like(ids))
+        types = tables["token_type_embeddings"](torch.zeros_like(ids))
+        x = tables["word_embeddings"](ids).to(types.dtype) + types
         x = tables["dropout"](tables["LayerNorm"](x + tables["position_embeddings"](positions)))
         states = [x]
         for layer in self.encoder["layer"]:

