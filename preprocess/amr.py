@@ -40,7 +40,6 @@ class AmrOptions:
     columns: Collection[str] = ()  # names of `text.columns.KNOWN`, which are written, too
     vectors: str | os.PathLike | None = None  # a text file of word vectors
     pieces_from: str | os.PathLike | None = None  # a folder whose subword vocabulary is taken
-    frames: bool = True  # True for FRAME actions, False for COPY_SENSE01
 
 
 def preprocess_amr(
@@ -59,7 +58,7 @@ def preprocess_amr(
     forms = [[normalise(token) for token in entry.forms] for entry in banks["train"]]
     words = by_frequency(form for sentence in forms for form in sentence)
     shift_words = words[: options.labeled_shift]
-    frames = packaged() if options.frames else None
+    frames = packaged()
     system = AmrSystem(shift_words=shift_words, frames=frames)
     derived = {}
     for split, entries in banks.items():
@@ -72,7 +71,7 @@ def preprocess_amr(
         pieces = make_pieces(forms, folder, options.pieces, options.pieces_from)
         save_words(words, folder)
         keep_vectors(options.vectors, (entry.forms for entries in banks.values() for entry in entries), folder)
-        _config(derived["train"], shift_words, limits, frames.version if frames else "").save(folder)
+        _config(derived["train"], shift_words, limits, frames.version).save(folder)
         if options.columns:
             train = [item.entry for item in derived["train"]]
             Columns(values_of(train, options.columns, splits["train"][0])).save(folder)
@@ -97,7 +96,7 @@ def _config(train: list[Derived], shift_words: Sequence[str], limits: SearchLimi
 
 
 def _limited(
-    train: list[Derived], frames: FrameActions | None, problems: list[InputError]
+    train: list[Derived], frames: FrameActions, problems: list[InputError]
 ) -> tuple[list[Derived], SearchLimits]:
     """Return the AMRs to train on, and the limits of search, learned from the gold AMRs, or from all if none is gold.
 

@@ -68,12 +68,12 @@ def test_oracle_fails_a_check_with_status_1(monkeypatch, capsys):
 
 
 def test_score_of_itself():
-    names = ["by_relation", "by_length", "by_distance", "by_depth", "by_tag"]
+    names = ["by_relation", "by_length", "by_distance", "by_tag"]
     options = [f"--{name.replace('_', '-')}" for name in names]
     found = figures("score", SAMPLE, SAMPLE, *options, "--full-labels")
     assert found["uas"] == found["las"] == found["clas"] == found["label_accuracy"] == 100.0
     assert found["by_relation"]["nsubj"]["f1"] == 100.0 and "1-10" in found["by_length"]
-    assert found["by_tag"]["NOUN"]["f1"] == 100.0 and next(iter(found["by_depth"])) == "1"
+    assert found["by_tag"]["NOUN"]["f1"] == 100.0
     for name in names:
         assert sum(score["gold"] for score in found[name].values()) == found["words"]
 

@@ -28,9 +28,8 @@ def test_the_sample_comes_back():
 
 def test_actions_are_written(tmp_path):
     out = tmp_path / "actions"
-    for options, frames in (((), packaged()), (("--no-frames",), None)):
-        run_here("oracle", SAMPLE_AMR, *AMR, *options, "--out-actions", out)
-        assert_builds(out, make_system("amr", frames=frames))
+    run_here("oracle", SAMPLE_AMR, *AMR, "--out-actions", out)
+    assert_builds(out, make_system("amr", frames=packaged()))
 
 
 def assert_builds(out: Path, system) -> None:

@@ -228,10 +228,3 @@ def test_an_input_is_never_replaced(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.amr", "train.amr", "valid.amr"]
     run_here(*command, tmp_path / "mine.amr")
     assert (tmp_path / "mine.amr").read_bytes() == SAMPLE_AMR.read_bytes()
-
-
-def test_without_frames_senses_are_copied(tmp_path):
-    train = bank(tmp_path / "train.amr", CATS)
-    preprocess_amr({"train": [train], "valid": [train]}, tmp_path / "data", AmrOptions(300, frames=False))
-    assert "COPY_SENSE01" in lines(tmp_path / "data" / "train.act")[0]
-    assert ParserConfig.load(tmp_path / "data").transition_system().frames is None

@@ -89,10 +89,6 @@ SHARED: Mapping[str, Mapping[str, Any]] = {
         "action": "store_true",
         "help": "leave out AMR entries that can't be used, and name them on standard error (default: stop)",
     },
-    "--no-frames": {
-        "action": "store_true",
-        "help": "do not use PropBank's frames: the action COPY_SENSE01 (lemma and -01) replaces FRAME",
-    },
     "--processes": {
         "type": positive,
         "default": 1,

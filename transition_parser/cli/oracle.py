@@ -31,7 +31,7 @@ example:
   transition-parser oracle dev.conllu --system arc-hybrid-swap --check
   transition-parser oracle dev.conllu --system arc-eager --out-actions dev.actions
   transition-parser oracle dev.amr --system amr --check"""
-OPTIONS: OptionsOf = {TREES: {"nonprojective": "skip"}, AMR: {"skip_bad": False, "processes": 1, "no_frames": False}}
+OPTIONS: OptionsOf = {TREES: {"nonprojective": "skip"}, AMR: {"skip_bad": False, "processes": 1}}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out-actions", metavar="FILE", help=actions)
     add(parser, "--nonprojective")
     amr = parser.add_argument_group("for AMR")
-    add(amr, "--skip-bad", "--processes", "--no-frames")
+    add(amr, "--skip-bad", "--processes")
     add(parser, "--json")
 
 
@@ -71,7 +71,7 @@ def _run_trees(arguments: argparse.Namespace) -> int:
 
 
 def _run_amr(arguments: argparse.Namespace) -> int:
-    system = AmrSystem(frames=None if arguments.no_frames else packaged())
+    system = AmrSystem(frames=packaged())
     coverage = AmrCoverage()
     entries = read_entries([arguments.input], coverage.unreadable if arguments.skip_bad else None)
     found = aligned(entries, train_table(entries), processes=arguments.processes)

@@ -51,7 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_shared(amr)
     add(amr, "--skip-bad", "--processes")
     add_columns(amr, AMR)
-    add(amr, "--no-frames")
 
 
 def _add_kind(kinds, name: str, help_text: str, run_kind) -> argparse.ArgumentParser:
@@ -86,8 +85,7 @@ def _run_dependency(splits: dict, arguments: argparse.Namespace) -> dict[str, di
 def _run_amr(splits: dict, arguments: argparse.Namespace) -> dict[str, dict[str, int]]:
     columns = wanted_columns(arguments, AMR)
     names = ("pieces", "labeled_shift", "skip_bad", "processes", "vectors", "pieces_from")
-    given = {name: getattr(arguments, name) for name in names}
-    options = AmrOptions(columns=columns, frames=not arguments.no_frames, **given)
+    options = AmrOptions(columns=columns, **{name: getattr(arguments, name) for name in names})
     counts, problems = preprocess_amr(splits, arguments.dest, options)
     report_left_out(problems)
     return counts

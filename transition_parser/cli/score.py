@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import argparse
 
-from transition_parser.cli.options import OptionsOf, add, check_options, check_output, not_negative, print_figures
+from transition_parser.cli.options import OptionsOf, add, check_options, check_output, print_figures
 from transition_parser.parsing.formalisms import AMR, TREES, formalism_of_files
 from transition_parser.parsing.formalisms.trees import BREAKDOWNS
 
@@ -29,7 +29,7 @@ EXAMPLE = """example:
   transition-parser score dev.conllu dev.parsed.conllu --html errors.html"""
 OPTIONS: OptionsOf = {
     TREES: {"conll18": False, "full_labels": False, "punct": None, **dict.fromkeys(BREAKDOWNS, False)},
-    AMR: {"fine_grained": False, "ignore_wiki": False, "restarts": None, "seed": None, "processes": 1},
+    AMR: {"fine_grained": False, "ignore_wiki": False, "seed": None, "processes": 1},
 }
 
 
@@ -60,9 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     amrs.add_argument("--fine-grained", action="store_true", help=fine)
     wiki = "leave :wiki out of both files (parse --wiki none writes none)"
     amrs.add_argument("--ignore-wiki", action="store_true", help=wiki)
-    restarts = "random restarts of Smatch's hill climbing (default: 4)"
-    amrs.add_argument("--restarts", type=not_negative, metavar="N", help=restarts)
-    amrs.add_argument("--seed", type=int, metavar="N", help="seed of the random starts (default: 0)")
+    seed = "seed of the random starts of Smatch's search (default: 0)"
+    amrs.add_argument("--seed", type=int, metavar="N", help=seed)
     add(amrs, "--processes")
     parser.add_argument(
         "--html",

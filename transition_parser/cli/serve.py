@@ -62,9 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
         for parser in parsers.values():
             parser.parse("Hello.")  # loads the tables that are read at their first use
         descriptions = {name: _description(model) for name, model in names.items()}
-        limits = {field: getattr(arguments, name.replace("-", "_")) for name, field, *_ in _LIMITS if field}
+        limits = {field: getattr(arguments, name.replace("-", "_")) for name, field, *_ in _LIMITS}
         app = make_app(parsers, Limits(**limits), arguments.allowed_hosts, descriptions)
-        serve(app, bound, arguments.log, arguments.read_timeout, arguments.max_connections)
+        serve(app, bound, arguments.log)
     return 0
 
 
@@ -105,13 +105,9 @@ def _hosts(text: str) -> list[str]:
     return hosts
 
 
-_LIMITS = (  # option; field of `Limits`, if any; type; default; meaning
+_LIMITS = (  # option; field of `Limits`; type; default; meaning
     ("max-characters", "characters", positive, 20_000, "longest text, in characters"),
     ("max-words", "words", positive, 2_000, "longest text, in words"),
     ("max-sentence", "sentence", positive, 500, "longest sentence, in words"),
     ("timeout", "seconds", _seconds, 60.0, "longest time to answer a request, in seconds"),
-    ("max-waiting", "waiting", positive, 256, "most requests that wait at a time"),
-    ("read-timeout", "reading", _seconds, 10.0,
-     "longest wait for the headers of a request, and then for its body, in seconds"),
-    ("max-connections", None, positive, 1024, "most connections at a time"),
-)  # fmt: skip
+)

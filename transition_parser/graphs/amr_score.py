@@ -244,7 +244,6 @@ class BankScore(NamedTuple):
 def compare_banks(
     gold_path: str | os.PathLike,
     system_path: str | os.PathLike,
-    restarts: int = RESTARTS,
     seed: int = 0,
     processes: int = 1,
     fine_grained: bool = False,
@@ -256,16 +255,16 @@ def compare_banks(
     fine_grained: True to compute the scores in FINE_GRAINED and SemBLEU too
     """
     pairs = list(paired_entries(gold_path, system_path, ignore_wiki))
-    score = partial(_score, restarts=restarts, seed=seed, fine_grained=fine_grained)
+    score = partial(_score, seed=seed, fine_grained=fine_grained)
     results = in_parallel(score, pairs, processes, _CHUNK)
     return BankScore(tuple(progress(results, "score", len(pairs))))
 
 
-def _score(pair: tuple[AmrEntry, AmrEntry], restarts: int, seed: int, fine_grained: bool) -> SentenceScore:
+def _score(pair: tuple[AmrEntry, AmrEntry], seed: int, fine_grained: bool) -> SentenceScore:
     gold, system = pair
     scores = {"smatch": entry_triples, **(FINE_GRAINED if fine_grained else {})}
     try:
-        counts = {name: count_entries(gold, system, of, restarts, seed) for name, of in scores.items()}
+        counts = {name: count_entries(gold, system, of, seed=seed) for name, of in scores.items()}
     except TooLargeError as error:
         raise system.error(str(error)) from None
     return SentenceScore(gold.id, counts, ngram_counts(gold, system) if fine_grained else None)

@@ -44,14 +44,6 @@ class AlignedWord:
     length: int = 0  # how many words the sentence of the word has
 
     @property
-    def depth(self) -> int:
-        """The number of arcs between the word and the root, 1 for a word that depends on the root."""
-        word, depth = self, 1
-        while word.parent is not None:
-            word, depth = word.parent, depth + 1
-        return depth
-
-    @property
     def universal_features(self) -> tuple[str, ...]:
         """The features of the word that the shared task scores, in alphabetical order."""
         return tuple(sorted(one for one in self.feats.split("|") if one.partition("=")[0] in UNIVERSAL_FEATURES))
@@ -190,7 +182,6 @@ CONTENT_RELATIONS = frozenset(
 _NONE = "_"
 _ROOT = "root"
 _DISTANCES = {"1": 1, "2": 2, "3-6": 6, "7-14": 14, "15 or more": math.inf}  # name → largest distance in words
-_DEPTHS = {**{str(depth): depth for depth in range(1, 7)}, "7 or more": math.inf}  # name → largest depth in arcs
 COLUMNS = {"upos": "upos", "lemmas": "lemma", "xpos": "xpos", "ufeats": "feats"}  # score → column
 PTB_PUNCTUATION = frozenset(["``", "''", ":", ",", "."])  # XPOS tags
 
@@ -359,13 +350,6 @@ class Comparison:
             return _name(abs(place[id(first)] - place[id(last)]), _DISTANCES)
 
         return self._las_by(distance, (_ROOT, *_DISTANCES))
-
-    def by_depth(self) -> dict[str, Score]:
-        """Return LAS by the number of arcs between a word and the root, counted in the tree of the word's own file.
-
-        Source: McDonald and Nivre 2007 (Characterizing the Errors of Data-Driven Dependency Parsing Models), sec. 4.2
-        """
-        return self._las_by(lambda word: _name(word.depth, _DEPTHS), _DEPTHS)
 
     def by_tag(self) -> dict[str, Score]:
         """Return LAS of the words with each UPOS tag of the gold file, the most frequent tag first."""

@@ -43,6 +43,7 @@ _FEW_CHARACTERS = 1000  # so short a text is divided as fast as a thread is star
 RETRY_SECONDS = 5
 _QUEUE = 1024  # connections that the operating system holds until they are accepted
 _SPARE_FILES = 64  # files that the process may open besides connections
+_CONNECTIONS = 1024  # connections at a time; further ones wait
 _GRACE = 10.0  # seconds that requests have to end when the server is ended
 
 
@@ -55,7 +56,7 @@ class Limits:
     sentence: int = 500  # words of a sentence; all other requests wait while a sentence is parsed
     steps_of: int = 400  # words of a sentence whose derivations are shown
     seconds: float = 60.0  # seconds from the end of a request to its answer
-    reading: float = 10.0  # seconds from the last header to the end of a request
+    reading: float = 10.0  # seconds for the headers of a request, and for its body
     waiting: int = 256  # number of requests in the queue
 
 
@@ -354,8 +355,10 @@ class _Server(Server):
         self._shd = SocketHolder(self._bound.dup().detach(), False, _QUEUE)  # type: ignore[call-arg,assignment]
 
 
-def make_server(app: FastAPI, bound: socket.socket, log: bool, seconds: float, connections: int) -> _Server:
-    """Return the server of an app. See `serve` for the arguments."""
+def make_server(
+    app: FastAPI, bound: socket.socket, log: bool, seconds: float = Limits.reading, connections: int = _CONNECTIONS
+) -> _Server:
+    """Return the server of an app, which closes connections that send no headers, or read nothing, for `seconds`."""
     room = open_files(connections + _SPARE_FILES) - _SPARE_FILES
     if room < 1:
         raise InputError("this process can't open enough files to serve: raise the limit (`ulimit -n`)")
@@ -379,11 +382,9 @@ def make_server(app: FastAPI, bound: socket.socket, log: bool, seconds: float, c
     )
 
 
-def serve(
-    app: FastAPI, bound: socket.socket, log: bool = False, seconds: float = 10.0, connections: int = 1024
-) -> None:
+def serve(app: FastAPI, bound: socket.socket, log: bool = False) -> None:
     """Serve until SIGINT or SIGTERM; requests that are being answered are finished first."""
-    server = make_server(app, bound, log, seconds, connections)
+    server = make_server(app, bound, log)
     host, port = bound.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     print(f"transition-parser: http://{shown}:{port}/ (Ctrl+C ends it)", file=sys.stderr, flush=True)

@@ -121,14 +121,12 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         }
 
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
-        from transition_parser.graphs.amr_score import RESTARTS, compare_banks, paired_entries
+        from transition_parser.graphs.amr_score import compare_banks, paired_entries
 
-        given: dict[str, Any] = {"restarts": RESTARTS, "seed": 0, "processes": 1}
+        given: dict[str, Any] = {"seed": 0, "processes": 1}
         given |= {name: value for name, value in (options or {}).items() if value is not None}
         fine_grained, ignore_wiki = bool(given.get("fine_grained") or "html" in given), bool(given.get("ignore_wiki"))
-        scores = compare_banks(
-            gold, system, given["restarts"], given["seed"], given["processes"], fine_grained, ignore_wiki
-        )
+        scores = compare_banks(gold, system, given["seed"], given["processes"], fine_grained, ignore_wiki)
         figures: dict[str, Any] = {"sentences": len(scores.sentences)}
         for name, counts in scores.total().items():
             parts = {part: round(getattr(counts, part), 4) for part in ("precision", "recall", "f1")}

@@ -26,7 +26,6 @@ BREAKDOWNS = {
     "by_relation": "for each gold relation",
     "by_length": "by sentence length, in words",
     "by_distance": "by the distance of a word from its head, in words",
-    "by_depth": "by the distance of a word from the root, in arcs",
     "by_tag": "for each UPOS tag of GOLD",
 }
 
