@@ -44,9 +44,9 @@ def test_the_dropout_and_the_epoch_that_are_best_on_dev_are_kept(tmp_path):
     options = SegmenterOptions(epochs=4, size=4, layers=1, rate=0.1, dropouts=(0.9, 0.0))
     known = written_sentences([path])
     segmenter = train_segmenter(known, known, options, lambda *told: reports.append(told))
-    assert [told[:2] for told in reports] == [(dropout, epoch) for dropout in (0.9, 0.0) for epoch in (1, 2, 3, 4)]
+    assert [told[:3] for told in reports] == [(dropout, epoch, 4) for dropout in (0.9, 0.0) for epoch in (1, 2, 3, 4)]
     kept = segmentation_scores(segmenter, known)
-    best = {dropout: max(sum(scores) for told, _, scores in reports if told == dropout) for dropout in (0.9, 0.0)}
+    best = {dropout: max(sum(scores) for told, *_, scores in reports if told == dropout) for dropout in (0.9, 0.0)}
     assert best[0.0] > best[0.9] + 10
     assert sum(kept) == pytest.approx(best[0.0], abs=5)  # half precision may move a few
 

@@ -20,7 +20,7 @@ from transition_parser.training.flags import read_flags
 from transition_parser.training.treebanks import RECIPES, Treebank, config_for
 
 README = "# Summary\n\n=== Machine-readable metadata ====\nLicense: CC BY-SA 4.0\nContributors: Doe, Jane; Roe, Jim\n"
-SMALL = ("--word-width", "32", "--scan-width", "16", "--spa-width", "32", "--mlp-width", "32", "--warmup-epochs", "1")
+SMALL = ("--word-width", "32", "--scan-width", "16", "--spa-width", "32", "--mlp-width", "32")
 
 
 @pytest.fixture
@@ -40,8 +40,9 @@ def test_a_treebank_is_trained_on_in_one_command(treebank, tmp_path):
     done = run_here(*command, *flags)
     assert done.stderr.startswith("UD_English-Tiny: en_tiny-ud-train.conllu; 64 sentences, 433 words: ud-spa-dp-sm")
     assert "training the segmenter" in done.stderr
-    for dropout in ("0.1", "0.3"):
-        assert f"epoch 10 of the segmenter with dropout {dropout}  dev sentences" in done.stderr
+    said = re.findall(r"^epoch (\d+)/10 of the segmenter with dropout (\S+)  dev sentences", done.stderr, re.MULTILINE)
+    assert said == [(epoch, dropout) for dropout in ("0.1", "0.3") for epoch in ("4", "8", "10")]
+    assert "\nwarm-up: 0.5 epochs instead of 3, because --max-epoch is 2\n" in done.stderr
     *lines, left_out, _model = done.stdout.splitlines()
     assert left_out == "left out: UFeats, AllTags, MLAS (gold has no ufeats)"
     head, *rows = [re.split(r"  +", line.strip()) for line in lines]

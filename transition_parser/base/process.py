@@ -178,8 +178,13 @@ def signals_as_exits() -> Iterator[Callable[[], None]]:
             signal.signal(number, handler)
 
 
+def on_terminal() -> bool:
+    """Return True if standard error is a terminal."""
+    return bool(sys.stderr and sys.stderr.isatty())
+
+
 def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterable[Item]:
     """Return an iterable over `items` that shows a progress bar on standard error if standard error is a terminal."""
     from tqdm import tqdm  # imported late because the import is slow, and --help does not need it
 
-    return tqdm(items, desc=what, total=total, disable=not (sys.stderr and sys.stderr.isatty()), leave=False)
+    return tqdm(items, desc=what, total=total, disable=not on_terminal(), leave=False)

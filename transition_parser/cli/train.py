@@ -151,7 +151,7 @@ def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any
     """Return the requested experiment, after checking it. Nothing is written."""
     from transition_parser.parsing.preparation import checked_device
     from transition_parser.training.experiment import Experiment
-    from transition_parser.training.flags import check_flags, given_flags, merged, read_flags
+    from transition_parser.training.flags import check_flags, given_flags, merged, read_flags, with_fitting_warmup
 
     flags = merged([*read_flags(arguments.config), *given_flags(arguments.passed_on)])
     splits = {split: getattr(arguments, split) for split in ("train", "dev", "test") if getattr(arguments, split)}
@@ -177,7 +177,7 @@ def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any
         raise InputError("--segmenter-epochs is for trainings with a segmenter: give --segmenter, too")
     experiment = Experiment(Path(arguments.output), arguments.config, tuple(flags), splits, options, settings)
     if not experiment.is_finished:
-        check_flags(flags, formalism, options)
+        check_flags(with_fitting_warmup(flags), formalism, options)
         checked_device(arguments.device)
     return experiment
 

@@ -18,7 +18,8 @@ import math
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -99,6 +100,22 @@ def given_flags(arguments: Sequence[str]) -> list[Flag]:
 def merged(flags: Iterable[Flag]) -> list[Flag]:
     """Return each flag once, at the place of its first occurrence and with its last value."""
     return list({flag.name: flag for flag in flags}.values())
+
+
+def with_fitting_warmup(flags: Sequence[Flag], say: Callable[[str], None] = lambda text: None) -> list[Flag]:
+    """Return the flags, with the warm-up of a config cut to a quarter of the `--max-epoch` of a command line.
+
+    A warm-up of up to half of the epochs stays as it is. `say` is called with a notice of the cut.
+    """
+    by_name = {flag.name: flag for flag in flags}
+    length, warmup = (by_name.get(name, Flag(name)) for name in ("--max-epoch", "--warmup-epochs"))
+    with suppress(ValueError):  # which the check of all flags names
+        epochs, rising = float(length.value or 0), float(warmup.value or 0)
+        if length.path is None and warmup.path is not None and 0 < epochs < 2 * rising:
+            cut = warmup._replace(value=f"{epochs / 4:g}")
+            say(f"warm-up: {cut.value} epochs instead of {rising:g}, because --max-epoch is {epochs:g}")
+            return [cut if flag is warmup else flag for flag in flags]
+    return list(flags)
 
 
 def arguments_of(flags: Iterable[Flag]) -> list[str]:

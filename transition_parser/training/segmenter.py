@@ -70,12 +70,12 @@ def train_segmenter(
     train: Sequence[WrittenSentence],
     dev: Sequence[WrittenSentence] = (),
     options: SegmenterOptions = SegmenterOptions(),
-    report: Callable[[float, int, SegmentationScores], None] = lambda dropout, epoch, scores: None,
+    report: Callable[[float, int, int, SegmentationScores], None] = lambda dropout, epoch, epochs, scores: None,
 ) -> LearnedSegmenter:
     """Return a segmenter that divides text as a treebank does; the same inputs and threads give the same segmenter.
 
     The dropout and the epoch with the best sum of the F1 scores on `dev` are kept; without `dev`, the first dropout and
-    the last epoch. `report` is called after each epoch.
+    the last epoch. `report` is called after each epoch of `epochs`.
     """
     if not train:
         raise InputError("there are no training sentences")
@@ -92,7 +92,7 @@ def _trained(
     held_out: Sequence[WrittenSentence],
     options: SegmenterOptions,
     dropout: float,
-    report: Callable[[float, int, SegmentationScores], None],
+    report: Callable[[float, int, int, SegmentationScores], None],
 ) -> tuple[float, LearnedSegmenter]:
     """Train with one dropout. Return the best sum of F1 on dev (−1 without dev data) and that epoch's segmenter."""
     shown = [*filter(None, map(_shown, sentences))]
@@ -121,7 +121,7 @@ def _trained(
         scores = segmentation_scores(segmenter, held_out)
         if sum(scores) > best:
             best, best_weights = sum(scores), copy.deepcopy(mean.module.state_dict())
-        report(dropout, epoch, scores)
+        report(dropout, epoch, epochs, scores)
     # rounded to half precision, in which the weights are stored
     mean.module.load_state_dict({name: value.half().float() for name, value in best_weights.items()})
     return best, segmenter

@@ -17,19 +17,20 @@ from pathlib import Path
 from typing import Any
 
 from transition_parser.base.files import replacing
+from transition_parser.base.process import on_terminal
 from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.parsing.formalisms import AMR
 from transition_parser.storage.cards import write_card
 from transition_parser.text.columns import KNOWN, asked_for
 from transition_parser.training.evaluation import Evaluation, evaluate, evaluate_raw_text, select
 from transition_parser.training.experiment import Experiment
-from transition_parser.training.flags import arguments_of
+from transition_parser.training.flags import arguments_of, with_fitting_warmup
 from transition_parser.training.programs import Display, best_of, epochs_of, run_fairseq
 from transition_parser.training.treebanks import Treebank
 
 SPLITS = {"train": "train", "dev": "valid", "test": "test"}  # our name of a split → fairseq's name
 TRAIN_LOG, PREPARE_LOG, SCORES = "train.log", "prepare.log", "scores.json"
-_SAID_EPOCHS = 10  # epochs between two messages about the training of a segmenter
+_SAID = 3  # messages about each training of a segmenter
 
 
 @dataclass(frozen=True)
@@ -116,10 +117,10 @@ class Stages:
             written_sentences,
         )
 
-        def report(dropout: float, epoch: int, scores: SegmentationScores) -> None:
-            if epoch % _SAID_EPOCHS == 0:
+        def report(dropout: float, epoch: int, epochs: int, scores: SegmentationScores) -> None:
+            if epoch == epochs or (epoch % -(-epochs // _SAID) == 0 and not on_terminal()):  # which has a bar
                 shown = ", ".join(f"{name} {score:.2f}" for name, score in scores._asdict().items())
-                self.say(f"epoch {epoch} of the segmenter with dropout {dropout:g}  dev {shown}")
+                self.say(f"epoch {epoch}/{epochs} of the segmenter with dropout {dropout:g}  dev {shown}")
 
         experiment = self.experiment
         train, dev = (written_sentences(experiment.files.get(split, ())) for split in ("train", "dev"))
@@ -137,7 +138,12 @@ class Stages:
         log = experiment.dest / TRAIN_LOG
         ours = ["--save-dir", str(experiment.checkpoints), "--log-format", "json"]
         often = [] if experiment.value("--log-interval") else ["--log-interval", "10"]
-        arguments = [str(experiment.data), *arguments_of(experiment.flags), *ours, *often]
+        arguments = [
+            str(experiment.data),
+            *arguments_of(with_fitting_warmup(experiment.flags, self.say)),
+            *ours,
+            *often,
+        ]
         run_fairseq("train", arguments, log, self.user_dir, display.line)
         with open(log, encoding="utf-8") as lines, replacing(history) as temporary:
             temporary.write_text(json.dumps(epochs_of(lines, metric), indent=1) + "\n", encoding="utf-8")
