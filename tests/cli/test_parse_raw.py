@@ -19,6 +19,15 @@ def test_paragraphs_are_parsed_as_they_come():
             assert f"# sent_id = {number + 1}\n# text = Stop that!\n" in block(running.stdout)
 
 
+def test_words_on_lines_are_parsed_as_they_come():
+    rows = re.compile(r"^\d.*\n", re.MULTILINE)
+    expected = run_here("parse", "en-ewt", "-", "--tokens", stdin="Go now .\nStop that !\n").stdout.split("\n\n")
+    with parsing("en-ewt", "-", "--vertical") as running:
+        for lines, one in zip(("Go\tVERB\nnow\n.\n\n", "Stop\nthat\n!\n\n"), expected, strict=False):
+            write(running, lines)
+            assert rows.findall(block(running.stdout)) == rows.findall(f"{one}\n")
+
+
 def test_amrs_of_a_text():
     done = run_here("parse", "en-amr", "-", "--raw", stdin=TEXT)
     heads = re.findall(r"# ::id (\d)\n# ::snt (.*)\n# ::tok (.*)\n", done.stdout)

@@ -27,8 +27,8 @@ from transition_parser.cli.options import (
     check_inputs,
     check_options,
     import_user_dir,
+    layout_of_text,
     positive,
-    tokenised,
 )
 from transition_parser.parsing.formalisms import TREES, formalism_of_files
 
@@ -42,7 +42,7 @@ EXAMPLE = """example:
   transition-parser draw dev.conllu --model en --sentences 50 -o dev.html"""
 FORMATS, PAGE = (".svg", ".png", ".pdf"), ".html"
 OPTIONS: OptionsOf = {TREES: {"system": None}}
-_OF_MODELS = {"beam": 4, "raw": False, "tokens": False, "tokenize": False, "user_dir": None}
+_OF_MODELS = {"beam": 4, **dict.fromkeys(("raw", "tokens", "tokenize", "vertical"), False), "user_dir": None}
 _OF_PAGES = {"sentences": 20, "model": []}
 
 
@@ -110,7 +110,7 @@ def _parsed(arguments: argparse.Namespace, model: str) -> dict[str, Any]:
     import_user_dir(arguments.user_dir)
     check_inputs([arguments.input])
     parser = Parser.load(model, arguments.beam)
-    read = parser.read(arguments.input, tokenised(arguments), arguments.raw)
+    read = parser.read(arguments.input, **layout_of_text(arguments))
     traces = (trace(parser, [sentence])[0] for sentence in read if arguments.id in (None, sentence.id))
     return _document(f"{Path(model).name} ({parser.formalism.name})", arguments, traces)
 

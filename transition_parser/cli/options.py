@@ -134,19 +134,21 @@ def check_options(arguments: argparse.Namespace, options: OptionsOf, formalism: 
 
 
 def add_text(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """Add --raw, --tokens and --tokenize, which exclude each other; see `tokenised`."""
+    """Add --raw, --tokens, --tokenize and --vertical, which exclude each other; see `layout_of_text`."""
     text = parser.add_mutually_exclusive_group()
     for name, what in (
         ("--raw", "read IN as raw text, even if it looks like CoNLL-U or an AMR bank, and divide it into sentences"),
         ("--tokens", "read text as one tokenised sentence a line, with spaces between the tokens"),
         ("--tokenize", "read text as one sentence a line, and tokenise it"),
+        ("--vertical", "read text as one word a line, up to a tab, with a blank line behind each sentence"),
     ):
         text.add_argument(name, action="store_true", help=what)
 
 
-def tokenised(arguments: argparse.Namespace) -> bool | None:
-    """Return the parameter `tokenised` of `read_sentences` for the options of `add_text`."""
-    return True if arguments.tokens else False if arguments.tokenize else None
+def layout_of_text(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the parameters of `Parser.read` for the options of `add_text`."""
+    tokenised = True if arguments.tokens else False if arguments.tokenize else None
+    return {"tokenised": tokenised, "raw": arguments.raw, "vertical": arguments.vertical}
 
 
 def check_inputs(paths: Sequence[str]) -> None:

@@ -62,9 +62,9 @@ from transition_parser.cli.options import (
     check_options,
     check_output,
     import_user_dir,
+    layout_of_text,
     positive,
     shard,
-    tokenised,
 )
 from transition_parser.parsing.formalisms import AMR
 from transition_parser.text.segmentation import LONGEST
@@ -281,6 +281,6 @@ def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
     }
     annotations = {name: wanted[name] for name in parser.formalism.annotations}
     added = arguments.parse_column or ("parses" if arguments.json else parser.formalism.suffix.lstrip("."))
-    how, segmenter = tokenised(arguments), parser.resources.segmenter
-    reading = Reading(how, arguments.raw, arguments.column, added, arguments.longest, segmenter)
+    others = {"column": arguments.column, "longest": arguments.longest, "segmenter": parser.resources.segmenter}
+    reading = Reading(**layout_of_text(arguments), **others, added=added)
     return Job(parser, reading, annotations, arguments.json, given)

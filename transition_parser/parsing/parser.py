@@ -352,14 +352,17 @@ class Parser(Generic[P_co]):
             yield from (list(islice(parses, len(sentences))) for sentences in texts)
         given.check()
 
-    def read(self, path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False) -> Iterator[AnySentence]:
+    def read(
+        self, path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, vertical: bool = False
+    ) -> Iterator[AnySentence]:
         """Return an iterator over the sentences of a file (CoNLL-U, an AMR bank, or text), for `parse_stream`.
 
         tokenised: format of a text. None (default): raw text; True: one sentence a line with blanks between its tokens;
             False: one sentence a line, not tokenised.
         raw: True to read the file as raw text, whatever it looks like
+        vertical: True to read a word a line, up to a tab, with a blank line behind each sentence
         """
-        reading = Reading(tokenised, raw, longest=self.longest, segmenter=self.resources.segmenter)
+        reading = Reading(tokenised, raw, None, None, self.longest, self.resources.segmenter, vertical)
         return read_sentences(path, self.formalism.sentence, reading)
 
     def parse_stream(

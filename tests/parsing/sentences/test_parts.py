@@ -20,6 +20,7 @@ from transition_parser.parsing.sentences.files import EmptyLine, Part, Reading
 from transition_parser.parsing.sentences.parts import divided, documents, places, read_part, shard
 
 TEXT = "\n\nDr. Hale didn't\nsleep. Was she ill?\n\n \nNobody knows. No.\r\nWhy?\n\n\nGo – now!\n\n"
+VERTICAL = "\ufeffGo\tVERB\t_\nnow \n.\n\n \t\nNo\r\n\r\n  Why\n?\n\n\nHi"
 HEADER = "# AMR release; corpus: x\n\n"
 ROWS = [{"id": 1, "text": "Go now ."}, {"text": None, "id": 2}, {"text": " \n", "id": 3}, {"text": "Hi .\nNo ."}] * 3
 pytestmark = pytest.mark.filterwarnings("ignore:.*is longer than 2 words")
@@ -30,6 +31,8 @@ FILES = {
     "trees.txt": (TEXT, Sentence, Reading(tokenised=True)),
     "not tokenised.txt": (TEXT, Sentence, Reading(tokenised=False)),
     "amrs.txt": (TEXT, AmrEntry, Reading(tokenised=True)),
+    "vertical.txt": (VERTICAL, Sentence, Reading(vertical=True)),
+    "vertical.amrs.txt": (VERTICAL, AmrEntry, Reading(vertical=True)),
     "raw by default.trees.txt": (TEXT, Sentence, Reading()),
     "raw by default.amrs.txt": (TEXT, AmrEntry, Reading()),
     "raw.trees.txt": (TEXT, Sentence, Reading(raw=True)),

@@ -280,6 +280,28 @@ def test_lines_have_ids_numbers_and_places(kind, tokenised, tmp_path):
 
 
 @KINDS
+def test_words_on_lines_of_their_own(kind, tmp_path):
+    """What follows a tab is no word; blanks inside a word are a part of it, which CoNLL-U allows."""
+    text = "\ufeff\r\nGo\tVERB\tgo\r\n on \r\n \t\n\nDon't\n.\n\nNo"
+    (tmp_path / "x.txt").write_bytes(text.encode())
+    found = list(read(tmp_path / "x.txt", kind, vertical=True))
+    assert [(s.id, s.line, s.forms) for s in found] == [
+        ("1", 2, ["Go", "on"]),
+        ("2", 6, ["Don't", "."]),
+        ("3", 9, ["No"]),
+    ]
+    for sentence in found:
+        assert [text[start:end] for start, end in sentence.spans] == sentence.forms
+        assert sentence.text == " ".join(sentence.forms)
+    (tmp_path / "y.txt").write_text("No\n\nin\nNew York\n")
+    if kind is Sentence:
+        assert [*read(tmp_path / "y.txt", kind, vertical=True)][1].forms == ["in", "New York"]
+        return
+    with pytest.raises(InputError, match=r"y.txt:3: word 2 is 'New York': words must not be empty or contain blanks"):
+        list(read(tmp_path / "y.txt", kind, vertical=True))
+
+
+@KINDS
 @pytest.mark.parametrize("blank", "\u00a0\u2003\u3000\u0085\u2028\x0b\x1c")
 def test_tokens_are_divided_at_blanks_and_tabs_alone(kind, blank, tmp_path):
     path, tokens = tmp_path / "x.txt", [f"10{blank}000", "men", blank, "go", f"{blank}now", "."]
@@ -316,8 +338,11 @@ def test_one_warning_says_where_sentences_are_divided(kind, tmp_path):
 def test_a_line_that_is_one_long_sentence_is_refused(kind, tokenised, tmp_path):
     path = tmp_path / "long.txt"
     path.write_text("a b c\nb c d e f")
-    with pytest.raises(InputError, match=rf"{path}:2: the sentence of this line has more than 4 words.*--longest N"):
+    with pytest.raises(InputError, match=rf"{path}:2: the sentence has more than 4 words.*--longest N"):
         list(read(path, kind, tokenised, longest=4))
+    path.write_text("a\n\na\nb\nc\nd\n")
+    with pytest.raises(InputError, match=rf"{path}:3: the sentence has more than 3 words"):
+        list(read(path, kind, vertical=True, longest=3))
 
 
 @KINDS

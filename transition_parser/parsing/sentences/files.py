@@ -17,8 +17,8 @@ from transition_parser.base.files import open_input, unpacked_name
 from transition_parser.graphs.bank import AmrEntry, check_line_ends, parse_bank
 from transition_parser.graphs.conllu import COLUMNS, Sentence, decoded, parse_conllu
 from transition_parser.parsing.sentences.streams import standard_input
-from transition_parser.parsing.sentences.texts import MORE, OF_TEXT, TextWarnings, sentence_of_line, without_mark
-from transition_parser.text.segmentation import ENGLISH, LONGEST, Segmenter, is_longer, one_sentence
+from transition_parser.parsing.sentences.texts import OF_TEXT, TextWarnings, sentence_of_line, without_mark
+from transition_parser.text.segmentation import ENGLISH, LONGEST, Segmenter, one_sentence
 from transition_parser.text.spacy_tokens import tokenise, tokens_of_spacy
 from transition_parser.text.tokens import Token
 
@@ -37,6 +37,7 @@ class FileLayout(Enum):
 
     BLOCKS = "blocks of lines, with a blank line behind each (CoNLL-U, banks)"
     LINES = "each on a line of its own"
+    WORDS = "each word on a line of its own, with a blank line behind each sentence"
     PARAGRAPHS = "anywhere in paragraphs, which end at blank lines"
 
 
@@ -47,6 +48,7 @@ class Reading(NamedTuple):
         is text, and each line that is not blank is one sentence, with blanks or tabs between its tokens; False: the
         same, but the segmenter finds the tokens (for AMRs, spaCy's rules for English)
     raw: True to read the file as text with `tokenised` None, whatever it looks like
+    vertical: True to read the file as text with a word a line, up to a tab, and a blank line behind each sentence
     longest: maximum length of a sentence in words; a longer sentence of raw text is divided, with a warning
     segmenter: divides text into sentences and tokens, by default by rules for English
     column: the column of tables that holds the text
@@ -59,10 +61,13 @@ class Reading(NamedTuple):
     added: str | None = None
     longest: int = LONGEST
     segmenter: Segmenter = ENGLISH
+    vertical: bool = False
 
     @property
     def layout_of_text(self) -> FileLayout:
         """The layout of text."""
+        if self.vertical:
+            return FileLayout.WORDS
         return FileLayout.PARAGRAPHS if self.raw or self.tokenised is None else FileLayout.LINES
 
 
@@ -163,7 +168,7 @@ def opened(path: str | os.PathLike) -> Iterator[tuple[BinaryIO, str]]:
 
 def head_and_layout(lines: Iterator[bytes], name: str, kind: Kind, reading: Reading) -> tuple[list[bytes], FileLayout]:
     """Return the first lines of a file, as far as they had to be read to know its layout, and the layout."""
-    if reading.raw or reading.tokenised is not None:
+    if reading.raw or reading.vertical or reading.tokenised is not None:
         return [], reading.layout_of_text
     head = _head(lines)
     shown = [line.removeprefix(BOM_UTF8) for line in head]
@@ -189,6 +194,8 @@ def sentences_of(
         return _of_paragraphs(lines, name, kind, reading, start, warned)
     if layout is FileLayout.LINES:
         return _of_lines(lines, name, kind, reading, start, warned)
+    if layout is FileLayout.WORDS:
+        return _of_words(lines, name, kind, reading.longest, start, warned)
     if kind is Sentence:
         return parse_conllu(lines, name, start.line)
     entries = parse_bank(lines, name, graphs=False, first=start.line)
@@ -244,12 +251,29 @@ def _of_lines(
         check_line_ends([line], name, number)
         found = islice(divide(line), longest + 1) if line.strip() else ()  # all tokens may fill the memory
         sentence = one_sentence(found, line)
-        if sentence and is_longer([word for token in sentence.tokens for word in token.words], longest):
-            problem = f"the sentence of this line has more than {longest} words: divide it, or allow it with {MORE}"
-            raise input_error(problem, name, number)
         count += sentence is not None
-        yield sentence_of_line(sentence, kind, count, name, number, place) if sentence else EmptyLine(number)
+        yield sentence_of_line(sentence, kind, count, name, number, place, longest) if sentence else EmptyLine(number)
         place += len(written)
+
+
+def _of_words(
+    lines: Iterable[bytes], name: str, kind: Kind, longest: int, start: FilePlace, warned: TextWarnings
+) -> Iterator[Any]:
+    """Yield a sentence for each stretch of lines that are not blank; what follows a tab is no part of a word."""
+    count, place, text = start.sentences, start.characters, ""
+    tokens: list[Token] = []
+    for number, raw in enumerate(chain(lines, [b""]), start.line):
+        line = _text_line(raw, name, number, warned)
+        check_line_ends([line.rstrip("\r\n")], name, number)
+        if word := line.strip().partition("\t")[0].rstrip():
+            tokens.append(Token(len(text) + line.index(word), (word,)))
+            text += line
+        if (not word or len(tokens) > longest) and (sentence := one_sentence(tokens, text)):
+            count, first = count + 1, number - len(tokens) + (word != "")
+            yield sentence_of_line(sentence, kind, count, name, first, place, longest)
+            place, text, tokens = place + len(text), "", []
+        if not word:
+            place += len(line)
 
 
 def _words_of(line: str) -> Iterator[Token]:

@@ -43,15 +43,21 @@ def amrs_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[
 
 
 def sentence_of_line(
-    sentence: TextSentence, kind: type, number: int, path: str, line: int, place: int
+    sentence: TextSentence, kind: type, number: int, path: str, line: int, place: int, longest: int
 ) -> Sentence | AmrEntry:
-    """Return the sentence that a line of a file holds, a `kind`."""
+    """Return the sentence that a line of a file holds, or several lines, a `kind`."""
+    if is_longer([word for token in sentence.tokens for word in token.words], longest):
+        problem = f"the sentence has more than {longest} words: divide it, or allow it with {MORE}"
+        raise input_error(problem, path, line)
     spans = tuple((start + place, end + place) for start, end in _spans(sentence.tokens))
     if kind is Sentence:
         comments = (f"# sent_id = {number}", f"# line = {line}", f"# text = {sentence.line}")
         return Sentence(rows_of(sentence), comments, path, line, spans)
     metadata = {"id": str(number), "line": str(line), "snt": sentence.line}
-    entry = AmrEntry.from_words([token.form for token in sentence.tokens], metadata)
+    try:
+        entry = AmrEntry.from_words([token.form for token in sentence.tokens], metadata)
+    except InputError as error:  # a word with a blank
+        raise input_error(str(error), path, line) from None
     return replace(entry, path=path, line=line, spans=spans)
 
 
