@@ -37,7 +37,7 @@ if [ "$(cat "$venv/.all" 2>/dev/null)" != "$wanted" ] &&
         UV_LINK_MODE=copy "$venv/bin/uv" pip install --quiet --python "$venv/bin/python" --no-deps "$@" 2>/dev/null ||
             pip_install --no-deps "$@"
     }
-    [ -x "$venv/bin/pip" ] || "$python" -m venv "$venv"
+    "$python" -m venv "$venv" # also mends one that was moved, or whose Python is gone
     packages=$(mktemp)
     case $what in
     all) grep -v '^fairseq-fixed==' "$root/run/constraints.txt" ;;
@@ -53,7 +53,7 @@ if [ "$(cat "$venv/.all" 2>/dev/null)" != "$wanted" ] &&
     # The CPU build of torch is preferred, from pip's index or wheel folder, or else from PyTorch's own index. The last
     # resort is the index's own torch (on Linux several GB, for GPUs). The lists are complete, so nothing else brings one
     # (--no-deps).
-    [ -f "$venv/lib/$(ls "$venv/lib")/site-packages/torch/version.py" ] ||
+    "$venv/bin/python" -c "import torch; assert torch.__version__.startswith('$torch')" 2>/dev/null ||
         pip_install --no-deps "torch==$torch+cpu" 2>/dev/null ||
         pip_install --no-deps "torch==$torch+cpu" --extra-index-url https://download.pytorch.org/whl/cpu 2>/dev/null ||
         pip_install -c "$root/run/constraints.txt" "torch==$torch"
