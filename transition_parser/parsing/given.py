@@ -19,17 +19,19 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.base.files import open_input
 from transition_parser.base.model_files import TRUTH, Key, check_keys
 from transition_parser.graphs.amr import AmrGraph, edge_of, named
 from transition_parser.graphs.bank import AmrEntry
-from transition_parser.oracles.amr import Derivation
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import MAKE_NODES, is_constant, limits_of
+
+if TYPE_CHECKING:
+    from transition_parser.oracles.amr import Derivation
 
 Span = tuple[int, int]  # first and last word
 End = str | Span  # an end of an edge: the variable of a given node, or any node of a span
