@@ -71,7 +71,7 @@ def check_entry(entry: AmrEntry, system: AmrSystem) -> Checked:
     derived = derive_entry(entry, system)
     if derived.derivation is None:
         return Checked(derived)
-    size = len(graph_triples(entry.amr).normalized())
+    size = len(graph_triples(entry.amr).normalized)
     try:
         graph = system.replay(derived.words, derived.derivation.actions)
     except ValueError:

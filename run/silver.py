@@ -115,7 +115,7 @@ def agreements(parses: Sequence[AmrParse], weights: Sequence[int]) -> list[float
         for j in range(i):
             number = {place: node for node, place in enumerate(places[j])}
             match, _ = best_mapping(one, triples[j], start=[number.get(place, -1) for place in own])
-            score = 2 * match / (len(one.normalized()) + len(triples[j].normalized()))
+            score = 2 * match / (len(one.normalized) + len(triples[j].normalized))
             sums[i] += score * weights[j]
             sums[j] += score * weights[i]
     return [one / sum(weights) for one in sums]

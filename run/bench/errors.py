@@ -99,7 +99,7 @@ class _Graph(NamedTuple):
 
 def errors_of(gold: Triples, system: Triples) -> Errors:
     """Return the errors of a parse."""
-    gold, system = gold.normalized(), system.normalized()
+    gold, system = gold.normalized, system.normalized
     match, mapping = best_mapping(system, gold)
     number = dict(_supported(system, gold, mapping))
     ours, theirs = _graph(system, number), _graph(gold, {node: node for node in number.values()})

@@ -132,7 +132,7 @@ def smatch_counts(gold: AmrGraph, system: AmrGraph, restarts: int = RESTARTS, se
 
 def _count(gold: Triples, system: Triples, restarts: int, seed: int) -> Counts:
     match, _mapping = best_mapping(system, gold, restarts, seed)
-    return Counts(match, len(system.normalized()), len(gold.normalized()))
+    return Counts(match, len(system.normalized), len(gold.normalized))
 
 
 def triple_diff(gold: AmrEntry, system: AmrEntry) -> list[str]:

@@ -10,6 +10,7 @@ import random
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -38,8 +39,9 @@ class Triples:
     def __len__(self) -> int:
         return len(self.concepts) + len(self.attributes) + len(self.relations)
 
+    @cached_property
     def normalized(self) -> Triples:
-        """Return the triples as Smatch compares them: in lower case, each once, without a difference of 6 and "6"."""
+        """The triples as Smatch compares them: in lower case, each once, without a difference of 6 and "6"."""
         attributes = ((role.lower(), node, plain_label(value)) for role, node, value in self.attributes)
         relations = ((role.lower(), source, target) for role, source, target in self.relations)
         return Triples(
@@ -111,7 +113,7 @@ def best_mapping(
             f"graphs of {len(system.concepts)} and {len(gold.concepts)} nodes are too large for Smatch: "
             f"at most {MOST:,} pairs of nodes can be compared"
         )
-    task = _Task(system.normalized(), gold.normalized())
+    task = _Task(system.normalized, gold.normalized)
     best = 0
     mapping: list[int | None] = [None] * len(system.concepts)
     for own in [start] if start else _starts(task, system, gold, 0 if pairs > LARGE else restarts, seed):

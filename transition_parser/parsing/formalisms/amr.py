@@ -62,10 +62,10 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
 
         ours, theirs = graph_triples(parse.graph), graph_triples(gold.amr)
         _, mapping = best_mapping(ours, theirs)
-        concepts = [*theirs.normalized().concepts]
+        concepts = [*theirs.normalized.concepts]
         right = {
             name: other is not None and concept == concepts[other]
-            for name, concept, other in zip(ours.variables, ours.normalized().concepts, mapping, strict=True)
+            for name, concept, other in zip(ours.variables, ours.normalized.concepts, mapping, strict=True)
         }
         return {"node_scores": [right[name] if name else None for name in parse.graph.variables()]}
 
@@ -165,7 +165,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         from transition_parser.graphs.amr_score import Counts, smatch_counts
         from transition_parser.graphs.smatch import graph_triples
 
-        counts = Counts(0, 0, len(graph_triples(gold).normalized()))
+        counts = Counts(0, 0, len(graph_triples(gold).normalized))
         if system is not None:
             with suppress(InputError):  # a barely trained model may make more nodes than can be compared
                 counts = smatch_counts(gold, system, restarts=1)
