@@ -343,8 +343,7 @@ INLINE const char *NAME(sentences)(const Sentences *in, const Share *share, cons
     return problem;
 }
 
-static const char *NAME(self_attention)(const void *job, const Share *share, const Room *room) {
+static const char *NAME(self_attention)(const void *job, const Share *share) {
     const Sentences *in = job;
-    (void)room;
     return SPECIALISE(in->half, in->d, NAME(sentences), in, share);
 }

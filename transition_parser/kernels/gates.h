@@ -47,12 +47,11 @@ INLINE int NAME(step_of_row)(const Gates *gates, const char *found, const char *
     return infinite;
 }
 
-static const char *NAME(gated_step)(const void *job, const Share *share, const Room *room) {
+static const char *NAME(gated_step)(const void *job, const Share *share) {
     const Gates *gates = job;
     const int half = gates->half;
     const int64_t bytes = gates->width * (half ? 2 : 4);
     int infinite = 0;
-    (void)room;
     for (int64_t place = share->first; place < share->end; place++) {
         const int64_t pass = place / gates->rows, row = place % gates->rows;
         const char *found = gates->found + pass * gates->found_stride * (half ? 2 : 4);

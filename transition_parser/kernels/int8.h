@@ -159,9 +159,8 @@ static const char *NAME(activated_linear)(const Int8Linear *in, const Share *sha
 #undef OF_TYPE
 }
 
-static const char *NAME(int8_linear)(const void *job, const Share *share, const Room *unused) {
+static const char *NAME(int8_linear)(const void *job, const Share *share) {
     int finite = 1;
-    (void)unused;
     return NAME(activated_linear)(job, share, &finite);
 }
 
@@ -256,13 +255,12 @@ static const char *NAME(int8_chunk)(const Int8Layers *in, int64_t from, int64_t 
 
 /* Compute one share of the layers: the sentences whose first rows are in the share. Return NULL, or a message about
    wrong arguments. */
-static const char *NAME(int8_layers)(const void *job, const Share *share, const Room *unused) {
+static const char *NAME(int8_layers)(const void *job, const Share *share) {
     const Int8Layers *in = job;
     const int64_t dim = in->dim, d = dim / in->heads, rows = in->longest < CHUNK ? CHUNK : in->longest;
     const int64_t wide = rows * 3 * dim > CHUNK * in->inner ? rows * 3 * dim : CHUNK * in->inner;
     const int64_t integers = rows * dim > CHUNK * in->inner ? rows * dim : CHUNK * in->inner, most = in->longest + LANES;
     const int64_t attention = 2 * d * most + SHARING * (d + most);
-    (void)unused;
     float *x = malloc(sizeof *x * (2 * rows * dim + wide + CHUNK * dim + rows + attention) + integers);
     if (!x) return NO_MEMORY;
     float *read = x + rows * dim, *added = read + rows * dim, *largest = added + CHUNK * dim;

@@ -230,31 +230,19 @@ COMPILE_FOR(AVX512(ITSELF, COMMA), "avx512vnni")
 int lanes(void) { return VARIANT(lanes)(); }
 const char *const features_of_16 = AVX512(ITSELF, " "), *const features_of_8 = AVX2(ITSELF, " ");
 
-typedef const char *Task(const void *job, const Share *share, const Room *room);
+typedef const char *Task(const void *job, const Share *share);
 
-/* One thread's share of a task. Its scratch memory has room for `keys` keys. */
+/* One thread's share of a task. */
 typedef struct {
     Task *task;
     const void *job;
     Share share;
-    int64_t keys, heads, d;
     const char *problem;
 } Work;
 
 static void *worked(void *argument) {
     Work *work = argument;
-    const int64_t queries = work->share.end - work->share.first < BLOCK ? work->share.end - work->share.first : BLOCK;
-    const int64_t pointers = work->keys + AHEAD, heads = work->heads * (queries < 2 ? 2 : queries);
-    const int64_t floats = heads * (work->keys + 3 + work->d);
-    const char **every = malloc(3 * pointers * sizeof *every + floats * sizeof(float));
-    if (every) {
-        float *sums = (float *)(every + 3 * pointers);
-        const Room room = {every, every + pointers, every + 2 * pointers, sums + heads * work->d, sums};
-        work->problem = work->task(work->job, &work->share, &room);
-    } else {
-        work->problem = NO_MEMORY;
-    }
-    free(every);
+    work->problem = work->task(work->job, &work->share);
     return NULL;
 }
 
@@ -262,8 +250,7 @@ static void *worked(void *argument) {
    about wrong arguments. The results do not depend on the distribution.
 
    numbers: how many numbers all keys of the task have */
-static const char *in_shares(Task *task, const void *job, int threads, int64_t numbers, int64_t queries, int64_t keys,
-                             int64_t heads, int64_t d) {
+static const char *in_shares(Task *task, const void *job, int threads, int64_t numbers, int64_t queries, int64_t heads) {
     Work works[THREADS];
     const int by_query = queries >= 2 * BLOCK * threads;
     int count = threads < THREADS ? threads : THREADS;
@@ -271,7 +258,7 @@ static const char *in_shares(Task *task, const void *job, int threads, int64_t n
     if (count < 1 || numbers < WORTH_A_THREAD) count = 1;
     for (int i = 0; i < count; i++) {
         const Share some = {queries * i / count, queries * (i + 1) / count, 0, 1}, every = {0, queries, i, count};
-        works[i] = (Work){task, job, by_query ? some : every, keys, heads, d, NULL};
+        works[i] = (Work){task, job, by_query ? some : every, NULL};
     }
     in_threads(worked, works, sizeof *works, count);
     for (int i = 0; i < count; i++)
@@ -294,7 +281,7 @@ const char *self_attention(int half, int threads, int64_t rows, int64_t sentence
                            const char *values, char *output) {
     const Sentences in = {half,         rows,  longest, heads, d,    query_stride, key_stride,
                           value_stride, first, lengths, query, keys, values,       output};
-    return in_shares(VARIANT(self_attention), &in, threads, rows * longest * heads * d, sentences, 0, heads, d);
+    return in_shares(VARIANT(self_attention), &in, threads, rows * longest * heads * d, sentences, heads);
 }
 
 /* Add to x in place, and compute the layer norm of the sum.
@@ -323,7 +310,7 @@ const char *int8_linear(int half, int threads, int activation, int64_t rows, int
     if (!HAS_INT8) return "int8_linear: not for this processor";
     const Int8Linear in = {half, activation, width, *by, x, output};
     const int64_t panels = (by->outputs + PANEL - 1) / PANEL;
-    return in_shares(INT8(int8_linear), &in, threads, rows * width * by->outputs / AS_MANY_INT8, rows, 0, panels, 0);
+    return in_shares(INT8(int8_linear), &in, threads, rows * width * by->outputs / AS_MANY_INT8, rows, panels);
 }
 
 /* Compute layers of BERT (post-norm, GELU) over sentences, with products of 8-bit integers. Return NULL, or a message
@@ -360,7 +347,7 @@ const char *int8_layers(int threads, int64_t rows, int64_t sentences, int64_t lo
     const Int8Layers in = {dim,      heads, inner, layers,  sentences, longest,       products, norms,
                             epsilons, x,     first, lengths, asking,    asking_before, output};
     const int64_t work = rows * dim * inner * layers / AS_MANY_INT8;
-    if (!problem) problem = in_shares(INT8(int8_layers), &in, threads, work, rows, 0, 1, 0);
+    if (!problem) problem = in_shares(INT8(int8_layers), &in, threads, work, rows, 1);
     free(asking_before);
     return problem;
 }
@@ -390,8 +377,7 @@ const char *gated_step(int half, int threads, int64_t passes, int64_t rows, int6
                        int64_t found_stride, int64_t words_stride, const char *found, const char *recurrent,
                        const char *words, char *output) {
     const Gates gates = {half, rows, read, width, found_stride, words_stride, found, recurrent, words, output};
-    return in_shares(VARIANT(gated_step), &gates, threads, passes * rows * width * AS_LONG_AS, passes * rows, 0, 1,
-                     width);
+    return in_shares(VARIANT(gated_step), &gates, threads, passes * rows * width * AS_LONG_AS, passes * rows, 1);
 }
 
 /* Compute the maximum of each convolution filter over the letters of each word, at least 0. Return NULL, or a message
@@ -410,7 +396,7 @@ const char *letter_maxima(int threads, int64_t words, int64_t most, int64_t symb
                           const int64_t *sizes, const int64_t *letters, const float *tables, const float *biases,
                           float *output) {
     const Letters in = {most, symbols, windows, filters, sizes, letters, tables, biases, output};
-    return in_shares(VARIANT(letter_maxima), &in, threads, words * windows * filters * AS_LONG_AS, words, 0, 1, 0);
+    return in_shares(VARIANT(letter_maxima), &in, threads, words * windows * filters * AS_LONG_AS, words, 1);
 }
 
 /* Find derivations of dependency trees by beam search. The decoder adds up the vectors of the words at some places of
@@ -443,8 +429,7 @@ const char *search_trees(int half, int threads, int64_t sentences, int64_t posit
     const Trees in = {half,           sentences, positions, places, width,      tokens, columns, beam,
                       swaps_per_word, most,      words,     bias,   token_bias, weight, ranks,   lengths,
                       column,         effects,   legal,     counts, steps,      actions, added};
-    return in_shares(VARIANT(search_trees), &in, threads, sentences * positions * tokens * width, sentences, tokens, 1,
-                     width);
+    return in_shares(VARIANT(search_trees), &in, threads, sentences * positions * tokens * width, sentences, 1);
 }
 
 /* The searches of one thread side by side, so that the products of a step have many rows. A sentence that is done makes

@@ -27,9 +27,8 @@ INLINE void NAME(largest)(const Letters *in, int64_t size, const float *table, c
     for (int i = 0; i < LETTERS_TOGETHER; i++) *(NAME(Floats) *)(output + i * LANES) = most[i];
 }
 
-static const char *NAME(letter_maxima)(const void *job, const Share *share, const Room *room) {
+static const char *NAME(letter_maxima)(const void *job, const Share *share) {
     const Letters *in = job;
-    (void)room;
     for (int64_t word = share->first; word < share->end; word++) {
         int16_t letters[MOST_LETTERS];
         int64_t count = 0;

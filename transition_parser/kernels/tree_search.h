@@ -69,20 +69,23 @@ INLINE const char *NAME(tree_of_sentence)(const Trees *in, int64_t sentence, Tre
     return problem;
 }
 
-static const char *NAME(search_trees)(const void *job, const Share *share, const Room *room) {
+static const char *NAME(search_trees)(const void *job, const Share *share) {
     const Trees *in = job;
     const char *problem = NULL;
-    int64_t *tokens = malloc(in->tokens * sizeof *tokens);
+    const int64_t many = in->tokens + AHEAD;
+    const char **weights = malloc(many * (sizeof *weights + sizeof(int64_t)) + (many + 2 * in->width) * sizeof(float));
     TreeBeam beam;
-    if (!tokens || !new_beam(in, &beam)) {
-        free(tokens);
+    if (!weights || !new_beam(in, &beam)) {
+        free(weights);
         return NO_MEMORY;
     }
-    const TreeRoom own = {room->every, tokens, room->scores, room->sums};
+    int64_t *tokens = (int64_t *)(weights + many);
+    float *logits = (float *)(tokens + many);
+    const TreeRoom own = {weights, tokens, logits, logits + many};
     for (int64_t i = share->first; i < share->end && !problem; i++)
         problem = in->half ? NAME(tree_of_sentence)(in, i, &beam, &own, 1)
                            : NAME(tree_of_sentence)(in, i, &beam, &own, 0);
     free(beam.memory);
-    free(tokens);
+    free(weights);
     return problem;
 }
