@@ -469,7 +469,7 @@ def store_only(module: nn.Module, part: str, learned: Names) -> None:
 
     Loading fills them in as they are, and all weights of the part if a dictionary has none.
     """
-    module._register_state_dict_hook(partial(_leave_out, part, learned))
+    module.register_state_dict_post_hook(partial(_leave_out, part, learned))
     module.register_load_state_dict_pre_hook(partial(_fill_in, part, learned))
 
 
