@@ -71,6 +71,10 @@ class ModelCard:
     description: str | None = None  # the purpose of the model, in a few words
 
 
+def _name_of(folder: str | os.PathLike) -> str:
+    return Path(os.path.abspath(folder)).name
+
+
 def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
     """Return the card of an exported model."""
     folder = Path(folder)
@@ -82,7 +86,7 @@ def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
     encoder = options.get("pretrained") or ""
     needs = (str(encoder),) if encoder else ()
     return ModelCard(
-        name or Path(os.path.abspath(folder)).name,
+        name or _name_of(folder),
         str(folder),
         front.get("language"),
         ParserConfig.load(folder).system,
@@ -118,7 +122,7 @@ def named_models() -> dict[str, Path]:
     named: dict[str, Path] = {}
     for folder in (PRETRAINED, *_own_folders()):
         for model in _models_in(folder):
-            named.setdefault(Path(os.path.abspath(model)).name, model)
+            named.setdefault(_name_of(model), model)
     return {name: model for name, model in named.items() if name not in BEST}
 
 
@@ -136,7 +140,7 @@ def known_models(folders: Iterable[str | os.PathLike] = ()) -> Iterator[ModelCar
             problem = "the folder is not an exported model, and holds none: give a folder that"
             raise input_error(f"{problem} `transition-parser export` wrote", folder)
         for model in found:
-            name = Path(os.path.abspath(model)).name
+            name = _name_of(model)
             yield read_card(model, name if named.get(name) == model else str(model))
     installed = installed_models()
     names = [*OWN_NAMES, *named, *(model.name for model in installed)]
