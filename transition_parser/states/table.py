@@ -110,7 +110,7 @@ class Rows(NamedTuple):
 
 
 class TokenArrays(Generic[A]):
-    """What a machine must know of the V tokens of the action vocabulary: numpy arrays, or tensors on a device.
+    """Properties of the V tokens of the action vocabulary: numpy arrays, or tensors on a device.
 
     All are (V,) int64 if nothing else is said. Sets of roles and of sorts are bits, of `ActionTable.once` and
     `SORT_BITS`. The values from `limited` on are for AMR.
