@@ -25,7 +25,7 @@ _BUILD = {
 }
 
 
-def add_system(parser: argparse.ArgumentParser, required: bool = True, formalism: Formalism | None = None) -> None:
+def add_system(parser: argparse._ActionsContainer, required: bool = True, formalism: Formalism | None = None) -> None:
     """Add --system, whose default is None."""
     formalisms = [one for one in FORMALISMS if formalism in (one, None)]
     parser.add_argument(
@@ -62,18 +62,19 @@ SHARED: Mapping[str, Mapping[str, Any]] = {
         "type": positive,
         "default": 4000,
         "metavar": "N",
-        "help": "size of the subword vocabulary (default: 4000; less for a small corpus)",
+        "help": "size of the vocabulary of subwords that is learned from the corpus (default: 4000)",
     },
     "--pieces-from": {
         "type": _folder_of_model,
         "metavar": "MODEL",
-        "help": "take the subword vocabulary of this model or data folder; for a training with --start-from MODEL",
+        "help": "take the vocabulary of subwords of this model or data folder instead of learning one, as a training "
+        "needs that starts from that model (-- --start-from MODEL)",
     },
     "--labeled-shift": {
         "type": not_negative,
         "default": 0,
         "metavar": "K",
-        "help": "label SHIFT with its word, for the K most frequent words (default: 0)",
+        "help": "actions: label SHIFT with its word, for the K most frequent words (default: 0)",
     },
     "--vectors": {
         "metavar": "FILE",
@@ -93,7 +94,7 @@ SHARED: Mapping[str, Mapping[str, Any]] = {
         "type": positive,
         "default": 1,
         "metavar": "N",
-        "help": "number of processes (default: 1); the result does not depend on it",
+        "help": "number of processes that align or score AMRs (default: 1); the result does not depend on it",
     },
     "--precision": {
         "choices": ["auto", "fp32", "bf16", "int8"],
@@ -133,7 +134,7 @@ def check_options(arguments: argparse.Namespace, options: OptionsOf, formalism: 
                 raise InputError(f"--{name.replace('_', '-')} is for {other.name}: {why}")
 
 
-def add_text(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+def add_text(parser: argparse._ActionsContainer) -> None:
     """Add --raw, --tokens, --tokenize and --vertical, which exclude each other; see `layout_of_text`."""
     text = parser.add_mutually_exclusive_group()
     for name, what in (

@@ -1,48 +1,16 @@
 """Parse sentences with a trained model, and write CoNLL-U or AMRs in the order of the input.
 
-MODEL is a checkpoint of fairseq-train, a folder that `export` wrote, or the name of a model that comes with the
-package: en-ewt, en-fast, en-amr, en-ewt-minilm, en-amr-minilm, or en (trees) and amr, which stand for the best of these
-models that runs here.
+MODEL is the name of a model (en for trees, amr for AMRs; `transition-parser models` lists all), the folder of an
+exported model, or a checkpoint of fairseq-train.
 
-IN is a file, or - for standard input. Text has any number of sentences, and its paragraphs end at blank lines. The
-segmenter of the model (see `transition-parser segmenter`) divides the text into sentences and tokens. If the model has
-no segmenter, rules for English do so.
-A model of trees also reads CoNLL-U (see below). A model of AMRs also reads an AMR bank; it keeps the # ::key comments,
-and replaces the graphs without reading them. If a text is already divided into sentences, one on each line, give
---tokens (there are blanks between the tokens) or --tokenize (the sentences are not tokenised). Standard input and
-pipes are parsed as they come: whenever the input pauses, the parses of all complete sentences (of text: paragraphs) are
-written.
-
-In CoNLL-U, HEAD and DEPREL are replaced. Given values of LEMMA, UPOS, XPOS and FEATS are kept; a model that predicts
-these columns replaces the value _ (in FEATS only if no word of the sentence has features, since _ also means "none").
-MISC and comments are kept. Annotations of the earlier tree are removed: DEPS becomes _, and empty nodes (8.1),
-ArcScore= in MISC and the comments # nbest, # score, # parse_score and # actions are deleted. ArcScore= and these
-comments are written anew only with --nbest, --scores and --actions. In the same way an AMR bank loses # ::node, #
-::edge, # ::root, # ::alignments, # ::nbest, # ::score, # ::parse_score, # ::node_scores and # ::actions of its earlier
-graphs.
-
-With --nbest K the K best parses of each sentence follow one another. Each is a different graph, and has the comments
-# nbest = 1/K, # nbest = 2/K, … (AMRs: # ::nbest 1/K) and # score, the probability of the graph. The first parse has the
-id of the sentence. The command `transition-parser score` reads only this parse.
-
-With --json each sentence is one line of JSON: id, text, words (form, lemma, upos, xpos, feats, head, relation, score,
-place in the text). The JSON of AMRs has penman, nodes with their words and scores, edges, top and triples. With
---nbest, the list `alternatives` has the other parses.
-
-With --given FACTS the AMRs keep facts that are known about them: nodes, names, edges, words without nodes, the top.
-FACTS has one JSON object a line, for one sentence:
-
-  {"id": "s1", "nodes": [{"span": [2, 2], "concept": "price-01", "variable": "p"}],
-   "names": [{"span": [0, 1], "type": "company", "variable": "c"}],
-   "edges": [{"source": "p", "role": "ARG1", "target": [3, 5]}], "none": [6], "top": "p"}
-
-Words count from 0, and a span is [first word, last word]. Without ids the facts are in the order of the sentences.
+IN is a file, or - for standard input. Text has any number of sentences, and its paragraphs end at blank lines; the
+model divides it into sentences and tokens. Files of CoNLL-U (for models of AMRs: AMR banks) are known by their content,
+and keep their tokens; their trees or graphs are replaced. Standard input and pipes are parsed as they come: whenever
+the input pauses, the parses of all complete sentences (of text: paragraphs) are written.
 
 Several inputs are written one after another, or with -o DIR/ to one file each. One after another, sentences of a text
 a.txt have the ids a-1, a-2, …, and # newdoc id = a opens its trees; ids in CoNLL-U and AMR banks change in the same way
-if several inputs have them. For JSONL and Parquet, --column names
-the column of the texts (or lists of words). All rows are written in the format of the input, with an additional column
-of parses.
+if several inputs have them.
 """
 
 from __future__ import annotations
@@ -87,73 +55,43 @@ WIKI = {"keep": True, "none": False, "name": "name"}  # --wiki → the option `w
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
-    parser.add_argument("model", metavar="MODEL", help="checkpoint, exported folder, or name of a model")
-    inputs = "files to parse: CoNLL-U, AMR, text, JSONL or Parquet (-: standard input)"
+    parser.add_argument("model", metavar="MODEL", help="name of a model, exported folder, or checkpoint")
+    inputs = "files to parse: text, CoNLL-U, AMR, JSONL or Parquet (-: standard input)"
     parser.add_argument("input", nargs="+", metavar="IN", help=inputs)
     output = "output file (default: standard output); DIR/, with the slash: write one file for each input into DIR"
     parser.add_argument("-o", "--output", metavar="FILE", help=output)
-    _add_many(parser)
-    _add_search(parser)
-    given = "AMR: keep the facts of this file (see above); facts that contradict each other are an error"
-    parser.add_argument("--given", metavar="FACTS", help=given)
-    add_text(parser)
-    parser.add_argument(
-        "--longest",
-        type=positive,
-        default=LONGEST,
-        metavar="N",
-        help="longest sentence, in words (default: %(default)s); longer sentences of raw text are divided, with a "
-        "warning; longer sentences of other inputs are refused; a word of more than 100 characters counts as one word "
-        "for each 100",
-    )
-    _add_written(parser)
-
-
-def _add_search(parser: argparse.ArgumentParser) -> None:
-    """Add the options of search and computation."""
-    parser.add_argument(
-        "--ensemble",
-        nargs="+",
-        default=[],
-        metavar="MODEL",
-        help="parse with these models, too; if all models score actions and were trained on the same data folder, "
-        "search uses the mean of their log-probabilities; otherwise the mean probability of each arc gives the trees",
-    )
-    parser.add_argument("--beam", type=positive, default=1, metavar="N", help="beam size (default: 1, greedy search)")
-    nbest = "write the K best parses of each sentence, or fewer if search finds fewer; needs a beam of K or more"
-    parser.add_argument("--nbest", type=positive, default=1, metavar="K", help=nbest)
-    parser.add_argument(
-        "--batch-tokens",
-        type=positive,
-        metavar="N",
-        help="batch size: words times beam (default: on a CPU 1000 or 2000, depending on the model, times the beam "
-        "(at most 8); on a GPU 8000 times the beam (at most 4))",
-    )
-    add(parser, "--device", "--precision", "--threads")
-    parser.add_argument(
-        "--lenpen",
-        type=float,
-        metavar="P",
-        help="length penalty: a beam ranks derivations by log-probability / (actions + 1) ** P (default: 1, for AMRs "
-        "2); a larger P prefers longer derivations",
-    )
-    add(parser, "--user-dir")
-    domain = "training corpus that the text resembles, for models trained with --read-domain (default: none)"
-    parser.add_argument("--domain", metavar="NAME", help=domain)
-
-
-def _add_written(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the output format."""
-    parser.add_argument(
-        "--scores",
-        action="store_true",
-        help="write confidences: the comments score (probability of the graph) and parse_score (mean log-probability "
-        "of its actions), and ArcScore in MISC (AMR: the comment node_scores)",
-    )
-    parser.add_argument("--actions", action="store_true", help="write the actions of each derivation as a comment")
+    beam = "number of derivations that search follows at a time (default: 1, greedy search)"
+    parser.add_argument("--beam", type=positive, default=1, metavar="N", help=beam)
+    scores = "write the confidence in each graph, and in its arcs or nodes, as comments and in MISC"
+    parser.add_argument("--scores", action="store_true", help=scores)
     as_json = "write one line of JSON for each sentence, with scores and alignments (in tables: one list for each row)"
     parser.add_argument("--json", action="store_true", help=as_json)
-    parser.add_argument(
+    _add_input(parser.add_argument_group("input"))
+    _add_output(parser.add_argument_group("output"))
+    _add_search(parser.add_argument_group("search"))
+    given = (
+        "AMR: find graphs that keep the facts of this file, which has an object for each sentence, such as "
+        '{"id": "s1", "nodes": [{"span": [2, 2], "concept": "price-01"}]}; other keys are names, edges, none, top'
+    )
+    parser.add_argument_group("given facts").add_argument("--given", metavar="FACTS", help=given)
+    _add_speed(parser.add_argument_group("speed, many files and machines"))
+
+
+def _add_input(group: argparse._ArgumentGroup) -> None:
+    add_text(group)
+    column = "column of JSONL or Parquet files that holds the text (standard input is read as JSONL)"
+    group.add_argument("--column", metavar="NAME", help=column)
+    longest = (
+        "most words of a sentence (default: %(default)s); raw text is divided there, longer given sentences are refused"
+    )
+    group.add_argument("--longest", type=positive, default=LONGEST, metavar="N", help=longest)
+
+
+def _add_output(group: argparse._ArgumentGroup) -> None:
+    nbest = "write the K best parses of each sentence, or fewer if search finds fewer; needs a beam of K or more"
+    group.add_argument("--nbest", type=positive, default=1, metavar="K", help=nbest)
+    group.add_argument("--actions", action="store_true", help="write the actions of each derivation as a comment")
+    group.add_argument(
         "--alignments",
         nargs="?",
         choices=["metadata", "marks"],
@@ -162,39 +100,41 @@ def _add_written(parser: argparse.ArgumentParser) -> None:
         help="AMR: write alignments; metadata (default): as # ::alignments and # ::node lines, in JAMR's form; marks: "
         "also as ~e.N after each node, which smatch.py reads as a part of the concept",
     )
-    parser.add_argument(
+    group.add_argument(
         "--wiki",
         choices=WIKI,
         default="keep",
         help="AMR: :wiki of named nodes; keep (default): the :wiki that the name has in the training data, - for other "
         'names; none: no :wiki; name: as keep, but other names get the name itself, "New_York"',
     )
+    added = (
+        "name of the column of parses that JSONL and Parquet get (default: conllu, for AMRs amr, with --json parses)"
+    )
+    group.add_argument("--parse-column", metavar="NAME", help=added)
 
 
-def _add_many(parser: argparse.ArgumentParser) -> None:
-    """Add the options of tables, and of several processes and machines."""
-    column = "column of JSONL or Parquet files that holds the text (standard input is read as JSONL)"
-    parser.add_argument("--column", metavar="NAME", help=column)
-    added = "name of the column that is added to tables (default: conllu, for AMRs amr, with --json parses)"
-    parser.add_argument("--parse-column", metavar="NAME", help=added)
+def _add_search(group: argparse._ArgumentGroup) -> None:
+    others = "parse with these models, too: search, or for models of different kinds each arc, gets their mean score"
+    group.add_argument("--ensemble", nargs="+", default=[], metavar="MODEL", help=others)
+    lenpen = "how much a beam prefers long derivations, which it ranks by log-probability / (actions + 1) ** P"
+    group.add_argument("--lenpen", type=float, metavar="P", help=f"{lenpen} (default: 1, for AMRs 2)")
+    domain = "corpus that the text resembles, if the model was trained on several and told them apart (default: none)"
+    group.add_argument("--domain", metavar="NAME", help=domain)
+    add(group, "--user-dir")
+
+
+def _add_speed(group: argparse._ArgumentGroup) -> None:
+    add(group, "--threads", "--precision", "--device")
+    batch = "words, times the beam, that are computed together (default: by model and device); more takes more memory"
+    group.add_argument("--batch-tokens", type=positive, metavar="N", help=batch)
     resume = "keep the files that DIR/ has already: each file is written whole or not at all"
-    parser.add_argument("--resume", action="store_true", help=resume)
-    parser.add_argument(
-        "--shard",
-        type=shard,
-        metavar="I/N",
-        help="parse the I-th of N parts of the input (with -o DIR/: every N-th file, from the I-th on); the outputs of "
-        "all parts, joined in order, are the whole output",
-    )
-    parser.add_argument(
-        "--engine",
-        choices=["local", "ray"],
-        default="local",
-        help="local (default): this process; ray: actors on this machine, or on the cluster that RAY_ADDRESS names, "
-        "write into -o DIR/",
-    )
-    actors = "number of actors of ray (default: one for each core, or for each GPU)"
-    parser.add_argument("--actors", type=positive, metavar="N", help=actors)
+    group.add_argument("--resume", action="store_true", help=resume)
+    part = "parse the I-th of N parts of the input; the outputs of all parts, joined in order, are the whole output"
+    group.add_argument("--shard", type=shard, metavar="I/N", help=f"{part} (with -o DIR/: every N-th file)")
+    engine = "local (default): this process; ray: actors of Ray, which write into -o DIR/"
+    group.add_argument("--engine", choices=["local", "ray"], default="local", help=engine)
+    actors = "number of actors of Ray (default: one for each core, or for each GPU)"
+    group.add_argument("--actors", type=positive, metavar="N", help=actors)
 
 
 def run(arguments: argparse.Namespace) -> int:

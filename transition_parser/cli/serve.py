@@ -31,11 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--beam", type=positive, default=4, metavar="N", help="beam size (default: 4; 1: greedy search)"
     )
-    add(parser, "--device", "--precision", "--threads")
+    add(parser.add_argument_group("speed"), "--threads", "--precision", "--device")
+    limits = parser.add_argument_group("limits")
     for name, _field, kind, default, what in _LIMITS:
         metavar = "S" if kind is _seconds else "N"
         what = f"{what} (default: {default:g})"
-        parser.add_argument(f"--{name}", type=kind, default=default, metavar=metavar, help=what)
+        limits.add_argument(f"--{name}", type=kind, default=default, metavar=metavar, help=what)
     hosts = "host names that requests may use, such as localhost,*.example.org (default: any)"
     parser.add_argument("--allowed-hosts", type=_hosts, default=["*"], metavar="HOST,…", help=hosts)
     log = "log each request as a line on standard error, without its text"

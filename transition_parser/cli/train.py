@@ -59,34 +59,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
        transition-parser train CONFIG --train FILE --dev FILE -o DIR [option ...] [-- flag ...]"""
     source = "folder of a treebank; or file of flags for fairseq-train, or name of a config of the package"
     parser.add_argument("source", metavar="TREEBANK|CONFIG", help=source)
-    for split, what in (("train", "training"), ("dev", "development"), ("test", "test")):
-        several = f"with CONFIG: {what} trees (one file) or AMRs (one or more files)"
-        parser.add_argument(f"--{split}", nargs="+", metavar="FILE", help=several)
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the experiment")
     chosen = parser.add_mutually_exclusive_group()
-    config = "with TREEBANK: config (default: chosen by the number of training words)"
-    chosen.add_argument("--config", metavar="CONFIG", help=config)
     pretrained = "with TREEBANK: words are also read by MiniLM, a pretrained encoder of English"
     chosen.add_argument("--pretrained", action="store_true", help=pretrained)
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the experiment")
-    add_system(parser, required=False)
-    data = parser.add_argument_group("data")
-    add(data, *VOCABULARY)
+    config = "with TREEBANK: config (default: chosen by the number of training words)"
+    chosen.add_argument("--config", metavar="CONFIG", help=config)
+    add(parser, "--json")
+    corpus = parser.add_argument_group("input")
+    for split, what in (("train", "training"), ("dev", "development"), ("test", "test")):
+        several = f"with CONFIG: {what} trees (one file) or AMRs (one or more files)"
+        corpus.add_argument(f"--{split}", nargs="+", metavar="FILE", help=several)
+    add(corpus, "--nonprojective", "--skip-bad")
+    read = parser.add_argument_group("what the model reads and predicts")
     for column in KNOWN.values():
         if_there = " and the treebank has them" if column.predicted else ""
         what = f"{column.graphs}: use {column.holds} (default: if CONFIG has {' or '.join(column.used_by)}{if_there})"
-        data.add_argument(f"--{column.flag}", action=argparse.BooleanOptionalAction, help=what)
+        read.add_argument(f"--{column.flag}", action=argparse.BooleanOptionalAction, help=what)
     segmenter = "trees: also learn to divide raw text into sentences and words (default: only with TREEBANK)"
-    data.add_argument("--segmenter", action=argparse.BooleanOptionalAction, help=segmenter)
+    read.add_argument("--segmenter", action=argparse.BooleanOptionalAction, help=segmenter)
     epochs = "epochs of the segmenter (default: by the size of its text)"
-    data.add_argument("--segmenter-epochs", type=positive, metavar="N", help=epochs)
-    add(data, "--nonprojective", "--skip-bad", "--processes")
-    add(parser, "--user-dir", "--bits")
+    read.add_argument("--segmenter-epochs", type=positive, metavar="N", help=epochs)
+    add(read, *VOCABULARY)
+    model = parser.add_argument_group("output")
+    add(model, "--bits")
     language = "language of the corpus, for the model's card, which `models` shows"
-    parser.add_argument("--language", metavar="CODE", help=language)
-    parser.add_argument("--license", metavar="TEXT", help="licence of the model, for its card")
+    model.add_argument("--language", metavar="CODE", help=language)
+    model.add_argument("--license", metavar="TEXT", help="licence of the model, for its card")
+    actions = parser.add_argument_group("search")
+    add_system(actions, required=False)
     beams = "beam sizes of evaluation, each evaluated by itself (default: 1)"
-    parser.add_argument("--beam", type=positive, nargs="+", default=[1], metavar="N", help=beams)
-    add(parser, "--device", "--json")
+    actions.add_argument("--beam", type=positive, nargs="+", default=[1], metavar="N", help=beams)
+    add(actions, "--user-dir")
+    add(parser.add_argument_group("speed"), "--device", "--processes")
 
 
 def run(arguments: argparse.Namespace) -> int:
