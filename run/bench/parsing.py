@@ -2,12 +2,14 @@
 
     python run/bench/parsing.py MODEL GOLD [--others MODEL ...] [--beams 1 10] [--precisions fp32 bf16 int8] [--scores]
         [--spacy TRAIN.conllu] [--device cuda] [--without-bf16] [--one-by-one] [--lengths 15 25] [--beside 1]
+        [--without-network]
 
 GOLD: CoNLL-U file or AMR bank. --scores: UAS and LAS of trees, Smatch of AMRs in percent, of the first round. --spacy:
 also the speed of spaCy's parser on one core, set up from this treebank. --without-bf16 computes as a processor without
 native bf16 does: bf16 is emulated, and with int8 everything but the linear layers is in fp32. --one-by-one parses each
 sentence by itself, and also reports the median and the 95th percentile of the times, in milliseconds. --beside N also
-measures each contender beside N processes that compute without rest.
+measures each contender beside N processes that compute without rest. --without-network (with --threads 1) also measures
+all but the network, up to CoNLL-U or PENMAN: the encoder's output and the derivations are those of an earlier parse.
 """
 
 from __future__ import annotations
@@ -21,12 +23,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice, product
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import torch
 from common import parser, report, spacy_parser
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
+from transition_parser.parsing import parser as parser_module
 from transition_parser.parsing import preparation
 from transition_parser.parsing.formalisms import Formalism
 
@@ -56,6 +61,33 @@ def busy_processes(number: int) -> Iterator[None]:
             process.wait()
 
 
+def without_network(loaded: Parser, sentences: Sequence) -> Callable[[list], list]:
+    """Return a function that parses these sentences, with what the network computed before, and writes the parses."""
+    kept: dict[str, list] = {"encode": [], "search": []}
+
+    def keeping(name: str, function: Callable) -> Callable:
+        def call(*arguments: Any, **options: Any) -> Any:
+            kept[name].append(function(*arguments, **options))
+            return kept[name][-1]
+
+        return call
+
+    @contextmanager
+    def patched(encode: Callable, search: Callable) -> Iterator[None]:
+        with mock.patch.object(loaded.model, "encode", encode), mock.patch.object(parser_module, "search", search):
+            yield
+
+    with patched(keeping("encode", loaded.model.encode), keeping("search", parser_module.search)):
+        loaded.parse(sentences)
+
+    def parse(given: list) -> list:
+        encoded, found = iter(kept["encode"]), iter(kept["search"])
+        with patched(lambda _: next(encoded), lambda *_, **__: next(found)):
+            return [str(parsed.annotated()) for parsed in loaded.parse(given)]
+
+    return parse
+
+
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("model", help="checkpoint, exported folder, or name")
@@ -69,6 +101,7 @@ def main() -> None:
     options.add_argument("--device", default="cpu")
     options.add_argument("--without-bf16", action="store_true", help="compute as a processor without native bf16 does")
     options.add_argument("--one-by-one", action="store_true", help="parse each sentence by itself")
+    options.add_argument("--without-network", action="store_true", help="measure all but the network, too")
     options.add_argument("--beside", type=int, default=0, metavar="N", help="measure beside N busy processes, too")
     options.add_argument("--lengths", type=int, nargs=2, default=(0, 10**6), help="only sentences of so many words")
     arguments = options.parse_args()
@@ -94,6 +127,10 @@ def main() -> None:
         options.error(str(error))
     for parse in contenders.values():
         parse(sentences[:WARM_UP])
+    if arguments.without_network:
+        contenders |= {
+            f"{name}, but the network": without_network(loaded, sentences) for name, loaded in models.items()
+        }
     if arguments.beside:
         contenders |= {f"{name}, beside {arguments.beside}": parse for name, parse in contenders.items()}
     rates: dict[str, list[float]] = {name: [] for name in contenders}
@@ -103,7 +140,7 @@ def main() -> None:
     for _ in range(arguments.rounds):
         for name, parse in contenders.items():
             parses: list = []
-            with busy_processes(arguments.beside if name not in models and name != "spaCy" else 0):
+            with busy_processes(arguments.beside if "beside" in name else 0):
                 start = time.perf_counter()
                 for batch in batches:
                     began = time.perf_counter()
