@@ -1,4 +1,4 @@
-"""Make sentences with AMRs from a grammar, to train on dates, numbers, quantities and names, which are rare in corpora.
+"""Make sentences with AMRs from a grammar, to train on what is rare in corpora: dates, names, lists, imperatives, ….
 
     python run/amr_grammar.py [GRAMMAR] -n 3000 [--seed 1] -o train.amr [--exclude FILE ...]
 
@@ -21,7 +21,9 @@ variable of this AMR's top. `<date:2>` is a second `<date>`. `3*` before a rule 
     <words:2-99>       a number in words
     <ordinal:1-31>     `3rd` or `third`
     <grouped:1-99999>  `3,000`
-    <and:city>         a conjunction of 2 to 12 different <city>: `Rome , Oslo and Bern`; also <or:city>
+    <and:city>         a conjunction of 2 to 12 different <city>: `Rome , Oslo and Bern`; also <or:city>, <and:city:2-4>
+
+On the right, roles after a conjunction of concepts without brackets go to each: `<and:did> :ARG0 (h / he)`.
 
 Each sentence is written once. Sentences whose text is in a file of --exclude are not written.
 """
@@ -51,9 +53,13 @@ DEEPEST = 40  # the deepest nesting of slots; a grammar with deeper nesting is t
 LARGEST_IN_WORDS = 99
 CONJUNCTIONS = ("and", "or")
 LONGEST = 12  # the most members of a conjunction
+EACH = "@"  # in a conjunction, the place for roles of each member
 
 _SLOT = re.compile(r"<([a-zA-Z]+)(?::([\w:-]+))?>")
 _VARIABLE = re.compile(r"\((\w+) /")
+_A = re.compile(r"\b([Aa]) (?=[aeio]|8|11\b|18\b)")  # becomes `an`
+_SPEAKER = re.compile(r"\((\w+) / (i|we|you)\)")
+_INNERMOST = re.compile(r"\((\w+) /[^()]*\)")  # a node without nodes inside
 _WORD_OF = {value: word for word, value in UNITS.items()}
 _ORDINAL_OF = {value: word for word, value in ORDINALS.items() if 1 <= value <= 12}
 
@@ -126,10 +132,15 @@ class Grammar:
                 raise input_error(f"has no rules of <{slot}>", self.path)
             for rule in rules:
                 for name, detail in _SLOT.findall(rule.words):
-                    if name in NUMBERS:
+                    if name in CONJUNCTIONS:
+                        slot, _, bounds = detail.partition(":")
+                        self._check_range(name, bounds or f"2-{LONGEST}")
+                        if slot not in self.rules:
+                            raise input_error(f"has no rules of <{slot}>", self.path)
+                    elif name in NUMBERS:
                         self._check_range(name, detail)
-                    elif (member := detail.split(":")[0] if name in CONJUNCTIONS else name) not in self.rules:
-                        raise input_error(f"has no rules of <{member}>", self.path)
+                    elif name not in self.rules:
+                        raise input_error(f"has no rules of <{name}>", self.path)
 
     def _check_range(self, name: str, detail: str) -> None:
         bounds = re.fullmatch(r"(\d{1,15})-(\d{1,15})(:\w+)?", detail)
@@ -145,14 +156,15 @@ class Grammar:
         """
         words, graph = self._expand(START, rng, itertools.count(1), DEEPEST)
         try:
-            tree = penman.parse(graph)
+            tree = penman.parse(_with_one_speaker(graph))
         except penman.DecodeError:
             raise input_error(f"the AMR of {words!r} can't be read: {graph}", self.path) from None
         tree.reset_variables("{prefix}{j}")
-        words = " ".join(words.split())
+        words = _A.sub(r"\1n ", " ".join(words.split()))
         if not words:
             raise input_error(f"the rules of [{START}] make a sentence without words", self.path)
-        return words[0].upper() + words[1:], penman.format(tree, indent=6)
+        first = 2 if words.startswith('" ') else 0
+        return words[:first] + words[first : first + 1].upper() + words[first + 1 :], penman.format(tree, indent=6)
 
     def _expand(self, slot: str, rng: random.Random, numbers: Iterator[int], depth: int) -> tuple[str, str]:
         if depth == 0:
@@ -166,7 +178,7 @@ class Grammar:
                 number = rng.randint(low, high)
                 parts[found[0]] = NUMBERS[name](number, rng), str(number)
             elif name in CONJUNCTIONS:
-                parts[found[0]] = self._conjunction(name, detail.split(":")[0], rng, numbers, depth - 1)
+                parts[found[0]] = self._conjunction(name, detail, rng, numbers, depth - 1)
             else:
                 others = {parts[slot][0] for slot in parts if slot.startswith((f"<{name}>", f"<{name}:"))}
                 for _ in range(9):  # else a list of verbs repeats some of them
@@ -175,12 +187,15 @@ class Grammar:
                         break
         words = _SLOT.sub(lambda found: parts[found[0]][0], rule.words)
         graph = _filled(_renamed(rule.graph, next(numbers)), {slot: graph for slot, (_, graph) in parts.items()})
-        return words, _closed_last(graph)
+        is_shared = rule.graph.startswith(("<and:", "<or:")) and EACH in graph
+        return words, _shared(graph) if is_shared else _closed_last(graph.replace(EACH, ""))
 
     def _conjunction(
-        self, name: str, slot: str, rng: random.Random, numbers: Iterator[int], depth: int
+        self, name: str, detail: str, rng: random.Random, numbers: Iterator[int], depth: int
     ) -> tuple[str, str]:
-        count, members = rng.randint(2, LONGEST), dict[str, str]()
+        slot, _, bounds = detail.partition(":")
+        low, high = map(int, (bounds or f"2-{LONGEST}").split(":")[0].split("-"))
+        count, members = rng.randint(low, high), dict[str, str]()
         for _ in range(4 * count):
             if len(members) < count:
                 members.setdefault(*self._expand(slot, rng, numbers, depth))
@@ -188,7 +203,10 @@ class Grammar:
             raise input_error(f"the rules of <{slot}> are too few for a conjunction", self.path)
         *most, last = members
         comma = " ," if len(most) > 1 and rng.random() < 0.5 else ""
-        ops = " ".join(f":op{number} {graph}" for number, graph in enumerate(members.values(), 1))
+        nodes = (
+            graph if graph.startswith("(") else f"(m_{next(numbers)} / {graph}{EACH})" for graph in members.values()
+        )
+        ops = " ".join(f":op{number} {node}" for number, node in enumerate(nodes, 1))
         return f"{' , '.join(most)}{comma} {name} {last}", f"(x_{next(numbers)} / {name} {ops})"
 
 
@@ -208,15 +226,43 @@ def _of_words(graph: str, words: list[str]) -> str:
 
 def _closed_last(graph: str) -> str:
     """Return a node with the roles that follow it moved inside: `(c / city) :mod (o / old)` loses its first `)`."""
-    depth, end = 0, 0
-    for letter in graph:
-        depth += {"(": 1, ")": -1}.get(letter, 0)
-        end += 1
-        if depth == 0:
-            break
+    end = _end_of_node(graph)
     if not graph.startswith("(") or end == len(graph):
         return graph
     return f"{graph[: end - 1]}{graph[end:]})"
+
+
+def _end_of_node(graph: str) -> int:
+    depth = 0
+    for end, letter in enumerate(graph, 1):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if depth == 0:
+            return end
+    return len(graph)
+
+
+def _shared(graph: str) -> str:
+    """Return a conjunction with the roles after it at each of its members; nodes are repeated by their variables.
+
+    >>> _shared("(a / and :op1 (s / sing-01@) :op2 (d / dance-01@)) :ARG0 (h / he :mod (o / old))")
+    '(a / and :op1 (s / sing-01 :ARG0 (h / he :mod (o / old))) :op2 (d / dance-01 :ARG0 h))'
+    """
+    end = _end_of_node(graph)
+    roles = again = graph[end:]
+    while (shorter := _INNERMOST.sub(r"\1", again)) != again:
+        again = shorter
+    return graph[:end].replace(EACH, roles, 1).replace(EACH, again)
+
+
+def _with_one_speaker(graph: str) -> str:
+    """Return a graph whose nodes `i` are one node, whose nodes `we` are one, and whose nodes `you` are one."""
+    first: dict[str, str] = {}
+
+    def node(found: re.Match[str]) -> str:
+        variable = first.setdefault(found[2], found[1])
+        return found[0] if variable == found[1] else variable
+
+    return _SPEAKER.sub(node, graph)
 
 
 def _filled(graph: str, parts: dict[str, str]) -> str:
