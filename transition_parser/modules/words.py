@@ -81,6 +81,22 @@ class WordOptions(
         return [name for name in files if name not in read]
 
 
+@dataclass(frozen=True)
+class TaggedWordOptions(WordOptions):
+    """The options of models whose columns may be predicted from inputs of words, too."""
+
+    tags_read_words: bool = option(
+        False,
+        "predict tags, lemmas and features from the input vectors of words, too, not only from the encoder; the layers "
+        "of a pretrained encoder then read its pieces alone",
+    )
+
+    def contradictions(self) -> str | None:
+        if self.tags_read_words and not self.tag_loss:
+            return "--tags-read-words is for models that predict tags: give --tag-loss, too"
+        return super().contradictions()
+
+
 class InputReader(Protocol):
     """The word inputs besides pieces, in parsing: `WordInputs` or those of an ensemble."""
 

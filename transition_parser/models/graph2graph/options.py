@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Self
 
-from transition_parser.modules.options import FARTHEST, dropout_option, flag_of, layers_option, option, size_option
+from transition_parser.modules.options import FARTHEST, dropout_option, layers_option, option, size_option
 from transition_parser.modules.pretrained import LAYERS, WHOLE, EncoderFiles
 from transition_parser.modules.word_inputs import CONCAT
-from transition_parser.modules.words import WordOptions
+from transition_parser.modules.words import TaggedWordOptions, WordOptions
 
 _MOST_READINGS = 20  # a larger number is taken for a typing error
 # option → its name in the config.json of an encoder
@@ -80,17 +80,12 @@ class ActionOptions(Graph2GraphOptions):
 
 
 @dataclass(frozen=True)
-class RefiningOptions(Graph2GraphOptions):
+class RefiningOptions(Graph2GraphOptions, TaggedWordOptions):
     """The options of the model that finds whole trees; widths are as in Mohammadshahi and Henderson 2021."""
 
     arc_width: int = size_option(500, "width of the vectors that stand for a word as head and as dependent")
     refine: int = option(
         1, "how many times the model reads again, with the tree that it has predicted", least=0, most=_MOST_READINGS
-    )
-    tags_read_words: bool = option(
-        False,
-        "predict tags, lemmas and features from the input vectors of words, too; with --pretrained, the Transformer "
-        "then reads pieces alone, and letters, affixes and other inputs are for the columns",
     )
     tag_lr_scale: float = option(
         1.0,
@@ -98,13 +93,6 @@ class RefiningOptions(Graph2GraphOptions):
         "(--optimizer adam_by_part)",
         least=0.0,
     )
-
-    def contradictions(self) -> str | None:
-        if not self.tag_loss:
-            for name in ("tags_read_words", "tag_lr_scale"):
-                if getattr(self, name) != getattr(type(self), name):
-                    return f"{flag_of(name)} is for models that predict tags: give --tag-loss, too"
-        return super().contradictions()
 
 
 @dataclass(frozen=True)

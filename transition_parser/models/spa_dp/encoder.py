@@ -16,7 +16,7 @@ from transition_parser.kernels import encoders, loader
 from transition_parser.modules.encoder import EncoderOut, ReadingSettings, RecurrentEncoder
 from transition_parser.modules.layers import gather_rows, linear
 from transition_parser.modules.options import dropout_option, layers_option, option, size_option
-from transition_parser.modules.words import WordOptions, WordTensors
+from transition_parser.modules.words import TaggedWordOptions, WordTensors
 
 NONE, VANILLA = "none", "vanilla"
 TO_TARGET, TO_BOUNDARY = "bot", "tob"  # rescan from the boundaries to the word; from the word to the boundaries
@@ -24,7 +24,7 @@ BILINEAR, CONCAT = "bilinear", "concat"
 
 
 @dataclass(frozen=True)
-class SpaDpOptions(WordOptions):
+class SpaDpOptions(TaggedWordOptions):
     """The options of both parsers, with the defaults of the transition-based parser."""
 
     word_width: int = size_option(300, "width of the words that the scan reads", least=2)
@@ -39,14 +39,6 @@ class SpaDpOptions(WordOptions):
     mlp_width: int = size_option(700, "width of the hidden layer that scores")
     dropout: float = dropout_option(0.3, "dropout of words, of layers of the scan and of rescans")
     word_dropout: float = dropout_option(0.0, "dropout of whole words of the sentence")
-    tags_read_words: bool = option(
-        False, "predict tags, lemmas and features from the input vectors of words, too, not only from the scan"
-    )
-
-    def contradictions(self) -> str | None:
-        if self.tags_read_words and not self.tag_loss:
-            return "--tags-read-words is for models that predict tags: give --tag-loss, too"
-        return super().contradictions()
 
 
 @dataclass(frozen=True)
