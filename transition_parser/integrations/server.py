@@ -284,7 +284,7 @@ def make_app(
     async def _models() -> dict[str, Any]:
         return service.models()
 
-    # docs/page.md describes the answers
+    # docs/http.md describes the answers
     @app.post("/api/parse", operation_id="parse", summary="The best graph of each sentence", responses=ERRORS)
     async def _parse(asked: Text, request: Request) -> JSONResponse:
         return JSONResponse(await service.in_time(request, service.parse(asked)))
