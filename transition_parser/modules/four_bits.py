@@ -26,7 +26,7 @@ _SIZES = (
     *("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"),
     *("max_position_embeddings", "type_vocab_size"),
 )
-_NORMAL, _UNKNOWN, _CONTROL = 1, 2, 3  # kinds of pieces of sentencepiece
+_SCORE, _UNKNOWN, _CONTROL = b"\x15", b"\x18\x02", b"\x18\x03"  # of a piece of sentencepiece: parts of its message
 # parts of BERT's names of weights → those of the file, replaced in this order
 _SHORT = {
     "position_embeddings.weight": "pos", "token_type_embeddings.weight": "type", "word_embeddings.weight": "word",
@@ -59,10 +59,10 @@ def _unpacked(blocks: Tensor) -> Tensor:
     return ((torch.cat([codes & 15, codes >> 4], -1).float() - 8) * scale.float()).flatten(-2)
 
 
-def _field(number: int, content: bytes) -> bytes:
-    """Return a field of a message of protocol buffers, whose content has fewer than 16,384 bytes."""
+def _field(content: bytes) -> bytes:
+    """Return the first field of a message of protocol buffers, of fewer than 16,384 bytes."""
     size = len(content)
-    return bytes([number << 3 | 2, *([size] if size < 128 else [size & 127 | 128, size >> 7])]) + content
+    return bytes([10, size] if size < 128 else [10, size & 127 | 128, size >> 7]) + content
 
 
 def _encode(model: SentencePieceProcessor, characters: Mapping[int, str], words: list[str]) -> list[list[int]]:
@@ -86,7 +86,8 @@ class FourBitFile:
             raise ValueError("it begins otherwise")
         first, last, padding, unknown, size = self._values("4iQ")
         self.special = first, last, padding, unknown  # ids of pieces
-        self._starts, self._scores = (self._take(4 * n).view(kind) for n, kind in ((count + 1, "<u4"), (count, "u1")))
+        self._starts = self._take(4 * (count + 1)).view("<u4").tolist()
+        self._scores = bytes(self._take(4 * count))
         self._letters = bytes(self._take(size))
         self._characters, size = self._values("iI")
         self._mapped = bytes(self._take(size))
@@ -103,13 +104,13 @@ class FourBitFile:
 
         sentencepiece takes a fraction of the two seconds and 270 MB in which `tokenizers` builds 250,000 pieces.
         """
-        ends, characters, place = itertools.pairwise(self._starts.tolist()), {}, 0
         kinds = {i: _UNKNOWN if i == self.special[3] else _CONTROL for i in self.special}
         pieces = (
-            _field(1, self._letters[a:b]) + b"\x15" + score + bytes([0x18, kinds.get(i, _NORMAL)])
-            for i, ((a, b), score) in enumerate(zip(ends, map(bytes, self._scores.reshape(-1, 4)), strict=True))
+            _field(self._letters[start:stop]) + _SCORE + self._scores[4 * i : 4 * i + 4] + kinds.get(i, b"")
+            for i, (start, stop) in enumerate(itertools.pairwise(self._starts))
         )
-        model = SentencePieceProcessor(model_proto=b"".join(_field(1, piece) for piece in pieces))
+        model = SentencePieceProcessor(model_proto=b"".join(map(_field, pieces)))
+        characters, place = {}, 0
         for _ in range(self._characters):
             point, count = struct.unpack_from("<IB", self._mapped, place)
             characters[point] = self._mapped[place + 5 : place + 5 + 4 * count].decode("utf-32-le")

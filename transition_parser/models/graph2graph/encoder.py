@@ -31,7 +31,7 @@ from transition_parser.modules.words import WordTensors
 from transition_parser.text.columns import Annotations
 
 _MOST_PIECES = 32  # the largest number of pieces of a word that are read
-_ENOUGH_PIECES = 1 << 15  # pieces, about, that a mean is taken of: all of MiniLM, some of a hundred languages
+_ENOUGH_PIECES = 1 << 15  # the first pieces, which a mean is taken of: all of MiniLM, frequent ones of XLM-R
 
 
 class PretrainedLayers:
@@ -80,8 +80,7 @@ class PretrainedLayers:
 
     def mean(self) -> Tensor:
         """Return (width,), the mean of the vectors of pieces, for slots that the encoder has no piece for."""
-        count = self.network.config.vocab_size
-        return self._vectors(torch.arange(0, count, max(1, count // _ENOUGH_PIECES))).mean(0)
+        return self._vectors(torch.arange(min(_ENOUGH_PIECES, self.network.config.vocab_size))).mean(0)
 
     def special_tokens(self) -> Tensor:
         """Return (3, width), the vectors of CLS, SEP and once more SEP."""
