@@ -302,6 +302,18 @@ def test_words_on_lines_of_their_own(kind, tmp_path):
 
 
 @KINDS
+@pytest.mark.parametrize("layout", [{"tokenised": True}, {"tokenised": False}, {"vertical": True}, {}])
+def test_words_of_a_row_have_their_places_in_its_text(kind, layout, tmp_path):
+    text = "Go\r\nnow\n\n\nStop\n."
+    (tmp_path / "x.jsonl").write_text(json.dumps({"x": text}))
+    (item,) = read_part(Part(str(tmp_path / "x.jsonl")), kind, Reading(column="x", **layout))
+    assert [word for sentence in item.sentences for word in sentence.forms] == ["Go", "now", "Stop", "."]
+    for sentence in item.sentences:
+        assert [text[start:end] for start, end in sentence.spans] == sentence.forms
+        assert sentence.text == " ".join(sentence.forms)
+
+
+@KINDS
 @pytest.mark.parametrize("blank", "\u00a0\u2003\u3000\u0085\u2028\x0b\x1c")
 def test_tokens_are_divided_at_blanks_and_tabs_alone(kind, blank, tmp_path):
     path, tokens = tmp_path / "x.txt", [f"10{blank}000", "men", blank, "go", f"{blank}now", "."]

@@ -82,7 +82,7 @@ def _sentences(row: TableRow, kind: Kind, reading: Reading, warned: TextWarnings
     if is_missing(value):
         return []
     if isinstance(value, str):
-        lines = (line.encode() for line in warned.replaced(value, row.name).split("\n"))
+        lines = (f"{line}\n".encode() for line in warned.replaced(value, row.name).split("\n"))
         found = sentences_of(lines, row.name, kind, reading.layout_of_text, reading, BEGIN, warned)
         return [sentence for sentence in found if not isinstance(sentence, EmptyLine)]
     if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):
