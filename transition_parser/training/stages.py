@@ -108,6 +108,8 @@ class Stages:
 
     def _train_segmenter(self) -> None:
         """Write a segmenter into the folder of the data, from which the export of a checkpoint copies it."""
+        from tqdm import tqdm
+
         from transition_parser.preprocess.dependency import hold_out
         from transition_parser.storage.segmenters import save_segmenter
         from transition_parser.training.segmenter import (
@@ -120,7 +122,8 @@ class Stages:
         def report(dropout: float, epoch: int, epochs: int, scores: SegmentationScores) -> None:
             if epoch == epochs or (epoch % -(-epochs // _SAID) == 0 and not on_terminal()):  # which has a bar
                 shown = ", ".join(f"{name} {score:.2f}" for name, score in scores._asdict().items())
-                self.say(f"epoch {epoch}/{epochs} of the segmenter with dropout {dropout:g}  dev {shown}")
+                with tqdm.external_write_mode(file=sys.stderr):  # on a line of its own
+                    self.say(f"epoch {epoch}/{epochs} of the segmenter with dropout {dropout:g}  dev {shown}")
 
         experiment = self.experiment
         train, dev = (written_sentences(experiment.files.get(split, ())) for split in ("train", "dev"))
