@@ -24,7 +24,7 @@ from transition_parser.parsing.parses import AmrParse
 SIZES = range(2, 13)
 LIST = "LIST"
 MEMBERS = {
-    "nouns": "violins pears trumpets turnips sofas kettles pillows plums spades harps saws peaches flutes vases",
+    "nouns": "violins parsnips trumpets turnips sofas kettles pillows anvils spades harps saws peaches flutes vases",
     "names": "Mira Tomas Ravi Agata Lucien Henrik Edda Silvia Anselm Bjorn Chiara Viggo Paloma Ines",
     "verbs": "coughed sneezed shouted frowned smiled cried jumped sighed nodded listened wept paused trembled knelt",
 }
