@@ -1,4 +1,8 @@
-"""English lemmas by spaCy's tables (package `spacy-lookups-data`) and rule lemmatizer; rules of lemmas; numbers."""
+"""English lemmas by a table of a treebank, spaCy's tables and rules (`spacy-lookups-data`); rules of lemmas; numbers.
+
+`lemmas.tsv` has forms of UD English-EWT (CC BY-SA 4.0) whose lemma differs from spaCy's (`crew`, there a form of
+`crow`). `run/lemmas.py` makes it.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +41,12 @@ def lemmatise(words: Sequence[str]) -> list[str]:
 def _lemma(word: str) -> str:
     word = without_hidden(word) or "_"
     form = word.lower()
-    if form in OVERRIDES:
-        return OVERRIDES[form]
-    lookup = _table("lookup")
+    return OVERRIDES.get(form) or _learned().get(form) or table_lemma(word)
+
+
+def table_lemma(word: str) -> str:
+    """Return the lemma that spaCy's tables and rules give a word, in lower case."""
+    form, lookup = word.lower(), _table("lookup")
     lemma = lookup.get(form) or lookup.get(word)
     return lemma.lower() if lemma else _by_rule(form)
 
@@ -62,6 +69,12 @@ def _by_rule(form: str) -> str:
 @cache
 def _index() -> dict[str, frozenset[str]]:
     return {kind: frozenset(lemmas) for kind, lemmas in _table("index").items()}
+
+
+@cache
+def _learned() -> dict[str, str]:
+    text = (resources.files(__package__) / "lemmas.tsv").read_text(encoding="utf-8")
+    return dict(line.split("\t") for line in text.splitlines())
 
 
 @cache

@@ -1,0 +1,57 @@
+"""Write the lemmas of a treebank that spaCy's tables do not have, for transition_parser/text/lemmas.tsv.
+
+    python run/lemmas.py TRAIN.conllu -o lemmas.tsv        # forms whose usual lemma is not that of spaCy's tables
+    python run/lemmas.py --test TEST.conllu                # how many content words have their lemma
+
+A form is written if two in three of its words have the same lemma, and half are nouns, verbs, adjectives or adverbs.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from transition_parser.graphs.conllu import read_conllu
+from transition_parser.text.lemmas import OVERRIDES, lemmatise, table_lemma
+
+CONTENT = frozenset({"NOUN", "VERB", "ADJ", "ADV"})
+
+
+def learned(train: Path) -> dict[str, str]:
+    """Return form → lemma, both in lower case, where most words of the form have another lemma than in the tables."""
+    lemmas: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    content: Counter[str] = Counter()
+    for word in (word for sentence in read_conllu(train) for word in sentence.words):
+        lemmas[word.form.lower()][word.lemma.lower()] += 1
+        content[word.form.lower()] += 1 if word.upos in CONTENT else -1
+    found = {}
+    for form in sorted({form for form, balance in content.items() if balance >= 0} - OVERRIDES.keys()):
+        (lemma, count), *_ = lemmas[form].most_common(1)
+        ours = table_lemma(form)
+        is_usual = 3 * count >= 2 * lemmas[form].total()
+        # the tables give ordinals a number, as AMRs do; the first part of a divided word has the lemma of the whole
+        if is_usual and (form + lemma + ours).isalpha() and ours != lemma and lemma.removeprefix(form) in ("", lemma):
+            found[form] = lemma
+    return found
+
+
+def main() -> None:
+    of = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    of.add_argument("train", nargs="?", type=Path, metavar="TRAIN.conllu")
+    of.add_argument("-o", "--output", type=Path, metavar="FILE")
+    of.add_argument("--test", type=Path, metavar="TEST.conllu")
+    options = of.parse_args()
+    if options.train and options.output:
+        lines = [f"{form}\t{lemma}\n" for form, lemma in learned(options.train).items()]
+        options.output.write_text("".join(lines), encoding="utf-8")
+    if options.test:
+        words = [word for sentence in read_conllu(options.test) for word in sentence.words if word.upos in CONTENT]
+        right = sum(
+            one == word.lemma.lower() for one, word in zip(lemmatise([w.form for w in words]), words, strict=True)
+        )
+        print(f"{right} of {len(words)} content words have their lemma: {100 * right / len(words):.2f} %")
+
+
+if __name__ == "__main__":
+    main()
