@@ -246,7 +246,8 @@ def main() -> None:
     of.add_argument("treebanks", nargs="*", type=Path, metavar="TREEBANK", help="CoNLL-U; --propbank needs its trees")
     common_options(of, ["en-amr-minilm", "en-amr"], 5)
     of.add_argument("--without", nargs="+", default=[], metavar="CONCEPT", help="leave out graphs with one of these")
-    of.add_argument("--propbank", nargs="+", default=[], metavar="TSV", help="annotation of sentences of the treebanks")
+    propbank = "tables of PropBank's annotation (predicates, their frames and arguments) of sentences of the treebanks"
+    of.add_argument("--propbank", nargs="+", default=[], metavar="TSV", help=f"{propbank}, which the AMRs keep")
     of.add_argument("--examples", type=int, default=0, metavar="N", help="also parse up to N examples of the frames")
     of.add_argument("--each", type=int, default=2, metavar="N", help="maximum number of examples of a roleset")
     of.add_argument("--trees", default="en-ewt-minilm", metavar="MODEL", help="model that finds heads in examples")

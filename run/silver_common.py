@@ -119,7 +119,7 @@ def common_options(of: argparse.ArgumentParser, models: list[str], beam: int) ->
     of.add_argument("--exclude", nargs="+", default=[], metavar="FILE",
                     help="CoNLL-U or AMR banks whose sentences must stay out, even as a part (of 8 words or more)"
                     " of others")  # fmt: skip
-    of.add_argument("--frames", metavar="JSONL", help="PropBank's frames")
+    of.add_argument("--frames", metavar="JSONL", help="PropBank's frames, as run/frames.py reads them")
 
 
 def check_options(arguments: argparse.Namespace, inputs: Iterable[str | os.PathLike], nbest: int) -> None:
