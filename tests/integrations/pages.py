@@ -22,6 +22,7 @@ def own(address: str) -> bool:
 
 
 def parse(tab, text: str, model: str = "en-ewt") -> None:
+    tab.fill("#text", "")  # another model would parse the text that is there
     tab.select_option("#model", model)
     tab.fill("#text", text)
     tab.click("#parse")

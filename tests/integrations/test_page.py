@@ -38,6 +38,7 @@ def test_a_text_is_typed_and_its_graphs_are_seen(tab, served, parsers, model):
             )
         else:
             entry = one.annotated()
+            assert tab.locator(f"{picture} .ring").count() == 1
             values = [*entry.wiki.values()]
             assert sorted(texts(tab, f"{picture} :is(.concept, .constant)")) == sorted([*entry.amr.labels, *values])
             assert sorted(texts(tab, f"{picture} .role")) == sorted(
@@ -91,6 +92,16 @@ def test_a_derivation_is_gone_through_by_keys_slider_and_buttons(tab, served, pa
     check(len(steps) - 1)
     assert tab.locator("output").text_content().endswith("the derivation has ended")
     assert tab.locator(".hypotheses button").count() == len(expected.derivations) == BEAM
+    best, other = (expected.derivations[i].graph for i in (0, 1))
+    different = [
+        f"{word} is {relation}" + (f" of {names[head - 1]}" if head else "")
+        for word, head, relation, *before in zip(
+            names, other["heads"], other["relations"], best["heads"], best["relations"], strict=False
+        )
+        if [head, relation] != before
+    ]
+    said = f"2. unlike the best: {', '.join(different)}" if different else "2. same graph as the best, in other steps"
+    assert texts(tab, ".hypotheses button:nth-child(2) span") == [said]
     tab.locator(".hypotheses button").nth(1).click()
     tab.locator(".hypotheses button:nth-child(2)[aria-pressed=true]").wait_for()
     tab.get_by_label("First step").click()
@@ -98,6 +109,24 @@ def test_a_derivation_is_gone_through_by_keys_slider_and_buttons(tab, served, pa
     check(0)
     tab.keyboard.press("End")
     check(len(steps) - 1)
+
+
+def test_steps_without_probabilities_say_why(tab, served):
+    def without_probabilities(route):
+        answer = route.fetch()
+        found = answer.json()
+        for step in found["derivations"][0]["steps"]:
+            step |= {"candidates": [], "seen": None}
+        route.fulfill(response=answer, json=found)
+
+    tab.goto(served)
+    parse(tab, TEXT)
+    tab.locator("#sentence-1 .steps").click()
+    tab.get_by_text("The network chooses the next action from the coloured words").wait_for()
+    assert not tab.get_by_text("scores whole trees").is_visible()
+    tab.route("**/api/derivation", without_probabilities)
+    tab.locator("#sentence-2 .steps").click()
+    tab.get_by_text("scores whole trees").wait_for()
 
 
 @pytest.mark.slow
@@ -211,6 +240,10 @@ def test_what_is_wrong_is_said_on_the_page(browser, served):
     tab.click("#parse")
     tab.locator("#status.error").wait_for()
     assert "2,001 words, 2,000 are allowed" in tab.locator("#status").text_content()
+    assert tab.locator("#about").is_visible()
+    tab.fill("#text", "word" * 5001)
+    tab.click("#parse")
+    tab.get_by_text("more than 2,000 words may have").wait_for()
     tab.route("**/api/parse", lambda route: route.abort())
     tab.fill("#text", "Stop!")
     tab.click("#parse")
@@ -260,6 +293,12 @@ def test_it_fits_a_narrow_screen_and_is_dark_where_that_is_wanted(browser, serve
         tab.locator(".steps").first.click()
         tab.locator(".derivation").wait_for()
         assert tab.evaluate("() => document.documentElement.scrollWidth") <= 400
+        frame = tab.locator(".derivation .picture").bounding_box()
+        while tab.get_by_label("Next step").is_enabled():
+            tab.get_by_label("Next step").click()
+            for role in tab.locator(".derivation .new .role").all()[:1]:
+                box = role.bounding_box()
+                assert frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"]
         grounds.add(tab.evaluate("() => getComputedStyle(document.body).backgroundColor"))
         context.close()
     assert len(grounds) == 2
@@ -288,7 +327,10 @@ def test_a_text_without_words_is_said_to_have_no_sentences(tab, served):
     tab.click("#parse")
     tab.locator("#status.error").wait_for()
     assert tab.locator("#status").text_content() == "There are no sentences: type a text"
-    assert tab.locator("article").count() == 0
+    assert (
+        "".join(texts(tab, ".sentence"))
+        == "1The old lighthouse keeper waved at every ship.2She told him what they had decided."
+    )
 
 
 def test_models_are_named_by_their_cards(tab, served):
@@ -319,17 +361,21 @@ CONTRAST = """() => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
   };
   const ground = light(getComputedStyle(document.querySelector(".card")).backgroundColor);
-  const found = {};
+  const found = {}, lines = [];
   for (const text of document.querySelectorAll(".picture text")) {
     const colour = light(getComputedStyle(text).fill);
     found[text.getAttribute("class").trim()] = Math.max(colour, ground) / Math.min(colour, ground);
   }
-  return found;
+  for (const line of document.querySelectorAll(".picture .line")) {
+    const colour = light(getComputedStyle(line).stroke);
+    lines.push(Math.max(colour, ground) / Math.min(colour, ground));
+  }
+  return [found, Math.min(...lines)];
 }"""
 
 
 @pytest.mark.slow
-def test_texts_of_pictures_are_readable_in_light_and_dark(browser, served):
+def test_texts_and_lines_of_pictures_are_readable_in_light_and_dark(browser, served):
     for scheme in ("light", "dark"):
         context = browser.new_context(color_scheme=scheme)
         tab = context.new_page()
@@ -338,16 +384,24 @@ def test_texts_of_pictures_are_readable_in_light_and_dark(browser, served):
             parse(tab, TEXT, model)
             tab.locator("#sentence-1 .steps").click()
             tab.get_by_label("Step of the derivation").fill("10")
-            ratios = tab.evaluate(CONTRAST)
+            ratios, of_lines = tab.evaluate(CONTRAST)
+            assert of_lines >= 3, (scheme, model)
             assert kinds <= ratios.keys() and min(ratios.values()) >= 4.5, (scheme, ratios)
         context.close()
 
 
+PLACES = """(drawing) => [...drawing.querySelectorAll(".word")].map((word) => {
+  const { x, y } = word.getBoundingClientRect();
+  return [x, Math.round(y)];
+})"""
+
+
 @pytest.mark.slow
-def test_long_sentences_scroll_with_a_hint_and_can_be_fitted(tab, served):
+def test_long_sentences_scroll_with_a_hint_and_can_be_broken_into_lines(tab, served):
     tab.goto(served)
     parse(tab, LONG.replace(" .", ",").rpartition(" The ")[0])
-    frame, drawing, hint = (tab.locator(f"#sentence-1 {part}") for part in (".picture", "svg", ".hint"))
+    words, arrows = texts(tab, "#sentence-1 .word"), tab.locator("#sentence-1 .tip").count()
+    frame, drawing, hint = (tab.locator(f"#sentence-1 {part}") for part in (".picture", ".picture > svg", ".hint"))
 
     def width() -> float:
         return drawing.bounding_box()["width"]
@@ -361,10 +415,13 @@ def test_long_sentences_scroll_with_a_hint_and_can_be_fitted(tab, served):
     assert width() == pytest.approx(1.25 * whole) and "125 %" in texts(tab, ".zoom .size")
     tab.get_by_role("button", name="Fit").click()
     assert width() == pytest.approx(room) and not hint.is_visible()
+    assert texts(tab, "#sentence-1 .word") == words and tab.locator("#sentence-1 .tip").count() == arrows
+    places = [tuple(place) for place in drawing.evaluate(PLACES)]
+    assert len({y for _, y in places}) > 5 and places == sorted(places, key=lambda place: (place[1], place[0]))
     assert "style" not in downloaded(tab, "Download the drawing as SVG").partition("viewBox")[2].partition(">")[0]
     tab.locator(".steps").click()
     tab.locator(".derivation").wait_for()
-    assert tab.locator(".derivation svg").bounding_box()["width"] == pytest.approx(room)
+    assert tab.locator(".derivation .picture > svg").bounding_box()["width"] == pytest.approx(room)
 
 
 def test_confidence_is_written_where_the_model_is_unsure(tab, served, parsers):

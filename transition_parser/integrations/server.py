@@ -148,7 +148,7 @@ class _Service:
         assert given is not None  # `Text` has checked that one of the two is given
         length = len(given) if isinstance(given, str) else sum(len(word) + 1 for words in given for word in words)
         if length > self.limits.characters:
-            problem = f"{length:,} characters, {self.limits.characters:,} are allowed: send it in parts"
+            problem = f"{length:,} characters are more than {self.limits.words:,} words may have: send them in parts"
             raise RequestError(413, problem)
         if length <= _FEW_CHARACTERS:
             return self._sentences(parser, given)

@@ -99,7 +99,7 @@ function drawAmr({ words, nodes, edges, top, shown = null, fresh = null, kinds =
     lines.append(svg("g", { class: isNew("edges", i) }, svg("path", { class: again ? "line again" : "line", d: path }), tip(...at, again ? "againtip" : "tip")));
     labels.append(svg("g", { class: isNew("edges", i) }, svg("text", { class: again ? "role againrole" : "role", x: label.x.toFixed(1), y: label.y + 4 }, edges[i][1])));
   }
-  nodes.forEach((node, i) => { if (hasNode(i)) drawn.append(drawNode(node, boxes[i], `${i === top ? "top" : ""} ${isNew("nodes", i)}`)); });
+  nodes.forEach((node, i) => { if (hasNode(i)) drawn.append(drawNode(node, boxes[i], isNew("nodes", i), i === top)); });
   const written = words.map((word, i) => svg("text", { class: `word ${kinds[i] || ""}`, x: (places[i] + shift).toFixed(1), y: floor + 2 }, word));
   const [left, right] = boundsOf(boxes, layout.runs, places, shift, words);
   const [width, height] = [Math.ceil(right - left + 2 * MARGIN), Math.ceil(floor + MARGIN + 14)];
@@ -116,10 +116,15 @@ function boundsOf(boxes, runs, places, shift, words) {
   return [Math.min(...ends), Math.max(...ends)];
 }
 
-function drawNode(node, { x, y, w }, kind) {
+// Return the second outline of the top, around its box, which keeps the marks of confidence.
+const ring = (x, y, width, height, rx) =>
+  svg("rect", { class: "ring", x: (x - 3.5).toFixed(1), y: y - 3.5, width: (width + 7).toFixed(1), height: height + 7, rx: rx + 3.5 });
+
+function drawNode(node, { x, y, w }, kind, isTop) {
   const figure = figureWidth(node.confidence), label = (x - figure / 2).toFixed(1);
   return svg("g", { class: `${node.constant ? "value" : ""} ${kind} ${doubt(node.confidence)}` },
     sureness(node.label, node.confidence),
+    isTop ? ring(x - w / 2, y - BOX / 2, w, BOX, 8) : null,
     svg("rect", { class: "box", x: (x - w / 2).toFixed(1), y: y - BOX / 2, width: w.toFixed(1), height: BOX, rx: node.constant ? 0 : 8 }),
     svg("text", { class: node.constant ? "constant" : "concept", x: label, y: y + 5 }, node.label),
     figure ? svg("text", { class: "figure", x: (x + w / 2 - figure / 2 - 6).toFixed(1), y: y + 4 }, figureOf(node.confidence)) : null);

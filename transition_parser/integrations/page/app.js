@@ -31,7 +31,7 @@ function card(sentence, formalism, number, trace) {
   const button = (text, label, click) => html("button", { type: "button", "aria-label": label, title: label, click }, text);
   const details = tableButton(kind.table(sentence));
   const steps = html("button", { type: "button", class: "steps", "aria-expanded": "false", click: () => toggle({}) }, "Steps");
-  const drawn = () => (panel === null ? drawing : panel.element.querySelector("svg"));
+  const drawn = () => (panel || { view }).view.picture.querySelector("svg");
   const written = () => (panel === null ? sentence : panel.derivation.graph).written;
   const tools = html("div", { class: "row tools" }, steps, details.button,
     button("SVG", "Download the drawing as SVG", () => download(`${name}.svg`, "image/svg+xml", svgFile(drawn()))),
@@ -176,8 +176,7 @@ async function serverPage() {
     } catch (error) {
       if (number !== latest) return;
       said.className = "status error";
-      said.textContent = error.message;
-      answers.replaceChildren();
+      said.textContent = error.message; // the last parse stays below, or the examples
     }
   }
 

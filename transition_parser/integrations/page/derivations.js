@@ -82,6 +82,16 @@ function candidateRow(name, probability, kind, title) {
     html("td", {}, html("div", { class: "track" }, bar)), html("td", { class: "number" }, percent(probability)));
 }
 
+// The meanings of the rows of the table of what the network sees, by their names.
+const VIEWS = [
+  [/^(stack|buffer) \d+$/, "Stack 1 is the word on top of the stack, stack 2 the word below it, and so on; buffer 1 is the front of the buffer."],
+  [/^stack$/, "The row “stack” numbers words from the top of the stack."],
+  [/^buffer$/, "The row “buffer” numbers words from the front of the buffer."],
+  [/^pushed$/, "“Pushed” words have been on the stack."],
+  [/^attended$/, "“Attended” words are read by its attention."],
+  [/./, "Each row is a structure that one part of the network reads; a number tells where in the structure a word is."],
+];
+
 function sightTable(words, seen, end) {
   const names = Object.keys(seen).filter((name) => name);
   const head = html("tr", {}, html("th"), ...[...words, end].map((word) => html("th", { scope: "col" }, word)));
@@ -90,35 +100,47 @@ function sightTable(words, seen, end) {
     return html("tr", {}, html("th", { scope: "row" }, name), ...Array.from({ length: words.length + 1 }, (_, i) =>
       html("td", { class: values.has(i) ? "seen" : "" }, values.has(i) ? values.get(i) : "")));
   });
-  return html("div", { class: "sight", tabindex: 0, role: "region", "aria-label": "What the network sees of the words" },
-    html("table", {}, html("thead", {}, head), html("tbody", {}, ...rows)));
+  const meanings = [...new Set(names.map((name) => VIEWS.find(([pattern]) => pattern.test(name))[1]))];
+  return html("section", {}, html("h2", {}, "What the network sees of the words"),
+    html("p", { class: "hint" }, "The network chooses the next action from the coloured words. ", meanings.join(" ")),
+    html("div", { class: "sight", tabindex: 0, role: "region", "aria-label": "What the network sees of the words" },
+      html("table", {}, html("thead", {}, head), html("tbody", {}, ...rows))));
 }
 
-// Return the parts of a graph as texts, to count differences: heads with relations, or nodes and edges.
-function parts(formalism, graph) {
-  if (formalism === "trees") return graph.heads.map((head, i) => `${i} ${head} ${graph.relations[i]}`);
-  const name = (i) => graph.nodes[i].slice(0, 2).join(" ") + graph.nodes[i][2].join(",");
-  return [...graph.nodes.map((_, i) => name(i)), ...graph.edges.map(([s, role, t]) => `${name(s)} ${role} ${name(t)}`)];
+// Return the parts of a graph as [key, name]: heads with relations, or nodes and edges. Keys are the same for equal parts.
+function parts(formalism, { words, heads, relations, nodes, edges }) {
+  if (formalism === "trees")
+    return heads.map((head, i) => [`${i} ${head} ${relations[i]}`, `${words[i]} is ${relations[i]}${head ? ` of ${words[head - 1]}` : ""}`]);
+  const label = (i) => nodes[i][0], key = (i) => nodes[i].slice(0, 2).join(" ") + nodes[i][2].join(",");
+  return [...nodes.map((_, i) => [key(i), label(i)]),
+    ...edges.map(([s, role, t]) => [`${key(s)} ${role} ${key(t)}`, `${label(s)} :${role} ${label(t)}`])];
 }
 
+// Return the names of the parts of another graph that a graph lacks.
 function difference(formalism, one, other) {
   const left = new Map();
-  for (const part of parts(formalism, one)) left.set(part, (left.get(part) || 0) + 1);
-  let missing = 0;
-  for (const part of parts(formalism, other)) { if (left.get(part)) left.set(part, left.get(part) - 1); else missing += 1; }
-  return missing;
+  for (const [key] of parts(formalism, one)) left.set(key, (left.get(key) || 0) + 1);
+  return parts(formalism, other).filter(([key]) => {
+    const found = left.get(key);
+    if (found) left.set(key, found - 1);
+    return !found;
+  }).map(([, name]) => name);
 }
+
+const NAMED = 4; // the most different parts of a hypothesis that are named
 
 function hypothesisText(trace, number) {
   const derivation = trace.derivations[number];
-  const same = number ? difference(trace.formalism, trace.derivations[0].graph, derivation.graph) : 0;
-  const parts = trace.formalism === "trees" ? "arc" : "part";
+  const others = number ? difference(trace.formalism, trace.derivations[0].graph, derivation.graph) : [];
+  const more = others.length > NAMED ? `, and ${others.length - NAMED} more` : "";
   return [
-    number ? (same ? `${many(same, parts)} ${same === 1 ? "differs" : "differ"} from the best` : "same graph as the best, in other steps") : "the best",
+    number ? (others.length ? `unlike the best: ${others.slice(0, NAMED).join(", ")}${more}` : "same graph as the best, in other steps") : "the best",
     [many(derivation.actions, "action"), derivation.log_probability === null ? null : `log-probability ${signed(derivation.log_probability, 2)}`,
       derivation.score === null ? null : `${signed(derivation.score, 3)} an action`].filter(Boolean).join(" · "),
   ];
 }
+
+const WHOLE = "This model scores whole trees, not actions: these steps build its best tree, and have no probabilities.";
 
 // The panel of a derivation.
 // place: {hypothesis, step}, at which the panel opens
@@ -189,9 +211,11 @@ class DerivationPanel {
     const halves = [];
     if (now.candidates.length) halves.push(html("section", {}, html("h2", {}, "Legal actions"), candidateTable(now)));
     if (trace.derivations.length > 1) halves.push(html("section", {}, html("h2", {}, "Hypotheses of the beam"), this.hypotheses()));
+    if (derivation.score !== null && derivation.steps.every(({ candidates }) => !candidates.length))
+      sections.push(html("section", {}, html("p", { class: "hint" }, WHOLE)));
     if (halves.length) sections.push(html("div", { class: "halves" }, ...halves));
     if (now.seen && Object.keys(now.seen).length)
-      sections.push(html("section", {}, html("h2", {}, "What the network sees of the words (ranks, or marks)"), sightTable(trace.words, now.seen, kind.end)));
+      sections.push(sightTable(trace.words, now.seen, kind.end));
     this.body.replaceChildren(...sections);
   }
 

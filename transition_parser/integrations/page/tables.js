@@ -42,7 +42,8 @@ function amrTable({ words, nodes, edges, confidences }) {
 const entry = (meaning, ...parts) => html("li", {},
   html("span", { class: "picture sample" }, svg("svg", { width: 34, height: 20, viewBox: "0 0 34 20", "aria-hidden": "true" }, ...parts)), meaning);
 const sampleLine = (kind, group = "") => svg("g", { class: group }, svg("path", { class: `line ${kind}`, d: "M1 10 H33" }));
-const sampleBox = (group, rx) => svg("g", { class: group }, svg("rect", { class: "box", x: 3, y: 3, width: 28, height: 14, rx }));
+const sampleBox = (group, rx, margin = 3) =>
+  svg("g", { class: group }, svg("rect", { class: "box", x: margin, y: margin, width: 34 - 2 * margin, height: 20 - 2 * margin, rx }));
 
 function legendOf(entries) {
   // narrow screens have little room above the first picture
@@ -62,7 +63,7 @@ function treeLegend(sentences) {
 
 function amrLegend(sentences) {
   return legendOf([
-    entry("concept", sampleBox("", 7)), entry("top of the graph", sampleBox("top", 7)), entry("constant", sampleBox("value", 0)),
+    entry("concept", sampleBox("", 7)), entry("top of the graph", ring(5, 5, 24, 10, 4), sampleBox("", 4, 5)), entry("constant", sampleBox("value", 0)),
     entry("role", sampleLine(""), tip(33, 10, 1, 0, "tip")), entry("role of a node that has another (re-entrancy)", sampleLine("again"), tip(33, 10, 1, 0, "againtip")),
     entry("from the node to its words", sampleLine("aligned")),
     ...(haveFigures(sentences) ? [entry(`${UNSURE_SAID}, with the figure`, sampleBox("unsure", 7)), entry(DOUBTFUL_SAID, sampleBox("unsure doubtful", 7))] : []),

@@ -1,5 +1,5 @@
 // Drawings of dependency trees: arcs above words.
-const LEVEL = 26, WORD_GAP = 14, FOOT = 6, TURN = 7, LONG = 560;
+const LEVEL = 26, WORD_GAP = 14, FOOT = 6, TURN = 7, LONG = 560, LINE_GAP = 18;
 
 // Return the level of each arc: above all shorter arcs that overlap with it, and 0 for arcs from the root.
 function levelsOf(arcs) {
@@ -58,41 +58,77 @@ function feetOf(arcs, places) {
 
 const isKnown = (value) => Boolean(value) && value !== "_";
 
+// Return the arcs of the words from `start` to before `end`, renumbered from 1. The ends of arcs that leave this line are
+// 0 on its left and one more than its words on its right.
+function arcsOfLine(arcs, start, end) {
+  const place = (word) => clamp(word - start + 1, [0, end - start + 1]);
+  const touches = ({ head, word }) => (head < 0 ? word >= start && word < end : Math.max(head, word) >= start && Math.min(head, word) < end);
+  return arcs.filter(touches).map((arc) => ({ ...arc, own: arc.word, head: arc.head < 0 ? -1 : place(arc.head), word: place(arc.word) }));
+}
+
+// Draw a tree in lines that are as wide as `width` allows; arcs continue where a line breaks.
+function drawLines({ words, tags, lemmas, arcs, room, kinds }, width) {
+  const line = (start, end) => {
+    const part = (values) => (values.length ? ["", ...values.slice(start, end), ""] : []);
+    return { words: part(words), tags: part(tags), lemmas: part(lemmas), kinds: part(kinds), isLine: true,
+      arcs: arcsOfLine(arcs, start, end), room: arcsOfLine(room, start, end) };
+  };
+  const isTooWide = (one) => placesOf(one.words, [{ values: one.tags }, { values: one.lemmas }], one.room).width > width;
+  const lines = [];
+  for (let start = 0, end; start < words.length; start = end) {
+    for (end = start + 1; end < words.length && !isTooWide(line(start, end + 1)); end++);
+    lines.push(drawTree(line(start, end)));
+  }
+  let y = 0;
+  for (const one of lines) {
+    one.setAttribute("y", y);
+    y += Number(one.getAttribute("height")) + LINE_GAP;
+  }
+  const most = Math.max(width, ...lines.map((one) => Number(one.getAttribute("width"))));
+  return pictureOf(words, most, y - LINE_GAP, lines);
+}
+
+const pictureOf = (words, width, height, children = []) => svg("svg",
+  { width: Math.ceil(width), height: Math.ceil(height), viewBox: `0 0 ${Math.ceil(width)} ${Math.ceil(height)}`, role: "img", "aria-label": `Tree of: ${words.join(" ")}` }, ...children);
+
 // Draw a tree.
 // tags, lemmas: one for each word
-// arcs: {head, word, relation, kind, confidence}; the head −1 is the root
+// arcs: {head, word, relation, kind, confidence}; the head −1 is the root; own: the number of the word, in lines
 // room: the arcs that the drawing has room for; by default `arcs`
 // kinds: the class of each word
-function drawTree({ words, tags = [], lemmas = [], arcs, room = arcs, kinds = [] }) {
+// isLine: the first and the last word stand for the lines before and after this one
+function drawTree({ words, tags = [], lemmas = [], arcs, room = arcs, kinds = [], isLine = false }) {
   const all = levelsOf(room);
   const rows = [{ kind: "tag", values: tags }, { kind: "lemma", values: lemmas }].filter(({ values }) => values.some(isKnown));
   const { places, width } = placesOf(words, rows, room);
-  const most = Math.max(0, ...all), base = LEVEL * (most + 1.4) + 8, height = base + 26 + 16 * rows.length;
-  const known = new Map(room.map((arc, i) => [`${arc.head} ${arc.word}`, all[i]]));
-  const picture = svg("svg", { width: Math.ceil(width), height: Math.ceil(height), viewBox: `0 0 ${Math.ceil(width)} ${Math.ceil(height)}`, role: "img", "aria-label": `Tree of: ${words.join(" ")}` });
-  const foot = feetOf(room, places);
-  const number = new Map(room.map((arc, i) => [`${arc.head} ${arc.word}`, i]));
+  const most = Math.max(0, ...all), hasRoot = !isLine || room.some(({ head }) => head < 0), base = LEVEL * (most + (hasRoot ? 1.4 : 0.6)) + 8, height = base + 26 + 16 * rows.length;
+  const picture = isLine ? svg("svg", { width: Math.ceil(width), height: Math.ceil(height) }) : pictureOf(words, width, height);
+  const foot = feetOf(room, places), last = words.length - 1;
+  const number = new Map(room.map(({ own, word }, i) => [own ?? word, i])); // each word has one arc
+  const isOpen = (word) => isLine && (word === 0 || word === last);
   for (const arc of arcs) {
-    const key = `${arc.head} ${arc.word}`;
-    picture.append(arc.head < 0
-      ? drawRoot(arc, places[arc.word], base)
-      : drawArc(arc, foot(arc.head, number.get(key)), foot(arc.word, number.get(key)), base, base - LEVEL * known.get(key)));
+    const i = number.get(arc.own ?? arc.word), end = (word) => ({ open: isOpen(word), x: !isOpen(word) ? foot(word, i) : word ? width : 0 });
+    picture.append(arc.head < 0 ? drawRoot(arc, places[arc.word], base) : drawArc(arc, end(arc.head), end(arc.word), base, base - LEVEL * all[i]));
   }
   words.forEach((word, i) => {
+    if (isOpen(i)) return;
     picture.append(svg("text", { class: `word ${kinds[i] || ""}`, x: places[i].toFixed(1), y: base + 18 }, word));
     rows.forEach(({ kind, values }, row) => picture.append(svg("text", { class: kind, x: places[i].toFixed(1), y: base + 34 + 16 * row }, isKnown(values[i]) ? values[i] : "")));
   });
+  if (!isLine) picture.inLines = (most) => drawLines({ words, tags, lemmas, arcs, room, kinds }, most);
   return picture;
 }
 
-function drawArc(arc, from, to, base, top) {
-  const sign = Math.sign(to - from) || 1, turn = Math.min(TURN, Math.abs(to - from) / 2);
-  const path = `M${from.toFixed(1)} ${base} V${top + turn} Q${from.toFixed(1)} ${top} ${(from + sign * turn).toFixed(1)} ${top}`
-    + ` H${(to - sign * turn).toFixed(1)} Q${to.toFixed(1)} ${top} ${to.toFixed(1)} ${top + turn} V${base - 4}`;
+// Draw an arc.
+// head, dependent: {x, open}; an arc has no foot at an open end
+function drawArc(arc, head, dependent, base, top) {
+  const from = head.x, to = dependent.x, sign = Math.sign(to - from) || 1, turn = Math.min(TURN, Math.abs(to - from) / 2);
+  const begin = head.open ? `M${from.toFixed(1)} ${top}` : `M${from.toFixed(1)} ${base} V${top + turn} Q${from.toFixed(1)} ${top} ${(from + sign * turn).toFixed(1)} ${top}`;
+  const path = begin + (dependent.open ? ` H${to.toFixed(1)}` : ` H${(to - sign * turn).toFixed(1)} Q${to.toFixed(1)} ${top} ${to.toFixed(1)} ${top + turn} V${base - 4}`);
   // a window seldom shows the middle of a long arc together with one of its ends
-  const x = (Math.abs(to - from) < LONG ? (from + to) / 2 : to - sign * (48 + widthOf(arc.relation, 12) / 2)).toFixed(1);
+  const x = (Math.abs(to - from) < LONG || dependent.open ? (from + to) / 2 : to - sign * (48 + widthOf(arc.relation, 12) / 2)).toFixed(1);
   return svg("g", { class: `${arc.kind || ""} ${doubt(arc.confidence)}` }, sureness(arc.relation, arc.confidence),
-    svg("path", { class: "line", d: path }), tip(to, base + 1, 0, 1, "tip"),
+    svg("path", { class: "line", d: path }), dependent.open ? null : tip(to, base + 1, 0, 1, "tip"),
     svg("text", { class: "role", x, y: top + 4 }, arc.relation), figure(arc, x, top + 15));
 }
 

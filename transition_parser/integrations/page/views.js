@@ -2,19 +2,21 @@
 const zoom = { factor: 1, fit: false };
 const views = new Set();
 
+const READABLE = 0.7; // the smallest factor of Fit; wider drawings scroll
+
 // A drawing in a frame.
 // label: label of the frame, for screen readers
 class View {
   constructor(label) {
     this.picture = html("div", { class: "picture", tabindex: 0, role: "region", "aria-label": label });
-    this.hint = html("p", { class: "hint", hidden: true }, "Wider than this window: scroll sideways, or choose Fit.");
+    this.hint = html("p", { class: "hint", hidden: true });
     this.element = html("div", { class: "view" }, this.picture, this.hint);
-    this.placed = false;
+    this.placed = null; // the drawing whose place has been scrolled to
     new ResizeObserver(() => this.fit()).observe(this.picture);
   }
 
   show(drawing) {
-    this.drawing = drawing;
+    [this.drawing, this.broken] = [drawing, null];
     this.picture.replaceChildren(drawing);
     this.fit();
   }
@@ -23,14 +25,29 @@ class View {
   fit() {
     if (!this.element.isConnected) { views.delete(this); return; }
     views.add(this);
-    const { drawing, picture } = this, wide = Number(drawing.getAttribute("width")), room = picture.clientWidth;
-    const factor = zoom.fit ? Math.min(1, room / wide) : zoom.factor;
+    const { picture } = this, room = picture.clientWidth, isLong = this.drawing.getAttribute("width") > room;
+    const broken = zoom.fit && isLong && this.drawing.inLines;
+    if (broken && this.broken?.room !== room) this.broken = { room, drawing: broken(room) };
+    const drawing = broken ? this.broken.drawing : this.drawing, wide = Number(drawing.getAttribute("width"));
+    if (picture.firstChild !== drawing) picture.replaceChildren(drawing);
+    const factor = zoom.fit ? Math.min(1, Math.max(READABLE, room / wide)) : zoom.factor;
     if (factor === 1) drawing.removeAttribute("style");
     else [drawing.style.width, drawing.style.height] = [`${factor * wide}px`, `${factor * drawing.getAttribute("height")}px`];
+    this.hint.textContent = `Wider than this window: scroll sideways${zoom.fit ? "" : ", or choose Fit"}.`;
     this.hint.hidden = factor * wide <= room + 1;
     picture.classList.toggle("wide", !this.hint.hidden);
+    if (this.placed === drawing) return;
     if (!this.placed && drawing.middle) picture.scrollLeft = factor * drawing.middle - room / 2;
-    this.placed = true;
+    this.placed = drawing;
+    const news = drawing.querySelector(".new:has(text)") || drawing.querySelector(".word.buffer");
+    if (news) this.reveal(news);
+  }
+
+  // Scroll sideways to a part of the drawing, or to its text if the part is wider than the frame.
+  reveal(part) {
+    const frame = this.picture.getBoundingClientRect(), whole = part.getBoundingClientRect();
+    const { left, right } = whole.width > frame.width ? part.querySelector("text").getBoundingClientRect() : whole;
+    if (left < frame.left || right > frame.right) this.picture.scrollLeft += (left + right - frame.left - frame.right) / 2;
   }
 }
 
@@ -43,7 +60,7 @@ function zoomTo(factor, fit) {
 // Return the buttons for the size of all drawings.
 function zoomControls() {
   const said = html("span", { class: "status size", "aria-live": "polite" });
-  const fitted = html("button", { type: "button", "aria-pressed": "false", title: "Fit all drawings to the width", click: () => change(zoom.factor, !zoom.fit) }, "Fit");
+  const fitted = html("button", { type: "button", "aria-pressed": "false", title: "Fit all drawings to the width; long trees break into lines", click: () => change(zoom.factor, !zoom.fit) }, "Fit");
   const change = (factor, fit) => {
     zoomTo(factor, fit);
     said.textContent = zoom.fit ? "" : `${Math.round(100 * zoom.factor)} %`;
