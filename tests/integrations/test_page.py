@@ -501,6 +501,20 @@ def test_lines_of_amrs_cross_neither_nodes_nor_roles(tab, tmp_path):
 
 
 @pytest.mark.slow
+def test_words_of_a_long_amr_have_numbers_instead_of_lines(tab, served, parsers):
+    text = " ".join(LONG.split()[:45])
+    tab.goto(served)
+    parse(tab, text.replace(" .", ",") + ".", "en-amr")
+    assert tab.locator("article .aligned").count() == 0 and "number of the node" in " ".join(texts(tab, ".legend li"))
+    (one,) = parsers["en-amr"].parse(text.replace(" .", ",") + ".")
+    words = [str(i + 1) for i in range(len(one.sentence.forms))]
+    under = tab.locator("article svg > g > .tag").all_text_contents()
+    assert under == words and len(words) > 40
+    in_nodes = texts(tab, "article svg g g g .tag")
+    assert in_nodes and all(set(said.replace("–", ", ").split(", ")) <= set(words) for said in in_nodes)
+
+
+@pytest.mark.slow
 def test_a_legend_says_what_lines_and_boxes_are(tab, served):
     tab.goto(served)
     parse(tab, TEXT, "en-amr")

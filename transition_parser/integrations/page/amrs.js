@@ -1,5 +1,25 @@
 // Drawings of AMRs: the graph with the places of `layoutOf`, and its words below.
-const MARGIN = 14;
+const MARGIN = 14, WORD_LINE = 42, NARROWEST = 560;
+// Lines from nodes to more words than these would tangle: words then have numbers, which stand in the nodes.
+const MOST_LINED = 24;
+
+// Return the numbers of the words of a node, which count from 1.
+function numbersOf({ words }) {
+  const first = words[0] + 1, last = words[words.length - 1] + 1;
+  if (words.length > 1 && last - first === words.length - 1) return `${first}–${last}`;
+  return words.map((i) => i + 1).join(", ");
+}
+
+// Return the places {x, y} of words in lines.
+function wordLines(words, left, width, top) {
+  let x = left, y = top;
+  return words.map((word, i) => {
+    const wide = Math.max(widthOf(word, 15), widthOf(String(i + 1), 11));
+    if (x + wide > left + width && x > left) [x, y] = [left, y + WORD_LINE];
+    x += wide + WORD_GAP;
+    return { x: x - WORD_GAP - wide / 2, y };
+  });
+}
 
 // Return the path of an edge of the tree, from below one node to above another. It is straight beside the tracks and
 // beside its role.
@@ -89,30 +109,38 @@ function edgesOf(edges, { tree, boxes, runs, bottoms }) {
 function drawAmr({ words, nodes, edges, top, shown = null, fresh = null, kinds = [] }) {
   let x = 0;
   const places = words.map((word) => { const w = widthOf(word, 15); const at = x + w / 2; x += w + WORD_GAP; return at; });
+  const isNumbered = words.length > MOST_LINED;
+  if (isNumbered) nodes = nodes.map((node) => ({ ...node, numbers: numbersOf(node) }));
   const layout = layoutOf(nodes, edges, top, places), { boxes, floor, shift } = layout;
   const hasNode = (i) => shown === null || shown.nodes.has(i), hasEdge = (i) => shown === null || shown.edges.has(i);
   const isNew = (set, i) => (fresh !== null && fresh[set].has(i) ? "new" : "");
   const threads = svg("g"), lines = svg("g"), labels = svg("g"), drawn = svg("g");
-  layout.threads.forEach((paths, i) => { if (hasNode(i)) for (const d of paths) threads.append(svg("path", { class: "line aligned", d })); });
+  layout.threads.forEach((paths, i) => { if (hasNode(i) && !isNumbered) for (const d of paths) threads.append(svg("path", { class: "line aligned", d })); });
   for (const { i, path, tip: at, label, again } of edgesOf(edges, layout)) {
     if (!hasEdge(i)) continue;
     lines.append(svg("g", { class: isNew("edges", i) }, svg("path", { class: again ? "line again" : "line", d: path }), tip(...at, again ? "againtip" : "tip")));
     labels.append(svg("g", { class: isNew("edges", i) }, svg("text", { class: again ? "role againrole" : "role", x: label.x.toFixed(1), y: label.y + 4 }, edges[i][1])));
   }
   nodes.forEach((node, i) => { if (hasNode(i)) drawn.append(drawNode(node, boxes[i], isNew("nodes", i), i === top)); });
-  const written = words.map((word, i) => svg("text", { class: `word ${kinds[i] || ""}`, x: (places[i] + shift).toFixed(1), y: floor + 2 }, word));
-  const [left, right] = boundsOf(boxes, layout.runs, places, shift, words);
-  const [width, height] = [Math.ceil(right - left + 2 * MARGIN), Math.ceil(floor + MARGIN + 14)];
+  const graph = boundsOf(boxes, layout.runs, [], words);
+  const standing = isNumbered
+    ? wordLines(words, graph[0], Math.max(graph[1] - graph[0], NARROWEST), floor + 2)
+    : places.map((place) => ({ x: place + shift, y: floor + 2 }));
+  const written = standing.map(({ x: middle, y }, i) => svg("text", { class: `word ${kinds[i] || ""}`, x: middle.toFixed(1), y }, words[i]));
+  if (isNumbered) written.push(...standing.map(({ x: middle, y }, i) => svg("text", { class: "tag", x: middle.toFixed(1), y: y + 15 }, i + 1)));
+  const [left, right] = boundsOf(boxes, layout.runs, standing, words);
+  const [width, height] = [Math.ceil(right - left + 2 * MARGIN), Math.ceil(standing[standing.length - 1].y + MARGIN + (isNumbered ? 27 : 12))];
   const all = svg("g", { transform: `translate(${(MARGIN - left).toFixed(1)} ${MARGIN})` }, threads, ...written, lines, labels, drawn);
   const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `AMR of: ${words.join(" ")}` }, all);
   picture.middle = top === null || !boxes[top] ? 0 : boxes[top].x + MARGIN - left; // the x that is scrolled to at first
   return picture;
 }
 
-function boundsOf(boxes, runs, places, shift, words) {
+function boundsOf(boxes, runs, at, words) {
   const ends = [...boxes.flatMap(({ x, slot }) => [x - slot / 2, x + slot / 2])];
   for (const run of [...runs.values()].flat()) ends.push(...extentOf(run));
-  words.forEach((word, i) => { const half = widthOf(word, 15) / 2; ends.push(places[i] + shift - half, places[i] + shift + half); });
+  at.forEach(({ x }, i) => { const half = widthOf(words[i], 15) / 2; ends.push(x - half, x + half); });
+  if (!ends.length) return [0, 0];
   return [Math.min(...ends), Math.max(...ends)];
 }
 
@@ -121,12 +149,13 @@ const ring = (x, y, width, height, rx) =>
   svg("rect", { class: "ring", x: (x - 3.5).toFixed(1), y: y - 3.5, width: (width + 7).toFixed(1), height: height + 7, rx: rx + 3.5 });
 
 function drawNode(node, { x, y, w }, kind, isTop) {
-  const figure = figureWidth(node.confidence), label = (x - figure / 2).toFixed(1);
+  const figure = figureWidth(node.confidence), numbers = numbersWidth(node), label = (x + (numbers - figure) / 2).toFixed(1);
   return svg("g", { class: `${node.constant ? "value" : ""} ${kind} ${doubt(node.confidence)}` },
     sureness(node.label, node.confidence),
     isTop ? ring(x - w / 2, y - BOX / 2, w, BOX, 8) : null,
     svg("rect", { class: "box", x: (x - w / 2).toFixed(1), y: y - BOX / 2, width: w.toFixed(1), height: BOX, rx: node.constant ? 0 : 8 }),
     svg("text", { class: node.constant ? "constant" : "concept", x: label, y: y + 5 }, node.label),
+    numbers ? svg("text", { class: "tag", x: (x - w / 2 + numbers / 2 + 5).toFixed(1), y: y + 4 }, node.numbers) : null,
     figure ? svg("text", { class: "figure", x: (x + w / 2 - figure / 2 - 6).toFixed(1), y: y + 4 }, figureOf(node.confidence)) : null);
 }
 

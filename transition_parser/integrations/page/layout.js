@@ -59,9 +59,12 @@ function placed(node, children, slots) {
   return { places, contour: [[-slots[node] / 2, slots[node] / 2], ...contour.map(([l, r]) => [l - middle, r - middle])] };
 }
 
+// Return the width of the numbers of a node's words, with a gap.
+const numbersWidth = ({ numbers }) => (numbers ? widthOf(numbers, 11) + 6 : 0);
+
 // Return the nodes without heights: for each {x, row, w, slot}, its middle, layer, width, and width including its role.
 function boxesOf(nodes, edges, tree) {
-  const widths = nodes.map((node, i) => Math.max(widthOf(node.label, 14) + 20 + figureWidth(node.confidence), 12 * tree.children[i].length));
+  const widths = nodes.map((node, i) => Math.max(widthOf(node.label, 14) + 20 + figureWidth(node.confidence) + numbersWidth(node), 12 * tree.children[i].length));
   const slots = widths.map((width, i) => Math.max(width, tree.by.has(i) ? widthOf(edges[tree.by.get(i)][1], 12) + 10 : 0));
   const boxes = [];
   let right = 0;
