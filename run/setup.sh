@@ -79,7 +79,7 @@ if [ "$(cat "$venv/.all" 2>/dev/null)" != "$wanted" ] &&
         echo "setup: fairseq can't be imported" >&2
         exit 1
     fi
-    imported "import sacrebleu, spacy.lang.en, tokenizers, transition_parser.parsing.parser" ||
+    imported "import sacrebleu, spacy_lookups_data, tokenizers, transition_parser.parsing.parser" ||
         echo "setup: some packages can't be imported: what needs them will say so, the rest works" >&2
     echo "$wanted" >"$venv/.$what"
 fi

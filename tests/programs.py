@@ -21,7 +21,7 @@ import tempfile
 from functools import cached_property
 from pathlib import Path
 
-PARSING = ("torch", "spacy", "sentencepiece", "safetensors.torch")
+PARSING = ("torch", "sentencepiece", "safetensors.torch")
 TRAINING = (
     *("fairseq.checkpoint_utils", "fairseq.models", "fairseq.tasks", "fairseq.trainer"),
     "torch._dynamo",  # what torch imports for every optimizer

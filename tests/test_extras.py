@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,11 @@ import pytest
 from tests.conftest import ENVIRONMENT, ROOT, SAMPLE, SAMPLE_AMR
 from tests.programs import PARSING, Programs
 from transition_parser.base.errors import InputError, needs_extra
+from transition_parser.graphs.conllu import read_conllu
+from transition_parser.parsing.documents import document_of
 
 PROGRAMS = Programs(ENVIRONMENT, PARSING)
-OF_EXTRAS = ("fairseq", "omegaconf", "hydra", "matplotlib")
+OF_EXTRAS = ("fairseq", "omegaconf", "hydra", "matplotlib", "spacy")
 WITHOUT = f"""
 import sys
 from importlib.abc import MetaPathFinder
@@ -65,6 +68,13 @@ def test_pictures_say_which_extra_they_need(file, tmp_path):
         "pip install 'transition-parser[draw]'\n"
     )
     assert not list(tmp_path.iterdir())
+
+
+def test_documents_of_spacy_say_which_extra_they_need(monkeypatch):
+    monkeypatch.setitem(sys.modules, "spacy.tokens", None)
+    sentence = next(iter(read_conllu(SAMPLE)))
+    with pytest.raises(InputError, match=r"need the extra `spacy` .*: pip install 'transition-parser\[spacy\]'$"):
+        document_of(sentence, sentence.tree(), None)
 
 
 def test_models_of_ones_own_that_train_say_which_extra_they_need(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from transition_parser.base.errors import needs_extra
 from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.graphs.dependency import DependencyTree
 
@@ -19,8 +20,9 @@ def document_of(sentence: Sentence, tree: DependencyTree, vocab: Vocab) -> Doc:
 
     The words of a multi-word token stand together where they spell the token (`do`, `n't`), else with spaces between.
     """
-    from spacy.parts_of_speech import IDS
-    from spacy.tokens import Doc
+    with needs_extra("spacy", "documents of spaCy"):
+        from spacy.parts_of_speech import IDS
+        from spacy.tokens import Doc
 
     words = sentence.words
     document = Doc(
