@@ -99,8 +99,10 @@ class Sources:
         if text in self.excluded or sentence.text in self.excluded:
             self.left_out["sentence of an excluded text"] += 1
             return
-        given, left_out = facts_of(sentence, predicates, self.inventory)
-        self.left_out += left_out
+        given = None
+        if predicates or all(row.head != "_" for row in sentence.words):  # text alone gives no facts
+            given, left_out = facts_of(sentence, predicates, self.inventory)
+            self.left_out += left_out
         if given is not None:
             self.counts.update({"node": len(given.nodes), "edge": len(given.edges), "sentence with facts": 1})
         self.found.append(Source(AmrEntry.from_words(words, {"id": name, **(more or {})}), given))

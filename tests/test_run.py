@@ -157,7 +157,7 @@ def test_silver_data_are_the_sentences_of_a_treebank_each_once(silver_bank):
     }
     texts = [entry.text for entry in entries]
     kept = {text for text in sentences.values() if 3 <= len(text.split()) <= 40}
-    assert len(texts) == len(kept) and {*texts} == kept and len(kept) > 30
+    assert len(texts) == len({*texts}) > 30 and {*texts} <= kept  # those with odd graphs are left out
     assert all(sentences[entry.id] == entry.text and entry.graph is not None for entry in entries)
     assert ":wiki" not in silver_bank.read_text()
 
@@ -263,7 +263,7 @@ def test_silver_data_keep_the_facts_of_propbank(tmp_path):
     treebank, annotation, frames = annotated_treebank(tmp_path)
     facts = ("--propbank", annotation, "--frames", frames, "--examples", "1")
     done = silver(treebank, "-o", tmp_path / "silver.amr", "--model", "en-amr", "en-amr-minilm", "--beam", "2", *facts)
-    assert "facts: 3 × argument, 2 × predicate, 2 × sentence with facts\n" in done.stderr
+    assert "facts: 3 × edge, 2 × node, 2 × sentence with facts\n" in done.stderr
     first, second = read_bank(tmp_path / "silver.amr")
     assert (first.id, second.id) == ("t.s1", "frames.sound.07.1")
     predicate = first.amr.labels.index("fathom-01")
