@@ -16,7 +16,6 @@ An interrupted run leaves FILE.partial; the same command goes on from it.
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -35,8 +34,10 @@ from transition_parser.graphs.bank import AGREEMENT, EXAMPLE, AmrEntry
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.parsing.given import Given
+from transition_parser.parsing.mending import SUBJECTS, entity_of
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.sentences.streams import in_chunks
+from transition_parser.transitions.amr_state import lemma_of
 
 LEAST, MOST = 3, 40  # the bounds of the number of words of a sentence
 EXAMPLE_WORDS = (5, 30)  # the bounds of the number of words of an example
@@ -44,12 +45,7 @@ CHUNK = 512  # sentences that all models parse together; an interrupted run lose
 MOST_OF_ONE_WORD = 6  # the most concepts of one word: gold AMRs rarely have 4, but a search in a loop makes more
 # The valid numbers of a date. Gold AMRs have no year below 100: a smaller year is a misread day of the month.
 IN_DATES = {"year": range(100, 10_000), "month": range(1, 13), "day": range(1, 32)}
-# Words whose concept is another one (`i` for `me`), or none at all (copulas)
-NO_CONCEPTS = frozenset(
-    "be be-01 be-02 be-03 me my mine myself us our ours him his himself her hers herself them their theirs themselves "
-    "your yours yourself its itself".split()
-)
-ADDRESS = re.compile(r"@|\bwww\.|https?:|\.(com|org|net|gov|edu|html?)\b")  # in a concept
+NO_CONCEPTS = frozenset({"be", "be-01", "be-02", "be-03", *(one for one in SUBJECTS if SUBJECTS[one] != one)})
 
 
 class Source(NamedTuple):
@@ -193,7 +189,7 @@ def odd_structure(graph: AmrGraph) -> str | None:
     roles: dict[int, set[str]] = {}
     for source, role, target in graph.edges:
         roles.setdefault(source, set()).add(role)
-        if graph.labels[source] == "name" and re.search("@|://", graph.labels[target]):
+        if graph.labels[source] == "name" and entity_of(graph.labels[target].strip('"')):
             return "address as a name"
         if role in IN_DATES and graph.labels[source] == "date-entity" and target in graph.constants:
             value = graph.labels[target]
@@ -201,7 +197,7 @@ def odd_structure(graph: AmrGraph) -> str | None:
                 return "date that cannot be"
     for node in set(range(len(graph))) - graph.constants:
         label, of_node = graph.labels[node], roles.get(node, set())
-        if label in NO_CONCEPTS or ADDRESS.search(label):
+        if label in NO_CONCEPTS or entity_of(lemma_of(label)):
             return "word that is no concept"
         if label == "date-entity" and not of_node:
             return "empty date"

@@ -18,6 +18,7 @@ from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
 from transition_parser.parsing.completion import SentenceFacts, complete, without, without_meaning
+from transition_parser.parsing.mending import mended
 from transition_parser.text.columns import FEATS, LEMMA, NO_FEATURES, UNKNOWN, UPOS, XPOS, Columns
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr_state import kept
@@ -474,6 +475,10 @@ def replay_amr(
             graph, kept_nodes, kept_edges = without(graph, removed)
             alignments, nodes = [alignments[node] for node in kept_nodes], [nodes[node] for node in kept_nodes]
             edges = [edges[edge] for edge in kept_edges]
+        if mends := mended(graph, alignments, state.words):
+            graph, alignments = mends.graph, [alignments[node] for node in mends.nodes]
+            nodes = [nodes[node] for node in mends.nodes]
+            edges = [1.0 if edge < 0 else edges[edge] for edge in mends.edges]
         graph = without_gaps(graph)
     values, new_names = _wiki(graph, wiki or {})
     return AmrParse(

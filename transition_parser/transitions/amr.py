@@ -156,7 +156,8 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
       - Effect: nodes that were set aside return to the stack; the front of the buffer joins the current span.
       - Builds: nothing.
     PRED(n), COPY_LEMMA, COPY_SENSE01
-      - Legal when: there is a current span and the sentence has nodes left; for COPY_* the span's lemmas are symbols.
+      - Legal when: there is a current span and the sentence has nodes left; for COPY_* the span's lemmas are symbols,
+        and none is `be`.
       - Effect: nodes that were set aside return to the stack; the new node becomes its top. Several nodes may come
         from one span.
       - Builds: a concept: n, or the lemmas of the span joined by hyphens, followed by -01 for COPY_SENSE01.

@@ -10,6 +10,7 @@ from transition_parser.graphs.amr import Edge, is_number, quoted
 from transition_parser.text.lemmas import number_of
 from transition_parser.transitions.system import Action, Kind
 
+COPULA = "be"
 JOINED = "+"  # ENTITY(t,+) joins the words of the span to one string
 MODES = ("imperative", "expressive", "interrogative")
 CONCEPTS = frozenset({Kind.PRED, Kind.COPY_LEMMA, Kind.COPY_SENSE01, Kind.FRAME})
@@ -35,8 +36,8 @@ class Word(NamedTuple):
 
     @property
     def lemma_is_symbol(self) -> bool:
-        """True where COPY_LEMMA makes a concept that PENMAN can hold."""
-        return _SYMBOL.fullmatch(self.lemma) is not None
+        """True where COPY_LEMMA makes a concept that PENMAN can hold, and AMR has: copulas have none."""
+        return self.lemma != COPULA and _SYMBOL.fullmatch(self.lemma) is not None
 
     @property
     def form_is_plain(self) -> bool:

@@ -1,0 +1,110 @@
+"""Structures that no AMR has are mended in parses; what gold AMRs have stays as it is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conftest import ROOT
+from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.graphs.bank import parse_entry, read_bank
+from transition_parser.parsing.mending import SUBJECTS, entity_of, mended
+from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_state import Word
+
+
+def words_of(text: str) -> list[Word]:
+    return AmrSystem().read(text.split())
+
+
+def mend(text: str, graph: str) -> str:
+    """The mended graph on one line. Marks `~N` align nodes to words."""
+    entry = parse_entry([f"# ::tok {text}", graph])
+    done = mended(entry.graph, entry.alignments, words_of(text))
+    if done is None:
+        return "the same"
+    assert done.graph.is_connected()
+    assert len(done.nodes) == len(done.graph) and len(done.edges) == len(done.graph.edges)
+    return " ".join(done.graph.to_penman().split())
+
+
+@pytest.mark.parametrize(
+    ("text", "graph", "expected"),
+    [
+        ("see me", "(s / see-01~0 :ARG1 (m / me~1))", "(s / see-01 :ARG1 (i / i))"),
+        ("over years", "(o / over~0 :op1 (t / temporal-quantity~1 :unit (y / year~1)))", "(o / over :op1 (y / year))"),
+        ("over 2 years", "(o / over~0 :op1 (t / temporal-quantity~2 :quant 2~1 :unit (y / year~2)))", "the same"),
+        ("years", "(t / temporal-quantity~0 :unit (y / year~0 :mod (m / many~0)))", "the same"),
+        ("3:16 PM", '(t / temporal-quantity~1 :value "3:16"~0 :unit (p / pm~1))', '(d / date-entity :time "15:16")'),
+        ("12:05 AM", '(t / temporal-quantity~1 :value "12:05"~0 :unit (a / am~1))', '(d / date-entity :time "0:05")'),
+        ("KM", "(t / temporal-quantity~0)", "(k / km)"),
+        ("=)", "(t / temporal-quantity~0)", "(t / thing)"),
+        ("come soon", "(c / come-01~0 :time (d / date-entity~1))", "(c / come-01 :time (s / soon))"),
+        ("come Monday", "(c / come-01~0 :time (d / date-entity~1 :weekday (m / monday~1)))", "the same"),
+        ("June 2025", "(d / date-entity~0 :month 6~0 :day 2025~1)", "(d / date-entity :month 6 :year 2025)"),
+        ("869 June", "(d / date-entity~1 :month 6~1 :day 869~0)", "(d / date-entity :month 6)"),
+        ("13 31", "(d / date-entity~0 :month 13~0 :day 31~1)", "(d / date-entity :day 31)"),
+        ("http://a.org/b", "(d / date-entity~0)", '(u / url-entity :value "http://a.org/b")'),
+        ("mail Ann@b.com", "(m / mail-01~0 :ARG2 (a / ann@b.com-02~1))",
+         '(m / mail-01 :ARG2 (e / email-address-entity :value "Ann@b.com"))'),
+        ("see www.b.net", '(s / see-01~0 :ARG1 (c / city~1 :name (n / name~1 :op1 "www.b.net"~1)))',
+         '(s / see-01 :ARG1 (u / url-entity :value "www.b.net"))'),
+        ("A B.C.", '(c / city~0 :name (n / name~0 :op1 "A"~0 :op2 "B.C."~1))', "the same"),
+    ],
+)  # fmt: skip
+def test_odd_structures_are_mended(text, graph, expected):
+    assert mend(text, graph) == expected
+
+
+def test_addresses():
+    assert entity_of("(713)853-7408") == entity_of("303-832-8160") == "phone-number-entity"
+    assert entity_of("U.S.") is entity_of("3.5") is entity_of("and/or") is entity_of("give-01") is None
+    assert SUBJECTS["us"] == "we" and SUBJECTS["it"] == "it"
+
+
+LABELS = ("me", "date-entity", "temporal-quantity", "name", "a@b.c", "www.x.org-02", "year")
+CONSTANTS = ("40", "2025", '"3:16"', '"a@b.c"', '"x"')
+ROLES = ("name", "unit", "value", "day", "month", "year", "op1", "quant", "ARG1")
+
+
+@st.composite
+def odd_graphs(draw):
+    """Connected graphs of labels and roles that mends look at."""
+    edges = []
+    labels = [draw(st.sampled_from(LABELS))]
+    constants = set()
+    for node in range(1, draw(st.integers(1, 7))):
+        other = draw(st.sampled_from([one for one in range(node) if one not in constants]))
+        labels.append(draw(st.sampled_from(LABELS + CONSTANTS)))
+        role = draw(st.sampled_from(ROLES))
+        if labels[-1] in CONSTANTS:
+            constants.add(node)
+            edges.append(Edge(other, role, node))
+        else:
+            edges.append(draw(st.sampled_from([Edge(other, role, node), Edge(node, role, other)])))
+    top = draw(st.sampled_from([node for node in range(len(labels)) if node not in constants]))
+    return AmrGraph(tuple(labels), frozenset(constants), tuple(edges), top)
+
+
+@given(odd_graphs())
+def test_mended_graphs_are_connected_and_have_no_such_structure(graph):
+    alignments = [(0,)] * len(graph)
+    done = mended(graph, alignments, words_of("me"))
+    if done is None:
+        return
+    whole = done.graph
+    assert whole.is_connected() and len(done.nodes) == len(whole) and len(done.edges) == len(whole.edges)
+    assert all(0 <= node < len(graph) for node in done.nodes)
+    heads = [edge.target for edge in whole.edges if edge.target in whole.constants]
+    assert sorted(heads) == sorted(whole.constants) and not any(e.source in whole.constants for e in whole.edges)
+    assert not {"me", "a@b.c", "www.x.org-02"}.intersection(
+        label for node, label in enumerate(whole.labels) if node not in whole.constants
+    )
+
+
+def test_the_graphs_of_the_yardstick_stay():
+    for entry in read_bank(ROOT / "tests" / "data" / "yardstick.amr"):
+        graph = entry.graph
+        assert (
+            mended(graph, [(0,)] * len(graph), words_of("x")) is None
+            or mended(graph, [(0,)] * len(graph), words_of("x")).graph.labels == graph.labels
+        )

@@ -1,0 +1,126 @@
+"""Mends of structures that no AMR has, but that search may build because their parts are legal one by one.
+
+An empty date or a quantity without `:quant` becomes the concept of its unit or word. A pronoun gets its subject form, a
+web or e-mail address or telephone number its entity. A number that is no month or day of a month leaves the date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from transition_parser.graphs.amr import AmrGraph, Edge, quoted
+from transition_parser.parsing.completion import without
+from transition_parser.transitions.amr_state import Word, lemma_of
+
+SUBJECTS: Mapping[str, str] = {
+    form: forms.split()[0]
+    for forms in (
+        *("i me my mine myself", "we us our ours ourselves", "you your yours yourself yourselves"),
+        *("he him his himself", "she her hers herself", "they them their theirs themselves", "it its itself"),
+    )
+    for form in forms.split()
+}
+_ADDRESSES = {
+    "email-address-entity": re.compile(r"\S+@\S+"),
+    "url-entity": re.compile(r"(https?://|www\.)\S+|\S+\.(com|org|net|gov|edu|html?)(/\S*)?"),
+    "phone-number-entity": re.compile(r"(\(\d{3}\)|\d{3}-)\d{3}-\d{4}"),
+}
+_ODD = re.compile(rf"^({'|'.join(SUBJECTS)})$|date-entity$|-quantity$|\S[@./]\S|\d{{3}}-\d{{4}}", re.MULTILINE)
+_MOST = {"day": 31, "month": 12}
+_TIME = re.compile(r'"(\d\d?)(:\d\d)"')
+
+
+class Mended(NamedTuple):
+    """A graph without such structures."""
+
+    graph: AmrGraph
+    nodes: list[int]  # for each node the old node whose words and confidence it has
+    edges: list[int]  # for each edge its old number, -1 for a new edge
+
+
+def entity_of(text: str) -> str | None:
+    """Return the concept of an address or telephone number, None for other texts."""
+    return next((entity for entity, pattern in _ADDRESSES.items() if pattern.fullmatch(text)), None)
+
+
+def mended(graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence[Word]) -> Mended | None:
+    """Return the graph with mended structures, None if there is none to mend."""
+    if not _ODD.search("\n".join(graph.labels)):
+        return None
+    draft = _Draft(graph)
+    for node in range(len(graph)):
+        if node not in graph.constants and node not in draft.removed:
+            draft.mend(node, [words[word] for word in alignments[node]])
+    return draft.result()
+
+
+class _Draft:
+    def __init__(self, graph: AmrGraph) -> None:
+        self.graph, self.labels, self.edges = graph, [*graph.labels], [*graph.edges]
+        self.removed: set[int] = set()
+        self.values: dict[int, str] = {}  # node → the constant that it gets under `:value`
+
+    def mend(self, node: int, words: Sequence[Word]) -> None:
+        below = {edge.role: number for number, edge in enumerate(self.edges) if edge.source == node}
+        label, text = self.labels[node], "".join(word.form for word in words)
+        is_empty = not below if label == "date-entity" else label.endswith("-quantity") and "quant" not in below
+        if label == "date-entity":
+            for role in (role for role in _MOST if role in below):
+                self._mend_date(below[role], "year" in below)
+        elif "name" in below:
+            self._mend_name(node, below["name"])
+        if is_empty:
+            self._mend_quantity(node, below, words)
+        label = self.labels[node] = SUBJECTS.get(self.labels[node], self.labels[node])
+        if entity := entity_of(lemma_of(label)) or (entity_of(text) if is_empty and not below else None):
+            self.labels[node], self.values[node] = entity, quoted(text if entity_of(text) else lemma_of(label))
+
+    def _mend_name(self, node: int, number: int) -> None:
+        """Make `:value` of the only string of a name if it is an address."""
+        name = self.edges[number].target
+        touching = [edge for edge in self.edges if name in (edge.source, edge.target)]
+        strings = [edge.target for edge in touching if edge.source == name]
+        is_alone = len(touching) == 2 and self.graph.constants.issuperset(strings) and name != self.graph.top
+        entity = entity_of(self.labels[strings[0]].strip('"')) if strings and is_alone else None
+        if entity:
+            self.labels[node], self.values[node] = entity, self.labels[strings[0]]
+            self.removed |= {name, *strings}
+
+    def _mend_quantity(self, node: int, below: Mapping[str, int], words: Sequence[Word]) -> None:
+        unit = self.edges[below["unit"]].target if "unit" in below else -1
+        is_leaf = sum(unit in (edge.source, edge.target) for edge in self.edges) == 1 and unit != self.graph.top
+        time = _TIME.fullmatch(self.labels[self.edges[below["value"]].target]) if "value" in below else None
+        if time and is_leaf:
+            hour = int(time[1]) % 12 + 12 * self.labels[unit].startswith("p")
+            self.labels[node], self.labels[self.edges[below["value"]].target] = "date-entity", f'"{hour}{time[2]}"'
+            self.edges[below["value"]] = self.edges[below["value"]]._replace(role="time")
+        elif is_leaf:
+            self.labels[node] = self.labels[unit]
+        elif not below:
+            named = [word.lemma for word in words if word.lemma_is_symbol]
+            self.labels[node] = "-".join(named) or "thing"
+        if is_leaf:
+            self.removed.add(unit)
+
+    def _mend_date(self, number: int, has_year: bool) -> None:
+        edge = self.edges[number]
+        value = self.labels[edge.target]
+        if edge.target in self.graph.constants and value.isdecimal() and int(value) > _MOST[edge.role]:
+            if len(value) == 4 and not has_year:
+                self.edges[number] = edge._replace(role="year")
+            else:
+                self.removed.add(edge.target)
+
+    def result(self) -> Mended | None:
+        new = [*self.values]
+        edges = [*self.edges, *(Edge(node, "value", len(self.labels) + i) for i, node in enumerate(new))]
+        labels = (*self.labels, *self.values.values())
+        constants = self.graph.constants.union(range(len(self.labels), len(labels)))
+        whole = AmrGraph(labels, constants, tuple(edges), self.graph.top)
+        if whole == self.graph and not self.removed:
+            return None
+        graph, nodes, kept = without(whole, frozenset(self.removed))
+        old_nodes = [node if node < len(self.labels) else new[node - len(self.labels)] for node in nodes]
+        return Mended(graph, old_nodes, [number if number < len(self.edges) else -1 for number in kept])
