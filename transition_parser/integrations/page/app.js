@@ -37,7 +37,7 @@ function card(sentence, formalism, number, trace) {
     button("SVG", "Download the drawing as SVG", () => download(`${name}.svg`, "image/svg+xml", svgFile(drawn()))),
     button(kind.written, `Download ${kind.written}`, () => download(`${name}.${kind.suffix}`, "text/plain;charset=utf-8", written())),
     button("JSON", "Download JSON", () => download(`${name}.json`, "application/json", JSON.stringify(loaded || sentence, null, 1))));
-  const view = new View("The graph");
+  const view = new View(`The graph of sentence ${number + 1}`);
   view.show(drawing);
   const element = html("article", { class: "card", id: name }, html("div", { class: "row" },
     html("p", { class: "sentence" }, html("small", {}, sentence.id || number + 1), sentence.text), tools), view.element, said, details.table);

@@ -94,7 +94,7 @@ const VIEWS = [
 
 function sightTable(words, seen, end) {
   const names = Object.keys(seen).filter((name) => name);
-  const head = html("tr", {}, html("th"), ...[...words, end].map((word) => html("th", { scope: "col" }, word)));
+  const head = html("tr", {}, html("td"), ...[...words, end].map((word) => html("th", { scope: "col" }, word)));
   const rows = names.map((name) => {
     const values = new Map(seen[name]);
     return html("tr", {}, html("th", { scope: "row" }, name), ...Array.from({ length: words.length + 1 }, (_, i) =>
