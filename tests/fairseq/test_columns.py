@@ -8,6 +8,7 @@ import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, preprocess, run_here, train
 from tests.crosses import mostly_slow
+from tests.tiny_encoder import make_four_bits
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu
@@ -37,12 +38,28 @@ def data(tmp_path_factory):
 OF_WORDS = ("--tags-read-words", "--affix-width", "8", "--affix-dropout", "0.3")
 
 
-@pytest.fixture(scope="module", params=mostly_slow(["pieces", "reads tags", "predicts from words"], "reads tags"))
+KINDS = ["pieces", "reads tags", "predicts from words", "over four bits"]
+
+
+@pytest.fixture(scope="module", params=mostly_slow(KINDS, "reads tags"))
 def exported(request, data, tmp_path_factory):
     """A model of some updates, without pieces where it reads tags."""
     folder = tmp_path_factory.mktemp("checkpoints")
     if request.param == "predicts from words":
         arch, options = "spa_dp_small", OF_WORDS
+    elif request.param == "over four bits":
+        encoder = make_four_bits(tmp_path_factory.mktemp("encoder"))[0]
+        over = (
+            "--pretrained",
+            encoder,
+            "--pretrained-training",
+            "layers",
+            "--tag-lr-scale",
+            "4",
+            "--optimizer",
+            "adam_by_part",
+        )
+        arch, options = "recursive_g2g_small", (*OF_WORDS, *over)
     else:
         arch = "stack_transformer_small"
         options = ("--read-tags", "--tag-dropout", "0.5", "--no-pieces") if request.param == "reads tags" else ()

@@ -62,6 +62,6 @@ def check_optimizer(optimizer: FairseqOptimizer, parameters: Iterable[nn.Paramet
     known = {group.get(LR_SCALE, 1.0) for group in optimizer.param_groups}
     if not {lr_scale(parameter) for parameter in parameters} <= known:
         raise InputError(
-            "--pretrained-lr-scale needs --optimizer adam_by_part: others give all parts the same rate, and so do the "
-            "copies of the weights that --bf16 and --fp16 train (use --train-precision bf16)"
+            "--pretrained-lr-scale and --tag-lr-scale need --optimizer adam_by_part: others give all parts one rate, "
+            "and so do the copies of the weights that --bf16 and --fp16 train (use --train-precision bf16)"
         )
