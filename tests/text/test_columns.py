@@ -69,6 +69,16 @@ def test_a_lemma_is_a_known_one_if_one_of_the_rules_gives_it():
     assert columns.lemma("cutting", "VERB", "k0+|3+") == "cutt" and columns.lemma("a", "VERB", "") == "a"
 
 
+def test_rules_of_the_same_ending_give_known_lemmas_where_the_predicted_rule_makes_an_unknown_word():
+    verbs = {"carried": "l0+|3+y", "hurried": "l0+|3+y", "died": "l0+|1+", "tried": "l0+|3+y", "imply": "k0+|0+"}
+    columns = Columns(forms={"lemma": {(form, "VERB"): rule for form, rule in verbs.items()}})
+    assert columns.lemma("implied", "VERB", "l0+|1+") == "imply"
+    assert columns.lemma("implied", "ADJ", "l0+|1+") == "implie"  # known with another tag
+    assert columns.lemma("spied", "VERB", "l0+|1+") == "spie"  # neither is known
+    assert columns.lemma("implied", "VERB", "k0+|0+") == "implied"  # the word itself stays
+    assert columns.lemma("died", "VERB", "l0+|1+") == "die"
+
+
 def sentence(*words: tuple[str, str, str]) -> Sentence:
     """A sentence of words with UPOS, XPOS and FEATS."""
     return Sentence(tuple(Row(str(i), "a", upos=u, xpos=x, feats=f) for i, (u, x, f) in enumerate(words, 1)))

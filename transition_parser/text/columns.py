@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.model_files import (
@@ -42,6 +43,7 @@ _KEYS = {
     **{"format_version": WHOLE_NUMBER, "columns": OBJECT, "seen": _OPTIONAL},
     **dict.fromkeys(_KEY_OF_FORMS.values(), _OPTIONAL),
 }
+_ENDING = 3  # letters of a form by which a rule of its lemma is looked up
 _SPLITS = ("train", "valid", "dev", "test")
 
 
@@ -162,6 +164,23 @@ def seen_with_tags(sentences: Iterable[Any], columns: Mapping[str, Sequence[str]
     }
 
 
+class _KnownLemmas(NamedTuple):
+    """The lemmas of a tag in training, and for each ending of its forms the rules that come twice or more."""
+
+    lemmas: set[str]
+    of_endings: dict[str, list[str]]  # the most frequent first
+
+    @classmethod
+    def of_tag(cls, forms: Forms, tag: str) -> Self:
+        of_tag = [(form, rule) for (form, its_tag), rule in forms.items() if its_tag == tag]
+        counts = Counter((form[-_ENDING:].lower(), rule) for form, rule in of_tag if not rule.startswith("="))
+        of_endings: dict[str, list[str]] = {}
+        for (ending, rule), count in counts.most_common():
+            if count > 1:
+                of_endings.setdefault(ending, []).append(rule)
+        return cls({lemma_of(form, rule) for form, rule in of_tag}, of_endings)
+
+
 class Columns:
     """The columns of the training data with their labels. In each column, id 0 stands for all other labels.
 
@@ -179,7 +198,7 @@ class Columns:
         self.values = {name: tuple(of_column) for name, of_column in values.items()}
         self.forms, self.seen = {name: dict(of_column) for name, of_column in forms.items()}, dict(seen)
         self._ids = {name: {value: i for i, value in enumerate(v, 1)} for name, v in self.values.items()}
-        self._lemmas: dict[str, set[str]] = {}  # tag → its lemmas in `forms`, made when first asked for
+        self._known: dict[str, _KnownLemmas] = {}  # tag → what `forms` says of it, made when first asked for
 
     def __deepcopy__(self, memo: object) -> Self:
         """Return the columns themselves: nothing changes them, and copies of a model share them."""
@@ -208,15 +227,21 @@ class Columns:
         return [values[i] for i in ids]
 
     def lemma(self, form: str, tag: str, rules: str) -> str:
-        """Return the lemma by the first rule that gives a known lemma of the tag, or else by the first rule."""
+        """Return the lemma by the first rule that gives a known lemma of the tag, or else by the first rule.
+
+        Where the first rule makes another word of an unknown form, a rule that training has for forms with the same
+        ending comes first if it gives a known lemma: `implied` is `imply`, not `implie`.
+        """
         best, *others = rules.split() or [rules]
         first = lemma_of(form, best)
-        if not others:
+        is_changed = first.lower() != form.lower() and (form, tag) not in self.forms.get(LEMMA, {})
+        if not others and not is_changed:
             return first
-        if tag not in self._lemmas:
-            rules_of_forms = self.forms.get(LEMMA, {}).items()
-            self._lemmas[tag] = {lemma_of(form, rule) for (form, its_tag), rule in rules_of_forms if its_tag == tag}
-        return next((lemma for rule in (best, *others) if (lemma := lemma_of(form, rule)) in self._lemmas[tag]), first)
+        if tag not in self._known:
+            self._known[tag] = _KnownLemmas.of_tag(self.forms.get(LEMMA, {}), tag)
+        lemmas, of_endings = self._known[tag]
+        more = of_endings.get(form[-_ENDING:].lower(), ()) if is_changed else ()
+        return next((lemma for rule in (best, *others, *more) if (lemma := lemma_of(form, rule)) in lemmas), first)
 
     def check_domain(self, domain: str) -> None:
         """Raise `InputError` for a domain that training has not seen."""
