@@ -84,7 +84,7 @@ def test_optimizers_without_rates_of_parts_are_refused():
     config = Namespace(common=Namespace(bf16=True, fp16_scale_window=1), optimizer=Namespace(**OPTIONS))
     wrapped = FP16Optimizer(config, copies, AdamByPart(Namespace(**OPTIONS), copies), copies)
     for optimizer in (wrapped, FairseqAdam(Namespace(**OPTIONS), parameters())):
-        with pytest.raises(InputError, match=r"needs --optimizer adam_by_part: others .* .use --train-precision bf16"):
+        with pytest.raises(InputError, match=r"need --optimizer adam_by_part: others .* .use --train-precision bf16"):
             check_optimizer(optimizer, parameters())
         check_optimizer(optimizer, parameters()[:1])
     check_optimizer(AdamByPart(Namespace(**OPTIONS), parameters()), parameters())
