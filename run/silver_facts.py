@@ -15,6 +15,7 @@ from propbank import Predicate, Span
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.parsing.given import End, Given, GivenEdge, GivenNode
+from transition_parser.parsing.mending import SUBJECTS
 from transition_parser.text.frames import packaged
 
 ROLES = frozenset(f"ARG{number}" for number in range(6))
@@ -32,14 +33,6 @@ _PARTITIVES = frozenset(
     "few any each none half rest majority pair series variety deal ton tons plenty amount percent much more several "
     "both either neither".split()
 )
-_PERSONS = {
-    form: forms.split()[0]
-    for forms in (
-        *("i me my mine myself", "we us our ours ourselves", "you your yours yourself yourselves"),
-        *("he him his himself", "she her hers herself", "they them their theirs themselves", "it its itself"),
-    )
-    for form in forms.split()
-}
 _SPEAKERS = frozenset({"i", "we", "you"})
 _LET_US = frozenset({"us", "'s", "s", "’s"})
 _SUBJECTS = frozenset({"nsubj", "csubj", "expl", "vocative"})  # an imperative with one of these is left alone
@@ -92,9 +85,9 @@ class _Facts:
         self.none = frozenset({*self.light, *auxiliaries, *existential}.difference(self.predicates))
         first: dict[str, int] = {}
         self.first = {  # personal pronoun → the first pronoun of the same person, whose node both share
-            word: first.setdefault(_PERSONS[form], word)
+            word: first.setdefault(SUBJECTS[form], word)
             for word, form in enumerate(self.forms)
-            if form in _PERSONS and self.relations[word] != "expl" and self.upos[word] == "PRON"
+            if form in SUBJECTS and self.relations[word] != "expl" and self.upos[word] == "PRON"
         }
 
     def given(self) -> Given | None:
@@ -120,7 +113,7 @@ class _Facts:
         nodes: list[GivenNode] = []
         edges: list[GivenEdge] = []
         you: End | None = next(
-            ((word, word) for word in self.first.values() if _PERSONS[self.forms[word]] == "you"), None
+            ((word, word) for word in self.first.values() if SUBJECTS[self.forms[word]] == "you"), None
         )
         for verb in verbs:
             below = [w for w, head in enumerate(self.heads) if head == verb]
@@ -186,7 +179,7 @@ class _Facts:
             word, end = target[0], target
             if target[0] == target[1] and word in self.first:
                 end = (self.first[word], self.first[word])
-                is_clear = _PERSONS[self.forms[word]] in _SPEAKERS or self.forms[word].endswith(("self", "selves"))
+                is_clear = SUBJECTS[self.forms[word]] in _SPEAKERS or self.forms[word].endswith(("self", "selves"))
                 if end != target and not is_clear:
                     self.left_out["pronoun that may be someone else's"] += 1
                     continue
