@@ -33,6 +33,7 @@ _PARTITIVES = frozenset(
     "few any each none half rest majority pair series variety deal ton tons plenty amount percent much more several "
     "both either neither".split()
 )
+_PERSONS = {**SUBJECTS, "mine": "i"}
 _SPEAKERS = frozenset({"i", "we", "you"})
 _LET_US = frozenset({"us", "'s", "s", "’s"})
 _SUBJECTS = frozenset({"nsubj", "csubj", "expl", "vocative"})  # an imperative with one of these is left alone
@@ -85,9 +86,9 @@ class _Facts:
         self.none = frozenset({*self.light, *auxiliaries, *existential}.difference(self.predicates))
         first: dict[str, int] = {}
         self.first = {  # personal pronoun → the first pronoun of the same person, whose node both share
-            word: first.setdefault(SUBJECTS[form], word)
+            word: first.setdefault(_PERSONS[form], word)
             for word, form in enumerate(self.forms)
-            if form in SUBJECTS and self.relations[word] != "expl" and self.upos[word] == "PRON"
+            if form in _PERSONS and self.relations[word] != "expl" and self.upos[word] == "PRON"
         }
 
     def given(self) -> Given | None:
@@ -113,7 +114,7 @@ class _Facts:
         nodes: list[GivenNode] = []
         edges: list[GivenEdge] = []
         you: End | None = next(
-            ((word, word) for word in self.first.values() if SUBJECTS[self.forms[word]] == "you"), None
+            ((word, word) for word in self.first.values() if _PERSONS[self.forms[word]] == "you"), None
         )
         for verb in verbs:
             below = [w for w, head in enumerate(self.heads) if head == verb]
@@ -179,7 +180,7 @@ class _Facts:
             word, end = target[0], target
             if target[0] == target[1] and word in self.first:
                 end = (self.first[word], self.first[word])
-                is_clear = SUBJECTS[self.forms[word]] in _SPEAKERS or self.forms[word].endswith(("self", "selves"))
+                is_clear = _PERSONS[self.forms[word]] in _SPEAKERS or self.forms[word].endswith(("self", "selves"))
                 if end != target and not is_clear:
                     self.left_out["pronoun that may be someone else's"] += 1
                     continue

@@ -14,20 +14,21 @@ from transition_parser.graphs.amr import AmrGraph, Edge, quoted
 from transition_parser.parsing.completion import without
 from transition_parser.transitions.amr_state import Word, lemma_of
 
-SUBJECTS: Mapping[str, str] = {
+SUBJECTS: Mapping[str, str] = {  # without `mine`, which is a noun, too
     form: forms.split()[0]
     for forms in (
-        *("i me my mine myself", "we us our ours ourselves", "you your yours yourself yourselves"),
+        *("i me my myself", "we us our ours ourselves", "you your yours yourself yourselves"),
         *("he him his himself", "she her hers herself", "they them their theirs themselves", "it its itself"),
     )
     for form in forms.split()
 }
 _ADDRESSES = {
-    "email-address-entity": re.compile(r"\S+@\S+"),
+    "email-address-entity": re.compile(r"[^@\s]+@[^@\s]+"),
     "url-entity": re.compile(r"(https?://|www\.)\S+|\S+\.(com|org|net|gov|edu|html?)(/\S*)?"),
     "phone-number-entity": re.compile(r"(\(\d{3}\)|\d{3}-)\d{3}-\d{4}"),
 }
-_ODD = re.compile(rf"^({'|'.join(SUBJECTS)})$|date-entity$|-quantity$|\S[@./]\S|\d{{3}}-\d{{4}}", re.MULTILINE)
+_OTHERS = "|".join(form for form, subject in SUBJECTS.items() if form != subject)
+_ODD = re.compile(rf"^({_OTHERS})$|date-entity$|-quantity$|\S[@./]\S|\d{{3}}-\d{{4}}", re.MULTILINE)
 _MOST = {"day": 31, "month": 12}
 _TIME = re.compile(r'"(\d\d?)(:\d\d)"')
 
@@ -49,9 +50,10 @@ def mended(graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence
     """Return the graph with mended structures, None if there is none to mend."""
     if not _ODD.search("\n".join(graph.labels)):
         return None
-    draft = _Draft(graph)
+    odd = {node for node, label in enumerate(graph.labels) if _ODD.search(label)}
+    draft, is_named = _Draft(graph), not odd.isdisjoint(graph.constants)
     for node in range(len(graph)):
-        if node not in graph.constants and node not in draft.removed:
+        if (is_named or node in odd) and node not in graph.constants and node not in draft.removed:
             draft.mend(node, [words[word] for word in alignments[node]])
     return draft.result()
 
