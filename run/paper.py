@@ -36,7 +36,7 @@ from transition_parser.base.model_files import sha256_of
 from transition_parser.base.process import signals_as_exits
 from transition_parser.graphs.dependency_score import marks_punctuation
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism, formalism_of
-from transition_parser.training.evaluation import parse_and_score, prepared_gold
+from transition_parser.training.evaluation import prepared_gold
 from transition_parser.training.flags import arguments_of, given_flags, merged, read_flags
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -201,7 +201,7 @@ class Run:
             parser = Parser.load(first / "model", beam, device=device, others=[other / "model" for other in others])
             gold = prepared_gold(first / "data", split, formalism) or self.files[split]
             parsed = folder / f"{split}.beam-{beam}{formalism.suffix}"
-            counted.setdefault(split, {})[f"beam {beam}"] = parse_and_score(parser, gold, parsed)
+            counted.setdefault(split, {})[f"beam {beam}"] = parser.evaluate(gold, parsed)
         return {COUNTED: counted, **self.scores_of_trees(folder), "history": []}
 
     def scores_of_trees(self, folder: Path) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.base.files import alone_in
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, formalism_of_files
-from transition_parser.training.evaluation import parse_and_score
 from transition_parser.training.flags import arguments_of, check_flags, read_flags
 
 sys.path.insert(0, str(ROOT / "run"))
@@ -171,7 +170,7 @@ def test_an_ensemble_is_of_seeds_of_another_row(corpus, results, of_two, tmp_pat
     assert loaded == [(models[0], beam, models[1:]) for _ in ("dev", "test") for beam in paper.BEAMS]
     for beam in paper.BEAMS:
         parsed = tmp_path / "parsed.conllu"
-        figures = parse_and_score(load(models[0], beam, others=models[1:]), corpus / "test.conllu", parsed)
+        figures = load(models[0], beam, others=models[1:]).evaluate(corpus / "test.conllu", parsed)
         assert figures == ensemble["scores"]["test"][f"beam {beam}"]
         assert parsed.read_bytes() == next(out.glob(f"*.twice.*/test.beam-{beam}.conllu")).read_bytes()
     assert ensemble["without punctuation"].keys() == {"dev", "test"}

@@ -123,6 +123,15 @@ def test_amrs_are_those_of_parse(amrs):
 # --- documents ----------------------------------------------------------------------------------------
 
 
+def test_names_of_amrs_are_entities_where_the_document_has_none(amrs):
+    document = amrs(" He met Barack Obama in New York.\n It rained.")
+    found = [(entity.text, entity.label_) for entity in document.ents]
+    assert found == [("Barack Obama", "person"), ("New York", "city")] and document.ents[1].kb_id_ == "New_York"
+    document = amrs.make_doc("He left New York.")
+    document.ents = [document.char_span(12, 16, "GPE")]
+    assert [(entity.text, entity.label_) for entity in amrs(document).ents] == [("York", "GPE")]
+
+
 def test_tokens_stay_and_sentences_are_found(trees):
     document = trees(TEXT)
     assert document.text == TEXT

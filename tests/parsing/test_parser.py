@@ -1,6 +1,7 @@
 """The Python API."""
 
 import math
+import re
 import statistics
 import sys
 import warnings
@@ -8,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import spacy
 import torch
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
@@ -44,6 +46,53 @@ def test_all_kinds_of_input(parser):
     assert [p.sentence.id for p in from_path] == [s.id for s in sentences]
     assert parser.parse([]) == []
     assert [p.tree for p in parser.parse(s.forms for s in sentences)] == [p.tree for p in from_path]
+
+
+def test_a_parser_is_called_with_a_text_or_the_words_of_one_sentence(parser):
+    words = ["Dogs", "bark", "."]
+    (called,) = parser(words)
+    assert called.tree == parser.parse([words])[0].tree and parser(tuple(words)) == [called]
+    assert [parse.words for parse in parser("Dogs bark. Cats don't.")] == [words, ["Cats", "do", "n't", "."]]
+    assert parser([]) == parser("") == [] and len(parser([words, words])) == 2
+    with pytest.raises(InputError, match=r"hold spaces: call parser\.parse for a list of texts"):
+        parser(["Dogs bark.", "Cats, too."])
+
+
+@pytest.mark.parametrize(
+    ("model", "shown"),
+    [("en-ewt", r"trees: en-ewt, arc-hybrid-swap, spa_dp\w*, 4\.5 M"), ("en-amr", r"AMRs: en-amr, amr, \w+, 8\.2 M")],
+)
+def test_a_parser_shows_what_it_is(model, shown):
+    assert re.fullmatch(f"<Parser of {shown} weights, beam 2, fp32>", repr(Parser.load(model, 2, precision="fp32")))
+
+
+def test_tokens_alone(parser):
+    (first, second), (entry,) = parser.tokenise("Don't! Go."), Parser.load("en-amr").tokenise("Don't go.")
+    assert (first.forms, second.spans) == (["Do", "n't", "!"], ((7, 9), (9, 10))) and entry.forms[:2] == ["Do", "n't"]
+    assert [one.id for one in parser.tokenise(Path(SAMPLE))] == [one.id for one in read_conllu(SAMPLE)]
+
+
+@pytest.mark.parametrize(("model", "path", "score"), [("en-fast", SAMPLE, "las"), ("en-amr", SAMPLE_AMR, "smatch")])
+def test_files_are_parsed_and_evaluated(model, path, score, tmp_path):
+    parser = Parser.load(model, beam=2, nbest=2)
+    parsed, again = tmp_path / "parsed", tmp_path / "again"
+    figures = parser.evaluate(path, parsed)
+    assert figures == parser.formalism.score(str(path), str(parsed)).figures and figures[score]
+    assert parser.evaluate(path) == figures
+    parser.parse_file(path, again, scores=True)
+    parses = parser.parse(Path(path))
+    assert again.read_text() == "".join(str(one.annotated(scores=True)) for parse in parses for one in parse.ranked)
+    with pytest.raises(InputError, match="unknown option 'full_label': give "):
+        parser.evaluate(path, full_label=True)
+    with pytest.raises(InputError, match="is the file CoNLL-U" if model == "en-fast" else "the file is CoNLL-U"):
+        parser.evaluate(SAMPLE_AMR if path == SAMPLE else SAMPLE, parsed)
+    assert again.exists() and parser.formalism.score(str(path), str(parsed)).figures == figures
+
+
+def test_evaluation_hides_tags_and_may_begin_with_raw_text():
+    parser = Parser.load("en-ewt")
+    figures, of_text = parser.evaluate(SAMPLE, full_labels=True), parser.evaluate(SAMPLE, segment=True)
+    assert figures["upos"] < 100 and of_text.keys() - figures.keys() == {"tokens_f1", "sentences_f1", "words_f1"}
 
 
 def test_an_exhaustive_beam_finds_the_best_derivation(parser):
@@ -230,8 +279,9 @@ def test_sentences_to_text():
         assert parser.parse_sents([texts[0], " \n", ""]) == [found[0], "", ""]
         again = list(read("".join(found).encode().splitlines(keepends=True)))
         assert [entry.forms for entry in again] == [["She", "ran", ".", "He", "slept", "."], ["Do", "n't", "go", "!"]]
-        assert [str(entry) for entry in again] == found
+        assert [str(entry) for entry in again] == found and "# ::node" not in found[1]
         assert "Don't go!\n" in found[1]
+        assert parser.parse_spans([spacy.blank("en")(texts[0])[:]]) == found[:1]
         bare = parser.parse_sents(texts, add_metadata=False)
         assert bare == ["".join(t for t in text.splitlines(True) if t[0] != "#") for text in found] and bare != found
 

@@ -1,10 +1,13 @@
 """Parses from derivations, without a network: as entries, text, dictionaries, pictures, documents of spaCy."""
 
 import json
+import pickle
+import re
 import subprocess
 import sys
 from dataclasses import replace
 
+import networkx
 import penman
 import pytest
 from hypothesis import given
@@ -18,8 +21,9 @@ from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry, parse_entry
 from transition_parser.graphs.conllu import Row, Sentence, parse_conllu
 from transition_parser.graphs.dependency import MOST_DRAWN, DependencyTree, arc_levels, tree_text
+from transition_parser.parsing import parses as parses_module
 from transition_parser.parsing.alternatives import NbestRank
-from transition_parser.parsing.parses import AmrParse, Parse, replay_amr
+from transition_parser.parsing.parses import AmrParse, Parse, Parses, replay_amr
 from transition_parser.parsing.search import Hypothesis
 from transition_parser.states.table import ActionTable
 from transition_parser.text.pieces import normalise
@@ -328,6 +332,47 @@ def test_a_long_sentence_is_printed_without_arcs():
     assert len(lines) == n and lines[-1].split() == [str(n), "w", "dep", str(n - 1)]
 
 
+def test_words_of_a_tree_are_objects():
+    parse = contracted()
+    assert [word.text for word in parse] == parse.words and parse.heads == parse.arcs == parse.tree.heads
+    for number, (word, row) in enumerate(zip(parse, parse.to_dict()["words"], strict=True), 1):
+        assert (word.number, word.head.number if word.head else 0) == (number, row["head"])
+        assert all(getattr(word, name) == value for name, value in row.items() if name not in ("form", "head"))
+        assert word.children == [other for other in parse if other.head == word]
+    (root,) = (word for word in parse if word.head is None)
+    assert root.subtree == [*parse] and parse[0].subtree == [parse[0]] and "parse=" not in repr(root)
+    assert pickle.loads(pickle.dumps(parse))[-1] == parse[-1]
+
+
+def test_graphs_of_networkx():
+    tree, amr = contracted(), parse_of("She likes New York", DERIVATION, wiki=WIKI)
+    graph = tree.to_networkx()
+    assert networkx.is_arborescence(graph) and [*graph] == [1, 2, 3, 4]
+    assert {(head, word): edge["relation"] for head, word, edge in graph.edges(data=True)} == {
+        (word.head.number, word.number): word.relation for word in tree if word.head
+    }
+    graph = amr.to_networkx()
+    assert sorted(graph.edges(data="role")) == sorted((s, t, role) for s, role, t in amr.graph.edges)
+    assert tuple(dict(graph.nodes(data="label")).values()) == amr.graph.labels and graph.graph["top"] == amr.graph.top
+
+
+def test_metadata_that_penman_reads():
+    parse = parse_of("She likes New York", DERIVATION, {"id": "a"}, WIKI)
+    decoded = penman.decode(parse.to_penman(metadata=True))
+    assert decoded.metadata.keys() == {"id", "snt", "tok", "alignments"} and decoded.triples
+    assert parse.to_penman(metadata=True).endswith("\n" + parse.to_penman()) and str(parse) == parse.to_penman()
+
+
+@pytest.mark.parametrize("count", [2, 12])
+def test_lists_of_parses_in_notebooks(count, monkeypatch):
+    parses = Parses([contracted(), parse_of("She likes New York", DERIVATION)] * (count // 2))
+    html = parses._repr_html_()
+    assert html.count("<svg") == min(count, 10) and ("… and 2 more" in html) == (count == 12)
+    assert not re.search("fill: #ffffff|<style|#1b6ca8;", html) and "overflow-x: auto" in html
+    monkeypatch.setattr(parses_module, "find_spec", lambda name: None)
+    assert parses._repr_html_().count("<pre>") == min(count, 10) and "<svg" not in parses._repr_html_()
+
+
 def test_pictures_in_notebooks():
     tree, graph = contracted(), parse_of("She likes New York", DERIVATION, wiki=WIKI)
     for parse, shown in ((tree, ["Do", "n't", "go", "aux", "advmod"]), (graph, ["like-01", "ARG0", "York", "wiki"])):
@@ -374,6 +419,15 @@ def test_a_document_of_a_tree(vocab):
     assert [token.pos_ for token in document] == ["AUX", "PART", "VERB", ""]  # spaCy knows no PONCT
     assert [token.lemma_ for token in document] == ["do", "not", "go", "!"]
     assert (document[0].tag_, str(document[0].morph), document[1].tag_) == ("VBP", "Mood=Imp", "")
+
+
+def test_a_document_of_an_amr_has_names_as_entities(vocab):
+    parse = parse_of("She likes New York", DERIVATION, wiki=WIKI)
+    places = ((0, 3), (4, 9), (10, 13), (14, 18))
+    document = replace(parse, sentence=replace(parse.sentence, spans=places)).to_spacy(vocab)
+    (name,) = document.ents
+    assert (name.text, name.label_, name.kb_id_) == ("New York", "city", "New_York_City")
+    assert document.text == parse.to_spacy(vocab).text == "She likes New York" and len([*document.sents]) == 1
 
 
 def test_words_that_do_not_spell_their_token_stand_apart(vocab):

@@ -16,7 +16,6 @@ from transition_parser.graphs.conllu import raw_text, read_conllu
 from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
 from transition_parser.storage.cards import read_card
 from transition_parser.training import flags as flags_module
-from transition_parser.training.evaluation import untagged
 from transition_parser.training.flags import read_flags
 from transition_parser.training.treebanks import RECIPES, Treebank, config_for
 
@@ -96,7 +95,7 @@ def test_without_tags_and_lemmas_nothing_is_predicted(treebank, tmp_path, monkey
     monkeypatch.setattr(flags_module, "check_flags", checked)
     command = ("train", treebank, "-o", tmp_path / "out")
     run_here(*command, status=2)
-    bare = (str(untagged(sentence)) for sentence in read_conllu(SAMPLE) if "_" not in sentence.forms)
+    bare = (str(sentence.untagged()) for sentence in read_conllu(SAMPLE) if "_" not in sentence.forms)
     (treebank / "train.conllu").write_text("".join(bare), encoding="utf-8")
     run_here(*command, status=2)
     assert seen[0] - seen[1] == {"--tag-loss", "--tags-read-words"} and seen[1] < seen[0]

@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 
 from transition_parser.cli.options import OptionsOf, add, check_options, check_output, print_figures
-from transition_parser.parsing.formalisms import AMR, TREES, formalism_of_files
+from transition_parser.parsing.formalisms import FORMALISMS, formalism_of_files
 from transition_parser.parsing.formalisms.trees import BREAKDOWNS
 
 HELP = "score parses against gold graphs: UAS, LAS, UPOS and others for trees, Smatch for AMRs"
@@ -27,10 +27,7 @@ EXAMPLE = """example:
   transition-parser score dev.amr dev.parsed.amr --fine-grained --processes 4
   transition-parser score dev.conllu dev.parsed.conllu --conll18
   transition-parser score dev.conllu dev.parsed.conllu --html errors.html"""
-OPTIONS: OptionsOf = {
-    TREES: {"conll18": False, "full_labels": False, "punct": None, **dict.fromkeys(BREAKDOWNS, False)},
-    AMR: {"fine_grained": False, "ignore_wiki": False, "seed": None, "processes": 1},
-}
+OPTIONS: OptionsOf = {formalism: formalism.score_options for formalism in FORMALISMS}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

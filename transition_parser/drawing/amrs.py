@@ -11,12 +11,10 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.font_manager import FontProperties
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
-from matplotlib.textpath import text_to_path
 
-from transition_parser.drawing.derivations import drawable, missing_glyphs, page, save
+from transition_parser.drawing.derivations import drawable, missing_glyphs, page, save, text_width
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry, split_tokens
 
@@ -130,8 +128,7 @@ def _breadth_first(graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> _Tre
 
 def _width(text: str, kind: str) -> float:
     """Return the width of a text in inches."""
-    font = FontProperties(size=_SIZES[kind])
-    return text_to_path.get_text_width_height_descent(drawable(text), font, ismath=False)[0] / 72
+    return text_width(text, _SIZES[kind])
 
 
 def _boxes(graph: AmrGraph, tree: _Tree, wanted: float) -> list[_Rectangle]:

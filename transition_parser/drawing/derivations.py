@@ -8,12 +8,15 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate, pairwise
 from typing import Any, BinaryIO
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, FigureBase
+from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Arc
+from matplotlib.textpath import text_to_path
 
 from transition_parser.base.errors import shortened, warn
 from transition_parser.graphs.dependency import DependencyTree
@@ -29,10 +32,9 @@ def draw_derivation(
     system: TransitionSystem, words: Sequence[str], actions: Sequence[Action], path: str | os.PathLike
 ) -> None:
     """Draw the tree, and below it one line for each step of the derivation."""
-    left, spacing = 2.3, _spacing(words)
     tree = system.replay(words, actions)
-    places = [left + spacing * i for i in range(len(words) + 1)]
-    axes = page(0, places[-1] + spacing + 3.0, -_INCH * (len(actions) + 3), 0.35 * (max(_heights(tree)) + 2))
+    places = [2.0 + place for place in _places(words)]
+    axes = page(0, places[-1] + 3.5, -_INCH * (len(actions) + 3), 0.35 * (max(_heights(tree)) + 2))
     _draw_tree(axes, tree, words, places)
     _draw_steps(axes, system, words, actions, places)
     save(axes.figure, path)
@@ -40,9 +42,9 @@ def draw_derivation(
 
 def draw_tree(words: Sequence[str], tree: DependencyTree, file: str | os.PathLike | BinaryIO) -> None:
     """Draw a tree without a derivation. `file` is as for `save`."""
-    spacing = _spacing(words)
-    axes = page(0, spacing * (len(words) + 1) + 0.2, -0.1, 0.35 * (max(_heights(tree)) + 2))
-    _draw_tree(axes, tree, words, [0.1 + spacing * (i + 0.5) for i in range(len(words) + 1)])
+    places = _places(words)
+    axes = page(0, places[-1] + 0.4, -0.1, 0.35 * (max(_heights(tree)) + 2))
+    _draw_tree(axes, tree, words, places)
     save(axes.figure, file)
 
 
@@ -93,13 +95,39 @@ def svg_of(draw: Callable[[BinaryIO], None]) -> str:
     return text[text.index("<svg") :]
 
 
+# colours of pictures → colours that fit a page of dark or light text; white becomes the colour of the page, which has
+# a name of its own in JupyterLab, VS Code and Colab
+_IN_PAGE = {
+    "#ffffff": "var(--jp-layout-color0, var(--vscode-editor-background, var(--colab-primary-surface-color, Canvas)))",
+    "#444444": "currentColor",
+    "#c4c4c4": "color-mix(in srgb, currentColor 30%, transparent)",
+    **{color: f"color-mix(in srgb, {color} 70%, currentColor)" for color in (_STACK, _BUFFER, _ARC)},
+}
+
+
+def in_page(svg: str) -> str:
+    """Return the HTML of a picture in the colours of the page; a wide picture is not shrunk, but gets a scroll bar."""
+    svg = re.sub("<style.*?</style>", "", svg, flags=re.DOTALL)  # it would hold for the whole page
+    svg = svg.replace("#ffffff", "none", 1)  # the background
+    svg = re.sub("#[0-9a-f]{6}", lambda color: _IN_PAGE.get(color[0], color[0]), svg)
+    svg = svg.replace("<svg", '<svg style="max-width: none" fill="currentColor"', 1)
+    return f'<div style="overflow-x: auto">{svg}</div>'
+
+
 def _text(axes: Axes, x: float, y: float, text: str, **style) -> None:
     axes.text(x, y, drawable(text), parse_math=False, **style)
 
 
-def _spacing(words: Sequence[str]) -> float:
-    """Return the distance from one word to the next in inches."""
-    return max(0.45, 0.11 * max(len(drawable(word)) for word in words) + 0.2)
+def text_width(text: str, points: float) -> float:
+    """Return the width of a text of a size in inches."""
+    return text_to_path.get_text_width_height_descent(drawable(text), FontProperties(size=points), ismath=False)[0] / 72
+
+
+def _places(words: Sequence[str]) -> list[float]:
+    """Return the centre of each word, and of the root behind them, in inches; labels of most short arcs fit between."""
+    widths = [text_width(word, 10) for word in (*words, "ROOT")]
+    steps = (max((before + width) / 2 + 0.15, 0.55) for before, width in pairwise(widths))
+    return [*accumulate(steps, initial=widths[0] / 2 + 0.15)]
 
 
 def _heights(tree: DependencyTree) -> list[int]:

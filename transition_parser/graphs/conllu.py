@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import takewhile
@@ -191,6 +191,14 @@ class Sentence:
                 rows[number] = row._replace(**missing) if missing else row
                 word += 1
         return replace(self, rows=tuple(rows))
+
+    def untagged(self, kept: Collection[str] = ()) -> Sentence:
+        """Return the sentence without lemmas, tags and features, so that a model has to predict them.
+
+        kept: the columns of these that stay (`lemma`, `upos`, `xpos`, `feats`)
+        """
+        removed = {name: "_" for name in ("lemma", "upos", "xpos", "feats") if name not in kept}
+        return replace(self, rows=tuple(row._replace(**removed) for row in self.rows))
 
     def without(self, misc_key: str, comment_keys: Iterable[str]) -> Sentence:
         """Return the sentence without `misc_key=...` in MISC and without the comments `# key = ...`.

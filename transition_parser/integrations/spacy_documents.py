@@ -17,7 +17,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import AmrEntry, parse_entry, split_tokens
 from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.graphs.dependency import DependencyTree
-from transition_parser.parsing.documents import NO_VALUE, set_sentence_starts, value_of
+from transition_parser.parsing.documents import AMRS, NO_VALUE, set_amr, set_sentence_starts, value_of
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.sentences.texts import on_one_line
 from transition_parser.text.characters import Clusters, shows, space_before
@@ -26,7 +26,6 @@ from transition_parser.text.segmentation import ENGLISH, Segmenter
 # relation, UPOS and XPOS: of white space, as in spaCy's own pipelines, and of tokens that go on with a word, as in UD
 SPACE, GOES_ON = ("dep", "SPACE", "_SP"), ("goeswith", "X", "GW")
 _COLUMNS = {"POS": "upos", "LEMMA": "lemma", "TAG": "xpos", "MORPH": "feats"}  # attribute of spaCy → field of `Row`
-AMRS = "transition_amr"  # the name in keys of `user_data`
 
 
 class DocSentence(NamedTuple):
@@ -186,17 +185,14 @@ def _amr_words(document: Doc, sentence: DocSentence) -> Iterator[tuple[str, Span
 
 
 def set_amrs(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[AmrParse | None]) -> None:
-    """Keep the AMRs in `user_data`, with keys whose offsets spaCy moves when it copies or joins documents."""
+    """Keep the AMRs of the sentences in a document, and make their names its entities (`set_amr`)."""
     set_sentence_starts(document, [sentence.start for sentence in sentences])
     for start, end, _ in _kept_amrs(document):
         del document.user_data["._.", AMRS, start, end]
     for sentence, parse in zip(sentences, parses, strict=True):
         if parse is not None:
-            span = document[sentence.start : sentence.end]
-            places = (tokens for _, tokens in _amr_words(document, sentence))
-            words = [(tokens.start_char - span.start_char, tokens.end_char - span.start_char) for tokens in places]
-            kept = {"amr": str(parse.annotated()), "words": words}
-            document.user_data["._.", AMRS, span.start_char, span.end_char] = kept
+            words = [tokens for _, tokens in _amr_words(document, sentence)]
+            set_amr(document[sentence.start : sentence.end], words, parse)
 
 
 def _kept_amrs(document: Doc) -> list[tuple[int, int, dict]]:

@@ -341,6 +341,7 @@ class ParserModel(nn.Module):
     """
 
     calibration: Calibration | None = None
+    architecture = ""  # the name of the architecture, for a model from a file
 
     def __init__(self, encoder: nn.Module, decoder: Decoder, tags: TagHeads | None = None) -> None:
         super().__init__()

@@ -1,18 +1,22 @@
-"""spaCy documents of sentences that were parsed into trees."""
+"""spaCy documents of sentences that were parsed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from transition_parser.base.errors import needs_extra
+from transition_parser.graphs.amr import named
 from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.graphs.dependency import DependencyTree
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Span
     from spacy.vocab import Vocab
 
 NO_VALUE = "_"
+AMRS = "transition_amr"  # the name in keys of `user_data`
 
 
 def document_of(sentence: Sentence, tree: DependencyTree, vocab: Vocab) -> Doc:
@@ -38,6 +42,39 @@ def document_of(sentence: Sentence, tree: DependencyTree, vocab: Vocab) -> Doc:
     )
     set_sentence_starts(document, [0])
     return document
+
+
+def document_of_amr(parse: Any, vocab: Vocab) -> Doc:
+    """Return a document of one sentence, whose tokens are the words of an `AmrParse`, with its AMR (`set_amr`)."""
+    with needs_extra("spacy", "documents of spaCy"):
+        from spacy.tokens import Doc
+
+    spaces = [end < start for (_, end), (start, _) in pairwise(parse.sentence.spans)] or [True] * (len(parse) - 1)
+    document = Doc(vocab, words=parse.words, spaces=[*spaces, False])
+    set_sentence_starts(document, [0])
+    set_amr(document[:], [document[i : i + 1] for i in range(len(document))], parse)
+    return document
+
+
+def set_amr(sentence: Span, words: Sequence[Span], parse: Any) -> None:
+    """Keep an `AmrParse` in `user_data`, with keys whose offsets spaCy moves when it copies or joins documents.
+
+    Its names become entities where the document has none, with the concept as label and `:wiki` as `kb_id`. `words` are
+    the tokens of each word.
+    """
+    from spacy.tokens import Span
+    from spacy.util import filter_spans
+
+    document, start = sentence.doc, sentence.start_char
+    places = [(word.start_char - start, word.end_char - start) for word in words]
+    document.user_data["._.", AMRS, start, sentence.end_char] = {"amr": str(parse.annotated()), "words": places}
+    names = []
+    for node, name, _ in named(parse.graph):
+        if tokens := [token for word in parse.alignments[name] for token in words[word]]:
+            wiki, label = parse.wiki.get(node, "-").strip('"-'), parse.graph.labels[node]
+            names.append(Span(document, tokens[0].i, tokens[-1].i + 1, label, kb_id=wiki))
+    free = [name for name in filter_spans(names) if not any(token.ent_type for token in name)]
+    document.set_ents(free, default="unmodified")
 
 
 def set_sentence_starts(document: Doc, starts: list[int]) -> None:

@@ -19,15 +19,17 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, overload
 
 import torch
 
 from transition_parser.base.errors import InputError, NotFiniteError, input_error, warn
-from transition_parser.base.process import give_back_freed_memory
+from transition_parser.base.files import output as opened_output
+from transition_parser.base.process import give_back_freed_memory, progress
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import AmrEntry
-from transition_parser.graphs.conllu import Sentence
+from transition_parser.graphs.conllu import Sentence, raw_text
 from transition_parser.modules.bert import merge_adapters
 from transition_parser.modules.contract import Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
@@ -40,7 +42,7 @@ from transition_parser.parsing.completion import SentenceFacts
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, formalism_of
 from transition_parser.parsing.given import Given, GivenFacts
 from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
-from transition_parser.parsing.parses import AmrParse, Parse, SentenceParse
+from transition_parser.parsing.parses import NODE_LINE, AmrParse, Parse, Parses, SentenceParse
 from transition_parser.parsing.preparation import (
     TRAIN_AGAIN,
     batches_at_a_time,
@@ -255,7 +257,10 @@ class Parser(Generic[P_co]):
         if kind not in (None, formalism.name):
             raise InputError(f"{model} is a model of {formalism.name}, not of {kind}")
         if loaded.searches_directly and not others and max(beam, nbest) > 1:
-            warn(f"{model}: the model finds the best tree of a sentence without a beam: beam and nbest do nothing")
+            warn(
+                f"{model}: the model finds the best tree of a sentence without a beam: beam and nbest do nothing (for "
+                "several parses take a model that searches action by action, such as en-ewt)"
+            )
         paths, members = (model, *others), [(loaded, resources), *map(load_model, others)]
         of_one_folder = all(own.fingerprint == resources.fingerprint for _, own in members)
         if others and of_one_folder and not any(one.searches_directly for one, _ in members):
@@ -290,7 +295,28 @@ class Parser(Generic[P_co]):
         path, *others = map(str, self._paths or [""])
         return {"model": path, "ensemble": others, "beam": self.beam, "lenpen": self.lenpen, **options}
 
-    def parse(self, text: object, given: GivenInput | None = None) -> list[P_co]:
+    def __repr__(self) -> str:
+        name = next(iter(map(str, self._paths)), "a model in memory")
+        size = sum(tensor.numel() for tensor in self.model.state_dict().values()) / 1e6
+        facts = [self.resources.parser.system, self.model.architecture, f"{size:.1f} M weights", f"beam {self.beam}"]
+        return f"<Parser of {self.formalism.name}: {', '.join([name, *filter(None, facts), self.precision])}>"
+
+    def __call__(self, text: object, given: GivenInput | None = None) -> Parses[P_co]:
+        """Return the parses of a text, one for each sentence, or of the words of one sentence.
+
+        text: a string; a list of strings: the words of one sentence (`parse` takes a list of strings for texts); or
+            anything else that `parse` takes
+        given: as for `parse_stream`
+
+        Raises `InputError` as `parse` does, and for a list of strings with a space in one of them.
+        """
+        if isinstance(text, list | tuple) and text and all(isinstance(word, str) for word in text):
+            if any(" " in word for word in text):
+                raise InputError("these are no words, because they hold spaces: call parser.parse for a list of texts")
+            text = [text]
+        return self.parse(text, given)
+
+    def parse(self, text: object, given: GivenInput | None = None) -> Parses[P_co]:
         """Return the parses of the given text, sentences or file.
 
         - a string: a text. The segmenter of the model (without one, rules for English) divides it into sentences and
@@ -308,16 +334,22 @@ class Parser(Generic[P_co]):
 
         given: as for `parse_stream`
         """
+        return Parses(self.parse_stream(self.tokenise(text), given=given))
+
+    def tokenise(self, text: object) -> list[Any]:
+        """Return the sentences that `parse` would parse, each with its tokens (`.forms`) and their places (`.spans`).
+
+        text: as for `parse`
+        """
         if isinstance(text, os.PathLike):
-            return list(self.parse_stream(self.read(text), given=given))
-        sentences = sentences_from(text, self.formalism.sentence, self.longest, self.resources.segmenter)
-        return list(self.parse_stream(sentences, given=given))
+            return list(self.read(text))
+        return sentences_from(text, self.formalism.sentence, self.longest, self.resources.segmenter)
 
     def parse_sents(self, sentences: Iterable[str | None], add_metadata: bool = True) -> list[str]:
         """Return the parse of each sentence as text, as amrlib's `parse_sents` does.
 
-        An AMR is written in PENMAN with comments, a tree in CoNLL-U. A blank line ends each parse, so that the joined
-        strings are a file.
+        An AMR is written in PENMAN with comments (see `AmrParse.to_penman`), a tree in CoNLL-U. A blank line ends each
+        parse, so that the joined strings are a file.
 
         add_metadata: False leaves the comments out
 
@@ -328,7 +360,12 @@ class Parser(Generic[P_co]):
         given = whole_sentences(sentences, self.formalism.sentence, self.longest, self.resources.segmenter)
         parses = self.parse_stream(one for one in given if one is not None)
         found = ["" if one is None else str(next(parses).annotated()) for one in given]
-        return found if add_metadata else [re.sub("^#.*\n", "", text, flags=re.MULTILINE) for text in found]
+        left_out = NODE_LINE if add_metadata else re.compile("^#.*\n", re.MULTILINE)
+        return [left_out.sub("", text) for text in found]
+
+    def parse_spans(self, spans: Iterable[Any], add_metadata: bool = True) -> list[str]:
+        """Return the parse of each span of spaCy as text, as amrlib's `parse_spans` does; see `parse_sents`."""
+        return self.parse_sents([span.text for span in spans], add_metadata)
 
     def stream(self, texts: Iterable[str | None], chunk: int | None = None) -> Iterator[list[P_co]]:
         """Yield, for each text in order, the list of its parses: the list that `parse` of this text alone returns.
@@ -364,6 +401,44 @@ class Parser(Generic[P_co]):
         """
         reading = Reading(tokenised, raw, None, None, self.longest, self.resources.segmenter, vertical)
         return read_sentences(path, self.formalism.sentence, reading)
+
+    def parse_file(
+        self, source: str | os.PathLike | Iterable[AnySentence], output: str | os.PathLike, **annotations: Any
+    ) -> None:
+        """Parse a file into a file of CoNLL-U or an AMR bank, which is written whole or not at all.
+
+        source: a file as `read` takes it, or the sentences of one
+        annotations: options of `annotated` of the parses, such as `scores=True`
+        """
+        sentences = self.read(source) if isinstance(source, str | os.PathLike) else source
+        with opened_output(str(output)) as file:
+            for parse in progress(self.parse_stream(sentences), f"parsing into {output}"):
+                file.writelines(str(one.annotated(**annotations)) for one in parse.ranked)
+
+    def evaluate(
+        self, gold: str | os.PathLike, parsed: str | os.PathLike | None = None, segment: bool = False, **options: Any
+    ) -> dict[str, Any]:
+        """Parse the sentences of a file with gold graphs, and return the scores, as `score --json` prints them.
+
+        gold: CoNLL-U or an AMR bank. The model sees neither graphs nor, except columns that it can't predict, lemmas,
+            tags and features.
+        parsed: a file for the parses, by default none
+        segment: True to parse the text of gold trees, so that errors in sentences and words count, too
+        options: options of `transition-parser score`, such as `full_labels=True` or `fine_grained=True`
+
+        Raises `InputError` for a file without such graphs, and for unknown options.
+        """
+        formalism = self.formalism
+        if unknown := options.keys() - formalism.score_options:
+            raise InputError(f"unknown option {min(unknown)!r:.60}: give {', '.join(formalism.score_options)}")
+        sentences: Iterable[Any] = read_sentences(gold, formalism.sentence)
+        if formalism is not AMR:
+            read = formalism.read_graphs(gold)
+            sentences = self.tokenise(raw_text(read)) if segment else (one.untagged(self.given_columns) for one in read)
+        with TemporaryDirectory() as folder:
+            written = parsed or Path(folder, f"parsed{formalism.suffix}")
+            self.parse_file(sentences, written)
+            return formalism.score(str(gold), str(written), options).figures
 
     def parse_stream(
         self, sentences: Iterable[AnySentence], chunk: int | None = None, given: GivenInput | None = None

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from abc import abstractmethod
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from html import escape
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar, cast
 
 from transition_parser.base.errors import InputError, shortened
 from transition_parser.graphs.amr import AmrGraph, Edge, PenmanLayout, canonical, named, without_gaps
@@ -25,6 +28,7 @@ from transition_parser.transitions.amr_state import kept
 from transition_parser.transitions.config import wiki_keys
 
 if TYPE_CHECKING:
+    from networkx import DiGraph, MultiDiGraph
     from spacy.tokens import Doc
     from spacy.vocab import Vocab
 
@@ -44,6 +48,7 @@ SCORE_KEY = "ArcScore"  # the key of an arc's confidence in MISC
 _REPLACED = ("parse_score", "score", "nbest", "actions")
 _REPLACED_AMR = (*_REPLACED, "node_scores", "alignments", "node", "root", "edge")
 _OF_PLACE = ("sent_id", "newpar", "newdoc")  # beginnings of comments that locate the sentence in a text
+NODE_LINE = re.compile("^# ::node\t.*\n", re.MULTILINE)
 _DIGITS = 4  # significant digits of numbers in lines of JSON
 
 
@@ -95,6 +100,65 @@ class SentenceParse(Ranked):
 
         return svg_of(self._draw)
 
+    def _repr_html_(self) -> str:
+        """Return the picture in the colours of the notebook, with a scroll bar where it is wide, or else the text."""
+        svg = self._repr_svg_()
+        if svg is None:
+            return f"<pre>{escape(str(self))}</pre>"
+        from transition_parser.drawing.derivations import in_page
+
+        return in_page(svg)
+
+
+S = TypeVar("S", bound=SentenceParse)
+
+
+class Parses(list[S]):
+    """A list of parses. Notebooks show the first ten as pictures."""
+
+    def _repr_html_(self) -> str:
+        shown = (f"<p>{escape(parse.text)}</p>{parse._repr_html_()}" for parse in self[:10])
+        return "".join([*shown, f"<p>… and {len(self) - 10} more</p>" * (len(self) > 10)])
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a parsed tree. A `Parse` is a sequence of its words.
+
+    Unknown columns of CoNLL-U and unknown places in the text (`start` and `end`, as in `Sentence.spans`) are None.
+    """
+
+    parse: Parse = field(repr=False, compare=False)
+    number: int  # from 1
+    text: str
+    relation: str
+    score: float  # see `Parse.arc_scores`
+    start: int | None
+    end: int | None
+    lemma: str | None
+    upos: str | None
+    xpos: str | None
+    feats: str | None
+
+    @property
+    def head(self) -> Word | None:
+        """The head, None for the root."""
+        head = self.parse.heads[self.number - 1]
+        return self.parse[head - 1] if head else None
+
+    @property
+    def children(self) -> list[Word]:
+        """The dependents, in word order."""
+        return [word for word, head in zip(self.parse, self.parse.heads, strict=True) if head == self.number]
+
+    @property
+    def subtree(self) -> list[Word]:
+        """The word and all words below it, in word order."""
+        reached = [self]
+        for word in reached:  # the loop appends to this list
+            reached += word.children
+        return sorted(reached, key=lambda word: word.number)
+
 
 @dataclass(frozen=True, repr=False)
 class Parse(SentenceParse):
@@ -113,7 +177,7 @@ class Parse(SentenceParse):
     xpos, feats: the predicted XPOS tag and features of each word as CoNLL-U writes them, () where the model predicts
         none
 
-    `Ranked` has the other fields: probability, place and alternatives.
+    `Ranked` has the other fields: probability, place and alternatives. A parse is a sequence of `Word`.
     """
 
     sentence: Sentence
@@ -125,6 +189,30 @@ class Parse(SentenceParse):
     lemmas: tuple[str, ...] = ()
     xpos: tuple[str, ...] = ()
     feats: tuple[str, ...] = ()
+
+    @property
+    def heads(self) -> tuple[int, ...]:
+        """The number of the head of each word, from 1; 0 for the root. SuPar's name for it is `arcs`."""
+        return self.tree.heads
+
+    arcs = heads
+
+    @cached_property
+    def _words(self) -> tuple[Word, ...]:
+        rows = self.tagged().words
+        places = self.sentence.spans or self.sentence.places_in_text() or [(None, None)] * len(rows)
+        arcs = zip(rows, self.tree.relations, self.arc_scores, places, strict=True)
+        known = ([None if value == UNKNOWN else value for value in row[2:6]] for row in rows)
+        return tuple(
+            Word(self, number, row.form, relation, score, start, end, *next(known))
+            for number, (row, relation, score, (start, end)) in enumerate(arcs, 1)
+        )
+
+    def __getitem__(self, number: int) -> Word:
+        return self._words[number]
+
+    def __iter__(self) -> Iterator[Word]:
+        return iter(self._words)
 
     def tagged(self) -> Sentence:
         """Return the input with the predicted tags, lemmas and features where it has none (`Sentence.with_tags`)."""
@@ -183,23 +271,32 @@ class Parse(SentenceParse):
         - `score`, `probability`, `actions`: see `Parse`; each action as it is written
         - `alternatives`: where alternatives were asked for, a dictionary of each, the best first
         """
-        sentence = self.tagged()
-        columns = zip(sentence.words, self.tree.heads, self.tree.relations, self.arc_scores, strict=True)
+        sentence = self.sentence
         words = [
-            {"form": row.form}
-            | {name: None if (value := getattr(row, name)) == UNKNOWN else value for name in _COLUMNS}
-            | {"head": head, "relation": relation, "score": score}
-            for row, head, relation, score in columns
+            {"form": word.text}
+            | {name: getattr(word, name) for name in _COLUMNS}
+            | {"head": head}
+            | {name: getattr(word, name) for name in ("relation", "score", "start", "end")}
+            for word, head in zip(self, self.heads, strict=True)
         ]
         ranges = [(row.form, *row.span) for row in sentence.rows if row.is_range]
         return {
             "id": sentence.id,
             "line": sentence.line,
             "text": sentence.comment("text"),
-            "words": _with_places(words, sentence.spans or sentence.places_in_text()),
+            "words": words,
             "multiword_tokens": [{"form": form, "first": first, "last": last} for form, first, last in ranges],
             **_derivation(self),
         }
+
+    def to_networkx(self) -> DiGraph:
+        """Return the tree for networkx: words, counted from 1, with the values of `to_dict`, and edges from heads."""
+        import networkx
+
+        graph = networkx.DiGraph()
+        graph.add_nodes_from(enumerate(self.to_dict()["words"], 1))
+        graph.add_edges_from((w.head.number, w.number, {"relation": w.relation}) for w in self if w.head)
+        return graph
 
     def to_spacy(self, vocab: Vocab) -> Doc:
         """Return a document of spaCy with the words, their columns and the tree, see `parsing.documents`."""
@@ -304,15 +401,33 @@ class AmrParse(SentenceParse):
         """Return node → value of `:wiki`, as `annotated` writes it with this option."""
         return {**self.wiki, **self.new_names} if wiki == "name" else self.wiki if wiki else {}
 
-    def to_penman(self, alignment_markers: bool = False, wiki: Wiki = True) -> str:
-        """Return the graph alone, in PENMAN, without a line end after it.
+    def to_penman(self, alignment_markers: bool = False, wiki: Wiki = True, metadata: bool = False) -> str:
+        """Return the graph in PENMAN, without a line end after it.
 
         alignment_markers: True to write `~e.N` after each node
         wiki: see `annotated`
+        metadata: True to write the comments `# ::key value` before the graph, but not the lines `# ::node` of
+            `annotated`, which the package `penman` reads as keys
 
         Raises `InputError` for a graph that is nested too deeply for PENMAN.
         """
-        return self.annotated(alignment_markers=alignment_markers, wiki=wiki).penman
+        entry = self.annotated(alignment_markers=alignment_markers, wiki=wiki)
+        return NODE_LINE.sub("", str(entry)).rstrip("\n") if metadata else entry.penman
+
+    def to_networkx(self) -> MultiDiGraph:
+        """Return the graph for networkx: nodes, counted from 0, and edges, with the values of `to_dict`."""
+        import networkx
+
+        data, graph = self.to_dict(), networkx.MultiDiGraph(top=self.graph.top)
+        graph.add_nodes_from(enumerate(data["nodes"]))
+        graph.add_edges_from((edge["source"], edge["target"], edge) for edge in data["edges"])
+        return graph
+
+    def to_spacy(self, vocab: Vocab) -> Doc:
+        """Return a document of spaCy with the words, and with names as its entities, see `parsing.documents`."""
+        from transition_parser.parsing.documents import document_of_amr
+
+        return document_of_amr(self, vocab)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parse as strings, numbers, lists and dictionaries alone, which JSON can hold.
@@ -349,11 +464,12 @@ class AmrParse(SentenceParse):
             for node, (label, score) in enumerate(zip(graph.labels, node_scores, strict=True))
         ]
         edges = zip(graph.edges, edge_scores, strict=True)
+        places = zip(entry.forms, entry.spans or [(None, None)] * len(self), strict=True)
         return {
             "id": entry.id,
             "line": entry.line,
             "text": entry.metadata.get("snt"),
-            "words": _with_places([{"form": form} for form in entry.forms], entry.spans),
+            "words": [{"form": form, "start": start, "end": end} for form, (start, end) in places],
             "penman": self.to_penman(),
             "nodes": nodes,
             "edges": [{**edge._asdict(), "score": score} for edge, score in edges],
@@ -381,11 +497,6 @@ class AmrParse(SentenceParse):
         from transition_parser.drawing.amrs import draw_amr
 
         draw_amr(self.annotated(), file)
-
-
-def _with_places(words: list[dict[str, Any]], spans: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
-    places: Sequence[tuple[int | None, int | None]] = spans or [(None, None)] * len(words)
-    return [{**word, "start": start, "end": end} for word, (start, end) in zip(words, places, strict=True)]
 
 
 def _derivation(parse: Parse | AmrParse) -> dict[str, Any]:

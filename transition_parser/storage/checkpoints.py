@@ -83,7 +83,9 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
     path = Path(path)
     if not os.path.lexists(path):
         known = f" or model with a name ({', '.join(model_names())})"
-        raise input_error(f"no such checkpoint file, exported folder{known}", path)
+        others = "for other languages than English install a package with a model, or make one from a treebank"
+        problem = f"no such checkpoint file, exported folder{known}; {others} by `transition-parser train`"
+        raise input_error(problem, path)
     _check_archive(path)
     allow_fairseq_checkpoints()
     try:
@@ -203,7 +205,9 @@ def _resources(folder: Path) -> Resources:
 def _build(name: str, options: Any, resources: Resources, weights: Mapping, path: Path, folder: Path) -> ParserModel:
     """Return the model of checked options, with its weights, ready for parsing."""
     make = partial(architecture_of(name).build, options, resources)
-    return with_weights(make, weights, path, folder, options.weights_elsewhere()).eval()
+    model = with_weights(make, weights, path, folder, options.weights_elsewhere()).eval()
+    model.architecture = name
+    return model
 
 
 def _described(state: dict, path: Path) -> tuple[str, Any]:

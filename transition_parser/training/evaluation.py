@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from transition_parser.base.errors import input_error
-from transition_parser.base.files import replacing
-from transition_parser.base.process import progress
-from transition_parser.graphs.conllu import Sentence, raw_text, read_conllu
-from transition_parser.parsing.formalisms import TREES, Formalism
-from transition_parser.parsing.sentences.files import read_sentences
+from transition_parser.parsing.formalisms import Formalism
 from transition_parser.training.experiment import Experiment
-
-if TYPE_CHECKING:
-    from transition_parser.parsing.parser import Parser
-
-_PREDICTED = {"lemma": "_", "upos": "_", "xpos": "_", "feats": "_"}
 
 
 @dataclass(frozen=True)
@@ -41,20 +31,8 @@ def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -
     for beam in how.beams:
         parser = Parser.load(model, beam=beam, device=how.device)
         parsed = experiment.dest / f"{split}.beam-{beam}{suffix}"
-        figures[f"beam {beam}"] = parse_and_score(parser, gold, parsed, how.options)
+        figures[f"beam {beam}"] = parser.evaluate(gold, parsed, **how.options)
     return figures
-
-
-def parse_and_score(
-    parser: Parser, gold: Path, parsed: Path, options: Mapping[str, bool] = MappingProxyType({})
-) -> dict[str, Any]:
-    """Parse the sentences of a file and score the parses, and return the figures of `Formalism.score`."""
-    formalism = parser.formalism
-    sentences = read_sentences(gold, formalism.sentence)
-    if formalism is TREES:
-        sentences = (untagged(one, parser.given_columns) for one in formalism.read_graphs(gold))
-    parses = progress(parser.parse_stream(sentences), f"parsing {gold.stem}, beam {parser.beam}")
-    return _scored(formalism, parses, gold, parsed, options)
 
 
 def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any] | None:
@@ -65,21 +43,7 @@ def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Eval
     parser = Parser.load(model, beam=how.beams[0], device=how.device)
     if parser.given_columns:
         return None
-    return _scored(experiment.formalism, parser.parse(raw_text(read_conllu(gold))), gold, parsed, how.options)
-
-
-def _scored(
-    formalism: Formalism, parses: Iterable, gold: Path, parsed: Path, options: Mapping[str, bool]
-) -> dict[str, Any]:
-    with replacing(parsed) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        file.writelines(str(parse.annotated()) for parse in parses)
-    return formalism.score(str(gold), str(parsed), options).figures
-
-
-def untagged(sentence: Sentence, kept: Collection[str] = ()) -> Sentence:
-    """Return the sentence without lemmas, tags and features, so that the model has to predict them."""
-    removed = {column: value for column, value in _PREDICTED.items() if column not in kept}
-    return replace(sentence, rows=tuple(row._replace(**removed) for row in sentence.rows))
+    return parser.evaluate(gold, parsed, segment=True, **how.options)
 
 
 def _gold(experiment: Experiment, split: str) -> Path:

@@ -36,6 +36,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     sentence = AmrEntry
     no_graph: ClassVar = {"penman": None, "nodes": [], "edges": [], "top": None, "triples": []}
     annotations = ("scores", "actions", "alignment_markers", "wiki")
+    score_options: ClassVar = dict(fine_grained=False, ignore_wiki=False, seed=None, processes=1)
     grows = ("nodes", "edges")
     # Chosen on 1,049 development sentences of six corpora. With 1, the graphs of a beam lack more nodes and edges than
     # those of greedy search; with 4, they have more wrong ones. Search must stop once `beam` hypotheses have finished:

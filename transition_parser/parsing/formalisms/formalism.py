@@ -52,6 +52,7 @@ class Formalism(ABC, Generic[E, P, G]):
     sentence: ClassVar[type]  # the class of its sentences
     no_graph: ClassVar[Mapping[str, Any]]  # the entries of a parse in JSON that describe the graph
     annotations: ClassVar[tuple[str, ...]]  # the names of the options of `annotated`, the method of its parses
+    score_options: ClassVar[Mapping[str, Any]]  # the options of `score`, with their defaults
     lenpen: ClassVar[float]  # the default of `lenpen` for search with a beam, see `search`
     grows: ClassVar[tuple[str, ...]]  # the entries of `configuration` that are lists and grow with a derivation
     sums: ClassVar[tuple[str, ...]]  # the names of the counts that validation adds up, see `count`

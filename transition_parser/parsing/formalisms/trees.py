@@ -42,6 +42,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     sentence = Sentence
     no_graph: ClassVar = {"multiword_tokens": []}
     annotations = ("scores", "actions")
+    score_options: ClassVar = {**dict.fromkeys(["conll18", "full_labels", *BREAKDOWNS], False), "punct": None}
     lenpen = 1.0
     grows = ("arcs",)
     sums = ("_words", "_heads", "_labelled")
