@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 
-from transition_parser.drawing.derivations import drawable, missing_glyphs, page, save, text_width
+from transition_parser.drawing.derivations import drawable, page, save, text_width
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry, split_tokens
 
@@ -56,9 +56,7 @@ class _Tree:
 
 def draw_amr(entry: AmrEntry, file: str | os.PathLike | BinaryIO) -> None:
     """Draw the graph of an entry, including `:wiki`, above its words."""
-    with missing_glyphs():  # no warnings here: `save` warns
-        axes = _drawn(entry)
-    save(axes.figure, file)
+    save(_drawn(entry).figure, file)
 
 
 def _drawn(entry: AmrEntry) -> Axes:

@@ -119,8 +119,10 @@ def _text(axes: Axes, x: float, y: float, text: str, **style) -> None:
 
 
 def text_width(text: str, points: float) -> float:
-    """Return the width of a text of a size in inches."""
-    return text_to_path.get_text_width_height_descent(drawable(text), FontProperties(size=points), ismath=False)[0] / 72
+    """Return the width of a text in inches. A font that lacks characters gives no warning, because `save` warns."""
+    with missing_glyphs():
+        width = text_to_path.get_text_width_height_descent(drawable(text), FontProperties(size=points), ismath=False)[0]
+    return width / 72
 
 
 def _places(words: Sequence[str]) -> list[float]:
