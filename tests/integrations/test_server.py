@@ -278,8 +278,7 @@ def test_a_signal_ends_it_cleanly(number):
         with urllib.request.urlopen(request) as answer:
             assert json.load(answer)["sentences"][0]["words"] == ["Stop", "!"]
         process.send_signal(number)
-        assert process.wait(60) == 0
-        assert process.stderr.read() == ""
+        assert (process.wait(60), process.stderr.read()) == (0, "")
 
 
 def test_a_taken_port_is_one_line():
