@@ -9,8 +9,11 @@ otherwise. There is no password. Texts are neither kept nor logged.
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import sys
 from pathlib import Path
+from typing import NoReturn
 
 from transition_parser.base.errors import InputError, needs_extra
 from transition_parser.cli.options import add, import_user_dir, port, positive
@@ -44,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(parser, "--user-dir")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> NoReturn:
     """Serve until it is interrupted."""
     with needs_extra("serve", "pages and the API"):
         import fastapi  # noqa: F401
@@ -66,7 +69,10 @@ def run(arguments: argparse.Namespace) -> int:
         limits = {field: getattr(arguments, name.replace("-", "_")) for name, field, *_ in _LIMITS}
         app = make_app(parsers, Limits(**limits), arguments.allowed_hosts, descriptions)
         serve(app, bound, arguments.log)
-    return 0
+    # While Python ends, it ends threads that want to run Python, too, and those of granian then abort the process.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _names(models: list[str]) -> dict[str, str]:

@@ -399,3 +399,5 @@ async def _until_signal(server: Server) -> None:
     await asyncio.wait([serving, ending], return_when=asyncio.FIRST_COMPLETED)
     server.stop()
     await asyncio.wait([serving], timeout=_GRACE)
+    if serving.done():
+        serving.result()  # raises what ended it
