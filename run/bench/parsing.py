@@ -131,8 +131,10 @@ def main() -> None:
         contenders |= {
             f"{name}, but the network": without_network(loaded, sentences) for name, loaded in models.items()
         }
+    beside: dict[str, Callable[[list], list]] = {}
     if arguments.beside:
-        contenders |= {f"{name}, beside {arguments.beside}": parse for name, parse in contenders.items()}
+        beside = {f"{name}, beside {arguments.beside}": parse for name, parse in contenders.items()}
+    contenders |= beside
     rates: dict[str, list[float]] = {name: [] for name in contenders}
     found: dict[str, dict[str, float]] = {}
     times: dict[str, list[float]] = {name: [] for name in contenders}
@@ -140,7 +142,7 @@ def main() -> None:
     for _ in range(arguments.rounds):
         for name, parse in contenders.items():
             parses: list = []
-            with busy_processes(arguments.beside if "beside" in name else 0):
+            with busy_processes(arguments.beside if name in beside else 0):
                 start = time.perf_counter()
                 for batch in batches:
                     began = time.perf_counter()
