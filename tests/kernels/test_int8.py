@@ -36,7 +36,7 @@ def instructions(limit: tuple[int, int]) -> Iterator[None]:
             value.value = wanted
 
 
-PROCESSORS = [(8, 0)] if not has_vnni() else [(8, 0), (8, 1)] if at_most_avx2() else [(8, 0), (8, 1), (0, 1)]
+PROCESSORS = [(8, 0)] if not has_vnni() else [(8, 0), (8, 1)] if at_most_avx2() else [(8, 0), (8, 1), (0, 0), (0, 1)]
 
 
 @pytest.fixture(params=PROCESSORS, ids=lambda limit: f"{limit[0] or 'all'} lanes, {'' if limit[1] else 'no '}VNNI")
