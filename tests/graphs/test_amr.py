@@ -262,3 +262,11 @@ def test_a_canonical_graph_is_the_same_graph(graph):
 @given(look_alikes(), st.integers(0, 2**32))
 def test_numbering_does_not_matter(graph, seed):
     assert canonical(shuffled(graph, seed)) == canonical(graph)
+
+
+def test_members_of_lists_are_written_in_the_order_of_their_numbers():
+    edges = (Edge(0, "op10", 3), Edge(0, "mod", 4), Edge(0, "op2", 1), Edge(0, "op1", 2), Edge(5, "op1", 0))
+    graph = AmrGraph(("and", "b", "c", "d", "e", "after"), frozenset(), edges)
+    assert " ".join(graph.to_penman().split()) == (
+        "(a / and :op1 (c / c) :mod (e / e) :op2 (b / b) :op10 (d / d) :op1-of (a2 / after))"
+    )

@@ -48,6 +48,13 @@ def mend(text: str, graph: str) -> str:
          '(m / mail-01 :ARG2 (e / email-address-entity :value "Ann@b.com"))'),
         ("see www.b.net", '(s / see-01~0 :ARG1 (c / city~1 :name (n / name~1 :op1 "www.b.net"~1)))',
          '(s / see-01 :ARG1 (u / url-entity :value "www.b.net"))'),
+        ("go before you leave",
+         "(g / go-02~0 :ARG0 (y / you) :time (b / before~1 :op1 (l / leave-11~3 :ARG0 (y2 / you~2))))",
+         "(g / go-02 :ARG0 (y / you) :time (b / before :op1 (l / leave-11 :ARG0 y)))"),
+        ("I hurt me", "(h / hurt-01~1 :ARG0 (i / i~0) :ARG1 (m / me~2))", "(h / hurt-01 :ARG0 (i / i) :ARG1 i)"),
+        ("you and you", "(a / and~1 :op1 (y / you~0) :op2 (y2 / you~2))", "the same"),
+        ("you you", "(y / you~0 :mod (y2 / you~1))", "the same"),
+        ("he saw him", "(s / see-01~1 :ARG0 (h / he~0) :ARG1 (h2 / he~2))", "the same"),
         ("A B.C.", '(c / city~0 :name (n / name~0 :op1 "A"~0 :op2 "B.C."~1))', "the same"),
     ],
 )  # fmt: skip

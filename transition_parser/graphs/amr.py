@@ -26,6 +26,7 @@ _PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "this", "tha
 _SYMBOL = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|(?!#)[^ \t\r\n\v\f"()/:~]+')
 _ROLE = re.compile(r'[^ \t\r\n\v\f"()/:~]+')
 _VARIABLE = re.compile(r"[A-Za-z]\d*")
+_MEMBER = re.compile(r"(?:op|snt)(\d+)")  # of a list, with its number
 
 
 class Edge(NamedTuple):
@@ -149,6 +150,7 @@ class PenmanLayout:
             self._around[edge.source].append(number)
             if edge.target != edge.source:
                 self._around[edge.target].append(number)
+        self._sort_members()
         self._written_by = self._tree()
         if len(self._written_by) < len(graph):
             raise InputError("the graph is not connected: PENMAN can write only connected graphs")
@@ -176,6 +178,16 @@ class PenmanLayout:
         unique = dict.fromkeys(Edge(place[source], role, place[target]) for source, role, target in self._edges)
         constants = frozenset(place[node] for node in self.graph.constants)
         return AmrGraph(tuple(self.graph.labels[node] for node in self.order), constants, tuple(unique))
+
+    def _sort_members(self) -> None:
+        """Put the members of each list in the order of their numbers, in the places that members have."""
+        ranks: dict[int, dict[int, int]] = {}  # node → edge to a member of its list → the member's number
+        for number, edge in enumerate(self.graph.edges):
+            if found := _MEMBER.fullmatch(edge.role):
+                ranks.setdefault(edge.source, {})[number] = int(found[1])
+        for node, members in ranks.items():
+            ordered = iter(sorted(members, key=members.__getitem__))
+            self._around[node] = [next(ordered) if number in members else number for number in self._around[node]]
 
     def _tree(self) -> dict[int, int | None]:
         """Return node → number of the edge below which it is written (None for the top), without unreachable nodes."""
