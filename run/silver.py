@@ -23,29 +23,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from odd_structures import odd_structures
 from propbank import Annotation, Example, Predicate, read_annotations, read_frames, spread
 from silver_common import Excluded, Made, Result, check_options, common_options, make_file, read_texts, unspaced
 from silver_facts import facts_of
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AGREEMENT, EXAMPLE, AmrEntry
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.parsing.given import Given
-from transition_parser.parsing.mending import SUBJECTS, entity_of
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.sentences.streams import in_chunks
-from transition_parser.transitions.amr_state import lemma_of
 
 LEAST, MOST = 3, 40  # the bounds of the number of words of a sentence
 EXAMPLE_WORDS = (5, 30)  # the bounds of the number of words of an example
 CHUNK = 512  # sentences that all models parse together; an interrupted run loses at most their parses
 MOST_OF_ONE_WORD = 6  # the most concepts of one word: gold AMRs rarely have 4, but a search in a loop makes more
-# The valid numbers of a date. Gold AMRs have no year below 100: a smaller year is a misread day of the month.
-IN_DATES = {"year": range(100, 10_000), "month": range(1, 13), "day": range(1, 32)}
-NO_CONCEPTS = frozenset({"be", "be-01", "be-02", "be-03", *(one for one in SUBJECTS if SUBJECTS[one] != one)})
 
 
 class Source(NamedTuple):
@@ -176,34 +171,12 @@ def kept(entry: AmrEntry, parse: AmrParse, agreement: float, least: float, witho
         return Result(left_out=f"more than {MOST_OF_ONE_WORD} concepts of one word")
     if not set(without).isdisjoint(graph.labels):
         return Result(left_out="unwanted concept")
-    odd = odd_structure(graph)
+    odd = next(odd_structures(graph), "")
     if odd:
         return Result(left_out=odd)
     found = replace(parse, place=None).annotated(wiki=False)
     found = replace(found, metadata={**entry.metadata, AGREEMENT: f"{agreement:.4f}"})
     return Result(found.rewritten(("id", AGREEMENT, EXAMPLE, "snt"), alignments=False), agreement)
-
-
-def odd_structure(graph: AmrGraph) -> str | None:
-    """Return what is odd about a graph, such as `:month 13`, a quantity without `:quant` or `me`, or None."""
-    roles: dict[int, set[str]] = {}
-    for source, role, target in graph.edges:
-        roles.setdefault(source, set()).add(role)
-        if graph.labels[source] == "name" and entity_of(graph.labels[target].strip('"')):
-            return "address as a name"
-        if role in IN_DATES and graph.labels[source] == "date-entity" and target in graph.constants:
-            value = graph.labels[target]
-            if value.isdecimal() and int(value) not in IN_DATES[role]:
-                return "date that cannot be"
-    for node in set(range(len(graph))) - graph.constants:
-        label, of_node = graph.labels[node], roles.get(node, set())
-        if label in NO_CONCEPTS or entity_of(lemma_of(label)):
-            return "word that is no concept"
-        if label == "date-entity" and not of_node:
-            return "empty date"
-        if label.endswith("-quantity") and "quant" not in of_node:
-            return "quantity without :quant"
-    return None
 
 
 def write(arguments: argparse.Namespace) -> list[str]:

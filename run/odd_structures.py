@@ -1,0 +1,39 @@
+"""Structures of AMRs that are certainly errors, such as the month 13 or the concept `be`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from transition_parser.graphs.amr import AmrGraph
+from transition_parser.parsing.mending import SUBJECTS, entity_of
+from transition_parser.transitions.amr_state import lemma_of
+
+# The valid numbers of a date. Gold AMRs have no year below 100: a smaller year is a misread day of the month.
+IN_DATES = {"year": range(100, 10_000), "month": range(1, 13), "day": range(1, 32)}
+BE = frozenset({"be", "be-01", "be-02", "be-03"})
+NO_SUBJECTS = frozenset(form for form, subject in SUBJECTS.items() if form != subject)
+
+
+def odd_structures(graph: AmrGraph) -> Iterator[str]:
+    """Yield what is odd about a graph, such as `quantity without :quant`, each thing as often as the graph has it."""
+    roles: dict[int, set[str]] = {}
+    for source, role, target in graph.edges:
+        roles.setdefault(source, set()).add(role)
+        if graph.labels[source] == "name" and entity_of(graph.labels[target].strip('"')):
+            yield "address as a name"
+        if role in IN_DATES and graph.labels[source] == "date-entity" and target in graph.constants:
+            value = graph.labels[target]
+            if value.isdecimal() and int(value) not in IN_DATES[role]:
+                yield f":{role} that cannot be"
+    for node in set(range(len(graph))) - graph.constants:
+        label, of_node = graph.labels[node], roles.get(node, set())
+        if label in BE:
+            yield "be"
+        if label in NO_SUBJECTS:
+            yield "me, my and the like"
+        if entity_of(lemma_of(label)):
+            yield "address as a concept"
+        if label == "date-entity" and not of_node:
+            yield "empty date"
+        if label.endswith("-quantity") and "quant" not in of_node:
+            yield "quantity without :quant"

@@ -1,0 +1,28 @@
+"""run/bench/structures.py: what counts as an imperative."""
+
+import importlib.util
+import sys
+
+from tests.conftest import ROOT
+from transition_parser import AmrParse
+from transition_parser.graphs.bank import AmrEntry, parse_entry
+from transition_parser.graphs.conllu import Row, Sentence
+
+_FOLDER = ROOT / "run" / "bench"
+sys.path.insert(0, str(_FOLDER))
+_spec = importlib.util.spec_from_file_location("bench_structures", _FOLDER / "structures.py")
+structures = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(structures)
+
+
+def test_which_words_are_imperatives():
+    some = [("VERB", "Mood=Imp|VerbForm=Fin"), ("PRON", "_"), ("AUX", "Mood=Imp"), ("VERB", "Mood=Ind")]
+    rows = (Row(str(number), "word", upos=upos, feats=feats) for number, (upos, feats) in enumerate(some, 1))
+    assert structures.imperatives(Sentence(tuple(rows))) == {0}
+
+
+def test_which_nodes_are_imperatives():
+    entry = parse_entry(["(a / and~1 :op1 (g / go-02~0 :mode imperative~0) :op2 (s / sleep-01~2))"])
+    alignments = tuple(map(tuple, entry.alignments))
+    parse = AmrParse(AmrEntry.from_words(["Go", "and", "sleep"]), entry.graph, alignments, {}, (), 0.0)
+    assert structures.imperatives_of(parse) == {0}
