@@ -1,0 +1,47 @@
+"""run/bench/names.py: the list of names, and which type counts."""
+
+import importlib.util
+import sys
+from collections import Counter
+
+import pytest
+
+from tests.conftest import ROOT
+from transition_parser.graphs.bank import parse_entry
+
+_FOLDER = ROOT / "run" / "bench"
+sys.path.insert(0, str(_FOLDER))
+_spec = importlib.util.spec_from_file_location("bench_names", _FOLDER / "names.py")
+names = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(names)
+
+
+def test_the_list_has_100_names_each_in_its_own_sentence():
+    some = names.read_examples()
+    assert len(some) == len({*(" ".join(one.name) for one in some)}) == 100
+    for one in some:
+        assert f" {' '.join(one.name)} " in f" {' '.join(one.words)} " and one.types
+    assert max(Counter(one.kind for one in some).values()) <= 7
+
+
+def test_no_name_is_in_the_grammar():
+    grammar = (ROOT / "configs" / "amr-grammar.txt").read_text(encoding="utf-8")
+    bounded = "".join(one if one.isalnum() else " " for one in grammar)
+    assert [one.name for one in names.read_examples() if f" {' '.join(one.name)} " in bounded] == []
+
+
+@pytest.mark.parametrize(
+    ("graph", "expected"),
+    [
+        ('(s / swim-01 :location (l / lake :name (n / name :op1 "Lake" :op2 "Erie")))', "lake"),
+        (
+            '(s / swim-01 :ARG0 (p / person :name (n / name :op1 "Lake")) :location'
+            ' (l / sea :name (m / name :op1 "Lake" :op2 "Erie")))',
+            "sea",
+        ),
+        ('(s / swim-01 :ARG0 (p / person :name (n / name :op1 "Ann")))', None),
+        ("(s / swim-01 :location (l / lake))", None),
+    ],
+)
+def test_the_type_of_a_name(graph, expected):
+    assert names.type_of(parse_entry([graph]).amr, ["Lake", "Erie"]) == expected
