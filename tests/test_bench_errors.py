@@ -135,6 +135,13 @@ def test_several_pairs_of_files_are_columns_of_one_table(tmp_path):
     assert f"| top | 0.00 | 0 | 0 | {gain:.2f} | 1 | 1 |\n" in shown and "2 sentences, Smatch 1.0000" in shown
 
 
+def test_wiki_is_left_out_on_request(tmp_path):
+    text = '(c / city :wiki {} :name (n / name :op1 "Rome"))'
+    gold, other = bank(tmp_path / "gold.amr", text.format('"Rome"')), bank(tmp_path / "other.amr", text.format("-"))
+    found = [json.loads(run(gold, other, "--json", *more).stdout)["pairs"][0] for more in ((), ("--ignore-wiki",))]
+    assert [pair["smatch"] for pair in found] == [0.8333, 1.0]
+
+
 def test_bad_input_is_one_line_and_exit_status_2(tmp_path):
     gold, short = bank(tmp_path / "gold.amr", GOLD, WANT), bank(tmp_path / "short.amr", GOLD)
     for arguments, problem in (

@@ -1,6 +1,6 @@
 """Classes of errors in AMR parses, and the Smatch that the parses would gain without the errors of each class.
 
-    python run/bench/errors.py GOLD.amr PARSED.amr [GOLD.amr PARSED.amr ...] [--json]
+    python run/bench/errors.py GOLD.amr PARSED.amr [GOLD.amr PARSED.amr ...] [--ignore-wiki] [--json]
 
 The best mapping of nodes that Smatch finds is fixed, except that two nodes are not mapped to each other if none of
 their triples matches. A node without a counterpart is *missing* (in the parse) or *invented* (by the parse). Each gold
@@ -209,10 +209,10 @@ def _remove_alike(missing: list[T], invented: list[T], key: Callable[[T], Hashab
     return pairs
 
 
-def errors_of_banks(gold: str, system: str) -> tuple[Errors, int]:
+def errors_of_banks(gold: str, system: str, ignore_wiki: bool = False) -> tuple[Errors, int]:
     """Return the errors of all parses of a file, and the number of sentences."""
     total, sentences = Errors(), 0
-    for theirs, ours in paired_entries(gold, system):
+    for theirs, ours in paired_entries(gold, system, ignore_wiki):
         total += errors_of(entry_triples(theirs), entry_triples(ours))
         sentences += 1
     return total, sentences
@@ -245,6 +245,7 @@ def main() -> None:
     """Print the table, or one JSON object with --json. The exit status is 2 for bad input."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("files", nargs="+", metavar="FILE", help="pairs of files: gold, then the parses")
+    options.add_argument("--ignore-wiki", action="store_true", help="leave :wiki out of all files")
     options.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = options.parse_args()
     if len(arguments.files) % 2:
@@ -252,7 +253,8 @@ def main() -> None:
     pairs = []
     try:
         for gold, system in zip(arguments.files[::2], arguments.files[1::2], strict=True):
-            pairs.append({"gold": gold, "system": system, **as_data(*errors_of_banks(gold, system))})
+            found = errors_of_banks(gold, system, arguments.ignore_wiki)
+            pairs.append({"gold": gold, "system": system, **as_data(*found)})
     except (InputError, OSError) as error:
         sys.stderr.write(f"errors.py: error: {error}\n")
         sys.exit(2)

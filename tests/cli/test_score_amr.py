@@ -49,6 +49,13 @@ def test_fine_grained(files):
     assert found["sembleu"] == 0.1575  # 1 of 4 nodes, 0 of 4 edges, 0 of 2 paths: (1/4 · 1/8 · 1/8) ** (1/3)
 
 
+def test_entries_with_other_ids(files, tmp_path):
+    files[1].write_text(SYSTEM.replace("::id a", "::id 1"), encoding="utf-8")
+    assert "--ignore-ids" in fails(*files)
+    found = json.loads(run_here("score", *files, "--json", "--ignore-ids", "--html", tmp_path / "errors.html").stdout)
+    assert found["smatch"] == SMATCH and "girl" in (tmp_path / "errors.html").read_text(encoding="utf-8")
+
+
 def test_wiki_is_left_out_of_both_files_on_request(tmp_path):
     gold, system, plain = (tmp_path / name for name in ("gold.amr", "system.amr", "plain.amr"))
     named = '# ::id a\n# ::snt It is Rome .\n(c / city{} :name (n / name :op1 ":wiki x"))\n'

@@ -57,8 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     amrs.add_argument("--fine-grained", action="store_true", help=fine)
     wiki = "leave :wiki out of both files (parse --wiki none writes none)"
     amrs.add_argument("--ignore-wiki", action="store_true", help=wiki)
+    ids = "compare entries by their order alone, if their ids differ"
+    amrs.add_argument("--ignore-ids", action="store_true", help=ids)
     seed = "seed of the random starts of Smatch's search (default: 0)"
-    amrs.add_argument("--seed", type=int, metavar="N", help=seed)
+    amrs.add_argument("--seed", type=int, default=0, metavar="N", help=seed)
     add(amrs, "--processes")
     parser.add_argument(
         "--html",

@@ -248,13 +248,15 @@ def compare_banks(
     processes: int = 1,
     fine_grained: bool = False,
     ignore_wiki: bool = False,
+    ignore_ids: bool = False,
 ) -> BankScore:
     """Return the scores of two files whose entries correspond in order, and in `# ::id` if both have one.
 
     processes: the result is the same for any number; above 1, a script needs `if __name__ == "__main__":`
     fine_grained: True to compute the scores in FINE_GRAINED and SemBLEU too
+    ignore_ids: True for files whose ids differ
     """
-    pairs = list(paired_entries(gold_path, system_path, ignore_wiki))
+    pairs = list(paired_entries(gold_path, system_path, ignore_wiki, ignore_ids))
     score = partial(_score, seed=seed, fine_grained=fine_grained)
     results = in_parallel(score, pairs, processes, _CHUNK)
     return BankScore(tuple(progress(results, "score", len(pairs))))
@@ -271,7 +273,10 @@ def _score(pair: tuple[AmrEntry, AmrEntry], seed: int, fine_grained: bool) -> Se
 
 
 def paired_entries(
-    gold_path: str | os.PathLike, system_path: str | os.PathLike, ignore_wiki: bool = False
+    gold_path: str | os.PathLike,
+    system_path: str | os.PathLike,
+    ignore_wiki: bool = False,
+    ignore_ids: bool = False,
 ) -> Iterator[tuple[AmrEntry, AmrEntry]]:
     """Yield pairs of corresponding entries of two files, gold first. Alternatives (`# ::nbest 2/5`) are left out."""
     gold, system = _entries(gold_path, ignore_wiki), _entries(system_path, ignore_wiki)
@@ -282,10 +287,10 @@ def paired_entries(
                 f"{short} has {number - 1} entries and {long} has more: "
                 "both files need the same entries, in the same order"
             )
-        if ours.id is not None and theirs.id is not None and ours.id != theirs.id:
+        if not ignore_ids and None not in (ours.id, theirs.id) and ours.id != theirs.id:
             raise theirs.error(
                 f"entry {number} of {gold_path} (line {ours.line}) has the id {ours.id}: "
-                "both files need the same entries in the same order"
+                "both files need the same entries in the same order (--ignore-ids compares them by their order alone)"
             )
         yield ours, theirs
 

@@ -36,7 +36,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     sentence = AmrEntry
     no_graph: ClassVar = {"penman": None, "nodes": [], "edges": [], "top": None, "triples": []}
     annotations = ("scores", "actions", "alignment_markers", "wiki")
-    score_options: ClassVar = dict(fine_grained=False, ignore_wiki=False, seed=None, processes=1)
+    score_options: ClassVar = dict(fine_grained=False, ignore_wiki=False, ignore_ids=False, seed=0, processes=1)
     grows = ("nodes", "edges")
     # Chosen on 1,049 development sentences of six corpora. With 1, the graphs of a beam lack more nodes and edges than
     # those of greedy search; with 4, they have more wrong ones. Search must stop once `beam` hypotheses have finished:
@@ -124,10 +124,10 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     def score(self, gold: str, system: str, options: Mapping[str, Any] | None = None) -> Report:
         from transition_parser.graphs.amr_score import compare_banks, paired_entries
 
-        given: dict[str, Any] = {"seed": 0, "processes": 1}
-        given |= {name: value for name, value in (options or {}).items() if value is not None}
-        fine_grained, ignore_wiki = bool(given.get("fine_grained") or "html" in given), bool(given.get("ignore_wiki"))
-        scores = compare_banks(gold, system, given["seed"], given["processes"], fine_grained, ignore_wiki)
+        given = {**self.score_options, "html": None, **(options or {})}
+        ignored = given["ignore_wiki"], given["ignore_ids"]
+        fine_grained = bool(given["fine_grained"] or given["html"])
+        scores = compare_banks(gold, system, given["seed"], given["processes"], fine_grained, *ignored)
         figures: dict[str, Any] = {"sentences": len(scores.sentences)}
         for name, counts in scores.total().items():
             parts = {part: round(getattr(counts, part), 4) for part in ("precision", "recall", "f1")}
@@ -135,10 +135,10 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         sembleu = scores.sembleu()
         if sembleu is not None:
             figures["sembleu"] = round(sembleu, 4)
-        if "html" in given:
+        if given["html"]:
             from transition_parser.drawing.reports import write_amr_report
 
-            pairs = list(paired_entries(gold, system, ignore_wiki))
+            pairs = list(paired_entries(gold, system, *ignored))
             write_amr_report(given["html"], f"{system} against {gold}", pairs, scores, figures)
         lines = [f"sentences {figures['sentences']:>14}", "", f"{'':<16}{'precision':>11}{'recall':>9}{'F1':>9}"]
         for name, parts in figures.items():
