@@ -3,9 +3,12 @@
 import dataclasses
 import random
 
+import penman
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from penman import surface
+from penman.models.amr import model
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge, canonical, is_number, named, quoted, without_gaps
@@ -74,6 +77,16 @@ def test_round_trip(case):
     again = shape(entry.graph, entry.alignments, entry.wiki, entry.variables)
     assert again == shape(graph, alignments, wiki, variables), text
     assert len(entry.graph) == len(graph) and len(entry.graph.constants) == len(graph.constants)
+
+
+@given(graphs())
+def test_graphs_of_penman(case):
+    graph, alignments, wiki = case
+    assume(len({*graph.triples()}) == len(graph.triples()))  # penman can't align equal triples
+    theirs = graph.to_penman_graph(alignments, wiki)
+    assert penman.encode(theirs, model=model, indent=6) == graph.to_penman(alignments, wiki)
+    again = penman.decode(penman.encode(theirs, model=model), model=model)
+    assert again.triples == theirs.triples and surface.alignments(again) == surface.alignments(theirs)
 
 
 @given(graphs())

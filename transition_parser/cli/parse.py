@@ -94,11 +94,12 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--alignments",
         nargs="?",
-        choices=["metadata", "marks"],
+        choices=["metadata", "marks", "jamr"],
         const="metadata",
         metavar="FORM",
         help="AMR: write alignments; metadata (default): as # ::alignments and # ::node lines, in JAMR's form; marks: "
-        "also as ~e.N after each node, which smatch.py reads as a part of the concept",
+        "also as ~e.N after each node, which smatch.py reads as a part of the concept; jamr: also as # ::root and "
+        "# ::edge lines, which IBM's transition-amr-parser reads",
     )
     group.add_argument(
         "--wiki",
@@ -218,6 +219,7 @@ def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
         "actions": arguments.actions,
         "alignment_markers": arguments.alignments == "marks",
         "wiki": WIKI[arguments.wiki],
+        "jamr": arguments.alignments == "jamr",
     }
     annotations = {name: wanted[name] for name in parser.formalism.annotations}
     added = arguments.parse_column or ("parses" if arguments.json else parser.formalism.suffix.lstrip("."))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from transition_parser.base.errors import InputError, collected, input_error, shortened
 from transition_parser.base.files import open_input
-from transition_parser.graphs.amr import AmrGraph, PenmanLayout
+from transition_parser.graphs.amr import AmrGraph, Edge, PenmanLayout, inverse
 from transition_parser.graphs.conllu import blocks
 from transition_parser.graphs.penman_reader import PenmanError, read_penman
 
@@ -351,11 +351,16 @@ def jamr_paths(paths: Sequence[str]) -> list[str]:
     return [names[path] for path in paths]
 
 
-def jamr_lines(entry: AmrEntry) -> list[str]:
-    """Return the alignments of an entry in JAMR's style: `# ::alignments 0-1|0.0+0.1 …`, `# ::node …`."""
+def jamr_lines(entry: AmrEntry, edges: bool = False) -> list[str]:
+    """Return the alignments of an entry in JAMR's style: `# ::alignments 0-1|0.0+0.1 …`, `# ::node …`.
+
+    edges: True to add `# ::root` and `# ::edge`, and to give only the first span of a node in `# ::node`, as programs
+        that read graphs from these lines expect
+    """
+    names, labels = jamr_paths(entry.paths), entry.amr.labels
     of_span: dict[tuple[int, int], list[str]] = {}
     nodes = []
-    for path, label, tokens in zip(jamr_paths(entry.paths), entry.amr.labels, entry.alignments, strict=True):
+    for path, label, tokens in zip(names, labels, entry.alignments, strict=True):
         runs: list[tuple[int, int]] = []  # stretches without a gap: the first token, the position after the last one
         for token in tokens:
             joins = bool(runs) and runs[-1][1] == token
@@ -363,6 +368,24 @@ def jamr_lines(entry: AmrEntry) -> list[str]:
             runs.append((first, token + 1))
         for run in runs:
             of_span.setdefault(run, []).append(path)
-        nodes.append(f"# ::node\t{path}\t{label}\t" + ",".join(f"{first}-{end}" for first, end in runs))
-    items = " ".join(f"{first}-{end}|{'+'.join(names)}" for (first, end), names in sorted(of_span.items()))
-    return [f"# ::alignments {items}", *nodes]
+        shown = runs[:1] if edges else runs
+        nodes.append(f"# ::node\t{path}\t{label}\t" + ",".join(f"{first}-{end}" for first, end in shown))
+    items = " ".join(f"{first}-{end}|{'+'.join(aligned)}" for (first, end), aligned in sorted(of_span.items()))
+    lines = [f"# ::alignments {items}", *nodes]
+    if edges:
+        lines.append(f"# ::root\t{names[0]}\t{labels[0]}")
+        for source, role, target in _written_edges(entry):
+            ends = f"{labels[source]}\t{role}\t{labels[target]}\t{names[source]}\t{names[target]}"
+            lines.append(f"# ::edge\t{ends}\t")
+    return lines
+
+
+def _written_edges(entry: AmrEntry) -> Iterator[Edge]:
+    """Yield the edges in the direction in which PENMAN writes them: `ARG0-of` for an edge to the node above."""
+    below: set[int] = set()
+    for edge in entry.amr.edges:
+        source, role, target = edge
+        if source not in below and entry.paths[source].rpartition(".")[0] == entry.paths[target]:
+            below.add(source)  # a second edge between the two nodes is written below the source
+            edge = Edge(target, inverse(role), source)
+        yield edge

@@ -360,7 +360,12 @@ class AmrParse(SentenceParse):
         return {"node_scores": nodes, "edge_scores": edges}
 
     def annotated(
-        self, scores: bool = False, actions: bool = False, alignment_markers: bool = False, wiki: Wiki = True
+        self,
+        scores: bool = False,
+        actions: bool = False,
+        alignment_markers: bool = False,
+        wiki: Wiki = True,
+        jamr: bool = False,
     ) -> AmrEntry:
         """Return the entry with its graph.
 
@@ -371,6 +376,7 @@ class AmrParse(SentenceParse):
         actions: True to write `# ::actions`
         alignment_markers: True to write `~e.N` after each node
         wiki: True to write `:wiki`; "name" to write `new_names`, too
+        jamr: True to write the whole graph as comments, with `# ::root` and `# ::edge` (`bank.jamr_lines`)
 
         Where alternatives were asked for, `# ::nbest 1/5 ::score …` is written. The alternatives themselves have no
         `# ::id`, because it must come once. Raises `InputError` for a graph that is nested too deeply for PENMAN.
@@ -381,7 +387,7 @@ class AmrParse(SentenceParse):
             entry = self.sentence.with_graph(self.graph, self.alignments, self.written_wiki(wiki), alignment_markers)
         except InputError as error:
             raise self.sentence.error(str(error)) from None
-        comments = [*(f"# ::{key} {value}" for key, value in metadata.items()), *jamr_lines(entry)]
+        comments = [*(f"# ::{key} {value}" for key, value in metadata.items()), *jamr_lines(entry, jamr)]
         if self.place:
             comments.append(f"# ::nbest {self.place.rank}/{self.place.of} ::score {self.probability:.4g}")
         elif scores:

@@ -35,7 +35,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     systems, default_system = (AmrSystem.name,), AmrSystem.name
     sentence = AmrEntry
     no_graph: ClassVar = {"penman": None, "nodes": [], "edges": [], "top": None, "triples": []}
-    annotations = ("scores", "actions", "alignment_markers", "wiki")
+    annotations = ("scores", "actions", "alignment_markers", "wiki", "jamr")
     score_options: ClassVar = dict(fine_grained=False, ignore_wiki=False, ignore_ids=False, seed=0, processes=1)
     grows = ("nodes", "edges")
     # Chosen on 1,049 development sentences of six corpora. With 1, the graphs of a beam lack more nodes and edges than
