@@ -72,7 +72,7 @@ def test_copied_layers_compute_what_transformers_does(encoder):
         for layers in range(1, LAYERS + 1):
             for graph in (False, True):
                 ours = Transformer(source.sizes, layers, source.positions, 3, 0.0, graph)
-                source.copy_to(ours)
+                source.give_to(ours)
                 relations = torch.randint(len(RELATIONS), (2, 5, 5)) if graph else None
                 found = ours(words, position, torch.zeros_like(position), Visible(there, None, relations))
                 assert (found - wanted[layers])[there].abs().max() < CLOSE

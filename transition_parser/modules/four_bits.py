@@ -56,7 +56,7 @@ class FourBitTable(nn.Module):
 
 def _unpacked(blocks: Tensor) -> Tensor:
     scale, codes = blocks[..., :2].contiguous().view(torch.float16), blocks[..., 2:]
-    return ((torch.cat([codes & 15, codes >> 4], -1).float() - 8) * scale.float()).flatten(-2)
+    return torch.cat([codes & 15, codes >> 4], -1).float().sub_(8).mul_(scale.float()).flatten(-2)
 
 
 def _field(content: bytes) -> bytes:
@@ -129,8 +129,8 @@ class FourBitFile:
                 short = short.replace(part, of_file)
             content = self._parts[short]
             exact = len(content) == 4 * value.numel()
-            found[name] = torch.from_numpy(content.view("<f4")) if exact else _unpacked(self._blocks(short, len(value)))
-            found[name] = found[name].view(value.shape)
+            weights = torch.tensor(content.view("<f4")) if exact else _unpacked(self._blocks(short, len(value)))
+            found[name] = weights.view(value.shape)
         return found
 
     def _blocks(self, name: str, rows: int) -> Tensor:

@@ -179,6 +179,7 @@ class Parser(Generic[P_co]):
         self._full = None if paths else full  # for copies
         kept = self._full is not None and self.precision != "fp32"
         self.model = prepared(copy.deepcopy(full) if kept else full, self.device, self.precision)
+        give_back_freed_memory()
         self.resources = resources
         self.beam, self.batch_tokens = beam, batch_tokens or usual_batch(model, self.device, beam)
         self.nbest, self.longest = nbest, longest

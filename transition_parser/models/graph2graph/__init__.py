@@ -75,7 +75,7 @@ class _Parts:
             self.transformer.positions.weight.data.copy_(place)
         else:
             pieces = PieceInput(source, further, options.pretrained_training == WHOLE)
-            source.copy_to(self.transformer)
+            source.give_to(self.transformer)
             inputs = reading.inputs
             assert inputs is not None
             for other in inputs.values():  # so that the pretrained layers at first read their own pieces alone

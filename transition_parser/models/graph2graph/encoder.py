@@ -35,7 +35,7 @@ _ENOUGH_PIECES = 1 << 15  # the first pieces, which a mean is taken of: all of M
 
 
 class PretrainedLayers:
-    """The first `layers` layers of a BERT with GELU, to be copied. Raises `InputError` for another encoder."""
+    """The first `layers` layers of a BERT with GELU, to be given away. Raises `InputError` for another encoder."""
 
     def __init__(self, name: str, sha256: str, layers: int) -> None:
         files = EncoderFiles(name)
@@ -55,8 +55,8 @@ class PretrainedLayers:
         )
         self.positions, self.embeddings = config.max_position_embeddings, self.network.embeddings
 
-    def copy_to(self, transformer: Transformer) -> None:
-        """Copy positions, segments (the last one again where the encoder has too few) and the first layers."""
+    def give_to(self, transformer: Transformer) -> None:
+        """Give positions, segments (the last one again where the encoder has too few) and the first layers."""
         source = self.embeddings
         transformer.positions.weight.data.copy_(source.position_embeddings.weight)
         segments = source.token_type_embeddings.weight.data
@@ -75,12 +75,16 @@ class PretrainedLayers:
                 (ours.norms[1], [theirs.output.LayerNorm]),
             ]
             for to, parts in pairs:
-                to.weight.data.copy_(torch.cat([part.weight for part in parts]))
-                to.bias.data.copy_(torch.cat([part.bias for part in parts]))
+                for name, parameter in to.named_parameters():
+                    given = [getattr(part, name).data for part in parts]
+                    parameter.data = given[0] if len(given) == 1 else torch.cat(given)  # a copy would double memory
 
     def mean(self) -> Tensor:
         """Return (width,), the mean of the vectors of pieces, for slots that the encoder has no piece for."""
-        return self._vectors(torch.arange(min(_ENOUGH_PIECES, self.network.config.vocab_size))).mean(0)
+        ids = torch.arange(min(_ENOUGH_PIECES, self.network.config.vocab_size))
+        # all vectors at once would have 50 MB
+        sums = [self._vectors(some).sum(0, dtype=torch.float64) for some in ids.split(1 << 10)]
+        return (torch.stack(sums).sum(0) / len(ids)).float()
 
     def special_tokens(self) -> Tensor:
         """Return (3, width), the vectors of CLS, SEP and once more SEP."""
