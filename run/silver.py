@@ -1,6 +1,7 @@
 """Make silver AMRs, to train on beside gold AMRs: several models parse, and the parse that they agree on most is kept.
 
     python run/silver.py TREEBANK.conllu ... -o silver.amr [--model MODEL ...] [--propbank FILE.tsv ... --frames FILE]
+    python run/silver.py ENGLISH.txt ... -o silver.amr [--model MODEL ...]
     python run/silver.py --examples 8000 --frames frames.jsonl -o silver.amr
 
 Sentences of 3 to 40 words are parsed, each text once. Each model gives its best parses of a sentence. The parse with
@@ -36,6 +37,8 @@ from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import AmrParse, Parse
 from transition_parser.parsing.sentences.streams import in_chunks
+from transition_parser.text.segmentation import ENGLISH
+from transition_parser.text.spacy_tokens import tokenise
 
 LEAST, MOST = 3, 40  # the bounds of the number of words of a sentence
 EXAMPLE_WORDS = (5, 30)  # the bounds of the number of words of an example
@@ -70,6 +73,12 @@ class Sources:
                 self.annotated += 1
             name = f"{path.stem}.{unspaced(sentence.id or str(number))}"
             self._add(name, sentence, annotation.predicates if annotation else ())
+
+    def add_text(self, path: Path) -> None:
+        """Add the sentences of an English text, divided into words as `parse` divides text for AMRs."""
+        with open(path, encoding="utf-8") as lines:
+            for number, one in enumerate(ENGLISH.sentences(lines), 1):
+                self._add(f"{path.stem}.{number}", Sentence.from_words(tokenise(one.text)), ())
 
     def add_examples(self, examples: Iterable[Example], parser: Parser[Parse]) -> None:
         """Add examples of frames. A model of trees with tags finds the heads of arguments."""
@@ -196,7 +205,10 @@ def write(arguments: argparse.Namespace) -> list[str]:
     annotations = read_annotations(arguments.propbank)
     found = Sources(Excluded(read_texts(arguments.exclude)), inventory)
     for path in arguments.treebanks:
-        found.add_treebank(path, annotations)
+        if path.suffix == ".txt":
+            found.add_text(path)
+        else:
+            found.add_treebank(path, annotations)
     if annotations and not found.annotated:
         raise InputError("--propbank: no sentence of the treebanks has an id of the annotation")
     if arguments.examples:
@@ -214,7 +226,8 @@ def write(arguments: argparse.Namespace) -> list[str]:
 
 def main() -> None:
     of = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    of.add_argument("treebanks", nargs="*", type=Path, metavar="TREEBANK", help="CoNLL-U; --propbank needs its trees")
+    of.add_argument("treebanks", nargs="*", type=Path, metavar="FILE",
+                    help="treebanks (CoNLL-U; --propbank needs their trees) and English texts (.txt)")  # fmt: skip
     common_options(of, ["en-amr-minilm", "en-amr"], 5)
     of.add_argument("--without", nargs="+", default=[], metavar="CONCEPT", help="leave out graphs with one of these")
     propbank = "tables of PropBank's annotation (predicates, their frames and arguments) of sentences of the treebanks"

@@ -20,7 +20,6 @@ from transition_parser.text.frames import packaged
 
 ROLES = frozenset(f"ARG{number}" for number in range(6))
 AUXILIARIES = frozenset({"be.03", "have.01", "do.01"})  # rolesets of auxiliaries, which have no node
-EXISTENTIAL = "be.02"  # `there is a house` is `house` alone
 # UPOS tags of words that join clauses and phrases, and so rarely have a node of their own
 _FUNCTION = frozenset({"ADP", "AUX", "CCONJ", "PART", "PUNCT", "SCONJ"})
 _NOMINAL = frozenset({"ADP", "ADV", "NOUN", "NUM", "PRON", "PROPN", "SYM"})
@@ -36,7 +35,7 @@ _PARTITIVES = frozenset(
 _PERSONS = {**SUBJECTS, "mine": "i"}
 _SPEAKERS = frozenset({"i", "we", "you"})
 _LET_US = frozenset({"us", "'s", "s", "’s"})
-_SUBJECTS = frozenset({"nsubj", "csubj", "expl", "vocative"})  # an imperative with one of these is left alone
+_SUBJECTS = frozenset({"nsubj", "csubj", "expl"})  # an imperative with one of these is left alone
 
 
 def facts_of(
@@ -73,7 +72,7 @@ class _Facts:
             spans = dict(one.arguments)
             if one.is_light:
                 self.light.setdefault(one.word, spans["ARGM-PRR"][1] if "ARGM-PRR" in spans else None)
-            elif self.upos[one.word] != "AUX" and one.roleset != EXISTENTIAL:
+            elif self.upos[one.word] != "AUX":
                 if one.roleset in inventory:
                     framed[one.word].append(one)
                 else:
@@ -82,8 +81,7 @@ class _Facts:
                 self.light[spans["ARGM-LVB"][0]] = one.word
         self.predicates: dict[int, Predicate] = self._single(framed, "predicate of a word with two rolesets")
         auxiliaries = {one.word for one in predicates if one.roleset in AUXILIARIES and self.upos[one.word] == "AUX"}
-        existential = {one.word for one in predicates if one.roleset == EXISTENTIAL}
-        self.none = frozenset({*self.light, *auxiliaries, *existential}.difference(self.predicates))
+        self.none = frozenset({*self.light, *auxiliaries}.difference(self.predicates))
         first: dict[str, int] = {}
         self.first = {  # personal pronoun → the first pronoun of the same person, whose node both share
             word: first.setdefault(_PERSONS[form], word)
@@ -95,10 +93,10 @@ class _Facts:
         nodes = tuple(GivenNode((word, word), one.concept, f"p{word}") for word, one in self.predicates.items())
         edges = tuple(edge for one in self.predicates.values() for edge in self._edges(one))
         more_nodes, more_edges = self._imperatives()
-        nodes, edges = (*nodes, *more_nodes), (*edges, *more_edges)
+        nodes = (*nodes, *more_nodes)
         if not nodes and not self.none:
             return None
-        for some in (edges, ()):
+        for some in dict.fromkeys(((*edges, *more_edges), (*more_edges,), ())):
             try:
                 given = Given(nodes=nodes, edges=some, none=self.none, top=self._top())
                 given.check(len(self.forms))
@@ -110,7 +108,7 @@ class _Facts:
     def _imperatives(self) -> tuple[list[GivenNode], list[GivenEdge]]:
         """Return the modes of imperatives, their `:polite +`, and the node `you` that they share with pronouns."""
         heads = [w if self.upos[w] != "AUX" else self.heads[w] for w, of in enumerate(self.feats) if "Mood=Imp" in of]
-        verbs = [head for head in dict.fromkeys(heads) if head >= 0 and head not in self.none and self._is_main(head)]
+        verbs = [head for head in dict.fromkeys(heads) if head >= 0 and self._is_main(head)]
         nodes: list[GivenNode] = []
         edges: list[GivenEdge] = []
         you: End | None = next(
@@ -118,26 +116,28 @@ class _Facts:
         )
         for verb in verbs:
             below = [w for w, head in enumerate(self.heads) if head == verb]
-            if _SUBJECTS.intersection(self.relations[w] for w in below):
+            relations = {self.relations[w] for w in below}
+            if not _SUBJECTS.isdisjoint(relations):
                 continue
             if self.forms[verb] == "let" and _LET_US.intersection(self.forms[w] for w in below):
                 continue
             please = next((w for w in below if self.forms[w] == "please"), None)
             copula = next((w for w in below if self.relations[w] == "cop" and w not in self.none), None)
-            predicate = self.predicates.get(verb)
+            head = self.light.get(verb, verb)  # `take care` is `care`
+            predicate = self.predicates.get(verb if head is None else head)
             if predicate is None and copula is None:
                 continue
             # the aligner, too, gives `please` all nodes of a request
-            word = next(w for w in (please, copula, verb) if w is not None)
-            if you is None:
+            word = next(w for w in (please, copula, head, verb) if w is not None)
+            if you is None and "vocative" not in relations:
                 you = f"y{verb}"
                 nodes.append(GivenNode((word, word), "you", you))
-            source: End = f"p{verb}" if predicate else (verb, verb)
+            source: End = f"p{predicate.word}" if predicate else (verb, verb)
             for role, sign in [("mode", "imperative"), *([("polite", "+")] if please is not None else [])]:
                 nodes.append(GivenNode((word, word), sign, f"{role}{verb}"))
                 edges.append(GivenEdge(source, role, f"{role}{verb}"))
             role = self._role_of_subject(predicate) if predicate else None
-            if role:
+            if role and you is not None and "vocative" not in relations:  # who is called may be the subject
                 edges.append(GivenEdge(source, role, you))
         return nodes, edges
 
@@ -151,7 +151,7 @@ class _Facts:
         return f"p{root}" if is_top else None
 
     def _is_main(self, word: int) -> bool:
-        while self.relations[word] in ("conj", "parataxis"):
+        while self.relations[word] in ("conj", "parataxis", "ccomp"):
             word = self.heads[word]
         return self.relations[word] == "root"
 

@@ -80,9 +80,15 @@ def test_a_predicate_is_a_node_and_an_argument_an_edge_to_its_head():
          {("p0", "mode", "mode0"), ("p0", "ARG1", "y0"), ("p2", "mode", "mode2"), ("p2", "ARG0", "y0")}),
         ("Do/AUX*/2/aux sell/VERB/0/root your/PRON/4/nmod:poss car/NOUN/2/obj", [predicate(1, "sell.01")],
          {"p1": "sell-01", "mode1": "imperative"}, {("p1", "mode", "mode1"), ("p1", "ARG0", (2, 2))}),
-        # a subject, a name that is called, `let us` and speech inside a clause are left alone
+        # who is called may be the subject; a light verb gives its mode to the noun; speech may be inside a clause
+        ("Ann/PROPN/2/vocative go/VERB*/0/root", [predicate(1, "go.02")],
+         {"p1": "go-02", "mode1": "imperative"}, {("p1", "mode", "mode1")}),
+        ("Take/VERB*/0/root care/NOUN/1/obj", [predicate(1, "care.03", ARGM_LVB=(0, 0))],
+         {"p1": "care-03", "y0": "you", "mode0": "imperative"}, {("p1", "mode", "mode0"), ("p1", "ARG0", "y0")}),
+        ("Run/VERB*/2/ccomp said/VERB/0/root", [predicate(0, "run.02")],
+         {"p0": "run-02", "y0": "you", "mode0": "imperative"}, {("p0", "mode", "mode0"), ("p0", "ARG0", "y0")}),
+        # a subject, `let us` and a verb without a frame are left alone
         ("You/PRON/2/nsubj go/VERB*/0/root", [], {}, set()),
-        ("Ann/PROPN/2/vocative go/VERB*/0/root", [], {}, set()),
         ("Let/VERB*/0/root 's/PRON/1/obj go/VERB/1/xcomp", [], {}, set()),
         ("Run/VERB*/2/ccomp said/VERB/0/root Ann/PROPN/2/nsubj", [], {}, set()),
         ("Do/AUX*/0/root", [], {}, set()),
@@ -162,9 +168,16 @@ def test_an_imperative_that_is_joined_to_no_clause_is_the_top(words, top):
     assert facts is not None and facts.top == top
 
 
-def test_be_of_there_is_has_no_node():
+def test_be_of_there_is_has_a_node():
     of = sentence("There/PRON/2/expl", "is/VERB/0/root", "hope/NOUN/2/nsubj")
-    assert found(of, predicate(1, "be.02", ARG1=(2, 2))) == {"nodes": {}, "edges": {}, "none": {1}}
+    assert found(of, predicate(1, "be.02", ARG1=(2, 2)))["nodes"] == {1: "be-02"}
+
+
+def test_imperatives_keep_their_mode_where_arguments_contradict_each_other():
+    of = sentence("Go/VERB*/0/root", "take/VERB/1/xcomp")
+    facts, left_out = facts_of(of, [predicate(0, "go.02", ARG4=(1, 1)), predicate(1, "take.LV")], {"go.02"})
+    assert facts is not None and [edge.role for edge in facts.edges] == ["mode", "ARG0"]
+    assert left_out["sentence whose edges contradict each other"] == 1
 
 
 def test_pronouns_of_one_person_are_one_node():
