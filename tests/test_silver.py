@@ -218,6 +218,15 @@ class TreeParser:
             yield Parse(one, tree, (1.0,) * n, (), 0.0, tuple("VERB" if i == 1 else "NOUN" for i in range(n)))
 
 
+def test_an_english_text_is_divided_into_sentences_and_words(tmp_path):
+    (tmp_path / "a.txt").write_text("He can't stay. Go\nhome now!\n\nYes.\n")
+    found = Sources()
+    found.add_text(tmp_path / "a.txt")
+    assert [(one.entry.id, one.entry.text, one.facts) for one in found.found] == [
+        ("a.1", "He ca n't stay .", None), ("a.2", "Go home now !", None)
+    ]  # fmt: skip
+
+
 def test_examples_of_frames_are_parsed_to_find_heads(tmp_path):
     found = Sources(inventory={"go.02"})
     found.add_treebank(treebank(tmp_path / "t.conllu", "Girls go home"), {})
