@@ -49,7 +49,7 @@ EXAMPLE = """example:
   transition-parser parse en reviews-*.parquet --column text -o parsed/
   transition-parser parse amr sentences.txt --tokenize --alignments marks"""
 
-OPTIONS: OptionsOf = {AMR: {"alignments": None, "wiki": "keep", "given": None}}
+OPTIONS: OptionsOf = {AMR: {"alignments": None, "wiki": "keep", "given": None, "multi_sentence": False}}
 WIKI = {"keep": True, "none": False, "name": "name"}  # --wiki → the option `wiki` of `annotated`
 
 
@@ -108,6 +108,8 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         help="AMR: :wiki of named nodes; keep (default): the :wiki that the name has in the training data, - for other "
         'names; none: no :wiki; name: as keep, but other names get the name itself, "New_York"',
     )
+    several = "AMR: write one graph for each input or row of a table, with its sentences as :snt1, :snt2, …"
+    group.add_argument("--multi-sentence", action="store_true", help=several)
     added = (
         "name of the column of parses that JSONL and Parquet get (default: conllu, for AMRs amr, with --json parses)"
     )
@@ -154,6 +156,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("--engine ray writes a folder: give -o DIR/")
     if by_ray and arguments.shard is not None:
         raise InputError("--shard and --engine ray both divide the work: give one of them")
+    if arguments.multi_sentence and (by_ray or arguments.shard is not None or arguments.nbest > 1):
+        raise InputError("--multi-sentence makes one graph of an input: leave out --shard, --engine ray and --nbest")
     import_user_dir(arguments.user_dir)
     keep_freed_memory()
     keep_few_kernels()
@@ -225,4 +229,4 @@ def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
     added = arguments.parse_column or ("parses" if arguments.json else parser.formalism.suffix.lstrip("."))
     others = {"column": arguments.column, "longest": arguments.longest, "segmenter": parser.resources.segmenter}
     reading = Reading(**layout_of_text(arguments), **others, added=added)
-    return Job(parser, reading, annotations, arguments.json, given)
+    return Job(parser, reading, annotations, arguments.json, given, arguments.multi_sentence)

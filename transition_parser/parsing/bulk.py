@@ -15,9 +15,18 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output, replacing, unpacked_name
 from transition_parser.base.process import progress
 from transition_parser.parsing.given import GivenFacts
+from transition_parser.parsing.multi_sentence import multi_sentence
 from transition_parser.parsing.parser import CHUNK, Parser
 from transition_parser.parsing.sentences.files import EmptyLine, Part, Reading
-from transition_parser.parsing.sentences.parts import Item, TableFormat, arrow, read_part, schema_of, table_of
+from transition_parser.parsing.sentences.parts import (
+    Item,
+    TableFormat,
+    arrow,
+    document_name,
+    read_part,
+    schema_of,
+    table_of,
+)
 from transition_parser.parsing.sentences.streams import as_they_come, in_chunks, may_pause
 
 JSON_SUFFIX = ".jsonl"
@@ -33,6 +42,7 @@ class Job:
     as_json: True to write each sentence as one line of JSON (`to_json` of its parse) instead of CoNLL-U or PENMAN; the
         line always has scores and alternatives, and for an AMR alignments
     given: the facts about the AMRs of sentences; None without facts
+    multi_sentence: True to write one AMR for each file or row of a table (`multi_sentence`)
     """
 
     parser: Parser
@@ -40,6 +50,7 @@ class Job:
     annotations: Mapping[str, Any]
     as_json: bool = False
     given: GivenFacts | None = None
+    multi_sentence: bool = False
 
     @property
     def suffix(self) -> str:
@@ -53,8 +64,7 @@ class Job:
 
         Raises `InputError` for bad input; the file is written whole or not at all.
         """
-        kind = self.parser.formalism.sentence
-        items: Iterable[Item] = chain.from_iterable(read_part(part, kind, self.reading) for part in parts)
+        items = chain.from_iterable(map(self._items, parts))
         if any(may_pause(part.path) for part in parts):
             chunks = as_they_come(items, CHUNK)
         else:
@@ -66,6 +76,13 @@ class Job:
                 written += len(texts)
         return written
 
+    def _items(self, part: Part) -> Iterable[Item]:
+        items = read_part(part, self.parser.formalism.sentence, self.reading)
+        if not self.multi_sentence or table_of(part.path, self.reading):
+            return items
+        name = document_name(part.path) if part.document is None else part.document.name
+        return [Item([sentence for item in items for sentence in item.sentences], None, name)]
+
     def parsed(self, chunks: Iterable[Sequence[Item]]) -> Iterator[tuple[Item, list[str]]]:
         """Yield each item with its parses as text; all items of a chunk are yielded before the next chunk is taken."""
         options = {name: self.annotations[name] for name in _OF_JSON if name in self.annotations}
@@ -73,7 +90,9 @@ class Job:
             sentences = [sentence for item in chunk for sentence in item.sentences]
             parses = iter([*self.parser.parse_chunks([sentences], self.given)])
             for item in chunk:
-                of_item = islice(parses, len(item.sentences))
+                of_item: Iterable[Any] = islice(parses, len(item.sentences))
+                if self.multi_sentence and item.sentences:
+                    of_item = [multi_sentence([*of_item], item.document)]
                 if not self.as_json:
                     yield item, ["".join(str(one.annotated(**self.annotations)) for one in p.ranked) for p in of_item]
                 elif isinstance(item.kept, EmptyLine):
