@@ -18,9 +18,10 @@ from tests.conftest import ROOT
 from tests.states.test_machine import SPECIAL
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.graphs.bank import AmrEntry, parse_entry
+from transition_parser.graphs.bank import AmrEntry, parse_bank, parse_entry
 from transition_parser.graphs.conllu import Row, Sentence, parse_conllu
 from transition_parser.graphs.dependency import MOST_DRAWN, DependencyTree, arc_levels, tree_text
+from transition_parser.oracles.amr_check import derive_entry
 from transition_parser.parsing import parses as parses_module
 from transition_parser.parsing.alternatives import NbestRank
 from transition_parser.parsing.parses import AmrParse, Parse, Parses, replay_amr
@@ -54,6 +55,16 @@ def test_a_derivation_becomes_an_entry():
         '            :wiki "New_York_City"\n            :name (n / name~e.2,3\n'
         '                  :op1 "New"~e.2,3\n                  :op2 "York"~e.2,3)))\n\n'
     )
+
+
+def test_words_that_mention_a_node_are_written():
+    actions = "SHIFT COPY_LEMMA SHIFT COPY_SENSE01 ROOT LA(ARG0) REDUCE SHIFT SHIFT COPY_LEMMA RA(ARG1) REDUCE CLOSE"
+    entry = parse_of("I like my dog", actions).annotated(alignment_markers=True)
+    assert entry.metadata["tok"] == "I like my dog" and "(i / i~e.0,2)" in entry.penman
+    assert "# ::alignments 0-1|0.0 1-2|0 2-3|0.0 3-4|0.1" in entry.comments
+    (again,) = parse_bank([f"{line}\n".encode() for line in str(entry).split("\n")])
+    derived = derive_entry(again, make_system("amr"))
+    assert again.alignments == entry.alignments and derived.derivation is not None
 
 
 @pytest.mark.parametrize("markers", [True, False])

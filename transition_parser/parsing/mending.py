@@ -23,6 +23,7 @@ SUBJECTS: Mapping[str, str] = {  # without `mine`, which is a noun, too
     )
     for form in forms.split()
 }
+_MENTIONS = {form: subject for form, subject in SUBJECTS.items() if form != "it"} | {"mine": "i"}  # it is often empty
 _ADDRESSES = {
     "email-address-entity": re.compile(r"[^@\s]+@[^@\s]+"),
     "url-entity": re.compile(r"(https?://|www\.)\S+|\S+\.(com|org|net|gov|edu|html?)(/\S*)?"),
@@ -59,6 +60,26 @@ def mended(graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence
             draft.mend(node, [words[word] for word in alignments[node]])
     draft.share_pronouns()
     return draft.result()
+
+
+def with_mentions(graph: AmrGraph, alignments: list[tuple[int, ...]], words: Sequence[Word]) -> list[tuple[int, ...]]:
+    """Return the alignments; a pronoun's only node also gets all words that mention it and have no node of their own.
+
+    Words in capitals are left out (`US`, `IT`), except `I`.
+    """
+    nodes: dict[str, list[int]] = {}
+    for node, label in enumerate(graph.labels):
+        if label in SUBJECTS:
+            nodes.setdefault(label, []).append(node)
+    if not nodes:
+        return alignments
+    aligned, found = {word for each in alignments for word in each}, [*alignments]
+    for place, word in enumerate(words):
+        if place not in aligned and (word.form == "I" or not word.form.isupper()):
+            node, *others = nodes.get(_MENTIONS.get(word.form.lower(), ""), [-1])
+            if node >= 0 and not others:
+                found[node] = tuple(sorted((*found[node], place)))
+    return found
 
 
 class _Draft:
