@@ -1,10 +1,13 @@
-"""BERT (Devlin et al. 2019) with low-rank adapters (Hu et al. 2022), under the names of weights that its files have.
+"""BERT (Devlin et al. 2019) and MPNet (Song et al. 2020) with low-rank adapters (Hu et al. 2022), under BERT's names.
 
-On CPUs it reads sentences one after another without padding, with attention by kernels.
+On CPUs a BERT reads sentences one after another without padding, with attention by kernels. MPNet adds a bias for the
+distance of two pieces to the scores of attention, which the kernels lack: PyTorch computes it, in padded batches.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -14,11 +17,20 @@ from torch import Tensor, nn
 from transition_parser.kernels import encoders, loader
 from transition_parser.modules.layers import Dropout, HeadMask, scaled_dot_product_attention
 
+_BUCKETS, _FARTHEST = 32, 128  # kinds of distances that MPNet knows; all from the farthest on are one
+_UNUSED = 2  # MPNet's first positions, which no piece has
+# parts of BERT's names of weights → those of MPNet's files
+_OF_MPNET = {
+    "attention.self.query": "attention.attn.q", "attention.self.key": "attention.attn.k",
+    "attention.self.value": "attention.attn.v", "attention.output.dense": "attention.attn.o",
+    "attention.output.LayerNorm": "attention.LayerNorm",
+}  # fmt: skip
+
 Attend = Callable[[Tensor, Tensor, Tensor], Tensor]  # queries, keys, values → what is read, all (…, width)
 
 
 class BertConfig(NamedTuple):
-    """The options of a BERT, under their names in its `config.json`."""
+    """The options of a BERT or an MPNet, under their names in its `config.json`."""
 
     vocab_size: int
     hidden_size: int
@@ -37,11 +49,13 @@ class BertConfig(NamedTuple):
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> BertConfig | None:
         """Return the configuration; None for another kind of encoder. Raises `ValueError` where a number is missing."""
+        kind = values.get("model_type")
         if (
-            values.get("model_type") != "bert"
+            kind not in ("bert", "mpnet")
             or values.get("hidden_act") != "gelu"
             or values.get("position_embedding_type", "absolute") != "absolute"
             or values.get("is_decoder")
+            or (kind == "mpnet" and values.get("relative_attention_num_buckets", _BUCKETS) != _BUCKETS)
         ):
             return None
         config = {name: values[name] for name in cls._fields if name in values}
@@ -50,11 +64,13 @@ class BertConfig(NamedTuple):
         wrong = [name for name, n in numbers.items() if type(n) not in (int, float) and name != "pad_token_id"]
         if missing or wrong or config["hidden_size"] % config["num_attention_heads"]:
             raise ValueError(f"config.json has no valid {(missing + wrong or ['num_attention_heads'])[0]}")
+        if kind == "mpnet":
+            config |= {"type_vocab_size": 0, "max_position_embeddings": config["max_position_embeddings"] - _UNUSED}
         return cls(**config)
 
 
 class Bert(nn.Module):
-    """The layers of a BERT. Its weights are random until they are loaded."""
+    """The layers of a BERT or an MPNet. Its weights are random until they are loaded."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -63,13 +79,30 @@ class Bert(nn.Module):
             {
                 "word_embeddings": nn.Embedding(config.vocab_size, width, config.pad_token_id),
                 "position_embeddings": nn.Embedding(config.max_position_embeddings, width),
-                "token_type_embeddings": nn.Embedding(config.type_vocab_size, width),
+                **({"token_type_embeddings": nn.Embedding(types, width)} if (types := config.type_vocab_size) else {}),
                 "LayerNorm": nn.LayerNorm(width, config.layer_norm_eps),
                 "dropout": Dropout(config.hidden_dropout_prob),
             }
         )
         layers = nn.ModuleList(BertLayer(config) for _ in range(config.num_hidden_layers))
         self.encoder = nn.ModuleDict({"layer": layers})
+        self.has_distances = config.model_type == "mpnet"
+        if self.has_distances:
+            self.encoder["relative_attention_bias"] = nn.Embedding(_BUCKETS, config.num_attention_heads)
+
+    def load(self, weights: Mapping[str, Tensor]) -> None:
+        """Load weights by their names in a file, which may have a prefix, and gamma and beta in norms."""
+        old = {"gamma": "weight", "beta": "bias"}
+        given = {
+            re.sub("(gamma|beta)$", lambda end: old[end[0]], re.sub(r"^(bert|mpnet)\.", "", name)): value.float()
+            for name, value in weights.items()
+        }
+        if self.has_distances:
+            positions = "embeddings.position_embeddings.weight"
+            given[positions] = given[positions][_UNUSED:]
+            for ours, theirs in _OF_MPNET.items():
+                given = {name.replace(theirs, ours): value for name, value in given.items()}
+        self.load_state_dict({name: given[name] for name in self.state_dict()})
 
     def get_input_embeddings(self) -> nn.Module:
         return self.embeddings["word_embeddings"]
@@ -77,6 +110,8 @@ class Bert(nn.Module):
     def forward(self, ids: Tensor, mask: Tensor) -> list[Tensor]:
         """Return the embeddings and the hidden states of each layer, (W, L, width), of W padded windows of pieces."""
         bias, config = HeadMask.from_visible(mask[:, None, None]).bias, self.config
+        if self.has_distances:
+            bias = bias + self._distance_bias(ids.size(1))
         dropout = config.attention_probs_dropout_prob if self.training else 0.0
 
         def attend(*states: Tensor) -> Tensor:
@@ -85,9 +120,20 @@ class Bert(nn.Module):
 
         return self._states(ids, torch.arange(ids.size(1), device=ids.device), attend)
 
+    def _distance_bias(self, count: int) -> Tensor:
+        """Return what is added to the scores of `count` pieces with each other, (heads, count, count)."""
+        table = self.encoder["relative_attention_bias"]
+        places, half = torch.arange(count, device=table.weight.device), _BUCKETS // 2
+        distance = places - places[:, None]
+        far = distance.abs()
+        near = half // 2  # from here on buckets are wider and wider
+        wide = (far.clamp_min(1).float() / near).log() / math.log(_FARTHEST / near) * (half - near)
+        bucket = torch.where(far < near, far, (near + wide.long()).clamp_max(half - 1)) + half * (distance > 0)
+        return table(bucket).permute(2, 0, 1)
+
     def reads_rows(self) -> bool:
-        """Return True if `read_row` can be called: not in training, because kernels have no dropout."""
-        if torch.is_grad_enabled() or self.training:
+        """Return True if `read_row` can be called: not in training or for MPNet; kernels have no dropout and bias."""
+        if torch.is_grad_enabled() or self.training or self.has_distances:
             return False
         if torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu") is not torch.bfloat16:
             return False
@@ -108,9 +154,11 @@ class Bert(nn.Module):
 
     def _states(self, ids: Tensor, positions: Tensor, attend: Attend) -> list[Tensor]:
         tables = self.embeddings
-        types = tables["token_type_embeddings"](torch.zeros_like(ids))
-        x = tables["word_embeddings"](ids).to(types.dtype) + types
-        x = tables["dropout"](tables["LayerNorm"](x + tables["position_embeddings"](positions)))
+        places = tables["position_embeddings"](positions)
+        x = tables["word_embeddings"](ids).to(places.dtype)
+        if "token_type_embeddings" in tables:
+            x = x + tables["token_type_embeddings"](torch.zeros_like(ids))
+        x = tables["dropout"](tables["LayerNorm"](x + places))
         states = [x]
         for layer in self.encoder["layer"]:
             states.append(layer(states[-1], attend))

