@@ -1,4 +1,4 @@
-"""Our BERT gives the vectors and pieces of transformers, by kernels and without them, alone and beside others."""
+"""Our BERT and MPNet give the vectors and pieces of transformers, by kernels and without, alone and beside others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoModel, AutoTokenizer, MPNetConfig, MPNetModel
 
 from tests.modules.test_pretrained import SENTENCES, vectors, words_of
 from tests.tiny_encoder import make_encoder
@@ -43,7 +43,9 @@ def calls():
 
 
 @torch.no_grad()
-def test_states_are_those_of_transformers(folder):
+@pytest.mark.parametrize("kind", ["bert", "mpnet"])
+def test_states_are_those_of_transformers(tmp_path, kind):
+    folder = make_encoder(tmp_path / kind, width=WIDE, kind=kind)
     ours, theirs = EncoderFiles(str(folder)).load()[0].eval(), AutoModel.from_pretrained(folder).eval()
     assert type(ours) is Bert
     ids, mask = torch.randint(5, 20, (3, 7)), torch.ones(3, 7, dtype=torch.bool)
@@ -53,15 +55,36 @@ def test_states_are_those_of_transformers(folder):
         assert torch.allclose(one[mask], other[mask], atol=1e-5)
 
 
-def test_gradients_are_those_of_transformers(tmp_path):
-    folder = make_encoder(tmp_path / "calm", dropout=0.0)
+@torch.no_grad()
+def test_mpnet_knows_near_and_far_pieces(folder, tmp_path):
+    """Its bias for distances is the same from 128 on, and no kernel is called, which would leave it out."""
+    sizes = {"hidden_size": WIDE, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    theirs = MPNetModel(MPNetConfig(vocab_size=99, max_position_embeddings=302, **sizes), False).eval()
+    theirs.encoder.relative_attention_bias.weight.normal_()
+    theirs.save_pretrained(shutil.copytree(folder, tmp_path / "far"))
+    ours = EncoderFiles(str(tmp_path / "far")).load()[0]
+    assert type(ours) is Bert and ours.config.max_position_embeddings == 300 and not ours.reads_rows()
+    ids, mask = torch.randint(5, 20, (2, 300)), torch.ones(2, 300, dtype=torch.bool)
+    mask[0, 40:] = False
+    found = ours(ids, mask)[-1]
+    wanted = theirs(input_ids=ids, attention_mask=mask.long()).last_hidden_state
+    assert torch.allclose(found[mask], wanted[mask], atol=1e-5)
+    assert torch.allclose(ours(ids[:1, :40], mask[:1, :40])[-1][0], found[0, :40], atol=1e-5)
+    assert torch.allclose(ours.bfloat16()(ids, mask)[-1].float()[mask], found[mask], atol=0.2)
+
+
+@pytest.mark.parametrize("kind", ["bert", "mpnet"])
+def test_gradients_are_those_of_transformers(tmp_path, kind):
+    folder = make_encoder(tmp_path / "calm", dropout=0.0, kind=kind)
     ours, theirs = EncoderFiles(str(folder)).load()[0].train(), AutoModel.from_pretrained(folder).train()
     ids, mask = torch.randint(5, 20, (3, 7)), torch.ones(3, 7, dtype=torch.bool)
     ours(ids, mask)[-1].square().sum().backward()
     theirs(input_ids=ids, attention_mask=mask.long()).last_hidden_state.square().sum().backward()
-    wanted = dict(theirs.named_parameters())
-    for name, weight in ours.named_parameters():
-        assert torch.allclose(weight.grad, wanted[name].grad, atol=1e-3), name
+    grads = {name: weight.grad for name, weight in theirs.named_parameters() if weight.grad is not None}
+    named = Bert(ours.config)
+    named.load(grads)  # under our names
+    for (name, weight), wanted in zip(ours.named_parameters(), named.parameters(), strict=True):
+        assert torch.allclose(weight.grad, wanted, atol=1e-3), name
 
 
 def test_files_with_other_names_and_other_families(folder, tmp_path):
@@ -116,7 +139,7 @@ def test_words_are_read_alike_by_kernels_and_without_them(encoder, calls):
 
 @torch.no_grad()
 @pytest.mark.parametrize("kind", ["electra", "distilbert", "deberta-v2", "mpnet"])
-def test_encoders_of_transformers_read_a_sentence_alike_beside_others(tmp_path, kind):
+def test_encoders_of_other_families_read_a_sentence_alike_beside_others(tmp_path, kind):
     encoder = words_of(make_encoder(tmp_path / kind, width=WIDE, kind=kind)).eval()
     for words, one in zip(SENTENCES, vectors(encoder, SENTENCES), strict=True):
         assert torch.allclose(one, vectors(encoder, [words])[0], atol=1e-4)

