@@ -23,6 +23,11 @@ from transition_parser.text.lemmas import lemma_of, lemmatise, number_of, rule_o
         ("did n't wo ca 's", "do not will can 's"),
         ("Roses TEXAS Xyzzy", "rose texas xyzzy"),
         ("42 3.5 -- , 1922", "42 3.5 -- , 1922"),
+        ("physics statistics weed opera criteria", "physics statistics weed opera criterion"),
+        ("9 AM 5 pm I am", "9 a.m. 5 p.m. i be"),
+        ("audiobooks quesadillas neo-conservatives Starbucks", "audiobook quesadilla neo-conservative starbucks"),
+        ("lithus pathosis vs themselves 's -s", "lithus pathosis vs themselves 's -s"),
+        ("sooooo Veryyy hmmm AAA NGO's", "so very hm aaa ngo"),
     ],
 )
 def test_lemmas(words, lemmas):

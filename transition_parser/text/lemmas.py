@@ -18,6 +18,13 @@ from typing import Any
 
 from transition_parser.text.characters import without_hidden
 
+# Forms that are their own lemmas, but not in the lookup table
+_OWN_LEMMAS = """
+    acoustics acrobatics aesthetics athletics atlas biceps cola corduroys cornea corps crossroads dice dive forceps
+    gemini graffiti gymnastics hypochondria innings insignia jeans kudos lei linguistics logistics magi maria measles
+    memorabilia mumps opera optics ourselves pampas physics pliers rebound regalia relent resent robotics semantics
+    sepia shorts statistics summons sweepstakes themselves tongs torus towards vs wales whereas yourselves zirconia
+"""
 # Lemmas for forms to which the lookup table gives the lemma of a rare reading, or a lemma that is no AMR concept
 OVERRIDES: Mapping[str, str] = {
     "n't": "not", "n’t": "not", "ca": "can", "wo": "will", "sha": "shall", "cannot": "can",
@@ -27,9 +34,15 @@ OVERRIDES: Mapping[str, str] = {
     "evening": "evening", "evenings": "evening", "morning": "morning", "during": "during", "something": "something",
     "anything": "anything", "nothing": "nothing", "everything": "everything", "data": "data", "media": "media",
     "well": "well", "bring": "bring", "being": "be", "felt": "feel", "found": "find", "left": "leave", "lay": "lie",
-    "axes": "axis", "bases": "base", "shot": "shoot", "shoes": "shoe",
+    "axes": "axis", "bases": "base", "shot": "shoot", "shoes": "shoe", "pm": "p.m.",
+    "weed": "weed", "weeds": "weed", "asses": "ass", "halves": "half", "calves": "calf", "criteria": "criterion",
+    "laid": "lay", "founded": "found", "fleeing": "flee", "mimicked": "mimic", "mimicking": "mimic",
+    **{form: form for form in _OWN_LEMMAS.split()},
 }  # fmt: skip
 _KINDS = ("noun", "verb", "adj", "adv")
+_PLURAL = re.compile(r"[a-z]{3,}[^\W\dsui]s")
+_PLURALS = (("ies", "y"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("s", ""))  # ending → that of the singular
+_LONG = re.compile(r"([a-z])\1{2,}")
 
 
 def lemmatise(words: Sequence[str]) -> list[str]:
@@ -41,19 +54,20 @@ def lemmatise(words: Sequence[str]) -> list[str]:
 def _lemma(word: str) -> str:
     word = without_hidden(word) or "_"
     form = word.lower()
-    return OVERRIDES.get(form) or _learned().get(form) or table_lemma(word)
+    return "a.m." if word == "AM" else OVERRIDES.get(form) or _learned().get(form) or table_lemma(word)
 
 
 def table_lemma(word: str) -> str:
-    """Return the lemma that spaCy's tables and rules give a word, in lower case."""
+    """Return the lemma that spaCy's tables and rules give a word, in lower case, or a guess for a word they lack."""
     form, lookup = word.lower(), _table("lookup")
     lemma = lookup.get(form) or lookup.get(word)
-    return lemma.lower() if lemma else _by_rule(form)
+    return lemma.lower() if lemma else (form.isalpha() and _by_rule(form)) or _of_unknown(word)
 
 
-def _by_rule(form: str) -> str:
+def _by_rule(form: str) -> str | None:
+    """Return the lemma of the tables that rules make of a form, None if there is none."""
     index = _index()
-    if not form.isalpha() or any(form in index[kind] for kind in _KINDS):
+    if _is_lemma(form):
         return form
     for kind in _KINDS:
         exceptions = _table("exc")[kind].get(form)
@@ -63,7 +77,27 @@ def _by_rule(form: str) -> str:
             stem = form[: len(form) - len(suffix)] + ending
             if form.endswith(suffix) and stem in index[kind]:
                 return stem
-    return form
+    return None
+
+
+def _is_lemma(form: str) -> bool:
+    return any(form in lemmas for lemmas in _index().values())
+
+
+def _of_unknown(word: str) -> str:
+    """Return the word that a long form means (`so` for `sooo`), or the singular of a plural, in lower case."""
+    form = word.lower()
+    if form.isalpha() and _LONG.search(form):
+        short = (_LONG.sub(r"\1" * times, form) for times in (1, 2))
+        return next((_lemma(one) for one in short if _is_lemma(one)), form)
+    if form[-2:] in ("'s", "’s") and form[:-2].isalpha():
+        return form[:-2]
+    before, hyphen, last = word.rpartition("-")
+    if not _PLURAL.fullmatch(last) or not word.islower():  # other words are often names, such as Starbucks
+        return form
+    if hyphen:
+        return before + hyphen + _lemma(last)
+    return next(form[: -len(ending)] + singular for ending, singular in _PLURALS if form.endswith(ending))
 
 
 @cache
