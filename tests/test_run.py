@@ -318,9 +318,9 @@ def test_further_banks_are_training_data_of_a_domain_of_their_own(silver_bank, t
 RESULTS = ROOT / "results"
 BAD_SCRIPTS = {
     "frames.py": [
-        (("latin.jsonl", "-o", "x"), "latin.jsonl:1: not a roleset"),
-        (("roles.jsonl", "-o", "x"), "roles.jsonl:1: not a roleset"),
-        (("good.jsonl", "-o", "nowhere/x"), "nowhere"),
+        (("latin.jsonl", "-o", "x", "--functions", "y"), "latin.jsonl:1: not a roleset"),
+        (("roles.jsonl", "-o", "x", "--functions", "y"), "roles.jsonl:1: not a roleset"),
+        (("good.jsonl", "-o", "nowhere/x", "--functions", "y"), "nowhere"),
     ],
     "paper_table.py": [
         (("use.json", "--table", "7"), "no results of this table"),
@@ -338,7 +338,7 @@ def test_bad_input_to_a_script_is_one_line(script, tmp_path, monkeypatch):
     (tmp_path / "latin.jsonl").write_bytes(b'{"id": "\xe9"}\n')
     rolesets = {"id": "go.01", "amr": ["2019"], "aliases": []}
     (tmp_path / "roles.jsonl").write_text(json.dumps({**rolesets, "roles": [0]}) + "\n")
-    (tmp_path / "good.jsonl").write_text(json.dumps({**rolesets, "roles": ["0"]}) + "\n")
+    (tmp_path / "good.jsonl").write_text(json.dumps({**rolesets, "roles": {"0": ["PAG", "goer"]}}) + "\n")
     (tmp_path / "other.json").write_text('{"runs": [{"a": 1}]}')
     settings = {"paper": "unknown", "table": "1", "row": "a", "seed": 1, "system": "arc-hybrid"}
     settings["data"] = {"name": "c", "test": "d"}

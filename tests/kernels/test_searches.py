@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from unittest import mock
 
 import pytest
@@ -87,7 +88,14 @@ def amr_parser(tmp_path_factory):
     def make(kind: str, precision: str = "fp32") -> Parser:
         model = make_model(kind, resources).plain
         with torch.no_grad():
-            model.decoder.output.weight.mul_(5.0)  # else sums in another order would change derivations
+            # else sums in another order would change derivations
+            model.decoder.output.weight.mul_(5.0 if model.decoder.functions is None else 3.0)
+            if model.decoder.functions is not None:  # derivations with frames and their arguments
+                tokens = enumerate(resources.table.tokens)
+                likely = [i for i, name in tokens if name.startswith("FRAME") or "(ARG" in name]
+                model.decoder.norm.bias.add_(1.0)
+                model.decoder.output.weight[likely] += 0.1
+                model.decoder.functions.weight.normal_(std=0.1)
         return Parser(model, resources, precision=precision)
 
     return make
@@ -96,7 +104,7 @@ def amr_parser(tmp_path_factory):
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize(
     ("kind", "beam"),
-    [("no state", 1), ("state", 2), ("positions", 5), ("sinusoids", 2), ("top2", 2), ("columns", 1)],
+    [("no state", 1), ("state", 2), ("positions", 5), ("sinusoids", 2), ("top2", 2), ("columns", 3)],
 )
 def test_the_kernel_finds_the_amrs_that_search_finds_step_by_step(lanes, amr_parser, kind, beam, precision):
     if precision == "int8" and lanes < 16:
@@ -108,6 +116,10 @@ def test_the_kernel_finds_the_amrs_that_search_finds_step_by_step(lanes, amr_par
     at_once = search(parser.model, encoded, beam, beam)
     by_steps = search_by_steps(parser.model, encoded, beam, beam)
     assert_same(at_once, by_steps, precision)
+    if parser.model.decoder.functions is not None and precision == "fp32":
+        with torch.no_grad():
+            parser.model.decoder.functions.weight.zero_()
+        assert any(one != other for one, other in zip(search(parser.model, encoded, beam, beam), at_once, strict=True))
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -179,7 +191,7 @@ def amr_search(amr_parser, monkeypatch):
     """The arguments with which the decoder calls the kernel for two sentences."""
     if loader.library() is None:
         pytest.skip("there are no kernels here")
-    parser, given = amr_parser("positions"), {}
+    parser, given = amr_parser("columns"), {}
     names = ("table", "features", "rows", "span", "actions", "sinusoids", "stack", "attended", "beam")
     monkeypatch.setattr(decoder, "search_amrs", lambda *values: given.update(zip(names, values, strict=True)))
     with torch.inference_mode():
@@ -194,6 +206,11 @@ def _changed(given: dict, name: str, **changed) -> dict:
     table = copy.copy(given[name])
     vars(table).update(changed)
     return {name: table}
+
+
+def _functions(given: dict, name: str, change: Callable) -> dict:
+    functions = given["actions"].functions
+    return _changed(given, "actions", functions=functions._replace(**{name: change(getattr(functions, name))}))
 
 
 def _at(tensor: torch.Tensor, index: tuple, value: int) -> torch.Tensor:
@@ -226,6 +243,14 @@ def _at(tensor: torch.Tensor, index: tuple, value: int) -> torch.Tensor:
         (lambda given: {"features": _at(given["features"], (1, 0, 4), -1)}, "features: beyond the table of frames"),
         (lambda given: _changed(given, "table", column=given["table"].column + 21), "column: there is no such"),
         (lambda given: _changed(given, "table", route=given["table"].route + 9), "route or sense: beyond"),
+        (lambda given: _functions(given, "tokens", lambda old: old + 10**6), "arcs: beyond the vocabulary"),
+        (lambda given: _functions(given, "places", lambda old: old + 2), "arcs: .* of a third node"),
+        (lambda given: _functions(given, "rows", lambda old: old - 1), "rows: beyond the functions"),
+        (lambda given: _functions(given, "tokens", lambda old: old.repeat(65)), "at most 64 arcs"),
+        (
+            lambda given: _changed(given, "table", frame_classes=[x - 1 for x in given["table"].frame_classes]),
+            "frames: beyond the classes",
+        ),
     ],
 )
 def test_the_kernel_that_searches_amrs_checks_what_it_reads(amr_search, change, problem):

@@ -19,8 +19,10 @@ from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.models.stack_transformer.state_masks import StateHeads
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import machine_class, make_machine, max_search_actions
+from transition_parser.states.states import FRAMES as FRAMES_ON_TOP
 from transition_parser.states.states import RANKS
 from transition_parser.states.table import ActionTable
+from transition_parser.text.frames import role_functions
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_limits import CONCEPT_SORTS, SearchLimits, Sort
@@ -134,6 +136,17 @@ def expected_legality(table: ActionTable, state: AmrState, made: Made | None = N
     return legality
 
 
+def frames_on_top(state: AmrState) -> list[int]:
+    """The classes of the frames of the node on top and of the second node."""
+    found = []
+    for place in (1, 2):
+        node = state.nodes[state.stack[-place]] if len(state.stack) >= place else None
+        by_word = node and node.first == node.last and node.label.rpartition("-")[0] in FRAMES.rolesets
+        by_name = node is not None and node.label == "want-01"
+        found.append(role_functions().classes.get(node.label, 0) if by_word or by_name else 0)
+    return found
+
+
 def assert_equal(machine, table: ActionTable, states, made=None) -> list[list[int]]:
     """The legal actions of each state."""
     expected = [expected_legality(table, state, made and made[row]) for row, state in enumerate(states)]
@@ -143,6 +156,8 @@ def assert_equal(machine, table: ActionTable, states, made=None) -> list[list[in
         if not state.closed:
             assert stack[row].tolist() == stack_places(state, machine.width), state
             assert buffer[row].tolist() == buffer_places(state, machine.width), state
+            if machine.needs:
+                assert machine.frames()[row].tolist() == frames_on_top(state), state
         assert bool(machine.is_final()[row]) == table.system.is_final(state)
     return expected
 
@@ -199,7 +214,7 @@ def walk_within_limits(lexicon, limits, sentences, rng, frames=None) -> None:
     """Nodes are preferred, so that walks run into the limits; each ends within the bound."""
     table = make_table((), lexicon, limits, (*INVERSE, *MORE), frames)
     system = table.system
-    machine = machine_of(table, sentences, in_search=True)
+    machine = machine_of(table, sentences, in_search=True, needs=(FRAMES_ON_TOP,) if frames else ())
     states = [limited(system, system.initial(system.read(words))) for words in sentences]
     mades, taken = [Made([], [], [], []) for _ in states], [[] for _ in states]
     for _ in range(max_search_actions(system, max(map(len, sentences))) + 1):
@@ -321,12 +336,14 @@ def limited(system, state: AmrState) -> AmrState:
     return state._replace(swaps_left=min(state.swaps_left, swaps), nodes_left=min(state.nodes_left, nodes))
 
 
-@pytest.mark.parametrize("lexicon", [None, LEXICON])
-def test_the_kernel_unrolls_long_walks_as_the_machine_does(lexicon):
+@pytest.mark.parametrize(("lexicon", "frames"), [(None, None), (LEXICON, None), (LEXICON, FRAMES)])
+def test_the_kernel_unrolls_long_walks_as_the_machine_does(lexicon, frames):
     """Hundreds of nodes on the stack, and some actions that are not legal."""
     rng = random.Random(1)
-    table = make_table(("a",), lexicon, None, (*INVERSE, *MORE))
-    sentences = [[rng.choice(FORMS) for _ in range(rng.randrange(1, 60))] for _ in range(12)]
+    table = make_table(
+        ("a",), lexicon, frames and replace(LIMITS, roles_of_frames=True), (*INVERSE, *MORE), frames=frames
+    )
+    sentences = [[rng.choice(EVOKING if frames else FORMS) for _ in range(rng.randrange(1, 60))] for _ in range(12)]
     machine, taken = machine_of(table, sentences), []
     while not machine.is_final().all() and len(taken) < 700:
         legal = [row.nonzero()[:, 0].tolist() for row in machine.legal()]
@@ -335,12 +352,13 @@ def test_the_kernel_unrolls_long_walks_as_the_machine_does(lexicon):
         machine.apply(taken[-1])
     assert machine.nodes.size(1) > 40
     actions = torch.stack(taken, 1)
-    for needs in ((), RANKS):
+    for needs in ((), RANKS, *(((FRAMES_ON_TOP,), (*RANKS, FRAMES_ON_TOP)) if frames else ())):
         found = machine_of(table, sentences, needs=needs).unroll(actions).tensors()
         with without_kernels():
             wanted = machine_of(table, sentences, needs=needs).unroll(actions).tensors()
         assert found.keys() == wanted.keys()
         assert all(torch.equal(found[name], wanted[name]) for name in wanted)
+        assert FRAMES_ON_TOP not in needs or found[FRAMES_ON_TOP].unique().numel() > 3
 
 
 @given(sentences=sentences_of(EVOKING), seed=st.integers(0, 2**32))

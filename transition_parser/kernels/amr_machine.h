@@ -27,7 +27,7 @@ typedef struct {
 
 /* `Nodes` in amr_machine.py */
 typedef struct {
-    int64_t word, group, constant, roles, sort, several;
+    int64_t word, group, constant, roles, sort, several, frame;
 } AmrNode;
 
 /* The action vocabulary, and the features of the words of a batch; see `AmrActions` in amrs.py.
@@ -35,7 +35,9 @@ typedef struct {
    span: the largest number of nodes of a span
    labelled: 1 where SHIFTs name words
    groups: the tokens sorted into 2 × COLUMNS groups: by column, those that the lexicon limits after all others
-   group_begin: (2 × COLUMNS + 1); the index in `groups` at which each group begins */
+   group_begin: (2 × COLUMNS + 1); the index in `groups` at which each group begins
+   frame_classes, token_classes: (lemmas, senses) and (vocabulary); see `ActionTable.frame_classes`; NULL where nodes
+       need no frames */
 typedef struct {
     int64_t vocabulary, lexicon_rows, entries, lemmas, senses, labelled, sentences, width, fields, words, span;
     const int64_t *column, *shift_word, *most, *top_roles, *second_roles, *new_roles, *new_several, *route, *sense,
@@ -43,6 +45,7 @@ typedef struct {
     const uint8_t *limited;
     const int64_t *features;
     int64_t *groups, *group_begin;
+    const int64_t *frame_classes, *token_classes;
 } AmrTable;
 
 /* A hypothesis: a row, its nodes, the tokens that made nodes of its span (see `SpanActions` in amr_machine.py; NULL
@@ -86,12 +89,14 @@ static void make_arc(AmrRow *row, AmrNode *nodes, int64_t column) {
    in_search: 1 where the limits of search apply */
 static void make_node(const AmrTable *table, AmrRow *row, AmrNode *nodes, int64_t column, int64_t token,
                       int in_search) {
-    AmrNode node = {row->position - 1, row->made, column == VALUE || column == COPY_WORD, 0, 0, 0};
+    AmrNode node = {row->position - 1, row->made, column == VALUE || column == COPY_WORD, 0, 0, 0, 0};
+    const int64_t *word = word_of(table, row, row->first), route = table->route[token];
+    const int alone = row->position - row->first == 1;
+    const int64_t frame = alone && route >= 0 ? word[EVOKED + route] * table->senses + table->sense[token] : 0;
+    if (table->frame_classes) node.frame = frame ? table->frame_classes[frame] : table->token_classes[token];
     if (in_search) {
-        const int64_t *word = word_of(table, row, row->first), route = table->route[token];
-        const int alone = row->position - row->first == 1;
         node.roles = table->new_roles[token];
-        if (alone && route >= 0) node.roles |= table->lacked[word[EVOKED + route] * table->senses + table->sense[token]];
+        if (frame) node.roles |= table->lacked[frame];
         node.several = table->new_several[token];
         if (node.several == NAMED_BY_WORD) node.several = alone ? word[SEVERAL] : 0;
         node.sort = table->new_sort[token];
@@ -223,6 +228,12 @@ static int64_t lexicon_row(const AmrTable *table, const AmrRow *row) {
     return word_of(table, row, row->position ? row->position - 1 : 0)[FIRST_SPAN + (length > 1 ? length - 1 : 0)];
 }
 
+/* Find the classes of the frames of the node on top and of the second node. */
+static void read_frames(const AmrState *state, int64_t frames[2]) {
+    frames[0] = state->row.depth ? state->nodes[state->row.depth - 1].frame : 0;
+    frames[1] = state->row.below ? state->nodes[state->row.below - 1].frame : 0;
+}
+
 /* Compute the ranks of words on the stack: 1 for the words of the current span, k + 1 for the word of the k-th node from
    the top of the stack, 0 for other words.
 
@@ -347,9 +358,10 @@ static int may_take(const AmrTable *table, const AmrState *state, int64_t token)
    tokens: (sentences, T); the actions
    columns: (sentences, T, COLUMNS); the result; 1 for legal columns
    context: (sentences, T, 2); the result; the shift id of the word in front, and the lexicon row
-   stack, buffer: (sentences, T, words); the results; NULL for no ranks */
+   stack, buffer: (sentences, T, words); the results; NULL for no ranks
+   frames: (sentences, T, 2); the result; the frames of the node on top and of the second node; NULL for none */
 const char *unroll_amrs(AmrTable *table, int64_t steps, AmrNode *nodes, const AmrRow *rows, const int64_t *tokens,
-                        uint8_t *columns, int64_t *context, int16_t *stack, int16_t *buffer) {
+                        uint8_t *columns, int64_t *context, int16_t *stack, int16_t *buffer, int16_t *frames) {
     const char *problem = prepare_table(table);
     int64_t *ranks = malloc(sizeof *ranks * table->words);
     if (!ranks) return NO_MEMORY;
@@ -364,6 +376,11 @@ const char *unroll_amrs(AmrTable *table, int64_t steps, AmrNode *nodes, const Am
             for (int kind = 0; kind < 2 && stack; kind++) {
                 (kind ? buffer_ranks : stack_ranks)(&state, ranks);
                 for (int64_t i = 0; i < table->words; i++) *(kind ? buffer++ : stack++) = (int16_t)ranks[i];
+            }
+            if (frames) {
+                int64_t found[2];
+                read_frames(&state, found);
+                for (int i = 0; i < 2; i++) *frames++ = (int16_t)found[i];
             }
             if (OUTSIDE(tokens[step], table->vocabulary)) problem = "tokens: beyond the vocabulary";
             else if (may_take(table, &state, tokens[step])) take_amr_action(table, &state, tokens[step]);

@@ -3,6 +3,7 @@
 enum { KINDS = 2 };           /* the groups of words that a head may be limited to: the stack, the buffer */
 enum { ROWS_AT_ONCE = 48 };   /* the largest number of rows computed together, but one sentence may have more */
 enum { LAYER_PRODUCTS = 7, LAYER_NORMS = 3 };
+enum { MOST_ARCS = 64 };      /* the largest number of arcs whose scores depend on frames */
 
 /* The decoder.
 
@@ -26,9 +27,15 @@ enum { LAYER_PRODUCTS = 7, LAYER_NORMS = 3 };
    memories: (layers), each (sentences, words, 2 dim); the keys and values of words
    lengths: (sentences); the number of words of each sentence
    offsets, prior_tokens, values: the lexical prior: row r of the lexicon adds values[i] to the score of prior_tokens[i]
-       for i from offsets[r] to before offsets[r + 1] */
+       for i from offsets[r] to before offsets[r + 1]
+   arcs, frames, functions: the sizes of what follows; 0 arcs for none
+   arc_tokens, places: (arcs); the arcs whose scores depend on frames, and 0 where they lead from the node on top, 1 where
+       they lead from the second node
+   rows: (frames, arcs); a row of `of_functions` plus 1; 0 for none
+   of_functions: (functions, dim); its product with the output of the decoder is added to the score of the arc */
 typedef struct {
-    int64_t half, heads, d, inner, layers, largest, words, windows[KINDS], end, prior_rows, entries;
+    int64_t half, heads, d, inner, layers, largest, words, windows[KINDS], end, prior_rows, entries, arcs,
+        frames, functions;
     float scale, norm_epsilon;
     const Weights *const *products;
     const char *const *norms;
@@ -40,6 +47,8 @@ typedef struct {
     const int32_t *lengths;
     const int64_t *offsets, *prior_tokens;
     const char *values;
+    const int64_t *arc_tokens, *places, *rows;
+    const char *of_functions;
 } Network;
 
 /* The results of search: the number of derivations of each sentence, and for each derivation its number of actions, its
@@ -103,11 +112,12 @@ typedef struct {
    keys: (vocabulary + AHEAD); addresses of output embeddings
    tokens: (vocabulary)
    place: (vocabulary); the index of a token in `tokens`
-   products: (SHARING, vocabulary + AHEAD) */
+   products: (SHARING, vocabulary + AHEAD)
+   added: (MOST_ARCS + AHEAD) */
 typedef struct {
     const char **keys;
     int64_t *tokens, *place;
-    float *products;
+    float *products, *added;
 } ScoreRoom;
 
 /* Return zeroed memory that lives as long as the search. Without memory, set `no_memory` and return NULL. */

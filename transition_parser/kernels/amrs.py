@@ -28,8 +28,9 @@ from transition_parser.kernels.loader import (
 )
 from transition_parser.kernels.trees import FoundDerivations
 
-_COLUMNS, _NUMBERS, _NODE = 21, 16, 6  # `COLUMNS`, and the numbers of fields of `AmrRow` and of `AmrNode`
+_COLUMNS, _NUMBERS, _NODE = 21, 16, 7  # `COLUMNS`, and the numbers of fields of `AmrRow` and of `AmrNode`
 _FIRST_SPAN = 8  # the number of features of a word before the features of the spans that end with the word
+_MOST_ARCS = 64  # `MOST_ARCS`
 _FIRST_ROW = 2  # the number of lexicon rows before the rows of the spans of the lexicon
 _KINDS = 2  # the groups of words that an attention head may be limited to: the stack, the buffer
 _OF_TOKENS = ("column", "shift_word", "most", "top_roles", "second_roles", "new_roles", "new_several")
@@ -43,10 +44,10 @@ class _Table(ctypes.Structure):
         *((name, SIZE) for name in ("vocabulary", "lexicon_rows", "entries", "lemmas", "senses", "labelled")),
         *((name, SIZE) for name in ("sentences", "width", "fields", "words", "span")),
         *((name, POINTER) for name in (*_OF_TOKENS, "lacked", "offsets", "listed", "limited", "features")),
-        *((name, POINTER) for name in ("groups", "group_begin")),
+        *((name, POINTER) for name in ("groups", "group_begin", "frame_classes", "token_classes")),
     )
 
-    def __init__(self, table: Any, features: Tensor, words: int, span: int) -> None:
+    def __init__(self, table: Any, features: Tensor, words: int, span: int, frames: bool) -> None:
         (sentences, width, fields), vocabulary = features.shape, len(table.column)
         if not (0 < words <= width and fields > _FIRST_SPAN and span >= 0):
             raise ValueError(
@@ -58,7 +59,8 @@ class _Table(ctypes.Structure):
         else:
             offsets, listed, limited = table.lexicon.offsets, table.lexicon.tokens, table.limited
         groups, begin = torch.empty(vocabulary, dtype=torch.long), torch.empty(2 * _COLUMNS + 1, dtype=torch.long)
-        self._kept = features, offsets, listed, limited, groups, begin
+        of_frames, of_tokens = table.frame_classes if frames else (None, None)
+        self._kept = features, offsets, listed, limited, groups, begin, of_frames, of_tokens
         super().__init__(
             vocabulary, len(offsets) - 1, len(listed), *table.lacked.shape, table.labelled_shift,
             sentences, width, fields, words, span,
@@ -67,34 +69,38 @@ class _Table(ctypes.Structure):
             require("offsets", offsets, torch.long, len(offsets)), require("lexicon", listed, torch.long, len(listed)),
             require("limited", limited, torch.bool, vocabulary),
             require("features", features, torch.long, *features.shape), groups.data_ptr(), begin.data_ptr(),
+            optional("frame_classes", of_frames, torch.long, *table.lacked.shape),
+            optional("token_classes", of_tokens, torch.long, vocabulary),
         )  # fmt: skip
 
 
 def unroll_amrs(
-    table: Any, features: Tensor, rows: Tensor, actions: Tensor, ranks: bool
-) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
-    """Return the legal columns, the context and the ranks before each action, outside search; see `States`.
+    table: Any, features: Tensor, rows: Tensor, actions: Tensor, ranks: bool, frames: bool
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None, Tensor | None]:
+    """Return the legal columns, the context, the ranks and the frames before each action, outside search; see `States`.
 
     table: a `DeviceTable`
     features: (B, P, F) int64; see `ActionTable.features`
     rows: (B, 16) int64; the rows before the first action, see `Rows`
     actions: (B, T) int64; the last one is not taken, and an illegal action changes nothing
-    ranks: False to return None for the ranks
+    ranks, frames: False to return None for them
     """
     batch, steps = actions.shape
     words, nodes = int(rows[:, 1].max()) + 1, int(rows[:, 14].max())
-    as_c = _Table(table, features, words, nodes)
+    as_c = _Table(table, features, words, nodes, frames)
     memory = torch.empty(nodes + 1, _NODE, dtype=torch.long)
     columns = torch.empty(batch, steps, _COLUMNS, dtype=torch.bool)
     context = torch.empty(batch, steps, 2, dtype=torch.long)
     found = [torch.empty(batch, steps, words, dtype=torch.int16) for _ in range(2)] if ranks else [None, None]
+    found.append(torch.empty(batch, steps, 2, dtype=torch.int16) if frames else None)
     problem = loader.library().unroll_amrs(
         ctypes.byref(as_c), steps, memory.data_ptr(), require("rows", rows, torch.long, len(features), _NUMBERS),
         require("actions", actions, torch.long, len(features), steps), columns.data_ptr(), context.data_ptr(),
         *(None if part is None else part.data_ptr() for part in found),
     )  # fmt: skip
     raise_problem(problem)
-    return columns, context, *found
+    stack, buffer, of_frames = found
+    return columns, context, stack, buffer, of_frames
 
 
 class Linear(Protocol):
@@ -170,14 +176,24 @@ class Prior(NamedTuple):
     values: Tensor  # (K,); the number that is added to the score of each token
 
 
+class Functions(NamedTuple):
+    """What the functions of roles add to the scores of A arcs, given the frames of the nodes that they lead from."""
+
+    tokens: Tensor  # (A,) int64
+    places: Tensor  # (A,) int64; 0 for arcs that lead from the node on top, 1 for those from the second node
+    rows: Tensor  # (classes of frames, A) int64; a row of `weight` plus 1; 0 for none
+    weight: Tensor  # (rows, dim); its product with the output of the decoder is added
+
+
 class Actions(NamedTuple):
-    """The embeddings of actions, and what the lexicon adds to their scores."""
+    """The embeddings of actions, and what lexicon and frames add to their scores."""
 
     embedded: Tensor  # (V, dim); the input embedding of each action
     scale: float  # the factor of the input embeddings
     output: Tensor  # (V, dim); the output embedding of each action
     end: int  # the token before the first action
     prior: Prior | None
+    functions: Functions | None
 
 
 class Attended(NamedTuple):
@@ -195,11 +211,12 @@ class _Network(ctypes.Structure):
 
     _fields_ = (
         *((name, SIZE) for name in ("half", "heads", "d", "inner", "layers", "largest", "words", "stack", "buffer")),
-        *((name, SIZE) for name in ("end", "prior_rows", "entries")),
+        *((name, SIZE) for name in ("end", "prior_rows", "entries", "arcs", "frames", "functions")),
         *((name, FLOAT) for name in ("scale", "norm_epsilon")),
         *((name, POINTER) for name in ("products", "norms", "epsilons", "roles", "positions")),
         *((name, POINTER) for name in ("embedded", "sinusoids", "norm", "norm_bias", "output", "memories", "lengths")),
         *((name, POINTER) for name in ("offsets", "prior_tokens", "values")),
+        *((name, POINTER) for name in ("arc_tokens", "places", "rows", "of_functions")),
     )
 
     def __init__(
@@ -223,15 +240,27 @@ class _Network(ctypes.Structure):
                 rows, entries, require("offsets", actions.prior.offsets, torch.long, rows + 1),
                 require("prior", actions.prior.tokens, torch.long, entries), require("values", values, dtype, entries),
             )  # fmt: skip
+        functions: tuple = (0, 0, 0, None, None, None, None)
+        if actions.functions is not None:
+            tokens, places, rows, weight = actions.functions
+            arcs = len(tokens)
+            if arcs > _MOST_ARCS:
+                raise ValueError(f"the scores of at most {_MOST_ARCS} arcs may depend on frames, not of {arcs}")
+            functions = (
+                arcs, len(rows), len(weight), require("tokens", tokens, torch.long, arcs),
+                require("places", places, torch.long, arcs), require("rows", rows, torch.long, len(rows), arcs),
+                require("weight", weight, dtype, len(weight), dim),
+            )  # fmt: skip
         super().__init__(
             HALF[dtype], stack.heads, dim // stack.heads, stack.inner, layers, largest, size[1], *attended.windows,
-            actions.end, *lexicon[:2], actions.scale, norm.eps, ctypes.addressof(stack.products),
+            actions.end, *lexicon[:2], *functions[:3], actions.scale, norm.eps, ctypes.addressof(stack.products),
             ctypes.addressof(stack.norms), ctypes.addressof(stack.epsilons),
             require("roles", attended.roles, torch.int32, stack.heads), ctypes.addressof(self._kept[1]),
             require("embedded", actions.embedded, dtype, vocabulary, dim),
             require("sinusoids", sinusoids, dtype, len(sinusoids), dim), require("norm", norm.weight, dtype, dim),
             require("norm's bias", norm.bias, dtype, dim), require("output", actions.output, dtype, vocabulary, dim),
             ctypes.addressof(self._kept[0]), require("lengths", attended.lengths, torch.int32, size[0]), *lexicon[2:],
+            *functions[3:],
         )  # fmt: skip
 
 
@@ -259,7 +288,7 @@ def search_amrs(
         )
     words = attended.memories[0].size(1)
     network = _Network(actions, sinusoids, stack, attended, (sentences, words))
-    as_c = _Table(table, features, words, span)
+    as_c = _Table(table, features, words, span, actions.functions is not None)
     found = FoundDerivations.empty(sentences, beam, most)
     problem = loader.library().search_amrs(
         ctypes.byref(network), ctypes.byref(as_c), torch.get_num_threads(), sentences, beam, most,

@@ -57,6 +57,37 @@ INLINE const char *NAME(add_prior)(const AmrSearch *search, const AmrRow *row, i
     return NULL;
 }
 
+/* Add to the scores of arcs what the functions of their roles give, by the frames of the nodes that they lead from. Return
+   NULL, or a message about wrong arguments. The keys in `room` are overwritten.
+
+   legal: (vocabulary)
+   query: (dim); the output of the decoder
+   scores: the scores of the tokens in `room` */
+INLINE const char *NAME(add_functions)(const AmrSearch *search, const AmrState *state, const int8_t *legal,
+                                       const char *query, const ScoreRoom *room, float *scores, const int half) {
+    const Network *by = search->network;
+    const int64_t dim = by->heads * by->d, bytes = dim * (half ? 2 : 4);
+    Keys keys = {room->keys, 0};
+    int64_t frames[2], places[MOST_ARCS];
+    read_frames(state, frames);
+    if (OUTSIDE(frames[0], by->frames) || OUTSIDE(frames[1], by->frames)) return "frames: beyond the classes";
+    for (int64_t arc = 0; arc < by->arcs && (frames[0] || frames[1]); arc++) {
+        const int64_t token = by->arc_tokens[arc], row = by->rows[frames[by->places[arc]] * by->arcs + arc];
+        if (!row || !legal[token]) continue;
+        places[keys.count] = room->place[token];
+        keys.at[keys.count++] = by->of_functions + (row - 1) * bytes;
+    }
+    if (!keys.count) return NULL;
+    end_keys(&keys);
+    NAME(multiply)(query, keys.at, keys.count, 0, 0, 0, room->added, dim, half);
+    for (int64_t i = 0; i < keys.count; i++) {
+        float *score = scores + places[i];
+        *score += half ? widen(round_to_half(room->added[i])) : room->added[i];
+        if (half) *score = widen(round_to_half(*score));
+    }
+    return NULL;
+}
+
 /* Keep a continuation if it is among the best. Of continuations with equal totals the first one wins.
 
    best: (beam); the best ones, of which there are `count` */
@@ -102,6 +133,8 @@ INLINE const char *NAME(continued)(AmrSearch *search, int64_t first, const char 
         for (int64_t i = 0; half && i < keys.count; i++) scores[i] = widen(round_to_half(scores[i]));
         const char *problem =
             by->entries ? NAME(add_prior)(search, &from->state.row, keys.count, room, scores, half) : NULL;
+        if (by->arcs && !problem)
+            problem = NAME(add_functions)(search, &from->state, legal[row], queries[row], room, scores, half);
         if (problem) return problem;
         if (!NAME(finite)(scores, keys.count)) return "scores are not finite";
         for (int64_t i = 0; i < keys.count; i++)

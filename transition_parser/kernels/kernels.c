@@ -515,16 +515,18 @@ static void *search_sentences(void *argument) {
     Together together = {.most = rows / work->beam};
     together.searches = calloc(together.most, sizeof *together.searches);
     together.x = calloc(rows, (7 * dim + by->inner) * size);
-    const char **every = malloc((3 * pointers + vocabulary + AHEAD) * sizeof *every);
+    const int64_t products = SHARING * (vocabulary + AHEAD);
+    const char **every = malloc((3 * pointers + vocabulary + MOST_ARCS + AHEAD) * sizeof *every);
     int64_t *tokens = calloc(2 * vocabulary, sizeof *tokens);
-    float *scores = malloc((floats + SHARING * (vocabulary + AHEAD)) * sizeof *scores);
+    float *scores = malloc((floats + products + MOST_ARCS + AHEAD) * sizeof *scores);
     work->problem = NO_MEMORY;
     if (together.searches && together.x && every && tokens && scores) {
         together.normed = together.x + rows * dim * size;
         together.zeros = together.normed + rows * dim * size;
         together.memory = together.zeros + rows * dim * size;
         together.room = (Room){every, every + pointers, every + 2 * pointers, scores + BLOCK * by->heads * by->d, scores};
-        together.scores = (ScoreRoom){every + 3 * pointers, tokens, tokens + vocabulary, scores + floats};
+        together.scores = (ScoreRoom){every + 3 * pointers, tokens, tokens + vocabulary, scores + floats,
+                                      scores + floats + products};
         work->problem = search_side_by_side(work, &together);
         for (int64_t i = 0; i < together.count; i++) release(together.searches + i);
     }
@@ -553,6 +555,11 @@ const char *search_amrs(const Network *network, AmrTable *table, int threads, in
     if (OUTSIDE(network->end, table->vocabulary)) problem = "end: beyond the vocabulary";
     for (int64_t head = 0; head < network->heads; head++)
         if (network->roles[head] < -1 || network->roles[head] >= KINDS) problem = "roles: beyond the kinds of words";
+    for (int64_t arc = 0; arc < network->arcs; arc++)
+        if (OUTSIDE(network->arc_tokens[arc], table->vocabulary) || OUTSIDE(network->places[arc], 2))
+            problem = "arcs: beyond the vocabulary, or of a third node";
+    for (int64_t i = 0; i < network->arcs * network->frames; i++)
+        if (OUTSIDE(network->rows[i], network->functions + 1)) problem = "rows: beyond the functions";
     if (network->layers && network->products[0]->start && !HAS_INT8)
         problem = "weights: integers, which are not for this processor";
     AmrWork works[THREADS];

@@ -39,7 +39,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple]] = {
     "int8_layers": (PROBLEM, (INT, *(SIZE,) * 8, *(POINTER,) * 8)),
     "search_trees": (PROBLEM, (INT, INT, *(SIZE,) * 9, *(POINTER,) * 13)),
     "search_amrs": (PROBLEM, (POINTER, POINTER, INT, *(SIZE,) * 3, *(POINTER,) * 5)),
-    "unroll_amrs": (PROBLEM, (POINTER, SIZE, *(POINTER,) * 7)),
+    "unroll_amrs": (PROBLEM, (POINTER, SIZE, *(POINTER,) * 8)),
     "replay_derivation": (PROBLEM, (*(SIZE,) * 4, *(POINTER,) * 9)),
     "derive_tree": (PROBLEM, (SIZE, POINTER, POINTER, SIZE, *(POINTER,) * 3)),
     "lost_arcs": (PROBLEM, (*(SIZE,) * 4, *(POINTER,) * 11)),

@@ -1,4 +1,4 @@
-"""Scores of actions: by kind and label, by the two words of an arc (biaffine), and by a prior of the current span."""
+"""Scores of actions: by kind and label, by the words of an arc (biaffine), by a prior of the span, and by frames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from transition_parser.kernels import encoders, loader
 from transition_parser.modules.layers import Dropout, gather_rows, linear
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionClass, ActionTable
+from transition_parser.text.frames import FUNCTIONS, role_functions
 from transition_parser.transitions import Kind, TreeSystem
+from transition_parser.transitions.amr_frames import NUMBERED
+from transition_parser.transitions.amr_limits import TOP, role_given
 from transition_parser.transitions.amr_state import MAKE_NODES
 from transition_parser.transitions.tree_system import NONE
 
@@ -170,6 +173,41 @@ class LexicalPrior(nn.Module):
         index = index.clamp_max(len(self.tokens) - 1)
         added = torch.where(there, self.values[index] * self.weight[self.kinds[index]], 0.0)
         return scores.scatter_add(1, self.tokens[index], added.to(scores.dtype))
+
+
+class FunctionScores(nn.Module):
+    """What the function of a role, such as agent, adds to the score of an arc, given the frame that the arc leads from.
+
+    PropBank's numbers mean other things in each frame, and the data has few examples of most frames. Functions are few.
+    Raises `InputError` if the machine knows no frames.
+    """
+
+    def __init__(self, table: ActionTable, dim: int) -> None:
+        super().__init__()
+        if not table.knows_frames:
+            raise InputError("--role-functions: the data has no frames: make it with `preprocess amr` of this version")
+        # a row for each function and place (node on top, second node); 0 at first, so that nothing is added
+        self.weight = nn.Parameter(torch.zeros(2 * len(FUNCTIONS), dim))
+        arcs: list[tuple[int, int, int]] = []  # token, place, number of the role
+        for token in np.isin(table.column, (ActionClass.LA, ActionClass.RA)).nonzero()[0].tolist():
+            node, role = role_given(table.action(token)) or (TOP, "")
+            if role in NUMBERED:
+                arcs.append((token, int(node != TOP), int(role.removeprefix("ARG"))))
+        tokens, places, roles = torch.tensor(arcs).view(-1, 3).t()
+        functions = torch.tensor(role_functions().functions)[:, roles]
+        rows = torch.where(functions > 0, functions + places * len(FUNCTIONS), 0)
+        for name, value in {"tokens": tokens, "places": places, "rows": rows}.items():
+            self.register_buffer(name, value.contiguous(), persistent=False)
+        self.register_buffer("numbers", torch.arange(len(arcs)), persistent=False)
+
+    def forward(self, scores: Tensor, outputs: Tensor, frames: Tensor) -> Tensor:
+        """Return the scores (N, V) with what is added in states whose `frames` are (N, 2).
+
+        outputs: (N, dim); the outputs of the decoder
+        """
+        rows = self.rows[frames.long()[:, self.places], self.numbers]
+        added = F.pad(outputs @ self.weight.t(), (1, 0)).gather(1, rows)
+        return scores.index_add(1, self.tokens, added.to(scores.dtype))
 
 
 class HeadsAndDependents(NamedTuple):

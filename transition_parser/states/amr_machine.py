@@ -16,7 +16,7 @@ from torch import Tensor
 from transition_parser.kernels import loader
 from transition_parser.kernels.amrs import unroll_amrs
 from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.states import RANKS, BatchedMachine, States
+from transition_parser.states.states import FRAMES, RANKS, BatchedMachine, States
 from transition_parser.states.table import (
     EVOKED,
     FIRST_SPAN,
@@ -93,7 +93,7 @@ class Nodes(NamedTuple):
     """The nodes that are on the stack or were set aside, (R, M) int64 each, in the order in which they were made.
 
     The nodes on the stack below the newest node come first, then the nodes that were set aside, then the newest node,
-    then free slots. The last three fields are 0 outside search.
+    then free slots. `roles`, `sort` and `several` are 0 outside search, `frame` where the model does not need frames.
     """
 
     word: Tensor  # the last word of the node's span
@@ -102,6 +102,7 @@ class Nodes(NamedTuple):
     roles: Tensor  # the roles of `ActionTable.once` that the node has and may not bear again, as bits
     sort: Tensor  # the `Sort` of the node, as bits (`table.SORT_BITS`)
     several: Tensor  # the roles of `ActionTable.once` that the node may bear several times, as bits
+    frame: Tensor  # the class of the node's frame, see `ActionTable.frame_classes`
 
     def at(self, slot: Tensor) -> Nodes:
         """Return the node in the given slot (R,) of each row; each field is (R,). Negative slots read slot 0."""
@@ -165,25 +166,31 @@ def several_made(rows: Rows, by_word: Tensor, several: Tensor) -> Tensor:
     return torch.where(several == NAMED_BY_WORD, torch.where(one_word, by_word, 0), several)
 
 
-def roles_lacked(rows: Rows, evoked: Tensor, route: Tensor, sense: Tensor, lacked: Tensor) -> Tensor:
-    """Return the roles that the frame of each row's action lacks, as bits, (R,); 0 except for FRAMEs of a single word.
+def of_frame(rows: Rows, evoked: Tensor, route: Tensor, sense: Tensor, values: Tensor) -> Tensor:
+    """Return the value of the frame of each row's action, (R,); 0 except for FRAMEs of a single word.
 
     evoked: (R, routes); for the last word of the span, the features from index `EVOKED` on
+    values: (lemmas, senses); for example the roles that each frame lacks
     """
     named = (rows.position - rows.first == 1) & (route >= 0)
     lemma = evoked.gather(1, route.clamp_min(0)[:, None])[:, 0]
-    return torch.where(named, lacked[lemma, sense], 0)
+    return torch.where(named, values[lemma, sense], 0)
 
 
-def take_actions(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | None = None) -> tuple[Rows, Nodes]:
-    """Return the configurations after each row took its action; each row has a free slot. NEVER changes nothing."""
+def take_actions(
+    rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | None = None, frame: Tensor | None = None
+) -> tuple[Rows, Nodes]:
+    """Return the configurations after each row took its action; each row has a free slot. NEVER changes nothing.
+
+    frame: (R,); the class of the frame of the node that each row's action makes; None for 0
+    """
     if given is not None:
         nodes = _give_roles(rows, nodes, column, given)
     rows, nodes = _take_arc(rows, nodes, column)
     rows, nodes = _drop_second(rows, nodes, column == ActionClass.REDUCE)
     swap = (column == ActionClass.SWAP).long()
     rows = rows._replace(below=rows.below - swap, swaps_left=rows.swaps_left - swap)
-    rows, nodes = _make_node(rows, nodes, column, given)
+    rows, nodes = _make_node(rows, nodes, column, given, frame)
     shift, close = column == ActionClass.SHIFT, column == ActionClass.CLOSE
     read = shift | (column == ActionClass.MERGE)
     below = torch.where(read, (rows.depth - 1).clamp_min(0), rows.below)
@@ -246,7 +253,9 @@ def _drop_second(rows: Rows, nodes: Nodes, dropped: Tensor) -> tuple[Rows, Nodes
     return rows._replace(depth=rows.depth - dropped.long(), below=rows.below - dropped.long()), nodes
 
 
-def _make_node(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | None) -> tuple[Rows, Nodes]:
+def _make_node(
+    rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | None, frame: Tensor | None
+) -> tuple[Rows, Nodes]:
     """Put a new node on top of the stack, and move the nodes aside back to it. A node of DEPENDENT gets no slot."""
     concept, constant = _any_of(_CONCEPTS, column), _any_of(_CONSTANTS, column)
     new = concept | constant
@@ -255,7 +264,7 @@ def _make_node(rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | Non
     here = new[:, None] & (slots == rows.depth[:, None])
     zero = torch.zeros_like(rows.made)
     in_search = (zero, zero, zero) if given is None else (given.new, given.sort, given.several)
-    values = Nodes(rows.position - 1, rows.made, constant.long(), *in_search)
+    values = Nodes(rows.position - 1, rows.made, constant.long(), *in_search, zero if frame is None else frame)
     nodes = Nodes(*(torch.where(here, value[:, None], old) for value, old in zip(values, nodes, strict=True)))
     rows = rows._replace(
         nodes_left=rows.nodes_left - counted,
@@ -387,14 +396,15 @@ class AmrMachine(BatchedMachine):
         self.follow()
 
     def unroll(self, actions: Tensor) -> States:
-        """Return the states of derivations; on CPUs by the kernel, where a network needs no other fields than ranks."""
-        fresh = self.steps == 0 and self.limits is None and self.needs in (frozenset(), frozenset(RANKS))
+        """Return the states of derivations; on CPUs by the kernel, where a network needs ranks and frames at most."""
+        fresh = self.steps == 0 and self.limits is None and self.needs - {FRAMES} in (frozenset(), frozenset(RANKS))
         if not (fresh and self.features.is_cpu and loader.library() is not None):
             return super().unroll(actions)
-        columns, context, stack, buffer = unroll_amrs(
-            self.table, self.features, self.numbers, actions.contiguous(), bool(self.needs)
+        ranks, frames = "stack" in self.needs, FRAMES in self.needs
+        columns, context, stack, buffer, found = unroll_amrs(
+            self.table, self.features, self.numbers, actions.contiguous(), ranks, frames
         )
-        return States(columns, context, stack, buffer)
+        return States(columns, context, stack, buffer, frames=found)
 
     # --- what a network sees ----------------------------------------------------------------
 
@@ -429,6 +439,11 @@ class AmrMachine(BatchedMachine):
         aside = (slots >= rows.below[:, None]) & (slots < rows.depth[:, None] - 1)
         return ranks.scatter_reduce(1, nodes.word, torch.where(aside, last, 0), "amax")
 
+    def frames(self) -> Tensor:
+        rows, nodes = self._unbound()
+        places = (rows.depth, rows.below)
+        return torch.stack([torch.where(place > 0, nodes.at(place - 1).frame, 0) for place in places], 1)
+
     def legal_columns(self) -> Tensor:
         return self._columns
 
@@ -448,7 +463,8 @@ class AmrMachine(BatchedMachine):
         column = torch.where(legal, table.column[tokens], ActionClass.NEVER)
         before, nodes = self._unbound()
         given = None if self.named is None else self._given(before, tokens, column)
-        rows, nodes = take_actions(before, nodes, column, given)
+        frame = self._frame(before, tokens) if FRAMES in self.needs else None
+        rows, nodes = take_actions(before, nodes, column, given, frame)
         if self.named is not None:
             named = SpanActions(*self.named.unbind(1)).taken(before, tokens, column, table.most)
             self.named = torch.stack(named, 1)
@@ -462,9 +478,16 @@ class AmrMachine(BatchedMachine):
         sort = sorts_made(rows, column, text, word[:, PLAIN] == NUMBER, table.new_sort[tokens])
         several = several_made(rows, word[:, SEVERAL], table.new_several[tokens])
         of_top, of_second = table.top_roles[tokens], table.second_roles[tokens]
-        evoked, route, sense = word[:, EVOKED:FIRST_SPAN], table.route[tokens], table.sense[tokens]
-        lacked = roles_lacked(rows, evoked, route, sense, table.lacked)
+        lacked = self._of_frame(rows, word, tokens, table.lacked)
         return GivenRoles(of_top, of_second, table.new_roles[tokens] | lacked, sort, several)
+
+    def _frame(self, rows: Rows, tokens: Tensor) -> Tensor:
+        word = self.features[rows.sentence, (rows.position - 1).clamp_min(0)]
+        of_frames, of_tokens = self.table.frame_classes
+        return of_tokens[tokens] + self._of_frame(rows, word, tokens, of_frames)
+
+    def _of_frame(self, rows: Rows, word: Tensor, tokens: Tensor, values: Tensor) -> Tensor:
+        return of_frame(rows, word[:, EVOKED:FIRST_SPAN], self.table.route[tokens], self.table.sense[tokens], values)
 
     def _make_room(self) -> None:
         """Ensure that each row has a free slot. The rows are read only where one of them may be full."""

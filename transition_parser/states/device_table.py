@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -81,6 +83,13 @@ class DeviceTable(TokenArrays[Tensor]):
         self.limits: SearchLimits | None = getattr(table.system, "limits", None)
         bearing = self.top_roles | self.second_roles | self.top_sorts | self.second_sorts
         self.bearing = bearing.nonzero()[:, 0]
+        self._actions = table
+
+    @cached_property
+    def frame_classes(self) -> tuple[Tensor, Tensor]:
+        """The arrays of `ActionTable.frame_classes`, which few models need."""
+        of_frames, of_tokens = map(torch.from_numpy, self._actions.frame_classes)
+        return of_frames.to(self.column.device), of_tokens.to(self.column.device)
 
     def legality(self, columns: Tensor, context: Tensor | None, any_shift: bool = False) -> Tensor:
         """Return the legality of tokens, (..., V) float: 1 for legal tokens, 0 for illegal tokens, or −1.

@@ -17,6 +17,7 @@ RANKS = ("stack", "buffer")
 STEPS_SINCE = ("steps_since_stack", "steps_since_buffer")
 TREE = ("head", "relation")
 FIELDS = (*RANKS, *STEPS_SINCE, *TREE)
+FRAMES = "frames"  # a model may need this field, too; it is not of words
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class States:
     steps_since_buffer: (…, P); s > 0 for a word that left the buffer s actions ago and is not in the buffer now, else 0
     head: (…, P); the offset from each word to its head, 0 for words without a head
     relation: (…, P); the id of each word's relation (`ActionTable.relations`), 0 for words without a head
+    frames: (…, 2); for AMR, the classes (`RoleFunctions`) of the frames of the node on top and of the second node
     """
 
     columns: Tensor
@@ -47,6 +49,7 @@ class States:
     steps_since_buffer: Tensor | None = None
     head: Tensor | None = None
     relation: Tensor | None = None
+    frames: Tensor | None = None
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the fields that are not None, by name, for batches of fairseq."""
@@ -71,10 +74,11 @@ class States:
 
     @staticmethod
     def of_steps(steps: Sequence[States]) -> States:
-        """Return states (R, T, …) from T states of one step each, (R, …); the fields in `FIELDS` become int16."""
+        """Return states (R, T, …) from T states of one step each, (R, …); those that models need become int16."""
         first = steps[0].tensors()
         stacked = {name: torch.stack([getattr(step, name) for step in steps], 1) for name in first}
-        return States(**{name: value.short() if name in FIELDS else value for name, value in stacked.items()})
+        small = (*FIELDS, FRAMES)
+        return States(**{name: value.short() if name in small else value for name, value in stacked.items()})
 
 
 class BatchedMachine(ABC):
@@ -114,6 +118,10 @@ class BatchedMachine(ABC):
         """Return the fields `head` and `relation` of `States`, (R, P) each. Raises `ValueError` if there is no tree."""
         raise ValueError(f"{self.table.system} builds no tree")
 
+    def frames(self) -> Tensor:
+        """Return the field `frames` of `States`, (R, 2). Raises `ValueError` if nodes have no frames."""
+        raise ValueError(f"{self.table.system} has no frames")
+
     def observe(self) -> States:
         """Return the configurations before the next action, with the fields in `needs`."""
         seen = dict(zip(RANKS, (self.stack_ranks, self.buffer_ranks), strict=True))
@@ -124,6 +132,8 @@ class BatchedMachine(ABC):
                 values[name] = torch.where(last >= 0, self.steps - last, 0)
         if self.needs.intersection(TREE):
             values |= {name: value for name, value in zip(TREE, self.tree(), strict=True) if name in self.needs}
+        if FRAMES in self.needs:
+            values[FRAMES] = self.frames()
         return States(self.legal_columns(), self.context(), **values)
 
     # --- legality ---------------------------------------------------------------------------

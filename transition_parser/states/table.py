@@ -14,7 +14,7 @@ import numpy as np
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import LISTS
-from transition_parser.text.frames import WINDOW
+from transition_parser.text.frames import WINDOW, role_functions
 from transition_parser.transitions import Action, Kind, RootRelations, TransitionSystem, TreeSystem
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import ROUTES, parts_of
@@ -272,6 +272,25 @@ class ActionTable(TokenArrays[np.ndarray]):
     def __deepcopy__(self, memo: object) -> Self:
         """Return the table itself: nothing changes it, and copies of a model share it."""
         return self
+
+    @cached_property
+    def frame_classes(self) -> tuple[np.ndarray, np.ndarray]:
+        """The class (`RoleFunctions`) of each frame, as in `lacked`, and of the concept of each PRED, (V,)."""
+        classes = role_functions().classes
+        of_tokens = [classes.get(token[5:-1], 0) if token.startswith("PRED(") else 0 for token in self.tokens]
+        frames = (self.route >= 0).nonzero()[0].tolist()
+        senses = {parts_of(self.action(token))[0]: int(self.sense[token]) for token in frames}
+        of_frames = np.zeros_like(self.lacked)
+        for concept, number in classes.items():
+            lemma, _, sense = concept.rpartition("-")
+            if lemma in self._lemmas and sense in senses:
+                of_frames[self._lemmas[lemma], senses[sense]] = number
+        return of_frames, np.array(of_tokens, np.int64)
+
+    @property
+    def knows_frames(self) -> bool:
+        """True if the machine knows the frame of a node that FRAME made."""
+        return len(self.lacked) > 1
 
     @property
     def labelled_shift(self) -> bool:

@@ -1,6 +1,7 @@
 """PropBank's frames: the frames that a word evokes, the senses of a lemma, and the roles of a sense.
 
-`frames.tsv` (CC BY-SA 4.0, see `frames.md`) has the rolesets that AMR uses; `run/frames.py` makes it.
+`frames.tsv` (CC BY-SA 4.0, see `frames.md`) has the rolesets that AMR uses, `role_functions.tsv` the functions of their
+roles. `run/frames.py` makes both.
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from typing import NamedTuple
 
 from transition_parser.base.errors import InputError
 
-FILE_NAME = "frames.tsv"
+FILE_NAME, FUNCTIONS_FILE = "frames.tsv", "role_functions.tsv"
+# The functions that at least ten roles of AMR's rolesets have. Models know them by number: new ones must come last.
+FUNCTIONS = (
+    *("PPT", "PAG", "GOL", "PRD", "DIR", "MNR", "VSP", "LOC", "CAU", "EXT"),
+    *("COM", "PRP", "SE1", "TMP", "AXS", "SE2", "ADV", "SRC", "ANC"),
+)
 WINDOW = 6  # the particle is one of this many words after the verb: "take his coat off"
 # Pairs: ending of a word that the table lacks, ending of the word it is derived from. They are for adverbs ("happily"),
 # doers ("designer"), forms of verbs that the tables of lemmas lack, and nouns and adjectives ("sensitivity")
@@ -139,3 +145,26 @@ def frames_of(version: str) -> Frames | None:
             f"{packaged().version!r}: install the version that the model was made with, or train again"
         )
     return packaged()
+
+
+class RoleFunctions(NamedTuple):
+    """The functions of roles, such as PAG (agent). All frames of a class give the same functions to their roles."""
+
+    classes: Mapping[str, int]  # concept (`give-01`) → its class, from 1 on; class 0 is for all other concepts
+    functions: Sequence[Sequence[int]]  # class → number of a role, 0 to 9 → place in `FUNCTIONS` plus 1; 0 for none
+
+
+@cache
+def role_functions() -> RoleFunctions:
+    """Return the functions of the roles of all frames in the package's table."""
+    text = (resources.files(__package__) / FUNCTIONS_FILE).read_text(encoding="utf-8")
+    classes: dict[str, int] = {}
+    functions = [[0] * 10]
+    numbers = {name: number for number, name in enumerate(FUNCTIONS, 1)}
+    for line in text.splitlines()[1:]:
+        of_roles, _, concepts = line.partition("\t")
+        classes.update(dict.fromkeys(concepts.split(" "), len(functions)))
+        functions.append([0] * 10)
+        for role in of_roles.split(" "):
+            functions[-1][int(role[0])] = numbers.get(role[1:], 0)
+    return RoleFunctions(classes, functions)

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.kernels import loader
-from transition_parser.kernels.amrs import Actions, Attended, LayerStack, Prior, search_amrs
+from transition_parser.kernels.amrs import Actions, Attended, Functions, LayerStack, Prior, search_amrs
 from transition_parser.kernels.trees import FoundDerivations
 from transition_parser.models.stack_transformer.search_attention import SearchAttention
 from transition_parser.models.stack_transformer.state_masks import PositionScores, StateHeads, StatePositions
-from transition_parser.modules.action_scores import LexicalPrior
+from transition_parser.modules.action_scores import FunctionScores, LexicalPrior
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.layers import (
@@ -31,7 +31,7 @@ from transition_parser.modules.options import dropout_option, layers_option, opt
 from transition_parser.modules.words import WordOptions
 from transition_parser.states.amr_machine import AmrMachine, initial_rows
 from transition_parser.states.machine import Machine, machine_class, max_search_actions
-from transition_parser.states.states import RANKS, States
+from transition_parser.states.states import FRAMES, RANKS, States
 from transition_parser.states.table import ActionTable
 
 
@@ -78,6 +78,9 @@ class StackTransformerOptions(WordOptions):
     )
     lexical_prior: bool = option(
         False, "AMR: scores of the actions that name nodes also depend on how often they named the same words"
+    )
+    role_functions: bool = option(
+        False, "AMR: scores of arcs also depend on the function, such as agent, that their role has in PropBank's frame"
     )
 
     def contradictions(self) -> str | None:
@@ -163,7 +166,8 @@ class StackTransformerDecoder(StateDecoder):
         self.state_heads = StateHeads(
             options.stack_heads, options.buffer_heads, options.state_window, options.state_positions, top_ranks
         )
-        self.needs = RANKS if self.state_heads.count else ()
+        needs = RANKS if self.state_heads.count else ()
+        self.needs = (*needs, FRAMES) if options.role_functions else needs
         self.shifts_compete = options.predict_shift_words
         self.embed = nn.Embedding(actions, dim, padding)
         nn.init.normal_(self.embed.weight, std=dim**-0.5)
@@ -193,6 +197,7 @@ class StackTransformerDecoder(StateDecoder):
             sinusoidal = options.state_position_kind == "sinusoidal"
             self.positions = StatePositions(dim, self.state_heads, options.state_position_ranks, sinusoidal)
         self.prior = LexicalPrior(table) if options.lexical_prior else None
+        self.functions = FunctionScores(table, dim) if options.role_functions else None
         self._stack: LayerStack | None = None  # the weights of all layers for a kernel, see `use_kernels`
 
     def scores(
@@ -205,15 +210,23 @@ class StackTransformerDecoder(StateDecoder):
         for layer in self.layers:
             memory = layer.cross_attention.keys_values(encoder_out.words)
             x = layer(x, memory, mask, position_scores)
-        scores = self.output(self.norm(x))
-        if self.prior is None:
-            return scores
-        assert states.context is not None
-        return self.prior(scores.flatten(0, 1), states.context[..., 1].flatten()).view(scores.shape)
+        x = self.norm(x)
+        flat = self._with_knowledge(self.output(x).flatten(0, 1), x.flatten(0, 1), states.flattened())
+        return flat.unflatten(0, actions.shape)
+
+    def _with_knowledge(self, scores: Tensor, outputs: Tensor, states: States) -> Tensor:
+        """Return the scores (N, V) with what the lexicon and the frames add, for outputs (N, dim) of the layers."""
+        if self.prior is not None:
+            assert states.context is not None
+            scores = self.prior(scores, states.context[:, 1])
+        if self.functions is not None:
+            assert states.frames is not None
+            scores = self.functions(scores, outputs, states.frames)
+        return scores
 
     def visible_words(self, states: States) -> dict[str, Tensor]:
         """Return the ranks (…, P) that stack heads and buffer heads see; heads without a mask are left out."""
-        if not self.needs:
+        if not self.state_heads.count:
             return {}
         assert states.stack is not None and states.buffer is not None
         seen = zip(RANKS, self.state_heads.within_window(states.stack, states.buffer), strict=True)
@@ -233,10 +246,8 @@ class StackTransformerDecoder(StateDecoder):
         x = self._embed(tokens[:, None], search.steps)[:, 0]
         for number, layer in enumerate(self.layers):
             x = layer.step(x, number, search.attention)
-        scores = self.pooled_shifts(self.output(self.norm(x)))
-        if self.prior is not None:
-            assert states.context is not None
-            scores = self.prior(scores, states.context[:, 1])
+        x = self.norm(x)
+        scores = self._with_knowledge(self.pooled_shifts(self.output(x)), x, states)
         return ActionScores(scores, None, search.machine.legality())
 
     def search_at_once(self, encoder_out: EncoderOut, beam: int) -> FoundDerivations | None:
@@ -250,7 +261,10 @@ class StackTransformerDecoder(StateDecoder):
         prior = None
         if self.prior is not None:
             prior = Prior(self.prior.offsets, self.prior.tokens, self.prior.values_of_tokens().to(stack.dtype))
-        actions = Actions(self.embed.weight, self.scale, self.output.weight, self.table.end, prior)
+        functions = None
+        if self.functions is not None:
+            functions = Functions(*(getattr(self.functions, name) for name in Functions._fields))
+        actions = Actions(self.embed.weight, self.scale, self.output.weight, self.table.end, prior, functions)
         rows, span = initial_rows(encoder_out.lengths, table.limits)
         most = max_search_actions(self.table.system, int(encoder_out.lengths.max()))
         steps = sinusoids(1, most, stack.dim, words.device).to(stack.dtype)
