@@ -110,7 +110,7 @@ class AmrEntry:
     def forms(self) -> list[str]:
         """The words of `# ::tok`. Raises `InputError` for an entry without them."""
         if self.tokens is None:
-            raise self.error("the entry has no `# ::tok`")
+            raise self.error("the entry has no `# ::tok`: add it, or give the sentence as text")
         return self.tokens
 
     @property

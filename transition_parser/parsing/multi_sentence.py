@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from transition_parser.base.errors import InputError
@@ -14,7 +14,7 @@ from transition_parser.parsing.parses import AmrParse
 TOP = "multi-sentence"
 
 
-def multi_sentence(parses: Sequence[AmrParse], id_: str | None = None) -> AmrParse:
+def multi_sentence(parses: Iterable[AmrParse], id_: str | None = None) -> AmrParse:
     """Return a parse of a text, in whose graph the graphs of its sentences are `:snt1`, `:snt2`, … of `multi-sentence`.
 
     A sentence that is a `multi-sentence` itself adds its own members, and a single sentence keeps its graph. Words,
@@ -25,6 +25,7 @@ def multi_sentence(parses: Sequence[AmrParse], id_: str | None = None) -> AmrPar
 
     Raises `InputError` where there are no parses.
     """
+    parses = [*parses]
     if not parses:
         raise InputError("a text without sentences has no AMR")
     entries = [parse.sentence for parse in parses]

@@ -96,14 +96,26 @@ def test_a_word_of_a_tree_may_hold_white_space():
         ([DOGS, 5], "item 2 of the list is 5: give"),
         ([DOGS, None], "item 2 of the list is None"),
         ([DOGS, b"Cats"], "item 2 of the list is b'Cats'"),
-        ("a\0b", "the text holds a zero byte or half of a surrogate pair"),
-        ([DOGS, ["a", "\udc80"]], "sentence 2: word 2 holds a zero byte or half"),
     ],
     ids=repr,
 )
 def test_what_is_not(kind, given, said):
     with pytest.raises(InputError, match=said):
         sentences_from(given, kind)
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("Go a\0b.", "the text: character 5 is a zero"),
+        ([["Go"], ["Go", "a\udc80b", "\0."]], "sentence 2: character 2 is"),
+    ],
+)
+def test_characters_that_no_text_holds(kind, given, said):
+    with pytest.warns(ParserWarning, match=said) as warned:
+        *_, last = sentences_from(given, kind)
+    assert last.forms[:2] == ["Go", "a\ufffdb"] and len(warned) == 1
 
 
 @KINDS

@@ -165,9 +165,10 @@ T = TypeVar("T", Sentence, AmrEntry)
 
 def sentences_from(given: Any, kind: type[T], longest: int = LONGEST, segmenter: Segmenter = ENGLISH) -> list[T]:
     """Return the sentences that an object stands for, each a `kind`."""
+    warned = TextWarnings()
     if isinstance(given, str):
-        _check_characters(given, "the text")
-        return list(OF_TEXT[kind](_divided(given, "the text", longest, segmenter, TextWarnings())))
+        name = "the text"
+        return list(OF_TEXT[kind](_divided(warned.replaced(given, name), name, longest, segmenter, warned)))
     if not _is_list(given):
         raise InputError(f"{_shown(given)} can't be parsed: {_accepted(kind)}")
     items = list(given)
@@ -183,7 +184,7 @@ def sentences_from(given: Any, kind: type[T], longest: int = LONGEST, segmenter:
             raise InputError(f"the model parses into {graphs}: give {kind.__name__}, not {type(item).__name__}")
         if isinstance(item, str) or not _is_list(item):
             raise InputError(f"item {number} of the list is {_shown(item)}: {_accepted(kind)}")
-        found.append(_one(list(item), kind, f"sentence {number}: "))
+        found.append(_one(list(item), kind, f"sentence {number}", warned))
     return found
 
 
@@ -267,7 +268,8 @@ def _divided(text: str, name: str, longest: int, segmenter: Segmenter, warned: T
     return list(warned.divided(segmenter.sentences(without_mark(text).split("\n"), longest), name, longest))
 
 
-def _one(words: list, kind: type[T], where: str) -> T:
+def _one(words: list, kind: type[T], name: str, warned: TextWarnings) -> T:
+    where = f"{name}: "
     if not words:
         raise InputError(f"{where}it has no words")
     for number, word in enumerate(words, 1):
@@ -275,17 +277,10 @@ def _one(words: list, kind: type[T], where: str) -> T:
             raise InputError(f"{where}word {number} is {_shown(word)}, not a string")
         if not word.strip():
             raise InputError(f"{where}word {number} is {word!r}, which is empty or white space")
-        _check_characters(word, f"{where}word {number}")
     try:
-        return kind.from_words(words)
+        return kind.from_words([warned.replaced(word, name) for word in words])
     except InputError as error:
         raise InputError(f"{where}{error}") from None
-
-
-def _check_characters(text: str, name: str) -> None:
-    """Raise `InputError` for characters that no file of text holds (`NO_TEXT`)."""
-    if NO_TEXT.search(text):
-        raise InputError(f"{name} holds a zero byte or half of a surrogate pair: {_shown(text)}")
 
 
 def _is_list(given: object) -> TypeGuard[Iterable]:
