@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,22 +41,26 @@ class DependencyOptions:
 
 
 def preprocess_dependency(
-    splits: dict[str, str | os.PathLike], dest: str | os.PathLike, options: DependencyOptions
+    splits: Mapping[str, Sequence[str | os.PathLike]], dest: str | os.PathLike, options: DependencyOptions
 ) -> dict[str, dict[str, int]]:
     """Write the files of each split into `dest`. `train` is needed; `valid` and `test` are optional.
 
-    Return for each split how many sentences were written and how many were skipped as non-projective. For a
-    malformed input, raises `InputError` and leaves `dest` as it was.
+    Where `train` has several treebanks, small ones are written more often, by the root of their size. Return for each
+    split how many sentences were written and how many were skipped as non-projective. For a malformed input, raises
+    `InputError` and leaves `dest` as it was.
     """
     make_system(options.system)
-    treebanks = {split: _read(path) for split, path in splits.items()}
+    of_files = {split: [*map(_read, paths)] for split, paths in splits.items()}
+    treebanks = {split: [*chain.from_iterable(of_split)] for split, of_split in of_files.items()}
     if options.holds_out:
         treebanks["train"], treebanks["valid"] = hold_out(treebanks["train"])
     train = treebanks["train"]
     if all(len(sentence.forms) == 1 for sentence in train):
-        raise input_error("each sentence is one word: a parser learns from sentences of two or more", splits["train"])
+        raise input_error(
+            "each sentence is one word: a parser learns from sentences of two or more", splits["train"][0]
+        )
     words = by_frequency(normalise(form) for sentence in train for form in sentence.forms)
-    with data_folder(dest, splits.values()) as folder:
+    with data_folder(dest, chain.from_iterable(splits.values())) as folder:
         pieces = make_pieces((sentence.forms for sentence in train), folder, options.pieces, options.pieces_from)
         roots = RootRelations.from_trees(sentence.tree() for sentence in train)
         config = ParserConfig(
@@ -67,12 +73,14 @@ def preprocess_dependency(
         save_words(words, folder)
         keep_vectors(options.vectors, (s.forms for sentences in treebanks.values() for s in sentences), folder)
         config.save(folder)
-        values = values_of(train, options.columns, splits["train"])
+        values = values_of(train, options.columns, splits["train"][0])
         columns = Columns(values, values_of_forms(train, options.columns), seen_with_tags(train, values))
         if columns.values:
             columns.save(folder)
         if options.holds_out:
             Path(folder, "valid.conllu").write_text("".join(map(str, treebanks["valid"])), encoding="utf-8")
+        if len(of_files["train"]) > 1:
+            treebanks["train"] = _balanced(of_files["train"])
         return {
             split: _write_split(folder, split, sentences, pieces, config, columns, options)
             for split, sentences in treebanks.items()
@@ -84,6 +92,12 @@ def _read(path: str | os.PathLike) -> list[Sentence]:
     if not sentences:
         raise input_error("the file holds no sentences", path)
     return sentences
+
+
+def _balanced(treebanks: Sequence[Sequence[Sentence]]) -> list[Sentence]:
+    sizes = [sum(len(sentence.forms) for sentence in sentences) for sentences in treebanks]
+    times = [round(math.sqrt(max(sizes) / size)) for size in sizes]
+    return [one for sentences, n in zip(treebanks, times, strict=True) for _ in range(n) for one in sentences]
 
 
 def hold_out(sentences: Sequence[T]) -> tuple[list[T], list[T]]:

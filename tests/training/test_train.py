@@ -144,7 +144,6 @@ def test_a_finished_one_is_extended(interrupted):
         ([], "can't rise until epoch 1 and fall until epoch 1: .*--warmup-epochs less than --max-epoch"),
         (["--", "--max-epoch", "0"], "would never end: give --max-epoch"),
         (["--system", "amr"], "--system amr builds AMRs, but the files hold trees"),
-        (["--domains"], "--domains is for AMRs"),
         (["--dev", SAMPLE_AMR], "give files of one kind"),
         (["--dev", "nowhere.conllu"], "nowhere.conllu: no such file"),
     ],

@@ -2,12 +2,15 @@
 
 import json
 import re
+import signal
 from dataclasses import replace
 
 import pytest
+import torch
 
-from tests.conftest import SAMPLE, run_here
-from tests.training.test_train import state
+from tests.conftest import SAMPLE, run, run_here
+from tests.tiny_encoder import make_four_bits
+from tests.training.test_train import started, state
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.cli import train
@@ -21,6 +24,7 @@ from transition_parser.training.flags import read_flags
 from transition_parser.training.treebanks import RECIPES, Treebank, config_for
 
 README = "# Summary\n\n=== Machine-readable metadata ====\nLicense: CC BY-SA 4.0\nContributors: Doe, Jane; Roe, Jim\n"
+COLUMNS = (("dev", "beam 1"), ("test", "beam 1"), ("test", "raw text"))  # of the table of scores
 SMALL = ("--word-width", "32", "--scan-width", "16", "--spa-width", "32", "--mlp-width", "32")
 
 
@@ -71,7 +75,7 @@ def test_a_treebank_is_trained_on_in_one_command(treebank, tmp_path):
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        (["--dev", SAMPLE], "--dev: give --train and --dev with a config, or the folder of a treebank without --dev"),
+        (["--dev", SAMPLE], "--dev: give --train and --dev with one config, or folders of treebanks without --dev"),
         (
             ["--train", SAMPLE, "--dev", SAMPLE, "--pretrained", "minilm"],
             "--pretrained is for the folder of a treebank",
@@ -84,6 +88,59 @@ def test_a_treebank_is_trained_on_in_one_command(treebank, tmp_path):
 def test_what_is_wrong_leaves_nothing(treebank, tmp_path, more, problem):
     assert problem in run_here("train", treebank, "-o", tmp_path / "out", *more, status=2).stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def two_treebanks(tmp_path):
+    """Two folders of treebanks, one of 20 sentences, with files as in Universal Dependencies or without."""
+    blocks = SAMPLE.read_text(encoding="utf-8").split("\n\n")
+    for folder, name, texts in (("Large", "", blocks[:-1]), ("Small", "xx_small-ud-", blocks[:20])):
+        (tmp_path / folder).mkdir()
+        for split in ("train", "dev", "test"):
+            text = "\n\n".join(texts).replace("nsubj", f"nsubj:{folder.lower()}")
+            (tmp_path / folder / f"{name}{split}.conllu").write_text(text + "\n\n", encoding="utf-8")
+        (tmp_path / folder / "LICENSE.txt").write_text(folder)
+    return tmp_path / "Large", tmp_path / "Small"
+
+
+def test_one_model_learns_several_treebanks_and_the_same_one_when_it_is_killed(two_treebanks, tmp_path):
+    packed, _plain = make_four_bits(tmp_path / "encoder")
+    (tmp_path / "tiny.flags").write_text(f"@ud-e5.flags\n--pretrained {packed}\n--encoder-layers 2\n--max-epoch 2\n")
+    command = ("train", *two_treebanks, "--config", tmp_path / "tiny.flags", "--pieces", "400", "-o")
+    more = ("--segmenter-epochs", "2")
+    done = run_here(*command, tmp_path / "out", *more)
+    domains = (tmp_path / "out" / "data" / "train.domain").read_text().split()
+    assert (domains.count("Large"), domains.count("Small")) == (64, 40)  # the small one twice
+    columns = [f"{split}, {name}, {how}" for split, how in COLUMNS for name in ("Large", "Small")]
+    assert re.split(r"  +", done.stdout.splitlines()[0]) == ["F1", *columns]
+    model = tmp_path / "out" / "model"
+    card = read_card(model)
+    assert [one["data"] for one in card.scores] == [f"{n} {s}" for s in ("dev", "test") for n in ("Large", "Small")]
+    assert card.license == "see LICENSE.Large.txt; see LICENSE.Small.txt" and card.description.endswith(
+        "Large and Small"
+    )
+    assert (model / "LICENSE.Small.txt").read_text() == "Small"
+    words = [["She", "sleeps", "."]]
+    read = {name: Parser.load(model, precision="fp32", domain=name) for name in ("Large", "Small")}
+    states = [parser.model.encode(parser.net_input(words, {"domain": [[name]]})).words for name, parser in read.items()]
+    assert not torch.equal(*states)
+    with pytest.raises(InputError, match="unknown domain 'Other': give one of Large, Small"):
+        Parser.load(model, domain="Other")
+    status, _said = started([*command, tmp_path / "killed", *more], signal.SIGKILL, "epoch 1/2  loss")
+    run("transition-parser", *command, tmp_path / "killed", *more)
+    assert status == -signal.SIGKILL
+    for name in ("model.safetensors", "segmenter.safetensors", "columns.json"):
+        assert (tmp_path / "killed" / "model" / name).read_bytes() == (model / name).read_bytes()
+
+
+@pytest.mark.parametrize("missing", ["dev.conllu", "test.conllu"])
+def test_several_treebanks_have_names_and_splits(two_treebanks, tmp_path, missing):
+    command = ("-o", tmp_path / "out")
+    done = run_here("train", two_treebanks[0], two_treebanks[0], *command, status=2)
+    assert "Large: two treebanks have the name Large: rename a folder" in done.stderr
+    (two_treebanks[0] / missing).unlink()
+    done = run_here("train", *two_treebanks, *command, status=2)
+    assert f"Large: has no {missing.split('.')[0]} data, which each of several treebanks must have" in done.stderr
 
 
 def test_without_tags_and_lemmas_nothing_is_predicted(treebank, tmp_path, monkeypatch):
@@ -159,7 +216,7 @@ def test_the_licence_is_read_where_the_readme_states_none(treebank, text, licens
 
 def test_no_sentence_is_lost_or_doubled_by_holding_out(tmp_path):
     options = DependencyOptions("arc-hybrid-swap", 400, holds_out=True)
-    counts = preprocess_dependency({"train": SAMPLE}, tmp_path / "data", options)
+    counts = preprocess_dependency({"train": [SAMPLE]}, tmp_path / "data", options)
     blocks = SAMPLE.read_text(encoding="utf-8").strip().split("\n\n")
     held = (tmp_path / "data" / "valid.conllu").read_text(encoding="utf-8").strip().split("\n\n")
     assert held == blocks[9::10] and counts["valid"]["sentences"] == len(held)

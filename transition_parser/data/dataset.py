@@ -233,5 +233,10 @@ class TransitionDataset(FairseqDataset):
         """Return all indices, and an empty list: fairseq would leave out sentences longer than `--max-tokens`."""
         return indices, []
 
+    @property
+    def can_reuse_epoch_itr_across_epochs(self) -> bool:
+        """False where random numbers depend on the epoch, because processes that load data keep their first one."""
+        return not (self.alpha or any(self.annotations.masked.values()))
+
     def set_epoch(self, epoch: int) -> None:
         self.epoch = epoch

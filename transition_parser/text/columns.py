@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ _KEYS = {
     **dict.fromkeys(_KEY_OF_FORMS.values(), _OPTIONAL),
 }
 _ENDING = 3  # letters of a form by which a rule of its lemma is looked up
-_SPLITS = ("train", "valid", "dev", "test")
+_SPLIT = re.compile(r"(?:^|-)(?:train|valid|dev|test)$|.*-ud-.*")  # what names of files say of splits
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Column:
     """The description of a column."""
 
     flag: str  # of `preprocess` and `train`, without dashes
-    graphs: str  # the formalism whose corpora have the column, `trees` or `AMRs`
+    graphs: str  # the formalisms whose corpora have the column: `trees`, `AMRs` or `trees and AMRs`
     values: Callable[[Any], Sequence[str]]  # of a sentence as read from its file; `_` is unknown
     holds: str  # the name of the values in the help, in the plural
     used_by: Sequence[str]  # flags of models
@@ -84,10 +85,19 @@ def _features(sentence: Any) -> Sequence[str]:
     return [NO_FEATURES if row.feats == UNKNOWN else row.feats for row in sentence.words]
 
 
+def domain_of(path: str | os.PathLike) -> str:
+    """Return the name of a corpus by the path of one of its files, the same for all splits.
+
+    >>> domain_of("lpp/train.amr"), domain_of("UD_Basque-BDT/eu_bdt-ud-dev.conllu"), domain_of("corpora/bio-test.amr")
+    ('lpp', 'UD_Basque-BDT', 'bio')
+    """
+    path = Path(path).absolute()
+    name = _SPLIT.sub("", path.stem) or path.parent.name
+    return "-".join(name.split()) or DOMAIN
+
+
 def _domain(entry: Any) -> Sequence[str]:
-    path = Path(entry.path or "").absolute()
-    name = path.parent.name if path.stem in _SPLITS else path.stem
-    return ["-".join(name.split()) or DOMAIN]
+    return [domain_of(entry.path or "")]
 
 
 # All columns. A new column needs an entry here, and a class in `modules.word_inputs` if models read the column.
@@ -100,7 +110,7 @@ KNOWN: dict[str, Column] = {
     FEATS: Column("feats", "trees", _features, "morphological features", ("--tag-loss",), predicted=True, is_set=True,
                   by_tag=True),
     DOMAIN: Column(
-        "domains", "AMRs", _domain,
+        "domains", "trees and AMRs", _domain,
         "domains (the name of each sentence's file, or of its folder if the file is called train, valid, dev or test)",
         ("--read-domain",), of_words=False,
     ),
@@ -114,7 +124,7 @@ def predicted() -> list[str]:
 
 def asked_for(options: Mapping[str, Any], graphs: str) -> list[str]:
     """Return the names of the columns of `trees` or `AMRs` whose flags are set."""
-    return [name for name, column in KNOWN.items() if column.graphs == graphs and options.get(column.flag)]
+    return [name for name, column in KNOWN.items() if graphs in column.graphs and options.get(column.flag)]
 
 
 def present(sentences: Iterable[Any], columns: Collection[str]) -> list[str]:

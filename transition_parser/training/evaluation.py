@@ -6,10 +6,12 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from transition_parser.base.errors import input_error
 from transition_parser.parsing.formalisms import Formalism
+from transition_parser.text.columns import domain_of
 from transition_parser.training.experiment import Experiment
 
 
@@ -23,32 +25,46 @@ class Evaluation:
 
 
 def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any]:
-    """Parse and score a split. Return `beam N` → the figures of `Formalism.score` for each beam size N."""
+    """Parse and score a split. Return `beam N` → the figures of `Formalism.score` for each beam size N.
+
+    Where several treebanks are learnt, each has figures of its own: `NAME, beam N`.
+    """
     from transition_parser.parsing.parser import Parser
 
-    suffix, gold = experiment.formalism.suffix, _gold(experiment, split)
     figures = {}
     for beam in how.beams:
-        parser = Parser.load(model, beam=beam, device=how.device)
-        parsed = experiment.dest / f"{split}.beam-{beam}{suffix}"
-        figures[f"beam {beam}"] = parser.evaluate(gold, parsed, **how.options)
+        for domain, gold in _golds(experiment, split).items():
+            parser = Parser.load(model, beam=beam, device=how.device, domain=domain)
+            parsed = _parsed(experiment, f"{split}.beam-{beam}", domain)
+            name = f"beam {beam}" if domain is None else f"{domain}, beam {beam}"
+            figures[name] = parser.evaluate(gold, parsed, **how.options)
     return figures
 
 
 def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any] | None:
-    """Parse the raw text of a split of trees with the first beam size, and return the scores of the parses."""
+    """Parse the raw text of a split of trees with the first beam size. Return the split → the scores of its parses."""
     from transition_parser.parsing.parser import Parser
 
-    gold, parsed = _gold(experiment, split), experiment.dest / f"{split}.raw-text.conllu"
-    parser = Parser.load(model, beam=how.beams[0], device=how.device)
-    if parser.given_columns:
-        return None
-    return parser.evaluate(gold, parsed, segment=True, **how.options)
+    figures = {}
+    for domain, gold in _golds(experiment, split).items():
+        parser = Parser.load(model, beam=how.beams[0], device=how.device, domain=domain)
+        if parser.given_columns:
+            return None
+        parsed = _parsed(experiment, f"{split}.raw-text", domain)
+        name = split if domain is None else f"{split}, {domain}"
+        figures[name] = parser.evaluate(gold, parsed, segment=True, **how.options)
+    return figures
 
 
-def _gold(experiment: Experiment, split: str) -> Path:
+def _golds(experiment: Experiment, split: str) -> dict[str | None, Path]:
+    """Return the files of a split by the names of their treebanks; a single one has no name."""
     bank = prepared_gold(experiment.data, split, experiment.formalism)
-    return Path(experiment.files[split][0]) if bank is None else bank
+    paths = [*map(Path, experiment.files[split])] if bank is None else [bank]
+    return {domain_of(path): path for path in paths} if len(paths) > 1 else {None: paths[0]}
+
+
+def _parsed(experiment: Experiment, name: str, domain: str | None) -> Path:
+    return experiment.dest / f"{name}{'' if domain is None else f'.{domain}'}{experiment.formalism.suffix}"
 
 
 def prepared_gold(data: Path, split: str, formalism: Formalism) -> Path | None:
@@ -99,8 +115,7 @@ def _score(experiment: Experiment, how: Evaluation, paths: Sequence[Path], bits:
     shutil.rmtree(folder, ignore_errors=True)
     try:
         export_checkpoint(paths, folder, bits)
-        ((_beam, figures),) = evaluate(experiment, folder, "dev", how).items()
+        values = [figures[name] for figures in evaluate(experiment, folder, "dev", how).values()]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    value = figures[name]
-    return value["f1"] if isinstance(value, dict) else value
+    return fmean(value["f1"] if isinstance(value, dict) else value for value in values)

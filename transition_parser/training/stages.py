@@ -26,7 +26,7 @@ from transition_parser.training.evaluation import Evaluation, evaluate, evaluate
 from transition_parser.training.experiment import Experiment
 from transition_parser.training.flags import arguments_of, with_fitting_warmup
 from transition_parser.training.programs import Display, best_of, epochs_of, run_fairseq
-from transition_parser.training.treebanks import Treebank
+from transition_parser.training.treebanks import Treebank, about_all
 
 SPLITS = {"train": "train", "dev": "valid", "test": "test"}  # our name of a split → fairseq's name
 TRAIN_LOG, PREPARE_LOG, SCORES = "train.log", "prepare.log", "scores.json"
@@ -43,7 +43,7 @@ class Stages:
     bits: int = 32  # of each weight of the exported model, as in `export_checkpoint`
     processes: int = 1  # that align AMRs
     about: Mapping[str, str] = field(default_factory=dict)  # `language` and `license`, where given, for the card
-    treebank: Treebank | None = None  # None where files were given in place of a treebank's folder
+    treebanks: Sequence[Treebank] = ()  # none where files were given in place of treebanks' folders
     say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True)  # called with each notice
 
     def run(self) -> dict[str, Any]:
@@ -168,29 +168,31 @@ class Stages:
             if of_raw_text is None:
                 self.say("no scores on raw text: the model reads columns of words, which raw text does not have")
             else:
-                figures["raw_text"] = {experiment.splits[-1]: of_raw_text}
+                figures["raw_text"] = of_raw_text
         (folder / SCORES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
         self._write_card(folder, figures)
         os.replace(folder, experiment.model)
 
     def _write_card(self, folder: Path, figures: Mapping[str, Any]) -> None:
-        """Write the card of a model into its folder, and the licence files of its treebank beside it."""
-        experiment, treebank, about = self.experiment, self.treebank, self.about
+        """Write the card of a model into its folder, and the licence files of its treebanks beside it."""
+        experiment, treebanks, about = self.experiment, self.treebanks, self.about
         scores: list[dict[str, Any]] = []
         for split in experiment.splits:
             for beam, of_split in figures.get(split, {}).items():
                 values = {name: of_split[name] for name in experiment.formalism.figures}
                 values = {name: value["f1"] if isinstance(value, dict) else value for name, value in values.items()}
                 held_out = "" if split in experiment.files else " (held out)"
-                data = f"{treebank.name} {split}{held_out}" if treebank else Path(experiment.files[split][0]).name
-                scores.append({"data": data, "beam": int(beam.split()[1]), **values})
+                domain, _, size = beam.rpartition("beam ")
+                name = domain.removesuffix(", ") or "".join(treebank.name for treebank in treebanks)
+                data = f"{name} {split}{held_out}" if name else Path(experiment.files[split][0]).name
+                scores.append({"data": data, "beam": int(size), **values})
         text = f"Trained by `transition-parser train` with the config `{Path(experiment.config).name}`."
-        if treebank is not None:
-            for path in treebank.license_files:
-                shutil.copyfile(path, folder / path.name)
-            about, text = {**treebank.about(), **about}, f"{treebank.source()}\n\n{text}"
-        title = experiment.dest.resolve().name if treebank is None else treebank.name
-        write_card(folder, title, {**about, "scores": scores}, text)
+        for treebank in treebanks:
+            for name, path in treebank.license_files.items():
+                shutil.copyfile(path, folder / name)
+        text = "\n\n".join([*(treebank.source() for treebank in treebanks), text])
+        title = " and ".join(treebank.name for treebank in treebanks) or experiment.dest.resolve().name
+        write_card(folder, title, {**about_all(treebanks), **about, "scores": scores}, text)
 
 
 def mend_checkpoints(folder: Path, say: Callable[[str], None]) -> None:
@@ -224,7 +226,6 @@ def _preprocess(experiment: Experiment, splits: dict[str, Sequence[str]], folder
         return [f"left out: {str(problem).partition(chr(10))[0]}" for problem in problems]
     from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
 
-    one_each = {split: paths[0] for split, paths in splits.items()}
-    counts = preprocess_dependency(one_each, folder, DependencyOptions(**options, holds_out=experiment.holds_out))
+    counts = preprocess_dependency(splits, folder, DependencyOptions(**options, holds_out=experiment.holds_out))
     skipped = {split: n["skipped"] for split, n in counts.items() if n["skipped"]}
     return [f"left out: {n} trees of {split} that the system can't build" for split, n in skipped.items()]

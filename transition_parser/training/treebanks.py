@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from transition_parser.base.model_files import read_text
 from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.preprocess.dependency import HELD_OUT
+from transition_parser.text.columns import domain_of
 
 LICENSES = ("LICENSE*", "LICENCE*", "COPYING*")  # patterns of the files of a licence
 _OFFICIAL = re.compile(r"([a-z]{2,3})_[a-z0-9]+-ud-train")  # Universal Dependencies: language_treebank-ud-split
@@ -29,6 +30,7 @@ class Treebank:
 
     folder: Path
     files: Mapping[str, Path]  # split → file, for `train`, and for `dev` and `test` if they exist
+    is_one_of_several: bool = False  # True for one of several that a model learns
 
     @classmethod
     def of_folder(cls, folder: str | os.PathLike) -> Treebank:
@@ -68,9 +70,11 @@ class Treebank:
         return len(lengths), sum(lengths)
 
     @property
-    def license_files(self) -> list[Path]:
-        """The files with the terms of the licence."""
-        return [path for pattern in LICENSES for path in sorted(self.folder.glob(pattern)) if path.is_file()]
+    def license_files(self) -> dict[str, Path]:
+        """The files with the terms of the licence, by the names of their copies in the folder of a model."""
+        paths = [path for pattern in LICENSES for path in sorted(self.folder.glob(pattern)) if path.is_file()]
+        own = f".{self.name}" if self.is_one_of_several else ""
+        return {f"{path.stem}{own}{path.suffix}": path for path in paths}
 
     @cached_property
     def facts(self) -> Mapping[str, str]:
@@ -78,8 +82,8 @@ class Treebank:
         texts = [read_text(path, "a README") for path in sorted(self.folder.glob("README*")) if path.is_file()]
         facts = {found[1]: found[2] for text in texts for found in _FACT.finditer(text)}
         if "License" not in facts and self.license_files:
-            path = self.license_files[0]
-            facts["License"] = _commons(read_text(path, "a licence")) or f"see {path.name}"
+            name, path = next(iter(self.license_files.items()))
+            facts["License"] = _commons(read_text(path, "a licence")) or f"see {name}"
         return facts
 
     def about(self) -> dict[str, str]:
@@ -93,11 +97,33 @@ class Treebank:
         """Return a paragraph for the card that names the treebank, its licence and its authors."""
         sentences, words = self.size
         held_out = f" It has no dev data: every {HELD_OUT}th sentence was held out instead." if self.holds_out else ""
-        files = " and ".join(f"`{path.name}`" for path in self.license_files)
+        files = " and ".join(f"`{name}`" for name in self.license_files)
         licence = f"{self.facts.get('License', 'none stated')}{f', {files} beside this card' if files else ''}"
         authors = f" Contributors: {self.facts['Contributors']}." if "Contributors" in self.facts else ""
         size = f"{sentences:,} sentences, {words:,} words"
         return f"Trained on the treebank {self.name} ({size}).{held_out} Licence of the treebank: {licence}.{authors}"
+
+
+def of_folders(folders: Sequence[str]) -> list[Treebank]:
+    """Return the treebanks of folders. Raises `InputError` for several of one name, or with different splits."""
+    treebanks = [Treebank.of_folder(folder) for folder in folders]
+    several, names = len(treebanks) > 1, [domain_of(treebank.files["train"]) for treebank in treebanks]
+    for name, treebank in zip(names, treebanks, strict=True) if several else ():
+        if names.count(name) > 1:
+            raise input_error(f"two treebanks have the name {name}: rename a folder", treebank.folder)
+        for split in ("dev", "test"):
+            if split not in treebank.files and (split == "dev" or any(split in other.files for other in treebanks)):
+                raise input_error(f"has no {split} data, which each of several treebanks must have", treebank.folder)
+    return [replace(treebank, is_one_of_several=several) for treebank in treebanks]
+
+
+def about_all(treebanks: Sequence[Treebank]) -> dict[str, str]:
+    """Return front matter for the card of a model that is trained on all these treebanks."""
+    if len(treebanks) < 2:
+        return {name: value for treebank in treebanks for name, value in treebank.about().items()}
+    license = "; ".join(dict.fromkeys(treebank.facts.get("License", "none stated") for treebank in treebanks))
+    names = " and ".join(treebank.name for treebank in treebanks)
+    return {"description": f"Trees as in {names}", "license": license}
 
 
 def _file_of(folder: Path, split: str) -> Path | None:

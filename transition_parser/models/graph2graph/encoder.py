@@ -28,7 +28,7 @@ from transition_parser.modules.layers import Dropout
 from transition_parser.modules.pretrained import LR_SCALE, EncoderFiles, WordPieces, store_only
 from transition_parser.modules.word_inputs import WordInput
 from transition_parser.modules.words import WordTensors
-from transition_parser.text.columns import Annotations
+from transition_parser.text.columns import DOMAIN, Annotations
 
 _MOST_PIECES = 32  # the largest number of pieces of a word that are read
 _ENOUGH_PIECES = 1 << 15  # the first pieces, which a mean is taken of: all of MiniLM, frequent ones of XLM-R
@@ -192,8 +192,11 @@ class SlotEncoder(WordReader):
         if self.keeps_read:
             read = x
             if self.pieces is not None:
-                assert words is not None
-                x = self.word_dropout(self.pieces(words[PIECES], x) + self._pool(src_tokens)[0])
+                assert words is not None and self.inputs is not None
+                x = self.pieces(words[PIECES], x) + self._pool(src_tokens)[0]
+                if DOMAIN in self.inputs:
+                    x = x + self.inputs[DOMAIN](words[DOMAIN], x)
+                x = self.word_dropout(x)
         batch, wide, _ = x.shape
         lengths = mask.sum(1) - 1
         special = self.marks.to(x.dtype).expand(batch, -1, -1)

@@ -78,7 +78,7 @@ class Formalism(ABC, Generic[E, P, G]):
 
     def annotations_of(self, sentence: E, columns: Collection[str]) -> Mapping[str, Sequence[str]]:
         """Return column → its values for the words of a sentence (`_` for no value), for models that read columns."""
-        read = {name: KNOWN[name] for name in columns if KNOWN[name].of_words and KNOWN[name].graphs == self.name}
+        read = {name: KNOWN[name] for name in columns if KNOWN[name].of_words and self.name in KNOWN[name].graphs}
         return {name: column.values(sentence) for name, column in read.items()}
 
     # --- files ------------------------------------------------------------------------------
