@@ -2,8 +2,11 @@
 
     python run/lemmas.py TRAIN.conllu -o lemmas.tsv        # forms whose usual lemma is not that of spaCy's tables
     python run/lemmas.py --test TEST.conllu                # how many content words have their lemma
+    python run/lemmas.py TRAIN.conllu --mend MODEL         # columns.json of a model that learned from silver trees, too
 
 A form is written if two in three of its words have the same lemma, and half are nouns, verbs, adjectives or adverbs.
+Silver trees have lemmas that are no words, such as `certifie`. --mend replaces them by those of the tables, or removes
+them, so that the model predicts them.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.text.lemmas import OVERRIDES, lemmatise, table_lemma
+from transition_parser.storage.exports import read_config, write_config
+from transition_parser.text.columns import LEMMA, Columns
+from transition_parser.text.lemmas import OVERRIDES, lemma_index, lemma_of, lemmatise, rule_of, table, table_lemma
 
 CONTENT = frozenset({"NOUN", "VERB", "ADJ", "ADV"})
 
@@ -36,15 +41,38 @@ def learned(train: Path) -> dict[str, str]:
     return found
 
 
+def mended(columns: Columns, train: Path) -> Columns:
+    """Return columns whose content words, if `train` lacks them, have known lemmas of their tag."""
+    words = {(word.form, word.upos): word.lemma.lower() for one in read_conllu(train) for word in one.words}
+    known = {tag: lemma_index()[tag.lower()].union(words[word] for word in words if word[1] == tag) for tag in CONTENT}
+    forms = {}
+    for (form, tag), rule in columns.forms[LEMMA].items():
+        lemma, lower = lemma_of(form, rule).lower(), form.lower()
+        irregular = table("exc")["verb"].get(lower, ()) if tag == "VERB" else ()
+        is_known = lemma in irregular if irregular else lemma == lower or lemma in known.get(tag, ())
+        if (form, tag) not in words and tag in CONTENT and not is_known:
+            lemma = irregular[0] if irregular else lemmatise([form])[0]
+            if lemma == lower or not any(lemma in lemmas for lemmas in known.values()):
+                continue
+            rule = rule_of(form, lemma)
+        forms[form, tag] = rule
+    return Columns(columns.values, {**columns.forms, LEMMA: forms}, columns.seen)
+
+
 def main() -> None:
     of = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     of.add_argument("train", nargs="?", type=Path, metavar="TRAIN.conllu")
     of.add_argument("-o", "--output", type=Path, metavar="FILE")
     of.add_argument("--test", type=Path, metavar="TEST.conllu")
+    of.add_argument("--mend", type=Path, metavar="MODEL", help="folder of a model of English trees")
     options = of.parse_args()
     if options.train and options.output:
         lines = [f"{form}\t{lemma}\n" for form, lemma in learned(options.train).items()]
         options.output.write_text("".join(lines), encoding="utf-8")
+    if options.train and options.mend:
+        exported, columns = read_config(options.mend), Columns.load(options.mend)
+        mended(columns, options.train).save(options.mend)
+        write_config(options.mend, *exported)
     if options.test:
         words = [word for sentence in read_conllu(options.test) for word in sentence.words if word.upos in CONTENT]
         right = sum(

@@ -1,5 +1,6 @@
 """Lemmas from spaCy's tables, rules that make lemmas, and numbers in words."""
 
+import importlib.util
 import subprocess
 import sys
 
@@ -9,7 +10,12 @@ from hypothesis import strategies as st
 
 from tests.conftest import ROOT, run
 from transition_parser.text.characters import without_hidden
+from transition_parser.text.columns import LEMMA, Columns
 from transition_parser.text.lemmas import lemma_of, lemmatise, number_of, rule_of
+
+_spec = importlib.util.spec_from_file_location("run_lemmas", ROOT / "run" / "lemmas.py")
+_script = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_script)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +53,22 @@ def test_the_usual_lemmas_of_a_treebank_that_the_tables_lack_are_learned(tmp_pat
     said = run(ROOT / "run" / "lemmas.py", bank, "-o", table, "--test", bank).stdout
     assert table.read_text(encoding="utf-8") == "crew\tcrew\n"
     assert said == "5 of 10 content words have their lemma: 50.00 %\n"
+
+
+def test_lemmas_of_silver_trees_that_are_no_words_are_mended(tmp_path):
+    train = tmp_path / "train.conllu"
+    train.write_text("1\tblorfed\tblorf\tVERB\t_\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
+    expected = {
+        ("certified", "VERB"): ("certifie", "certify"), ("bit", "VERB"): ("bet", "bite"),
+        ("frobbed", "VERB"): ("frobb", None), ("xyzzy", "NOUN"): ("xyzzy", "xyzzy"),
+        ("blorfed", "VERB"): ("blorf", "blorf"), ("blorfing", "VERB"): ("blorf", "blorf"),
+        ("Flieses", "PROPN"): ("Fliese", "Fliese"), ("dogs", "NOUN"): ("dog", "dog"),
+    }  # fmt: skip
+    forms = {word: rule_of(word[0], lemma) for word, (lemma, _) in expected.items()}
+    found = _script.mended(Columns({LEMMA: tuple(forms.values())}, {LEMMA: forms}), train).forms[LEMMA]
+    assert {word: lemma_of(word[0], rule) for word, rule in found.items()} == {
+        word: lemma for word, (_, lemma) in expected.items() if lemma
+    }
 
 
 def test_without_spacy():

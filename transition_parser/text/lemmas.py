@@ -59,21 +59,21 @@ def _lemma(word: str) -> str:
 
 def table_lemma(word: str) -> str:
     """Return the lemma that spaCy's tables and rules give a word, in lower case, or a guess for a word they lack."""
-    form, lookup = word.lower(), _table("lookup")
+    form, lookup = word.lower(), table("lookup")
     lemma = lookup.get(form) or lookup.get(word)
     return lemma.lower() if lemma else (form.isalpha() and _by_rule(form)) or _of_unknown(word)
 
 
 def _by_rule(form: str) -> str | None:
     """Return the lemma of the tables that rules make of a form, None if there is none."""
-    index = _index()
+    index = lemma_index()
     if _is_lemma(form):
         return form
     for kind in _KINDS:
-        exceptions = _table("exc")[kind].get(form)
+        exceptions = table("exc")[kind].get(form)
         if exceptions:
             return exceptions[0]
-        for suffix, ending in _table("rules").get(kind, ()):
+        for suffix, ending in table("rules").get(kind, ()):
             stem = form[: len(form) - len(suffix)] + ending
             if form.endswith(suffix) and stem in index[kind]:
                 return stem
@@ -81,7 +81,7 @@ def _by_rule(form: str) -> str | None:
 
 
 def _is_lemma(form: str) -> bool:
-    return any(form in lemmas for lemmas in _index().values())
+    return any(form in lemmas for lemmas in lemma_index().values())
 
 
 def _of_unknown(word: str) -> str:
@@ -101,8 +101,9 @@ def _of_unknown(word: str) -> str:
 
 
 @cache
-def _index() -> dict[str, frozenset[str]]:
-    return {kind: frozenset(lemmas) for kind, lemmas in _table("index").items()}
+def lemma_index() -> dict[str, frozenset[str]]:
+    """Return the lemmas of spaCy's tables by part of speech."""
+    return {kind: frozenset(lemmas) for kind, lemmas in table("index").items()}
 
 
 @cache
@@ -112,7 +113,8 @@ def _learned() -> dict[str, str]:
 
 
 @cache
-def _table(name: str) -> dict[str, Any]:
+def table(name: str) -> dict[str, Any]:
+    """Return one of spaCy's tables of English lemmas: lookup, index, rules, exc."""
     file = resources.files("spacy_lookups_data") / "data" / f"en_lemma_{name}.json.gz"
     return json.loads(gzip.decompress(file.read_bytes()))
 
