@@ -16,7 +16,7 @@ from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.oracles.static import NonProjectiveError, oracle
 from transition_parser.preprocess.splits import by_frequency, data_folder, keep_vectors, source_line, values_of
-from transition_parser.text.columns import KNOWN, Columns, seen_with_tags, values_of_forms
+from transition_parser.text.columns import KNOWN, Columns, labels_of_domains, seen_with_tags, values_of_forms
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.text.word_vectors import save_words
 from transition_parser.transitions import RootRelations, make_system
@@ -74,7 +74,8 @@ def preprocess_dependency(
         keep_vectors(options.vectors, (s.forms for sentences in treebanks.values() for s in sentences), folder)
         config.save(folder)
         values = values_of(train, options.columns, splits["train"][0])
-        columns = Columns(values, values_of_forms(train, options.columns), seen_with_tags(train, values))
+        of_domains = labels_of_domains(train, values)
+        columns = Columns(values, values_of_forms(train, options.columns), seen_with_tags(train, values), of_domains)
         if columns.values:
             columns.save(folder)
         if options.holds_out:

@@ -97,7 +97,9 @@ def two_treebanks(tmp_path):
     for folder, name, texts in (("Large", "", blocks[:-1]), ("Small", "xx_small-ud-", blocks[:20])):
         (tmp_path / folder).mkdir()
         for split in ("train", "dev", "test"):
-            text = "\n\n".join(texts).replace("nsubj", f"nsubj:{folder.lower()}")
+            text = "\n\n".join(texts)
+            if folder == "Small":
+                text = text.replace("\tnsubj\t", "\tsubject\t").replace("\tNOUN\t", "\tN\t")
             (tmp_path / folder / f"{name}{split}.conllu").write_text(text + "\n\n", encoding="utf-8")
         (tmp_path / folder / "LICENSE.txt").write_text(folder)
     return tmp_path / "Large", tmp_path / "Small"
@@ -124,6 +126,16 @@ def test_one_model_learns_several_treebanks_and_the_same_one_when_it_is_killed(t
     read = {name: Parser.load(model, precision="fp32", domain=name) for name in ("Large", "Small")}
     states = [parser.model.encode(parser.net_input(words, {"domain": [[name]]})).words for name, parser in read.items()]
     assert not torch.equal(*states)
+    bare = [sentence.untagged() for sentence in read_conllu(SAMPLE)]
+    for (name, parser), folder in zip(read.items(), two_treebanks, strict=True):  # each has labels of its own
+        (path,) = folder.glob("*train.conllu")
+        gold = [row for sentence in read_conllu(path) for row in sentence.words]
+        found = [row for parse in parser.parse(bare) for row in parse.annotated().words]
+        assert {row.deprel for row in found} <= {row.deprel for row in gold}
+        assert {row.upos for row in found} <= {row.upos for row in gold}
+        assert {row.deprel for row in gold} == {*parser.resources.columns.of_domains[name]["deprel"]}
+        may_carry = parser.model.decoder.may_carry.any(0).tolist()
+        assert may_carry == [one in {row.deprel for row in gold} for one in parser.resources.table.relations]
     with pytest.raises(InputError, match="unknown domain 'Other': give one of Large, Small"):
         Parser.load(model, domain="Other")
     status, _said = started([*command, tmp_path / "killed", *more], signal.SIGKILL, "epoch 1/2  loss")

@@ -182,6 +182,7 @@ class TagHeads(nn.ModuleDict):
             self._labels[name] = kind(columns, name)
         found = {name: seen_labels(columns, name) for name in self}
         self._seen = {name: seen for name, seen in found.items() if seen is not None}
+        self._limits: dict[str, Tensor] = {}  # column → (labels,) bool, after `limit_to`
 
     def scores(self, words: Tensor) -> dict[str, Tensor]:
         """Return the scores of each column, (B, P, labels), −inf for id 0; of sets see `LabelSet.scores`."""
@@ -202,6 +203,12 @@ class TagHeads(nn.ModuleDict):
             for i, length in enumerate(lengths)
         ]
 
+    def limit_to(self, labels: Mapping[str, Sequence[str]]) -> None:
+        """Predict only these labels of columns."""
+        for name in self:
+            self._limits[name] = torch.zeros(self.columns.count(name), dtype=torch.bool)
+            self._limits[name][self.columns.ids(name, labels.get(name, ()))] = True
+
     @property
     def limited(self) -> bool:
         return bool(self._seen)
@@ -218,6 +225,9 @@ class TagHeads(nn.ModuleDict):
                     of_words = torch.where(known > 0, known, of_words)
                 self._seen[name] = self._seen[name].to(of_words.device)
                 legal = self._seen[name][of_words]
+            if name in self._limits:
+                limit = self._limits[name].to(words.device)
+                legal = limit.expand(*words.shape[:2], -1) if legal is None else legal & limit
             best[name] = self._labels[name].best(head(words), legal)
         return best
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -168,6 +168,9 @@ class TreeDecoder(GraphDecoder):
             found.append(Decision(self.heads(words), others, heads, is_word, share))
             found.append(Decision(self.relations(words, heads), carried, relations, is_word, share))
         return found
+
+    def limit_to(self, relations: Collection[str]) -> None:
+        self.may_carry *= torch.tensor([relation in relations for relation in self.table.relations])
 
     def carried(self, heads: Tensor, lengths: Tensor) -> Tensor:
         """Return (B, N, relations) float: 1 for the relations that arcs from the head positions (B, N) may carry."""

@@ -175,6 +175,8 @@ class Parser(Generic[P_co]):
         is_file = [os.path.exists(path) and model_path(path) == Path(path) for path in paths]
         self._paths = [os.path.abspath(path) if there else path for path, there in zip(paths, is_file, strict=True)]
         full = (model if paths else copy.deepcopy(model)).eval().float()  # nobody else has a model from files
+        if limits := resources.columns.of_domains.get(self._domain or ""):
+            full.limit_to(limits)
         merge_adapters(full)
         self._full = None if paths else full  # for copies
         kept = self._full is not None and self.precision != "fp32"

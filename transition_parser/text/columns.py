@@ -38,10 +38,12 @@ NO_FEATURES = "|"  # the value of a word that is known to have no features
 Annotations = Mapping[str, Sequence[Sequence[str]]]  # column → sentence → values
 Forms = Mapping[tuple[str, str], str]  # (form, UPOS tag) → value
 Seen = Mapping[str, Mapping[str, Sequence[str]]]  # column → UPOS tag → labels
+OfDomains = Mapping[str, Mapping[str, Sequence[str]]]  # domain → column → labels
+RELATION = "deprel"  # the key of relations in `OfDomains`
 _OPTIONAL = OBJECT._replace(required=False)
 _KEY_OF_FORMS = {LEMMA: "rules", FEATS: "features"}  # column → key of its `Forms` in `columns.json`
 _KEYS = {
-    **{"format_version": WHOLE_NUMBER, "columns": OBJECT, "seen": _OPTIONAL},
+    **{"format_version": WHOLE_NUMBER, "columns": OBJECT, "seen": _OPTIONAL, "of_domains": _OPTIONAL},
     **dict.fromkeys(_KEY_OF_FORMS.values(), _OPTIONAL),
 }
 _ENDING = 3  # letters of a form by which a rule of its lemma is looked up
@@ -174,6 +176,17 @@ def seen_with_tags(sentences: Iterable[Any], columns: Mapping[str, Sequence[str]
     }
 
 
+def labels_of_domains(sentences: Iterable[Any], columns: Collection[str]) -> OfDomains:
+    """Return the labels of each column, and the relations, of the trees of each domain; none without domains."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for sentence in sentences if DOMAIN in columns else ():
+        of_domain = found.setdefault(domain_of(sentence.path), {name: set() for name in (*columns, RELATION)})
+        of_domain[RELATION].update(row.deprel for row in sentence.words)
+        for name in columns:
+            of_domain[name].update(_labels(name, KNOWN[name].values(sentence)))
+    return {domain: {name: sorted(labels) for name, labels in of.items()} for domain, of in found.items()}
+
+
 class _KnownLemmas(NamedTuple):
     """The lemmas of a tag in training, and for each ending of its forms the rules that come twice or more."""
 
@@ -197,6 +210,7 @@ class Columns:
     values: column → its labels, the most frequent first
     seen: column → UPOS tag → the labels that occur with the tag
     forms: column → (form, tag) → value, for forms that always have the same one; the tag is `_` where there are none
+    of_domains: domain → column → the labels of the trees of the domain
     """
 
     def __init__(
@@ -204,9 +218,11 @@ class Columns:
         values: Mapping[str, Sequence[str]] = MappingProxyType({}),
         forms: Mapping[str, Forms] = MappingProxyType({}),
         seen: Seen = MappingProxyType({}),
+        of_domains: OfDomains = MappingProxyType({}),
     ) -> None:
         self.values = {name: tuple(of_column) for name, of_column in values.items()}
         self.forms, self.seen = {name: dict(of_column) for name, of_column in forms.items()}, dict(seen)
+        self.of_domains = dict(of_domains)
         self._ids = {name: {value: i for i, value in enumerate(v, 1)} for name, v in self.values.items()}
         self._known: dict[str, _KnownLemmas] = {}  # tag → what `forms` says of it, made when first asked for
 
@@ -267,7 +283,8 @@ class Columns:
             by_tag = forms.setdefault(_KEY_OF_FORMS[name], {})
             for (form, tag), value in of_column.items():
                 by_tag.setdefault(tag, {}).setdefault(value, []).append(form)
-        more = {name: value for name, value in {**forms, "seen": self.seen}.items() if value}
+        more = {**forms, "seen": self.seen, "of_domains": self.of_domains}
+        more = {name: value for name, value in more.items() if value}
         text = json.dumps({**values, **more}, ensure_ascii=False, indent=0)
         Path(folder, FILE_NAME).write_text(text + "\n", encoding="utf-8")
 
@@ -299,7 +316,10 @@ class Columns:
             known = {*values["columns"].get(name, ())}
             if not _is_lists(of_column) or not {*of_column} <= tags or not known.union(*of_column.values()) <= known:
                 raise input_error(f"the labels of {name!r:.60} seen with UPOS tags must be lists of its labels", path)
-        return cls(values["columns"], forms, seen)
+        of_domains = values.get("of_domains", {})
+        if not all(map(_is_lists, of_domains.values())):
+            raise input_error("'of_domains' must be domain → column → a list of labels", path)
+        return cls(values["columns"], forms, seen, of_domains)
 
 
 def _is_lists(value: object) -> bool:
