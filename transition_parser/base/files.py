@@ -57,11 +57,7 @@ def open_input(path: str | os.PathLike) -> Iterator[BinaryIO]:
 
 @contextmanager
 def replacing(path: str | os.PathLike) -> Iterator[Path]:
-    """Give the block a temporary file, which is renamed to `path` when the block ends without an error.
-
-    If `path` is a symbolic link, the file that it points to is replaced. A file that exists keeps its access rights. To
-    a pipe or a device the temporary file is copied.
-    """
+    """Give the block a temporary file, which is renamed to `path` (or a link's target) unless the block fails."""
     if _is_stream(path):
         with said_of(path), open(path, "ab") as file, tempfile.TemporaryDirectory() as folder:
             temporary = Path(folder, Path(path).name)
@@ -167,8 +163,7 @@ def _unlock(descriptor: int) -> None:
 def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Path]:
     """Give the block a temporary folder, whose files move into `dest` when the block ends without an error.
 
-    After an error in the block, `dest` is as it was. The temporary folder is in `dest` if that exists, since `dest` may
-    be a mount point, or the user may have no right to write beside it. Files that match a pattern of `stale` go.
+    It is in `dest` if that exists, for `dest` may be a mount point. Files that match a pattern of `stale` go.
     """
     dest = Path(os.path.realpath(dest))
     if dest.exists() and not dest.is_dir():

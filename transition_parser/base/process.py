@@ -87,11 +87,7 @@ def open_files(wanted: int) -> int:
 
 
 def in_parallel(work: Callable[[Item], Result], items: Iterable[Item], processes: int, chunk: int) -> Iterator[Result]:
-    """Yield `work(item)` for each item in order, from several processes, each of which gets `chunk` items at once.
-
-    They are not forked, which would inherit locks and handlers: a script needs `if __name__ == "__main__":`. With one
-    process, or with no more than `chunk` items, this process does the work.
-    """
+    """Yield `work(item)` for each item in order, from several spawned processes, `chunk` items at once."""
     items = iter(items)
     first = [] if processes == 1 else list(islice(items, chunk + 1))
     if len(first) <= chunk:
@@ -137,11 +133,7 @@ class Shared:
 
 @contextmanager
 def signals_as_exits() -> Iterator[Callable[[], None]]:
-    """Turn SIGTERM and SIGHUP into `SystemExit`, and yield a function that raises again what a signal has raised.
-
-    Python ignores exceptions in finalisers, one of which waits for processes that read data. The end of the block
-    raises them again, too.
-    """
+    """Turn SIGTERM and SIGHUP into `SystemExit`; yield a function that raises again what finalisers swallowed."""
     raised: list[BaseException] = []
     before: dict[int, Any] = {}
     owner = os.getpid()

@@ -34,11 +34,9 @@ class LegalCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
 class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
     """Label-smoothed cross-entropy of actions. The softmax and the smoothing are over the legal actions.
 
-    With `softmax_over` "all" they are over all actions, as in Fernandez Astudillo et al. 2020; legality then limits
-    search alone. In validation data an action that is unknown, and what follows it, has no loss. In training an illegal
-    target is an error. `TagHeads.loss`, all correct actions of a dynamic oracle, and a teacher's probabilities are
-    parts of the loss. For a `GraphDecoder`, decisions take the place of actions; the loss is still divided by the
-    number of actions.
+    With `softmax_over` "all" they are over all actions, as in Fernandez Astudillo et al. 2020. `TagHeads.loss`, all
+    correct actions of a dynamic oracle, and a teacher's probabilities are parts of the loss. For a `GraphDecoder`,
+    decisions take the place of actions; the loss is still divided by the number of actions.
     """
 
     def __init__(

@@ -185,10 +185,7 @@ MARGIN = 1.0
 
 
 def cross_entropy_of_correct(scores: Tensor, legal: Tensor, correct: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Return (loss, negative log-probability of the set of correct actions) for each of N states, (N,) each, in nats.
-
-    `smoothing` is the share of the loss that rewards all competing actions equally.
-    """
+    """Return (loss, negative log-probability of the set of correct actions) of N states, (N,) each, in nats."""
     scores = scores.float()
     competing = scores.masked_fill(legal == 0, float("-inf"))
     normaliser = competing.logsumexp(1)
@@ -200,11 +197,7 @@ def cross_entropy_of_correct(scores: Tensor, legal: Tensor, correct: Tensor, smo
 def hinge_and_relations(
     scores: Tensor, legal: Tensor, correct: Tensor, gold_arcs: Tensor, kind: Tensor, kinds: int, weight: float
 ) -> Tensor:
-    """Return the loss of N states, (N,): weight · hinge + (1 − weight) · cross-entropy of the relations of gold arcs.
-
-    The score of a kind, (V,) of `kinds`, is the log-sum-exp of its legal actions. The hinge is 0 if the best correct
-    kind leads the best wrong kind by `MARGIN`. Source: Ji et al. 2021, sec. 5.1, where a classifier scores the kinds.
-    """
+    """Return weight · hinge + (1 − weight) · cross-entropy of relations, (N,). Source: Ji et al. 2021, sec. 5.1"""
     competing = scores.float().masked_fill(legal == 0, float("-inf"))
     highest = competing.amax(1, keepdim=True).detach()
     # summed by index_add, because autocasting would round the sums that a matrix product makes

@@ -79,12 +79,7 @@ class WordData:
 
 
 class TransitionDataset(FairseqDataset):
-    """fairseq's dataset of pairs of piece ids and action ids.
-
-    needs: the fields of `States` that the model reads. trees: True for batches with gold trees in place of the states.
-    references: gold graphs, which batches pass on. alpha: the probability of leaving out a merge of two pieces; words
-    are split anew in each epoch (BPE-dropout, Provilkov et al. 2020)
-    """
+    """fairseq's pairs of piece ids and action ids; `alpha` is the probability of leaving out a merge of pieces."""
 
     def __init__(
         self,
@@ -158,10 +153,7 @@ class TransitionDataset(FairseqDataset):
         return batch
 
     def _known(self, ids: list[int], source: Tensor, target: Tensor) -> _Known:
-        """Return the parts of a batch that depend neither on the epoch nor on the division of words into pieces.
-
-        fairseq's batches stay the same, so these parts are cached (not with `--num-workers`, whose caches start empty).
-        """
+        """Return the parts of a batch that do not depend on the epoch, cached: fairseq's batches stay the same."""
         key = tuple(ids)
         if key in self._cache:
             return self._cache[key]
@@ -201,19 +193,12 @@ class TransitionDataset(FairseqDataset):
         return source, target
 
     def ordered_indices(self) -> np.ndarray:
-        """Return the indices ordered by length, in random order within one length.
-
-        The order depends on `seed` alone, not on numpy's global seed, so that resumed training has the same batches.
-        """
+        """Return the indices by length, in random order within one length by `seed` alone, also after resuming."""
         order = np.random.default_rng(self.seed).permutation(len(self))
         return order[np.argsort(self.num_tokens_vec(order), kind="mergesort")]
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
-        """Return fairseq's batches of all sentences. Raises `InputError` if there are none.
-
-        Two things fairseq would leave out are batches of their own: a sentence of more than `max_tokens`, and the rest
-        at the end.
-        """
+        """Return fairseq's batches, and as batches what it leaves out: longer sentences, and the rest at the end."""
         if not len(indices):
             raise InputError("the data hold no sentences")
         sizes = np.minimum(self.num_tokens_vec(indices), max_tokens or np.inf).astype(np.int64)

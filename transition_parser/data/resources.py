@@ -38,10 +38,7 @@ _ENTRY = re.compile(rf"\S+ {_COUNT.pattern}(?: {_OVERWRITE})?")
 
 
 class Vocabulary:
-    """Symbols with consecutive ids, as `fairseq.data.Dictionary` numbers them, without importing fairseq.
-
-    A symbol that is listed twice has its last id. `counts` are frequencies in training.
-    """
+    """Symbols with consecutive ids and counts, as `fairseq.data.Dictionary` numbers them, without importing fairseq."""
 
     def __init__(self, symbols: Sequence[str] = (), counts: Sequence[int] | None = None) -> None:
         self.symbols = (*SPECIAL, *symbols)
@@ -73,10 +70,7 @@ class Vocabulary:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Vocabulary:
-        """Read a file of `fairseq-preprocess`. Raises `InputError`, which names the line, for any other.
-
-        A line has a symbol and its count. `#fairseq:overwrite` follows if the symbol replaces an earlier equal symbol.
-        """
+        """Read a file of `fairseq-preprocess`. Raises `InputError`, which names the line, for any other."""
         counts: list[int] = []
         symbols: list[str] = []
         listed = dict.fromkeys(SPECIAL, "a special symbol")

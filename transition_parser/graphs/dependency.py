@@ -190,10 +190,7 @@ def _drawn_arcs(tree: DependencyTree) -> list[str]:
 
 
 def arc_levels(tree: DependencyTree) -> dict[int, int]:
-    """Return word → level of the arc into it, from 1, for all words but the root.
-
-    An arc is higher than the arcs within its span. Arcs that touch or cross have different levels.
-    """
+    """Return word → level of the arc into it, from 1, above inner arcs; arcs that touch or cross differ."""
     levels: dict[int, int] = {}
     spans: dict[int, tuple[int, int]] = {}
     arcs = [(*sorted((word, head)), word) for word, head in enumerate(tree.heads, 1) if head]

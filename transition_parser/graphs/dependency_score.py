@@ -228,11 +228,7 @@ def _same(*names: str) -> Callable[[Pair], bool]:
 
 
 class Comparison:
-    """Two files of the same text, aligned word by word.
-
-    With `skip_punctuation`, gold words with one of the five punctuation tags of the Penn Treebank are left out, and the
-    system's words whose gold words are all left out.
-    """
+    """Two files of the same text, aligned word by word; with `skip_punctuation`, punctuation does not count."""
 
     def __init__(
         self,
@@ -278,10 +274,7 @@ class Comparison:
         return pair[0].relation == pair[1].relation and self.head_right(pair)
 
     def scores(self) -> dict[str, Score]:
-        """Return UAS, LAS, CLAS (content words only), label accuracy, and scores of the columns that both files have.
-
-        A column's score counts the words for which gold has it; those of `conll18` count all words.
-        """
+        """Return UAS, LAS, CLAS, label accuracy, and the scores of columns that both files have."""
         scores = {
             "uas": self._score(self.head_right),
             "las": self._score(self.arc_right),

@@ -103,9 +103,8 @@ def best_mapping(
     """Return how many triples match under the best mapping that the search finds, and the mapping.
 
     The mapping has for each node of `system` a node of `gold`, or None. One climb begins with a mapping that joins
-    equal concepts, and `restarts` climbs begin with random ones, except for graphs with more than `LARGE` pairs of
-    nodes. The same seed gives the same result for the same pair. A `start`, which has for each node of
-    `system` a node of `gold` or -1, begins the only climb. Raises `TooLargeError` for more than `MOST` pairs.
+    equal concepts (or with `start`, alone), `restarts` others with random ones unless there are more than `LARGE` pairs
+    of nodes. Raises `TooLargeError` for more than `MOST` pairs.
     """
     pairs = len(system.concepts) * len(gold.concepts)
     if pairs > MOST:
@@ -171,11 +170,7 @@ def _grouped(items: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 
 
 class _Climb:
-    """A mapping from n system nodes to m gold nodes, and the gain of each step: a move to a free node, or a swap.
-
-    worth: (n, m + 1) int32; the number of triples of node i that match if only node i is remapped, to gold node j
-    now: (n,) int32; `worth[i, to[i]]` for each node i
-    """
+    """A mapping from n system nodes to m gold nodes, and the gain of each step: a move to a free node, or a swap."""
 
     def __init__(self, task: _Task, start: Sequence[int]) -> None:
         self.task = task

@@ -242,12 +242,7 @@ def make_app(
     allowed_hosts: Sequence[str] = ("*",),
     descriptions: Mapping[str, str | None] = MappingProxyType({}),
 ) -> FastAPI:
-    """Return the web application that parses with some models, in threads that run from its start-up to its shutdown.
-
-    parsers: name of a model → its parser
-    allowed_hosts: see `Guard`; by default any host
-    descriptions: name of a model → its purpose, shown to users who choose a model
-    """
+    """Return the web application that parses with some models, in threads that it starts and ends itself."""
     service = _Service(parsers, limits or Limits(), descriptions)
     most = service.limits
 

@@ -97,10 +97,7 @@ def tree_sentence(document: Doc, sentence: DocSentence) -> Sentence:
 
 
 def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[Parse | None]) -> None:
-    """Write heads, relations and sentence starts into a document, and tags, lemmas and features where it has none.
-
-    The head of white space, and of further tokens of a word, is the word before it, so that no arcs cross.
-    """
+    """Write heads, relations and sentence starts into a document, and tags, lemmas and features where it has none."""
     there = [parse for parse in parses if parse is not None]
     names = ["POS", "LEMMA", *["TAG"] * any(one.xpos for one in there), *["MORPH"] * any(one.feats for one in there)]
     n = len(document)

@@ -21,11 +21,7 @@ def supports_letters(like: Tensor, filters: int) -> bool:
 def self_attention(
     query: Tensor, keys: Tensor, values: Tensor, heads: int, first: Tensor, lengths: Tensor, longest: int
 ) -> Tensor:
-    """Return the output of self-attention within each of S sentences, (N, dim); 0 for rows outside all sentences.
-
-    query, keys, values: (N, dim); gaps between rows are allowed
-    first, lengths: (S,) int32; the first row, and the number of words, of each sentence
-    """
+    """Return self-attention within each of S sentences, from the rows `first` on, (N, dim); 0 for other rows."""
     d, rest = divmod(query.size(-1), heads)
     if rest or query.dim() != 2 or not supports(query, d):
         raise ValueError(f"query must be (N, dim), float or bfloat16, on cpu, its heads of a multiple of {BLOCK}")
@@ -41,13 +37,7 @@ def self_attention(
 
 
 def gated_step(found: Tensor, recurrent: Tensor, words: Tensor) -> Tensor:
-    """Return the N states of each of S gated passes (`SequencePreservedAttention`) after one more word, (S, N, width).
-
-    found: (S, N, width); the states before the word; its first dimension may have any stride
-    recurrent: (S, N, 3 width); the products of the states with the recurrent weights
-    words: (S, M, 3 width); the products of M words with the input weights; N is a multiple of M, and state i reads word
-        i modulo M; its first dimension may have any stride
-    """
+    """Return the states of S passes of `SequencePreservedAttention` after one more of M words, (S, N, width)."""
     if found.dim() != 3 or not supports(found, found.size(2)):
         raise ValueError(f"found must be (S, N, width), float or bfloat16, on cpu, width a multiple of {BLOCK}")
     (passes, rows, width), read = found.shape, words.size(1) if words.dim() == 3 else 0
@@ -65,14 +55,7 @@ def gated_step(found: Tensor, recurrent: Tensor, words: Tensor) -> Tensor:
 
 
 def letter_maxima(letters: Tensor, sizes: Sequence[int], tables: Tensor, biases: Tensor) -> Tensor:
-    """Return the maximum of each convolution filter over the letters of each word, at least 0, (W, windows × F).
-
-    Window i has sizes[i] letters, and sizes[i] // 2 of them precede the current letter. Words are padded with zeros.
-
-    letters: (W, L) int64; the id of each letter, 0 behind the last letter of a word
-    tables: (sum(sizes), ids, F) float; for each position in each window, the products of each letter with F weights
-    biases: (windows, F) float
-    """
+    """Return the maximum, at least 0, of each of F filters of each window over a word's letters, (W, windows × F)."""
     if letters.dim() != 2 or not 0 < letters.size(1) <= _LETTERS:
         raise ValueError(f"letters must be (W, L), L from 1 to {_LETTERS}; it is {tuple(letters.shape)}")
     (words, most), symbols, (windows, filters) = letters.shape, tables.size(1), biases.shape

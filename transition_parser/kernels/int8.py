@@ -145,12 +145,7 @@ class Int8Stack:
 def int8_layers(
     x: Tensor, stack: Int8Stack, first: Tensor, lengths: Tensor, longest: int, asking: Tensor | None = None
 ) -> Tensor:
-    """Return the output of the last layer for A of the rows, (A, dim) float.
-
-    x: (R, dim) float; the inputs of the first layer, sentence after sentence
-    first, lengths: (S,) int32; the first row, and the number of rows, of each sentence
-    asking: (A,) int64; the rows whose output is needed, in ascending order; None for all rows
-    """
+    """Return the output of the last layer for the rows `asking` (ascending; None: all) of x, (A, dim) float."""
     if asking is None:
         asking = torch.arange(len(x))
     output = x.new_empty(len(asking), stack.dim)

@@ -61,10 +61,7 @@ def search_trees(
     """Return the final derivations that beam search finds with scores = W max(0, sum of words at places + bias) + b.
 
     words: (B, P, places, width) float; the vector that each word adds if it is at each place
-    output: W and b; float or bfloat16; in bfloat16, the hidden layer and the scores are rounded
     ranks: for each place, k for the k-th word from the top of the stack, −k for the k-th word of the buffer
-    lengths: (B,) int64; the number of words of each sentence
-    most: the largest number of actions of a derivation
     """
     (count, positions, places, width), dtype, (tokens, _) = words.shape, output.weight.dtype, output.weight.shape
     if beam < 1 or most < 1 or not supports(output.weight, width):
@@ -97,11 +94,6 @@ def replay_derivation(
     """Return the head and the relation of each word that a derivation builds, and the log-probability of each head.
 
     Words count from 0, and the root is behind the last word; −1 and 0 stand for no head and no relation.
-
-    token, log_prob: (T,) int64 and float64; the tokens of the actions and their log-probabilities
-    column, relation: (V,) int64; the index of each token in `effects`, and the relation of its arc
-    effects: (C, 8) int64; the `Effect` of each column
-    attach: (256,) int64; the words whose heads are decided next for each set of facts: bits 1 to 3 for S0, S1, B0
     """
     if words < 1:
         raise ValueError(f"words must be 1 or more, not {words}")
@@ -120,10 +112,7 @@ def replay_derivation(
 
 
 def derive_tree(heads: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the kinds of the steps (`SHIFT` …) that build a tree in arc-hybrid with SWAP, and their words, (T,) each.
-
-    heads: (n,) int64; the position of the head of each word; the root has the position n
-    """
+    """Return the kinds of the steps (`SHIFT` …) that build a tree in arc-hybrid with SWAP, and their words."""
     words = len(heads)
     most = words * (words + 1)
     room, steps = torch.empty(_TREE_ROOMS, words + 1, dtype=torch.long), torch.empty(2, most, dtype=torch.long)
@@ -150,16 +139,10 @@ def lost_arcs(
     heads: Tensor,
     rank: Tensor | None,
 ) -> Tensor:
-    """Return how many gold arcs each action loses in each row, (K, R). All tensors are int64.
+    """Return how many gold arcs each action of the system `loss` loses in each row, (K, R). All tensors are int64.
 
-    loss: the system whose rules count the lost arcs, one of `_LOSSES`
-    effects: (K, 8); the `Effect` of each action on the stack and the buffer; the first action must do nothing
-    root, depth, buffer_size: (R,); the position of the root, and the numbers of words on the stack and in the buffer
-    stack, buffer: (R, P + 1); the words, the top or the front last
-    arcs: (R, P + 1); the head of each word so far; None if words leave the stack when they get a head
-    words: (R, 4); see `DependencyMachine.words`
-    heads: (R, P + 1); the gold heads; the head of the root is the root
-    rank: (R, P + 1); the index of each word in projective order, for systems with SWAP; None for other systems
+    The first of `effects` must do nothing. The top of the stack and the front of the buffer stand last. `arcs` is None
+    if words leave the stack when they get a head; `rank`, the projective order, is for systems with SWAP.
     """
     rows, width, actions = stack.shape[0], stack.shape[1], effects.shape[0]
     lost = torch.empty(actions, rows, dtype=torch.long)

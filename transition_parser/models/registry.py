@@ -32,13 +32,7 @@ _listeners: list[Callable[[Architecture], None]] = []
 def register(
     model: str, options: type[ModelOptions], build: Build, architectures: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Register a model under the names of its architectures.
-
-    By convention the first architecture has the name of the model. Raises `ValueError` for a name that is registered
-    already.
-
-    architectures: name of an architecture → its defaults
-    """
+    """Register a model under the names of its architectures (name → defaults); the first is that of the model."""
     for name, defaults in architectures.items():
         if name in ARCHITECTURES:
             raise ValueError(f"the architecture {name} is already registered")

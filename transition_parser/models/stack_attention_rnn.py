@@ -61,11 +61,7 @@ class AttentionMemory(NamedTuple):
 
 
 class StackAttention(nn.Module):
-    """Layers of additive attention. Each reads the decoder's state and the result of the layer before.
-
-    The layers share U, S and v (eq. 7), and have a W each. Without `sees_pushed` there is no S, the weight of pushed
-    words.
-    """
+    """Layers of additive attention, with U, S and v in common (eq. 7); each reads the state and the layer before."""
 
     def __init__(self, state: int, words: int, width: int, layers: int, sees_pushed: bool = True) -> None:
         super().__init__()

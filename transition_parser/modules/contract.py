@@ -132,8 +132,7 @@ class SearchState:
     """The state that search carries from step to step: the batched machine and the decoder's memory.
 
     Each of B sentences has `width` hypotheses, at first one; R = B · `width` rows are in the order of the sentences.
-    `sentences` (B,) are their indices in `encoder_out`. With `greedy`, search takes only the best action of each
-    hypothesis, so that a decoder may fix the best kind first.
+    With `greedy`, search takes only the best action, so that a decoder may fix the best kind first.
     """
 
     def __init__(self, machine: Machine, encoder_out: EncoderOut) -> None:
@@ -310,11 +309,7 @@ class MemorylessDecoder(StateDecoder):
 
 
 class GraphDecoder(Decoder, ABC):
-    """A decoder that scores whole graphs, and finds the best graph without search.
-
-    It is trained by decisions about graphs. Its training data are derivations nevertheless: the gold graph is in the
-    state before `</s>`.
-    """
+    """A decoder that scores whole graphs and finds the best without search; gold graphs are states before `</s>`."""
 
     words_at_once = 1000
 
@@ -371,12 +366,9 @@ class ParserModel(nn.Module):
             self.decoder.limit_to(labels.get(RELATION, ()))
 
     def encode(self, net_input: Mapping[str, Any]) -> EncoderOut:
-        """Return the encoder output of a batch.
+        """Return the encoder output of a batch. Outside training, predicted tags replace unknown ones.
 
-        Outside training, a model that reads and predicts tags replaces unknown tags by its own predictions.
-
-        net_input: `src_tokens`, (B, S) piece ids; `features`, see `ActionTable.features`; `words`, see
-            `WordInputs.read`. Other keys are ignored.
+        net_input: `src_tokens`, (B, S) piece ids; `features`: `ActionTable.features`; `words`: `WordInputs.read`
         """
         tokens, words = net_input["src_tokens"], net_input.get("words")
         encoder_out = self.encoder(tokens) if words is None else self.encoder(tokens, words=words)

@@ -57,11 +57,7 @@ class Content(NamedTuple):
 
 
 def attend(query: Tensor, content: Content, index: Tensor, unseen: Tensor | None) -> Tensor:
-    """Return the weighted mean of the values that each head reads, (H, B, T, d), for queries of the same shape.
-
-    index: (H or 1, B or 1, T, P); the indicator of each item at each step.
-    unseen: True at absent items, broadcast to (B, T, P); each query must see an item.
-    """
+    """Return the weighted mean of the values that each head reads, (H, B, T, d), without items that are `unseen`."""
     heads, batch, steps, _ = query.shape
     dtype = query.dtype
     if not torch.is_grad_enabled():  # search rounds each sum once

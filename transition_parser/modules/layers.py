@@ -40,10 +40,7 @@ FEW_ROWS = 8  # products of fewer rows are hardly faster, so selecting or paddin
 
 
 def padded_size(count: int) -> int:
-    """Return `count` if it is at most `FEW_ROWS`, else a round number that exceeds it by a sixteenth, or 7, at most.
-
-    oneDNN makes a kernel for each shape of a product in bf16, which takes as long as several products and 0.2 to 1 MB.
-    """
+    """Return at least `count`, rounded up above `FEW_ROWS`, because oneDNN makes a kernel for each shape in bf16."""
     return count if count <= FEW_ROWS else count + -count % max(2 ** (count.bit_length() - 5), 8)
 
 
@@ -55,10 +52,7 @@ def padded(rows: Tensor) -> Tensor:
 
 
 def cheap_dropout(x: Tensor, p: float, training: bool) -> Tensor:
-    """Zero each element of `x` with probability `p` (on CPUs a multiple of 1/256, but not 0) and scale the others.
-
-    On CPUs one random number decides about eight elements; torch's own draws took 15 % of a training step.
-    """
+    """Return dropout of x. On CPUs, `p` is a multiple of 1/256, and one random number decides about eight elements."""
     if not training or p == 0.0:
         return x
     if x.device.type != "cpu":
@@ -143,10 +137,7 @@ class Attention(nn.Module):
 
 
 def summed_exactly(x: Tensor) -> Tensor:
-    """Convert x to the dtype in which search sums products with x: bf16 on a CPU to fp64, others to fp32 at least.
-
-    torch orders a sum by the shape of the batch, so that a rounded sum, and a parse, could depend on the batch.
-    """
+    """Convert x so that sums of products with x do not depend on the batch: bf16 on a CPU to fp64, others to fp32."""
     half = x.dtype is torch.bfloat16 and x.device.type == "cpu"
     return x.double() if half else x.to(torch.promote_types(x.dtype, torch.float))
 
@@ -154,11 +145,7 @@ def summed_exactly(x: Tensor) -> Tensor:
 def scaled_dot_product_attention(
     query: Tensor, keys: Tensor, values: Tensor, bias: Tensor | None = None, dropout: float = 0.0, causal: bool = False
 ) -> Tensor:
-    """Compute `torch.nn.functional.scaled_dot_product_attention`, on CPUs by separate operations.
-
-    torch's fused CPU kernel takes up to seven times as long (`run/bench/training.py`). `bias` broadcasts to
-    (B, heads, T, S); no row may be −inf throughout.
-    """
+    """Compute attention; on CPUs by separate operations, as torch's fused kernel takes up to seven times as long."""
     dtype = query.dtype
     if query.device.type != "cpu":
         bias = None if bias is None else bias.to(dtype)
@@ -198,10 +185,7 @@ def _sinusoids(count: int, dim: int, device: torch.device) -> Tensor:
 
 
 def gather_rows(x: Tensor, positions: Tensor) -> Tensor:
-    """Return the rows (B, K, d) of x (B, P, d) at positions (B, K). `gather` would take ten times as long.
-
-    On CPUs, raises `IndexError` for positions out of range; on other devices the check would wait for the device.
-    """
+    """Return the rows (B, K, d) of x (B, P, d) at positions (B, K). `gather` would take ten times as long."""
     if positions.is_cpu and positions.numel():
         least, most = positions.aminmax()
         if least < 0 or most >= x.size(1):
@@ -303,10 +287,7 @@ class EncoderLayer(nn.Module):
         return x + self.dropout(self.feed_forward(self.norms[1](x)))
 
     def infer(self, x: Tensor, inner: Tensor, first: Tensor, lengths: Tensor, longest: int) -> Tensor:
-        """Add the output of attention to x (N, dim) in place; return that of feed-forward, which the caller adds.
-
-        inner: `norms[0]` of x. first, lengths: (B,) int32; the first row and the number of rows of each sentence.
-        """
+        """Add attention to x (N, dim) in place, given the norm of x; return feed-forward, which the caller adds."""
         attention = self.attention
         keys, values = attention.key_value(inner).chunk(2, 1)
         heads_read = encoders.self_attention(

@@ -29,10 +29,7 @@ def pack(model: nn.Module) -> None:
 
 
 def quantise(model: nn.Module) -> None:
-    """Give the linear layers of an fp32 model int8 weights, except narrow layers and those marked by `keep_weight`.
-
-    Inputs are quantised row by row at each call. Modules may then compute several layers at once (`use_int8`).
-    """
+    """Give the linear layers of an fp32 model int8 weights, except narrow layers and those marked by `keep_weight`."""
     _replace_layers(model, _Int8Linear, _NARROW)
     for module in model.modules():
         if use_int8 := getattr(module, "use_int8", None):
@@ -40,11 +37,7 @@ def quantise(model: nn.Module) -> None:
 
 
 def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module], narrowest: int = 0) -> None:
-    """Replace linear layers at least `narrowest` wide by what `make` returns for the layer and its activation.
-
-    A module's `activation` of its layer `inner` is computed in the product; `activation_in_product` is then True.
-    BERT's modules are recognised by their attributes. `unfold` is called first.
-    """
+    """Replace wide linear layers, joined with their activations, by what `make` returns."""
 
     def replaces(layer: Any) -> bool:
         plain = type(layer) is nn.Linear and getattr(layer, "kept", None) != UNPACKED

@@ -79,10 +79,7 @@ class RankedLabels(OneLabel):
 
 
 class LabelSet:
-    """A column whose values are sets of labels such as `Case=Nom`, at most one of each attribute, also unseen sets.
-
-    Each attribute has a softmax over its labels and "absent" (score 0). A label without `=` is its own attribute.
-    """
+    """A column of sets of labels (`Case=Nom`): for each attribute a softmax over its labels and "absent" (score 0)."""
 
     def __init__(self, columns: Columns, name: str) -> None:
         self.name, self.columns, self._column = name, columns, KNOWN[name]
@@ -193,10 +190,7 @@ class TagHeads(nn.ModuleDict):
         return self._labels[UPOS].best(self[UPOS](words))
 
     def predict(self, words: Tensor, lengths: Sequence[int], tags: Sequence[Sequence[str]] = ()) -> list[Tags]:
-        """Return the predicted values of each column, for each sentence; `lengths` are the numbers of words.
-
-        tags: known UPOS tags, or `_`; the labels of other columns are limited to those seen with the word's tag.
-        """
+        """Return the predicted values of each column, limited to those seen with known UPOS `tags` (`_`: not known)."""
         best = {name: ids.cpu().tolist() for name, ids in self._best(words, tags).items()}
         return [
             {name: self._labels[name].values(ids[i][:length]) for name, ids in best.items()}

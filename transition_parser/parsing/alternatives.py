@@ -61,8 +61,7 @@ class Ranked(ABC):
 def ranked(parses: Sequence[R], most: int) -> R:
     """Return the best of a sentence's parses, with up to `most` − 1 alternatives; parses of one graph are merged.
 
-    The confidence in a part of a graph is the mass of the derivations found that have it, and of the mass of those not
-    found a share: the mean confidence in the part over the derivations that have it.
+    Confidence in a part is the mass of the derivations that have it, and its mean confidence over the mass not found.
     """
     scale = 1.0 / max(sum(parse.probability for parse in parses), 1.0)  # only rounding makes the sum exceed 1
     parses = [replace(parse, probability=parse.probability * scale) for parse in parses]

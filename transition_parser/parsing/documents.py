@@ -20,10 +20,7 @@ AMRS = "transition_amr"  # the name in keys of `user_data`
 
 
 def document_of(sentence: Sentence, tree: DependencyTree, vocab: Vocab) -> Doc:
-    """Return a document of one sentence, whose tokens are the words of the sentence.
-
-    The words of a multi-word token stand together where they spell the token (`do`, `n't`), else with spaces between.
-    """
+    """Return a document of one sentence, whose tokens are the words, without spaces in `do` `n't`."""
     with needs_extra("spacy", "documents of spaCy"):
         from spacy.parts_of_speech import IDS
         from spacy.tokens import Doc
@@ -57,11 +54,7 @@ def document_of_amr(parse: Any, vocab: Vocab) -> Doc:
 
 
 def set_amr(sentence: Span, words: Sequence[Span], parse: Any) -> None:
-    """Keep an `AmrParse` in `user_data`, with keys whose offsets spaCy moves when it copies or joins documents.
-
-    Its names become entities where the document has none, with the concept as label and `:wiki` as `kb_id`. `words` are
-    the tokens of each word.
-    """
+    """Keep an `AmrParse` in `user_data`, by offsets that spaCy moves, and its names as entities if there are none."""
     from spacy.tokens import Span
     from spacy.util import filter_spans
 

@@ -24,10 +24,9 @@ _STEPS_BETWEEN_CHECKS = 8  # on an accelerator, where checking for finished hypo
 
 
 class Guide:
-    """Masks of the actions that search may take, from the facts about each of S sentences (None: no facts).
+    """Masks of actions, from the facts about each of S sentences: spans of given nodes, and words without nodes.
 
-    Search keeps to the spans of given nodes and to words without nodes, and `completion` adds the other facts to the
-    finished graph. Masks of nodes and edges, too, would give worse graphs: they lead to states that training lacks.
+    `completion` adds the other facts: masks of nodes and edges would lead to states that training lacks.
     """
 
     def __init__(self, table: ActionTable, facts: Sequence[SentenceFacts | None], device: torch.device) -> None:
@@ -45,10 +44,7 @@ class Guide:
         self._bare = bare.cumsum(1).to(device)  # words without nodes before each position
 
     def restrict(self, scores: ActionScores, machine: AmrMachine) -> ActionScores:
-        """Return the scores with the legality −1 for legal actions that contradict facts.
-
-        The most important mask comes first; a mask that leaves a row without actions is passed over.
-        """
+        """Return legality −1 for actions against facts, the most important first; no row is left without actions."""
         rows = Rows(*machine.numbers.unbind(1))
         last = self._bare.size(1) - 1  # sentences without facts may be longer
         sentence, first, position = rows.sentence, rows.first.clamp(max=last), rows.position.clamp(max=last)

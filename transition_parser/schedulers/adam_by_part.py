@@ -22,11 +22,7 @@ class AdamByPartConfig(FairseqAdamConfig):
 
 @register_optimizer("adam_by_part", dataclass=AdamByPartConfig)
 class AdamByPart(FairseqAdam):
-    """AdamW with fairseq's options, and a rate for each part: `lr_scale` of a parameter times the learning rate.
-
-    torch's fused kernel takes a fifth of the time on a CPU. It adds `--adam-eps` after the bias correction, so that
-    tiny gradients move weights farther in the first updates than in fairseq's Adam.
-    """
+    """torch's fused AdamW with fairseq's options, and the rate `lr_scale` · learning rate of each parameter."""
 
     def __init__(self, cfg: AdamByPartConfig, params: Iterable[nn.Parameter]) -> None:
         groups: dict[tuple[float, bool], dict[str, Any]] = {}

@@ -70,11 +70,7 @@ class EpochsPolynomialConfig(FairseqDataclass):
 
 @register_lr_scheduler("epochs_polynomial", dataclass=EpochsPolynomialConfig)
 class EpochsPolynomial(FairseqLRScheduler):
-    """fairseq's `polynomial_decay` to 0 at the end of training, its length converted from epochs to updates.
-
-    The rate depends on the number of batches (`tell_batches`) and of updates alone, so that it is the same after
-    resuming.
-    """
+    """fairseq's `polynomial_decay` to 0 at the end of training; `tell_batches` converts epochs to updates."""
 
     def __init__(self, cfg: EpochsPolynomialConfig, optimizer) -> None:
         super().__init__(cfg, optimizer)

@@ -143,35 +143,20 @@ class GivenRoles(NamedTuple):
 
 
 def sorts_made(rows: Rows, column: Tensor, text: Tensor, number: Tensor, sort: Tensor) -> Tensor:
-    """Return the sort of the node that each row's action makes, as bits, (R,).
-
-    COPY_WORD makes a number or a string. If several words together may be a number, the sort is unknown (0).
-
-    text: (R,) bool; True where a word of the span has the feature `TEXT`
-    number: (R,) bool; True where the last word of the span has the feature `NUMBER`
-    sort: (R,); `TokenArrays.new_sort` of each action
-    """
+    """Return the sort of the node that each row's action makes, as bits, (R,); 0 if several words may be a number."""
     one_word = rows.position - rows.first == 1
     copied = torch.where(one_word & number, NUMBER_BIT, torch.where(one_word | text, STRING_BIT, 0))
     return torch.where(column == ActionClass.COPY_WORD, copied, sort)
 
 
 def several_made(rows: Rows, by_word: Tensor, several: Tensor) -> Tensor:
-    """Return the roles that the node made by each row's action may bear several times, as bits, (R,).
-
-    by_word: (R,); the feature `SEVERAL` of the last word of the span
-    several: (R,); `TokenArrays.new_several` of each action
-    """
+    """Return the roles that the node made by each row's action may bear several times, as bits, (R,)."""
     one_word = rows.position - rows.first == 1
     return torch.where(several == NAMED_BY_WORD, torch.where(one_word, by_word, 0), several)
 
 
 def of_frame(rows: Rows, evoked: Tensor, route: Tensor, sense: Tensor, values: Tensor) -> Tensor:
-    """Return the value of the frame of each row's action, (R,); 0 except for FRAMEs of a single word.
-
-    evoked: (R, routes); for the last word of the span, the features from index `EVOKED` on
-    values: (lemmas, senses); for example the roles that each frame lacks
-    """
+    """Return the value of the frame of each row's action, (R,), of (lemmas, senses); 0 unless from a single word."""
     named = (rows.position - rows.first == 1) & (route >= 0)
     lemma = evoked.gather(1, route.clamp_min(0)[:, None])[:, 0]
     return torch.where(named, values[lemma, sense], 0)
@@ -286,11 +271,7 @@ def _any_of(columns: tuple[ActionClass, ...], column: Tensor) -> Tensor:
 
 
 def find_legal_columns(rows: Rows, nodes: Nodes, lemma: Tensor, plain: Tensor, most: int) -> Tensor:
-    """Return (R, C) bool, True for legal columns.
-
-    lemma, plain: (R,) bool; True where COPY_LEMMA, or COPY_WORD, can copy the current span
-    most: how many nodes a span may have
-    """
+    """Return (R, C) bool, True for legal columns, given where COPY_LEMMA and COPY_WORD can copy, (R,) each."""
     more = rows.position < rows.length
     top, second = nodes.at(rows.depth - 1), nodes.at(rows.below - 1)
     some, two = rows.depth > 0, rows.below > 0
@@ -360,12 +341,7 @@ _FEW = 8
 
 
 class AmrMachine(BatchedMachine):
-    """The batched machine of AMR: all rows take their actions at once. An illegal token leaves its row unchanged.
-
-    lengths: (R,); the number of words of each row's sentence
-    features: (R, P, F); the F features of each word, see `ActionTable.features`
-    in_search: True to apply the search limits of the table
-    """
+    """The batched machine of AMR: all rows take their actions at once. An illegal token leaves its row unchanged."""
 
     per_row = ("numbers", "nodes", "named", "_columns", "_context")
     top_ranks = 3  # rank 1 is the current span, ranks 2 and 3 are the two nodes on top

@@ -27,11 +27,7 @@ _LEGAL = {ActionClass.LEFT_ARC: ActionClass.LEFT_ARC_ANY}  # action → the colu
 
 
 class GoldTrees(NamedTuple):
-    """The gold trees of B sentences, with P positions as in `States`. Values at the root and behind it do not matter.
-
-    heads: (B, P); the position of each word's head; the artificial root's position is the number of words
-    relations: (B, P); ids of `ActionTable.relations`
-    """
+    """The gold trees of B sentences, (B, P) each: positions of heads (the root is last) and ids of relations."""
 
     heads: Tensor
     relations: Tensor
@@ -83,12 +79,7 @@ class CorrectActions:
 
 
 class Costs:
-    """The costs of the actions of a machine, in its current configurations.
-
-    machine: the machine of a system of dependency trees; it may have taken actions. Each row must keep its sentence
-        (see `reorder`). With SWAP, the machine must not limit the number of swaps.
-    heads: `GoldTrees.heads`. The trees must be projective where the system builds projective trees only.
-    """
+    """The costs of the actions of a machine, which does not limit swaps, in its current configurations."""
 
     def __init__(self, machine: DependencyMachine, heads: Tensor) -> None:
         self.machine, self.system = machine, TREE_SYSTEMS[machine.table.system]()
@@ -116,11 +107,7 @@ class Costs:
             self.rank, self.component = torch.tensor(ranks), torch.tensor(components)
 
     def now(self) -> Tensor:
-        """Return the costs of all columns in the current configurations, (R, C) int64.
-
-        Legal columns have the costs of `oracles.costs`, illegal columns have `ILLEGAL`, and END costs 0. With SWAP,
-        an action that must not be explored costs more than the number of words. All is computed on the host.
-        """
+        """Return (R, C), the costs: `oracles.costs`, `ILLEGAL`, or for SWAPs not to be explored more than all words."""
         c = _Configurations.from_machine(self.machine)
         if self.compiled:
             found = trees.lost_arcs(self.system.loss, self.effects, *c[:-1], self.heads, self.rank)
@@ -147,10 +134,7 @@ class Costs:
         return lost
 
     def _with_swap(self, c: _Configurations, found: Tensor) -> Tensor:
-        """Return the costs of all actions in a system with SWAP, (K + 1, R), as `oracles.dynamic` explains them.
-
-        found: (K, R); the gold arcs that each action loses; changed in place
-        """
+        """Return (K + 1, R), the costs of all actions in a system with SWAP, given the arcs that each loses, (K, R)."""
         order = self._order_in_standard if self.system.spec.closes_on_stack else self._order_in_hybrid
         inverted, waits, kept = order(c)
         forbidden = c.root + 1

@@ -28,14 +28,7 @@ _LISTED = (ActionClass.PRED, ActionClass.VALUE, ActionClass.ENTITY, ActionClass.
 
 
 class LexiconTable:
-    """The tokens that the lexicon allows for each span, as tensors. No shape depends on the contents of a batch.
-
-    members: (C + 4, V) float; 1 where a token belongs to a column. The first C rows are for the tokens that the lexicon
-        does not limit. The last rows are for the tokens that it limits, one row for each column of `_LISTED`.
-    offsets: (rows + 1,); the index in `tokens` at which the tokens of each lexicon row begin
-    tokens: the tokens that each lexicon row allows, row after row
-    numbers: (K,); 0, 1, …, K − 1, where K is the largest number of tokens of a row
-    """
+    """The tokens that the lexicon allows for each span, as tensors. No shape depends on the contents of a batch."""
 
     def __init__(self, lexicon: Rows, members: Tensor, limited: Tensor) -> None:
         """members: (C, V) float; 1 where a token belongs to a column. limited: (V,); see `TokenArrays`."""
@@ -43,15 +36,11 @@ class LexiconTable:
         self.tokens = F.pad(tokens, (0, 1))  # the 0 at the end keeps the tensor from being empty
         self.numbers = torch.arange(int(np.diff(lexicon.starts).max()), device=members.device)
         self.listed = torch.tensor(_LISTED, device=members.device)
+        # (C + 4, V): the tokens of each column that are not limited, then the limited tokens of `_LISTED`
         self.members = torch.cat([members * ~limited, members[self.listed] * limited])
 
     def legality(self, columns: Tensor, rows: Tensor, column: Tensor) -> Tensor:
-        """Return the legality of tokens, (N, V) float: 1 for legal tokens, else 0.
-
-        columns: (N, C) float; 1 for the legal columns of each of N configurations
-        rows: (N,); the lexicon row of each configuration's current span
-        column: (V,); the column of each token
-        """
+        """Return (N, V) float, 1 for legal tokens, from legal columns (N, C), lexicon rows (N,) and columns (V,)."""
         unbound = (rows == UNBOUND)[:, None]  # only there the tokens of the last columns are legal
         legal = torch.cat([columns, columns.index_select(1, self.listed) * unbound], 1) @ self.members
         index = self.offsets[rows][:, None] + self.numbers
@@ -64,9 +53,6 @@ class DeviceTable(TokenArrays[Tensor]):
     """The arrays of an `ActionTable` as tensors on one device.
 
     kind: (V,); LEFT_ARC for all left arcs, else the column; tokens of one kind differ in their relation only
-    members: (C, V) float; 1 where the token belongs to the column
-    shifts: the SHIFT tokens
-    limits: the limits of search, for AMR
     bearing: the tokens that roles or sorts of the two nodes on top can forbid
     """
 
@@ -123,10 +109,7 @@ class DeviceTable(TokenArrays[Tensor]):
         return legal.view(*columns.shape[:-1], -1)
 
     def token_legal(self, tokens: Tensor, columns: Tensor, context: Tensor | None) -> Tensor:
-        """Return (R,) bool, True where a row may take its token (R,).
-
-        The lexicon is ignored, because gold derivations of validation data may contain actions outside it.
-        """
+        """Return (R,) bool, True where a row may take its token (R,), whatever the lexicon says: gold may differ."""
         legal = columns.gather(1, self.column[tokens][:, None])[:, 0]
         if context is not None and self.labelled_shift:
             legal = legal & _names_front(self.shift_word[tokens], context[:, 0], any_shift=False)

@@ -82,13 +82,7 @@ def attached_in_situations(system: str) -> Tensor:
 
 
 class DependencyMachine(BatchedMachine):
-    """The batched twin of the pure-Python dependency systems. An illegal token leaves its row unchanged.
-
-    lengths: (R,); the number of words of each row's sentence
-    features: (R, P, F); the F features of each word, see `ActionTable.features`; needed where SHIFT is labelled
-    swaps_per_word: the largest number of SWAPs per word of the sentence, so that search ends after linearly many steps
-    needs: see `BatchedMachine`; arcs are stored if `head` or `relation` is needed, or if legality depends on arcs
-    """
+    """The batched twin of the pure-Python dependency systems. An illegal token leaves its row unchanged."""
 
     per_sentence = ("root", "features")
     per_row = (
@@ -244,10 +238,7 @@ def make_machine(
     needs: Collection[str] = (),
     in_search: bool = False,
 ) -> Machine:
-    """Return the batched machine of the table's system before the first action.
-
-    in_search: True to apply the limits that make search end after linearly many steps, see `max_search_actions`
-    """
+    """Return the batched machine before the first action; `in_search` limits it to linearly many steps."""
     if machine_class(table.system) is AmrMachine:
         return AmrMachine(table, lengths, features, needs, in_search)
     return DependencyMachine(table, lengths, features, SWAPS_PER_WORD if in_search else None, needs)
@@ -279,13 +270,7 @@ _TENSORS: WeakKeyDictionary[ActionTable, tuple[Tensor, ...]] = WeakKeyDictionary
 
 
 def replay(table: ActionTable, words: Sequence[str], tokens: Sequence[int], log_probs: Sequence[float]) -> Replayed:
-    """Return the tree that a derivation builds, and for each word the sum of `log_probs` of what decided its arc.
-
-    The kernel takes all actions in one call. Where there is no kernel, or legality depends on arcs, the pure-Python
-    machine takes the actions one by one. The results are the same.
-
-    tokens: the actions of a whole derivation, each legal
-    """
+    """Return the tree that a derivation builds, and for each word the sum of `log_probs` that decided its arc."""
     if cast(TreeSystem, table.system).spec.reads_arcs or loader.library() is None:
         return replay_by_states(table, words, tokens, log_probs)
     # arrays, because `torch.tensor` takes several times as long for a list of numbers

@@ -171,10 +171,7 @@ class BatchedMachine(ABC):
         """Change the configurations as `apply` does, without counting the step or recording the history."""
 
     def reorder(self, rows: Tensor, same_sentences: bool = False) -> None:
-        """Replace each row i by a copy of row `rows[i]`. Rows may be repeated or left out.
-
-        same_sentences: True where each row i keeps its sentence, so that less is copied
-        """
+        """Replace each row i by a copy of row `rows[i]`; if all rows keep their sentences, less is copied."""
         for name in (*self.per_row, *(() if same_sentences else self.per_sentence)):
             value = getattr(self, name)
             if value is not None:

@@ -26,11 +26,7 @@ A = TypeVar("A")
 
 
 class ActionClass(IntEnum):
-    """The classes of tokens that are legal or illegal together: the columns of `ActionTable`.
-
-    There are two exceptions. Only the SHIFT of the front word is legal (`TransitionSystem.shift`), and a lexicon may
-    forbid single tokens of a class.
-    """
+    """The columns of `ActionTable`: tokens legal together, except for labels of SHIFT and the lexicon."""
 
     NEVER = 0
     END = 1
@@ -221,10 +217,7 @@ class ActionTable(TokenArrays[np.ndarray]):
         self._read_nodes(bits)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return all arrays by name, in the smallest types that hold them, to make the same table by `stored`.
-
-        For systems of AMRs with a lexicon.
-        """
+        """Return all arrays of a table of AMR by name, in the smallest types, to make the same table by `stored`."""
         arrays = {name: getattr(self, name) for name in (*ARRAYS, *_OTHERS)}
         for name in _ROWS:
             arrays |= {f"{name}.{part}": array for part, array in getattr(self, name)._asdict().items()}

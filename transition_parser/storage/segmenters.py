@@ -35,10 +35,7 @@ _FLAGS = (Boundary.END, Boundary.SEVERAL, Boundary.SENTENCE)
 
 
 class BoundaryNetwork(nn.Module):
-    """Dilated convolutions over characters, without padding: a label depends on `context` characters on each side.
-
-    Source: iterated dilated convolutions, Strubell et al. 2017, without their iteration.
-    """
+    """Dilated convolutions over characters (Strubell et al. 2017), which see `context` characters on each side."""
 
     def __init__(self, characters: int, size: int, layers: int, dropout: float = 0.0) -> None:
         super().__init__()

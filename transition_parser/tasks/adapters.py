@@ -89,10 +89,7 @@ GENERATED = "generated"  # the name under which fairseq's metrics collect the co
 
 
 class Generator(nn.Module):
-    """A generator of derivations by our own search, with the interface of fairseq's generator.
-
-    Raises `InputError` for several models, and for other ways to generate.
-    """
+    """A generator of derivations by our own search, with the interface of fairseq's generator."""
 
     def __init__(self, models: Sequence[ParserModel], end: int, args) -> None:
         super().__init__()

@@ -47,12 +47,7 @@ class ExplorationPolicy(NamedTuple):
 def explore(
     model: ParserModel, net_input: Mapping[str, Any], gold: GoldTrees, policy: ExplorationPolicy | None
 ) -> Rollout:
-    """Return the greedy derivation of each sentence of a batch (`ParserModel.encode`).
-
-    With `policy` the model takes its best action even if it is wrong, and now and then a wrong one that is almost as
-    good; arcs get the relation that it prefers. Without `policy` it takes the best correct action, so that arcs are
-    gold arcs.
-    """
+    """Return the greedy derivation of each sentence: of correct actions, or with `policy` of the model's own."""
     was_training = model.training
     model.eval()
     try:
@@ -131,11 +126,7 @@ class Explorer:
     epoch: int = 1  # from 1
 
     def explored(self, model: ParserModel, sample: Mapping[str, Any], update: int) -> dict[str, Any]:
-        """Return the batch with explored derivations, and with `correct` and `gold_arcs` of `Rollout`.
-
-        Random numbers depend on seed, update and first sentence alone, so that resumed training continues in the same
-        way.
-        """
+        """Return the batch with explored derivations; random numbers depend on seed, update and first sentence."""
         net_input, policy = sample["net_input"], None
         if self.epoch > self.after:
             seed = (self.seed * 1_000_003 + update) * 1_000_003 + int(sample["id"][0])

@@ -21,10 +21,7 @@ from transition_parser.transitions import TreeSystem
 
 @dataclass
 class Teacher:
-    """Models whose mean probabilities of actions, or of heads and relations, the model in training learns.
-
-    `weight` is their share in the loss. Source: Hinton, Vinyals and Dean 2015, at the temperature 1
-    """
+    """Models whose mean probabilities the model in training learns (Hinton et al. 2015); `weight`: their share."""
 
     members: list[_Member]
     weight: float

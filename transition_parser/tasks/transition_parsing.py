@@ -133,10 +133,7 @@ class TransitionParsingTask(FairseqTask):
 
     @classmethod
     def build_dictionary(cls, filenames, workers=1, threshold=-1, nwords=-1, padding_factor=8) -> Dictionary:
-        """Return a dictionary with all pieces of `spm.model` or all actions of `parser.json`, for `fairseq-preprocess`.
-
-        Raises `InputError` for a threshold or a bound on the number of words.
-        """
+        """Return a dictionary with all pieces of `spm.model` or all actions of `parser.json`."""
         if max(threshold, nwords) > 0:
             raise InputError("the dictionaries are those of preprocess: leave out --threshold* and --nwords*")
         dictionary = Dictionary()

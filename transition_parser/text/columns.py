@@ -205,9 +205,8 @@ class _KnownLemmas(NamedTuple):
 
 
 class Columns:
-    """The columns of the training data with their labels. In each column, id 0 stands for all other labels.
+    """The columns of the training data with their labels, the most frequent first. Id 0 stands for all other labels.
 
-    values: column → its labels, the most frequent first
     seen: column → UPOS tag → the labels that occur with the tag
     forms: column → (form, tag) → value, for forms that always have the same one; the tag is `_` where there are none
     of_domains: domain → column → the labels of the trees of the domain
@@ -255,8 +254,7 @@ class Columns:
     def lemma(self, form: str, tag: str, rules: str) -> str:
         """Return the lemma by the first rule that gives a known lemma of the tag, or else by the first rule.
 
-        Where the first rule makes another word of an unknown form, a rule that training has for forms with the same
-        ending comes first if it gives a known lemma: `implied` is `imply`, not `implie`.
+        If that makes a new word, a rule of forms with the same ending comes first: `implied` is `imply`, not `implie`.
         """
         best, *others = rules.split() or [rules]
         first = lemma_of(form, best)

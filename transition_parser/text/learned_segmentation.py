@@ -80,12 +80,7 @@ _LABEL = re.compile(rb"[^\x00]")
 def units(
     text: str, labels: bytes, holds_blanks: bool, most: int, is_end: bool = True, start: int = 0
 ) -> Iterator[Unit]:
-    """Yield the tokens of a text from `start` on, each of up to `most` characters; a longer one is divided.
-
-    labels: for each character that is no white space, as far as they are known
-    holds_blanks: True where a token may hold single blanks; a token never holds other white space
-    is_end: False where the text goes on, so that its last token may be unfinished
-    """
+    """Yield the tokens of a text from `start` on, of up to `most` characters each, as far as they are complete."""
     used, first, end = 0, None, start  # first: of the unfinished token, whose last character is before `end`
     for match in _RUN.finditer(text, start):
         space = text[end : match.start()]
@@ -176,11 +171,7 @@ class Labeller(Protocol):
         """The number of characters on each side that the label of a character may depend on."""
 
     def __call__(self, text: str, first: int, end: int) -> bytes:
-        """Return the labels of the characters `first` ≤ i < `end` of a text.
-
-        If fewer than `context` characters precede `first`, the start of the text is the start of a paragraph. If fewer
-        than `context` characters follow the range, the end of the text is the end of the paragraph.
-        """
+        """Return the labels of the characters `first` ≤ i < `end`; the text's ends, if near, end a paragraph."""
 
 
 @dataclass(frozen=True)

@@ -33,11 +33,7 @@ class BpeDropout:
         self._has_bytes = any(map(model.is_byte, ids))
 
     def split(self, text: str, p: float, draws: Iterator[float]) -> list[str]:
-        """Return the pieces of a word after byte-pair merges, each of which is left out with probability `p`.
-
-        text: one word with `▁` in front of it, without white space
-        draws: uniform random numbers in [0, 1); one is taken for each possible merge
-        """
+        """Return the pieces of `▁` and a word after merges, each of which is left out with probability `p`."""
         pieces: list[str] = []
         for symbol in filter(None, self._merged(list(text), p, draws)):
             known = symbol in self._ranks or not self._has_bytes
@@ -217,11 +213,7 @@ class Window(NamedTuple):
 
 
 def windows(sizes: Sequence[int], longest: int) -> list[Window]:
-    """Return overlapping windows over the words of a sentence. Exactly one window keeps each word.
-
-    Neighbouring windows share about half of their pieces, so that each kept word has context on both sides. Raises
-    `ValueError` for a word of more than `longest` pieces.
-    """
+    """Return overlapping windows over a sentence; exactly one keeps each word, with context on both sides."""
     if any(size > longest for size in sizes):
         raise ValueError(f"a word of more than {longest} pieces")
     spans: list[tuple[int, int]] = []

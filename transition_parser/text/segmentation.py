@@ -120,10 +120,9 @@ class Segmenter:
     stretch: ClassVar[int] = 1 << 14  # the approximate number of characters that are segmented at once
 
     def read(self, text: str, first: int, is_end: bool, longest: int) -> tuple[list[Token], list[int]]:
-        """Return tokens of a stretch, and for each end of a sentence the number of tokens before it.
+        """Return tokens of a stretch from `first` on, and for each end of a sentence the number of tokens before it.
 
         text: the stretch, in which each character is a cluster that shows (`Clusters`)
-        first: the start of the first token; the characters before it are context
         is_end: False where the paragraph goes on; then ends that the next characters may change are left out
         """
         raise NotImplementedError

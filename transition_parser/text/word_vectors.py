@@ -61,10 +61,7 @@ def _read_lines(path: Path, missing: str) -> tuple[str, ...]:
 
 
 def read_vectors(path: str | os.PathLike, wanted: Collection[str]) -> WordVectors:
-    """Read the vectors of the words in `wanted`, and of their lower-case forms, from a plain or gzipped text file.
-
-    A first line of two numbers, the header of word2vec and fastText, is skipped.
-    """
+    """Read the vectors of the words in `wanted`, as they are and in lower case, from a plain or gzipped text file."""
     wanted = {*wanted, *(word.lower() for word in wanted)}
     found: dict[str, np.ndarray] = {}
     width = None

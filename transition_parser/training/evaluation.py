@@ -77,11 +77,7 @@ SIZES = (1, 3, 5)  # sizes of the averages that are compared; the average of all
 
 
 def select(experiment: Experiment, how: Evaluation, bits: int) -> tuple[Sequence[Path], list[dict[str, Any]]]:
-    """Return the average of best checkpoints that parses dev best (the largest of equal ones), and what was compared.
-
-    The compared averages have the number of checkpoints (`averaged`) and the score on dev, by its name; there are none
-    if there is only one average.
-    """
+    """Return the average of best checkpoints that parses dev best (the largest of equal ones), and all averages."""
     best_first, figures = best_checkpoints(experiment), experiment.formalism.figures
     sizes = sorted({*(size for size in SIZES if size < len(best_first)), len(best_first)})
     if len(sizes) == 1:

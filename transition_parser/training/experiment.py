@@ -101,10 +101,7 @@ class Experiment:
         return next((one.value for one in self.flags if one.name == flag and one.value is not None), default)
 
     def begin(self) -> Path | None:
-        """Write the definition into the folder, which must exist. A longer training (`LENGTH`) of the same goes on.
-
-        Returns the folder of the model of a finished shorter training, which was moved, else None.
-        """
+        """Write the definition into the folder, or extend it; return the moved model of a finished shorter training."""
         path = self.dest / FILE_NAME
         mine, model = self._described(), None
         if not path.exists() and any(file.name != LOCK for file in self.dest.iterdir()):

@@ -103,10 +103,7 @@ def merged(flags: Iterable[Flag]) -> list[Flag]:
 
 
 def with_fitting_warmup(flags: Sequence[Flag], say: Callable[[str], None] = lambda text: None) -> list[Flag]:
-    """Return the flags, with the warm-up of a config cut to a quarter of the `--max-epoch` of a command line.
-
-    A warm-up of up to half of the epochs stays as it is. `say` is called with a notice of the cut.
-    """
+    """Return the flags, with a config's warm-up of more than half of `--max-epoch` cut to a quarter of it."""
     by_name = {flag.name: flag for flag in flags}
     length, warmup = (by_name.get(name, Flag(name)) for name in ("--max-epoch", "--warmup-epochs"))
     with suppress(ValueError):  # which the check of all flags names

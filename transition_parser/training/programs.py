@@ -156,11 +156,7 @@ def best_of(epochs: Iterable[Mapping[str, float]], metric: str, maximizes: bool)
 
 
 class Display:
-    """Prints a line for each epoch of a training that ends after `epochs` or `updates` (0: not limited).
-
-    metric: the score that chooses checkpoints, such as `las`; higher scores are better if `maximizes`
-    earlier: the lines that are already in the log of a training that is continued
-    """
+    """Prints a line for each epoch of a training that ends after `epochs` or `updates` (0: not limited)."""
 
     def __init__(
         self, epochs: float, updates: float, metric: str, earlier: Iterable[str] = (), maximizes: bool = True

@@ -72,11 +72,7 @@ def train_segmenter(
     options: SegmenterOptions = SegmenterOptions(),
     report: Callable[[float, int, int, SegmentationScores], None] = lambda dropout, epoch, epochs, scores: None,
 ) -> LearnedSegmenter:
-    """Return a segmenter that divides text as a treebank does; the same inputs and threads give the same segmenter.
-
-    The dropout and the epoch with the best sum of the F1 scores on `dev` are kept; without `dev`, the first dropout and
-    the last epoch. `report` is called after each epoch of `epochs`.
-    """
+    """Return a segmenter that divides text as a treebank does: the best on `dev`, or the last."""
     if not train:
         raise InputError("there are no training sentences")
     found = []

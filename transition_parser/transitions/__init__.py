@@ -42,10 +42,7 @@ def make_system(
     limits: SearchLimits | None = None,
     frames: Frames | None = None,
 ) -> TransitionSystem:
-    """Return the transition system called `name`; `TreeSystem` and `AmrSystem` describe the other arguments.
-
-    Raises `InputError` for a name that is not in `SYSTEMS`.
-    """
+    """Return the transition system called `name`. Raises `InputError` for a name that is not in `SYSTEMS`."""
     if name == AmrSystem.name:
         return AmrSystem(shift_words, lexicon, limits or DEFAULT_LIMITS, frames)
     if name not in TREE_SYSTEMS:

@@ -141,74 +141,27 @@ CONDITIONS: Mapping[Kind, Sequence[Condition]] = {
 
 
 class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
-    """The transition system that builds AMR graphs.
+    """The transition system that builds AMR graphs. `CONDITIONS` says when its actions are legal.
 
-    The newest node is the top of the stack. The *second node* is the node below the top. Nodes that were set aside are
-    not on the stack. The *current span* is the word of the latest SHIFT together with the words that MERGE added to it.
-    A sentence has nodes, edges or SWAPs *left* until it reaches the limits that are given below the actions.
+    The newest node is the top of the stack. The *second node* is the node below the top. The *current span* is the word
+    of the latest SHIFT together with the words that MERGE added to it. Nodes that SWAP set aside are not on the stack:
+    they return with the next word or node (in the program of the paper, UNSHIFT puts them back into the buffer).
 
-    SHIFT, SHIFT(w)
-      - Legal when: a word is left in the buffer.
-      - Effect: nodes that were set aside return to the stack; the front of the buffer becomes the current span.
-      - Builds: nothing. A span without nodes adds nothing to the graph.
-    MERGE
-      - Legal when: the current span has no node yet, and a word is left in the buffer.
-      - Effect: nodes that were set aside return to the stack; the front of the buffer joins the current span.
-      - Builds: nothing.
-    PRED(n), COPY_LEMMA, COPY_SENSE01
-      - Legal when: there is a current span and the sentence has nodes left; for COPY_* the span's lemmas are symbols,
-        and none is `be`.
-      - Effect: nodes that were set aside return to the stack; the new node becomes its top. Several nodes may come
-        from one span.
-      - Builds: a concept: n, or the lemmas of the span joined by hyphens, followed by -01 for COPY_SENSE01.
-    FRAME(s), FRAME(s,particle), FRAME(s,alias), FRAME(s,alias2)
-      - Legal when: there is a current span, the sentence has nodes left, and the span evokes a frame with the sense s
-        in this way (`amr_frames`). Any FRAME is legal if no word is left and there is no concept yet.
-      - Effect: the same as for PRED.
-      - Builds: a concept: the lemma of the frame, followed by the sense.
-    VALUE(v), COPY_WORD
-      - Legal when: there is a current span and the sentence has nodes left. If no concept exists yet, two nodes and a
-        word of the buffer must be left, so that a concept can follow. For COPY_WORD the words of the span hold no
-        quotation marks or backslashes.
-      - Effect: the same as for PRED.
-      - Builds: a constant: v, or the span itself, as a number if it is one, otherwise as a string.
-    ENTITY(t), ENTITY(t,+), ENTITY(t,s…)
-      - Legal when: the current span has no node yet and the sentence has nodes left; for the first two forms, the words
-        of the span hold no quotation marks or backslashes.
-      - Effect: the same as for PRED; only the node t goes on the stack.
-      - Builds: a concept t, its `name`, and for each word of the span a string (+: one string of all words; s…:
-        these strings).
-    DEPENDENT(r,n)
-      - Legal when: the top of the stack is a concept and the sentence has nodes left.
-      - Effect: none on the stack.
-      - Builds: a node n, and an edge r from the top of the stack to it.
-    LA(r), RA(r)
-      - Legal when: there is a second node, the head is a concept, and fewer than four arcs came directly before. An arc
-        between two nodes of the same connected component also needs edges left.
-      - Effect: a constant leaves the stack when it gets its head. If it was the top, nodes that were set aside return.
-      - Builds: an edge r from the top to the second node (LA), or from the second node to the top (RA). The roles op
-        and snt get numbers in the order of their targets when the graph is finished.
-    REDUCE
-      - Legal when: there is a second node. If it is a concept, another node of its connected component must be on the
-        stack or set aside. If no words are left, this other node must be the top or be below the second node.
-      - Effect: the second node leaves the stack.
-      - Builds: nothing. A constant without a head does not become part of the graph.
-    SWAP
-      - Legal when: there is a second node, and the sentence has SWAPs left. If no words are left and the second node is
-        a concept, its connected component must contain the top or a node below the second node. If the top is a
-        constant, there must be another concept below the second node instead.
-      - Effect: the second node is set aside until the next word or node arrives (in the program of the paper, UNSHIFT
-        puts it back into the buffer).
-      - Builds: nothing.
-    ROOT
-      - Legal when: no top of the graph was chosen, and the top of the stack is a concept.
-      - Effect: none on the stack.
-      - Builds: the node becomes the top of the graph.
-    CLOSE
-      - Legal when: no words are left, a top of the graph was chosen, and all concepts on the stack or set aside are
-        connected.
-      - Effect: empties the stack; the state is final.
-      - Builds: nothing.
+    SHIFT, SHIFT(w): the front of the buffer becomes the current span; a span without nodes adds nothing to the graph
+    MERGE: the front of the buffer joins the current span
+    PRED(n), COPY_LEMMA, COPY_SENSE01: a concept becomes the top: n, or the span's lemmas joined by hyphens (with -01)
+    FRAME(s), FRAME(s,particle), FRAME(s,alias), FRAME(s,alias2): likewise the concept of a frame (`amr_frames`)
+    VALUE(v), COPY_WORD: likewise a constant, v or the span itself, as a number if it is one, otherwise as a string
+    ENTITY(t), ENTITY(t,+), ENTITY(t,s…): likewise a concept t; it gets a `name`, with a string for each word of the
+        span (+: one string of all words; s…: these strings)
+    DEPENDENT(r,n): a node n that is not on the stack gets an edge r from the top
+    LA(r), RA(r): an edge r from the top to the second node, or from the second node to the top. A constant leaves the
+        stack when it gets its head. Roles op and snt get numbers in the order of their targets when the graph is
+        finished.
+    REDUCE: the second node leaves the stack; a constant without a head does not become part of the graph
+    SWAP: the second node is set aside
+    ROOT: the top of the stack becomes the top of the graph
+    CLOSE: empties the stack; the state is final
 
     A sentence of n words has at most 3n + 6 nodes (without the nodes inside ENTITY), 8n + 32 SWAPs, and 4n + 16 edges
     besides the edges that connect two components. So the length of derivations is linear in n.

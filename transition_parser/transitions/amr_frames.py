@@ -21,11 +21,9 @@ _CONCEPT = re.compile(r"(.+)-(\d+)")
 
 
 class FrameActions:
-    """The FRAME actions of a table of frames.
+    """The FRAME actions of a table of frames: a sense and, unless it is of the span's lemma, the route to the frame.
 
-    The label of an action is the sense and, unless the frame has the span's own lemma, the route: the way in which the
-    span evokes the frame (a field of `Evoked`). A single word that is not in the table evokes a frame of its own lemma
-    with the sense 01, because corpora have frames that the table lacks.
+    A single word that is not in the table has a frame of its own lemma with the sense 01, as corpora have more frames.
     """
 
     def __init__(self, table: Frames) -> None:

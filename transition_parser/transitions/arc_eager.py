@@ -54,26 +54,6 @@ class ArcEager(TreeSystem):
     stack has exactly one. (Nivre and Fernandez-Gonzalez 2014 solve the same problem with an action UNSHIFT. Here every
     single-rooted tree keeps all its derivations, and no derivation gets longer.)
 
-    SHIFT
-      - Legal when: a word, not the root, is at the front of the buffer; if it is the last one,
-        every word on the stack has a head.
-      - Effect: the front of the buffer becomes the top of the stack.
-      - Builds: nothing.
-    LEFT-ARC(r)
-      - Legal when: the stack is not empty and its top has no head; r is a relation of the root if the
-        front of the buffer is the root, otherwise a relation of other arcs (`RootRelations`).
-      - Effect: pops the stack.
-      - Builds: an arc from the front of the buffer to the top of the stack.
-    RIGHT-ARC(r)
-      - Legal when: the stack is not empty, the front of the buffer is not the root, and r is a
-        relation of other arcs; if the front is the last word, exactly one word of the stack has no head.
-      - Effect: the front of the buffer becomes the top of the stack.
-      - Builds: an arc from the top of the stack to the front of the buffer.
-    REDUCE
-      - Legal when: the stack is not empty and its top has a head.
-      - Effect: pops the stack.
-      - Builds: nothing.
-
     A derivation over n words takes 2n actions.
     """
 

@@ -50,20 +50,6 @@ class ArcHybrid(TreeSystem):
 
     The head of a left arc is the front of the buffer. The head of a right arc is the word below the top of the stack.
 
-    SHIFT
-      - Legal when: a word, not the root, is at the front of the buffer.
-      - Effect: the front of the buffer becomes the top of the stack.
-      - Builds: nothing.
-    LEFT-ARC(r)
-      - Legal when: the stack is not empty; if the front of the buffer is the root, the stack
-        holds one word and r is a relation of the root; otherwise r is a relation of other arcs (`RootRelations`).
-      - Effect: pops the stack.
-      - Builds: an arc from the front of the buffer to the top of the stack.
-    RIGHT-ARC(r)
-      - Legal when: the stack holds at least two words and r is a relation of other arcs.
-      - Effect: pops the stack.
-      - Builds: an arc from the second word of the stack to its top.
-
     A derivation over n words takes 2n actions.
     """
 
@@ -92,23 +78,14 @@ class ArcHybrid(TreeSystem):
                 yield gold.shift[front]
 
     def lost_arcs(self, c: Items) -> int:
-        """Count the lost arcs word by word, as if the root were below the stack.
-
-        A word of the stack can still become a dependent of a word in the buffer or of the next word down the stack.
-        """
+        """Count lost arcs word by word, as if the root were below the stack, where heads may be, too."""
         below = dict(zip(c.stack, (c.root, *c.stack)))
         lost = sum(c.heads[word] != below[word] and c.heads[word] not in c.buffer for word in c.stack)
         return lost + lost_in_buffer(c)
 
 
 class ArcHybridSwap(ArcHybrid):
-    """The arc-hybrid system for all trees, in which SWAP re-orders the words.
-
-    SWAP
-      - Legal when: the top of the stack stands before the front of the buffer in the sentence,
-        and the front of the buffer is not the root.
-      - Effect: the top of the stack moves behind the front of the buffer.
-      - Builds: nothing.
+    """The arc-hybrid system for all trees: SWAP moves the top of the stack behind the front of the buffer.
 
     Two words are swapped at most once, so a derivation takes at most 2n + n(n-1) actions.
     """

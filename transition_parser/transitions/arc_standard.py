@@ -55,20 +55,6 @@ class ArcStandard(TreeSystem):
 
     Arcs join the two words on top of the stack. A word leaves the stack when it gets its head.
 
-    SHIFT
-      - Legal when: the buffer is not empty; if its front is the root, the stack must hold exactly one word.
-      - Effect: the front of the buffer becomes the top of the stack.
-      - Builds: nothing.
-    LEFT-ARC(r)
-      - Legal when: the stack holds at least two words; r is a relation of the root if the top is the root, otherwise a
-        relation of other arcs (`RootRelations`).
-      - Effect: removes the second word of the stack.
-      - Builds: an arc from the top of the stack to the second.
-    RIGHT-ARC(r)
-      - Legal when: the stack holds at least two words, the top is not the root, and r is a relation of other arcs.
-      - Effect: pops the stack.
-      - Builds: an arc from the second word of the stack to its top.
-
     A derivation over n words takes 2n + 1 actions.
     """
 
@@ -127,13 +113,7 @@ class ArcStandard(TreeSystem):
 
 
 class ArcStandardSwap(ArcStandard):
-    """The arc-standard system for all trees, in which SWAP re-orders the words.
-
-    SWAP
-      - Legal when: the stack holds at least two words, and the second stands before the top in the
-        sentence; the top is not the root.
-      - Effect: the second word of the stack moves back to the front of the buffer.
-      - Builds: nothing.
+    """The arc-standard system for all trees: SWAP moves the second word of the stack to the front of the buffer.
 
     Two words are swapped at most once, so a derivation takes at most 2n + 1 + n(n-1) actions.
     """

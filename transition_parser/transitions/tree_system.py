@@ -213,11 +213,7 @@ class RootRelations:
         return cls(frozenset(labels), frozenset(labels & others))
 
     def allow(self, relation: str, from_root: bool) -> bool:
-        """Return True where an arc may carry `relation`.
-
-        An arc from the root needs a relation in `labels`. Any other arc may carry any relation that is not in `labels`,
-        or that is in `shared`.
-        """
+        """Return True where an arc may carry `relation`: from the root `labels`, else all others and `shared`."""
         if from_root:
             return relation in self.labels
         return relation not in self.labels or relation in self.shared
@@ -244,10 +240,7 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
 
     @abstractmethod
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
-        """Yield the actions of the static oracle, which build `gold`.
-
-        The system must be able to build `gold`; `oracles.oracle` checks this.
-        """
+        """Yield the actions of the static oracle, which build `gold`, a tree that the system can build."""
 
     @abstractmethod
     def lost_arcs(self, c: Items) -> int:

@@ -33,8 +33,7 @@ class Composed(NamedTuple):
 class Composition(nn.Module):
     """A module that composes words after each action: C' = Comp(C, C of the latest dependent, its label) + C (eq. 11).
 
-    Words that have left stack and buffer stay as they are. Comp has a hidden layer with tanh and starts at zero, for
-    the sake of a pretrained Transformer. Without `skip` there is no summand C (appendix A), and Comp starts at random.
+    Comp starts at zero, for the sake of a pretrained Transformer; without the summand C (`skip`, appendix A) at random.
     """
 
     def __init__(self, dim: int, width: int, relations: int, skip: bool = True) -> None:
@@ -112,12 +111,7 @@ _DEEPEST_FIRST = (S1, S0, B0)
 
 
 class Classifiers(nn.Module):
-    """The classifiers of kinds of actions (Exist: s1, s0, b0) and of relations (Relation: the two words of an arc).
-
-    The transition system determines the words of an arc, which are read in their order on stack and buffer; in the
-    paper they are s1 and s0. `history` is the width of the vector of actions so far. With `together` both read the
-    vector of CLS.
-    """
+    """The classifiers of kinds (Exist: s1, s0, b0) and relations (the words of an arc); `together` both read CLS."""
 
     def __init__(
         self, table: ActionTable, kinds: Kinds, dim: int, options: ActionOptions, history: int, together: bool

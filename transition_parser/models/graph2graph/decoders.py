@@ -125,11 +125,7 @@ class FeedbackSearch(SearchState):
 
 
 class FeedbackDecoder(FactoredDecoder):
-    """A decoder that reads the sentence again in each state, because the Transformer's input depends on the state.
-
-    With `graph` attention reads the arcs so far, whose labels are added to dependents (eqs 3, 4); `together`: see
-    `Classifiers`.
-    """
+    """A decoder that reads the sentence again in each state; with `graph` it reads the arcs so far, too (eqs 3, 4)."""
 
     def __init__(
         self,

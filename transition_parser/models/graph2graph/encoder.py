@@ -119,12 +119,7 @@ class PieceInput(WordInput):
             store_only(self, "embed", ())
 
     def read(self, sentences: Sequence[Sequence[str]], annotations: Annotations) -> dict[str, Tensor]:
-        """Return tensors of the pieces of B sentences, by name; no sentence has more than M further pieces.
-
-        lengths: (B,); number of words. first: (B, P); ids of first pieces. position: (B, P + 1); positions of first
-        pieces, where CLS has 0, the root follows the words and SEP the root. more, owner, more_position: (B, M); ids of
-        further pieces (0 at padding), the word of each (−1 at padding), their positions.
-        """
+        """Return the pieces of B sentences: first pieces, further pieces with their words, and positions of all."""
         pieces = self.pieces.of({word for words in sentences for word in words})
         wide = max((len(words) for words in sentences), default=0) + 1
         first, position = [[0] * wide for _ in sentences], [[0] * (wide + 1) for _ in sentences]
@@ -263,10 +258,7 @@ def add_graph_inputs(
 
 
 def relations_of(slots: Slots, head: Tensor) -> Tensor:
-    """Return (N, L, L) long, one of `layers.RELATIONS` for each pair of slots, from arcs and from the pieces of words.
-
-    Of two words that are each other's head (in no tree), each counts as a dependent. head: (N, P); offsets, 0 for none.
-    """
+    """Return (N, L, L) long, one of `layers.RELATIONS` for each pair of slots, given the heads (N, P)."""
     count, length = slots.position.shape
     wide = head.size(1)
     words = torch.arange(length, device=head.device)

@@ -137,10 +137,7 @@ def build(options: SpaDpOptions, resources: Resources) -> ParserModel:
 
 
 def build_graph(options: SpaDpGraphOptions, resources: Resources) -> ParserModel:
-    """Return the graph-based parser (eqs 8 to 10, for heads and for relations; no word is its own head).
-
-    Raises `InputError` for a transition system that builds projective trees only.
-    """
+    """Return the graph-based parser (eqs 8 to 10, for heads and for relations; no word is its own head)."""
     encoder = SpaEncoder(resources, options)
     dim, table = encoder.output_width, resources.table
     relations = RelationScores(dim, options.mlp_width, len(table.relations))

@@ -64,10 +64,7 @@ class PlainClassifier(nn.Module):
 
 
 class TreeClassifier(nn.Module):
-    """The classifier for trees: the configuration and a biaffine form of two words score relations (eq. 5).
-
-    LEFT-ARC and RIGHT-ARC share the weights. SHIFTs that name words need no scores: only one is legal.
-    """
+    """The configuration and a biaffine form of two words score the relations of both kinds of arcs (eq. 5)."""
 
     needs = RANKS
     arc_of_kind: Tensor  # (K,); the index of each kind in `ARC_KINDS`, −1 for other kinds

@@ -146,11 +146,7 @@ class Structures:
 
 
 def indicators(name: str, states: States) -> Tensor:
-    """Return (…, P), the indicators of P words in the structure `name`.
-
-    Stack, buffer: the rank k > 0; −s for a word that left s steps ago; 0 for never. Arcs: the offset to the head.
-    Relations: the id of the word's relation.
-    """
+    """Return (…, P): rank k, −s for a word that left s steps ago, offset to the head or relation, 0 for none."""
     inside, *left = (getattr(states, field) for field in _FIELDS[name])
     return inside - left[0] if left else inside
 
@@ -165,11 +161,7 @@ def structure_numbers(names: Sequence[str], heads: Sequence[str]) -> Tensor:
 
 
 class StructureHeads(nn.Module):
-    """Attention heads with the keys W_K (X + S_K) and values W_V (X + S_V) over items X: words, or actions.
-
-    Each head has its own W_K and W_V. S_K and S_V, (structures, values, D), are the indicators of its structure.
-    `structure` (H,) is the number of each head's structure, `width` the width of a head.
-    """
+    """Heads with the keys W_K (X + S_K) and values W_V (X + S_V) of items X; S_K and S_V embed their indicators."""
 
     structure: Tensor
 
@@ -211,9 +203,8 @@ class IndicatorIndex(NamedTuple):
 class UseLayer(nn.Module):
     """A layer that maps the vectors c of configurations to new vectors c. The first layer has no c to read.
 
-    The query is W_Q (m_t ⊕ m_structure ⊕ c), with learned markers m; W_Q is stored in three parts. Of residuals and
-    norms the paper says only that they are "on MLP and USE modules": here, pre-norm, the heads' results are added to c,
-    then those of a hidden layer. Structures without heads give zeros.
+    The query is W_Q (m_t ⊕ m_structure ⊕ c), with learned markers m; W_Q is stored in three parts. Residuals are
+    pre-norm.
     """
 
     def __init__(self, options: UseOptions, structures: Structures, words: int, actions: int, first: bool) -> None:
@@ -251,11 +242,7 @@ class UseLayer(nn.Module):
         contents: Mapping[str, Content],
         indices: Mapping[str, IndicatorIndex],
     ) -> Tensor:
-        """Return (B, T, width), the new vectors c.
-
-        place: (T or 1, heads · d), see `places`. shape: sentences, and steps in training or hypotheses in search.
-        contents: of `WORDS`, and of `ACTIONS`: B derivations with T queries, in search B · T derivations with one query
-        """
+        """Return (B, T, width), the new vectors c, from `places`, contents of words and actions, and indicators."""
         query = self._query(c, place).expand(-1, *shape, -1)
         read, done = [], 0
         for name, heads in self.heads.items():
