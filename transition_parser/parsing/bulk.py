@@ -18,15 +18,7 @@ from transition_parser.parsing.given import GivenFacts
 from transition_parser.parsing.multi_sentence import multi_sentence
 from transition_parser.parsing.parser import CHUNK, Parser
 from transition_parser.parsing.sentences.files import EmptyLine, Part, Reading
-from transition_parser.parsing.sentences.parts import (
-    Item,
-    TableFormat,
-    arrow,
-    document_name,
-    read_part,
-    schema_of,
-    table_of,
-)
+from transition_parser.parsing.sentences.parts import Item, TableFormat, arrow, read_part, schema_of, table_of
 from transition_parser.parsing.sentences.streams import as_they_come, in_chunks, may_pause
 
 JSON_SUFFIX = ".jsonl"
@@ -80,8 +72,7 @@ class Job:
         items = read_part(part, self.parser.formalism.sentence, self.reading)
         if not self.multi_sentence or table_of(part.path, self.reading):
             return items
-        name = document_name(part.path) if part.document is None else part.document.name
-        return [Item([sentence for item in items for sentence in item.sentences], None, name)]
+        return [Item([sentence for item in items for sentence in item.sentences], None, part.name)]
 
     def parsed(self, chunks: Iterable[Sequence[Item]]) -> Iterator[tuple[Item, list[str]]]:
         """Yield each item with its parses as text; all items of a chunk are yielded before the next chunk is taken."""

@@ -67,18 +67,14 @@ def with_mentions(graph: AmrGraph, alignments: list[tuple[int, ...]], words: Seq
 
     Words in capitals are left out (`US`, `IT`), except `I`.
     """
-    nodes: dict[str, list[int]] = {}
-    for node, label in enumerate(graph.labels):
-        if label in SUBJECTS:
-            nodes.setdefault(label, []).append(node)
-    if not nodes:
-        return alignments
+    nodes = {label: node for node, label in enumerate(graph.labels) if label in SUBJECTS}
     aligned, found = {word for each in alignments for word in each}, [*alignments]
-    for place, word in enumerate(words):
-        if place not in aligned and (word.form == "I" or not word.form.isupper()):
-            node, *others = nodes.get(_MENTIONS.get(word.form.lower(), ""), [-1])
-            if node >= 0 and not others:
-                found[node] = tuple(sorted((*found[node], place)))
+    for place, word in enumerate(words) if nodes else ():
+        node = nodes.get(_MENTIONS.get(word.form.lower(), ""))
+        if node is None or place in aligned or (word.form.isupper() and word.form != "I"):
+            continue
+        if graph.labels.count(graph.labels[node]) == 1:
+            found[node] = tuple(sorted((*found[node], place)))
     return found
 
 

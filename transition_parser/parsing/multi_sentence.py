@@ -38,9 +38,9 @@ def multi_sentence(parses: Iterable[AmrParse], id_: str | None = None) -> AmrPar
         return replace(parses[0], sentence=sentence, place=None, alternatives=())
     labels, node_scores = [TOP], [1.0]
     alignments: list[tuple[int, ...]] = [()]
-    constants: set[int] = set()
     edges: list[Edge] = []
     edge_scores: list[float] = []
+    constants: set[int] = set()
     wiki: dict[int, str] = {}
     new_names: dict[int, str] = {}
     words = 0
@@ -52,13 +52,11 @@ def multi_sentence(parses: Iterable[AmrParse], id_: str | None = None) -> AmrPar
         alignments += [tuple(word + words for word in parse.alignments[node]) for node in nodes]
         node_scores += [parse.node_scores[node] for node in nodes]
         constants |= {number[node] for node in graph.constants}
-        if not is_several:
-            edges.append(Edge(0, "snt", number[graph.top]))
-            edge_scores.append(1.0)
+        edges += [Edge(0, "snt", number[graph.top])] * (not is_several)
         for source, role, target in graph.edges:
-            is_member = is_several and source == graph.top and role.startswith("snt")
+            is_member = number[source] == 0 and role.startswith("snt")
             edges.append(Edge(number[source], "snt" if is_member else role, number[target]))
-        edge_scores += parse.edge_scores
+        edge_scores += [*[1.0] * (not is_several), *parse.edge_scores]
         wiki |= {number[node]: value for node, value in parse.wiki.items()}
         new_names |= {number[node]: value for node, value in parse.new_names.items()}
         words += len(parse)

@@ -19,7 +19,6 @@ from transition_parser.storage.checkpoints import load_model
 from transition_parser.text.columns import DOMAIN
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_frames import FIRST_SENSE
 from transition_parser.transitions.amr_limits import family
 
 _EMBEDDINGS_OF_ACTIONS = ("decoder.embed.weight", "decoder.output.weight", "decoder.output.bias")
@@ -68,7 +67,7 @@ def similar_actions(action: Action, known: Sequence[Action]) -> list[Action]:
 
     They are frames with the sense of a FRAME, arcs of the numbered roles for a role of `LISTS`, or else of its kind.
 
-    >>> known = [Action(Kind.COPY_SENSE01), Action(Kind.PRED, "get-02"), Action(Kind.PRED, "dog")]
+    >>> known = [Action(Kind.PRED, "get-02"), Action(Kind.PRED, "dog")]
     >>> [str(action) for action in similar_actions(Action(Kind.FRAME, "02"), known)]
     ['PRED(get-02)']
     """
@@ -81,8 +80,6 @@ def similar_actions(action: Action, known: Sequence[Action]) -> list[Action]:
 
 def _sense_of(action: Action) -> str | None:
     """Return the sense number of the frame that an action makes; None if the action makes no frame."""
-    if action.kind is Kind.COPY_SENSE01:
-        return FIRST_SENSE
     if action.kind is Kind.FRAME:
         return action.parts[0]
     match = _SENSE.search(str(action.label)) if action.kind is Kind.PRED else None

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import chain, islice
+from pathlib import PurePath
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from transition_parser.base.errors import input_error, warn
@@ -115,6 +116,12 @@ class Part:
     begin: FilePlace = BEGIN
     end: FilePlace | None = None
     document: Document | None = None  # the name of the file among several files that are parsed into one output
+
+    @property
+    def name(self) -> str:
+        """The name of the document: that of the file, without suffixes and white space, unless several have it."""
+        stem = "stdin" if self.path == "-" else "_".join(PurePath(unpacked_name(self.path)).stem.split())
+        return stem if self.document is None else self.document.name
 
     def lines(self, file: BinaryIO) -> Iterator[bytes]:
         """Yield the lines of the part of an open file."""

@@ -235,16 +235,11 @@ def documents(paths: Sequence[str], kind: Kind, reading: Reading) -> list[Docume
     taken = {id_[: dash.start()] for id_ in files_with for dash in re.finditer("-", id_)}
     found: list[Document | None] = []
     for path, ids in zip(paths, own, strict=True):
-        stem = document_name(path)
+        stem = Part(path).name
         name = next(name for name in chain([stem], (f"{stem}-{i}" for i in count(2))) if name not in taken)
         taken.add(name)
         found.append(Document(name, ids is None or any(files_with[id_] > 1 for id_ in ids)))
     return found
-
-
-def document_name(path: str) -> str:
-    """Return the name of a file without its suffixes and white space."""
-    return "stdin" if path == "-" else "_".join(PurePath(unpacked_name(path)).stem.split())
 
 
 def _own_ids(path: str, kind: Kind, reading: Reading) -> set[str] | None:
