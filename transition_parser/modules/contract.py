@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -28,7 +28,6 @@ from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import Machine, make_machine
 from transition_parser.states.states import FIELDS, States
 from transition_parser.states.table import ActionTable
-from transition_parser.text.columns import RELATION
 
 MOST = 1.0 - 1e-7  # the largest confidence, so that log-odds are finite; the smallest is 1 − MOST
 LARGEST = 1000.0  # bound of the temperature, of its inverse and of the absolute offset
@@ -313,9 +312,6 @@ class GraphDecoder(Decoder, ABC):
 
     words_at_once = 1000
 
-    def limit_to(self, relations: Collection[str]) -> None:
-        """Find only graphs with these relations, where the decoder can."""
-
     @abstractmethod
     def decisions(self, encoder_out: EncoderOut, states: States) -> list[Decision]:
         """Return all decisions about the graphs of a batch, from the states (B, T, …) of the gold derivations.
@@ -357,13 +353,6 @@ class ParserModel(nn.Module):
     def tag_heads(self) -> TagHeads | None:
         """The heads that predict tags, lemmas and features; None for a model that predicts none."""
         return getattr(self, "tags", None)
-
-    def limit_to(self, labels: Mapping[str, Sequence[str]]) -> None:
-        """Predict only these labels of columns, and relations where whole trees are found."""
-        if self.tag_heads is not None:
-            self.tag_heads.limit_to(labels)
-        if isinstance(self.decoder, GraphDecoder):
-            self.decoder.limit_to(labels.get(RELATION, ()))
 
     def encode(self, net_input: Mapping[str, Any]) -> EncoderOut:
         """Return the encoder output of a batch. Outside training, predicted tags replace unknown ones.

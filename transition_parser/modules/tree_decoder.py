@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from transition_parser.modules.encoder import EncoderOut
 from transition_parser.oracles.static import oracle
 from transition_parser.states.states import TREE, States
 from transition_parser.states.table import SHIFT_ID, ActionClass, ActionTable
+from transition_parser.text.columns import RELATION
 from transition_parser.transitions import TREE_SYSTEMS, Action, Kind, TreeSystem
 from transition_parser.transitions.arc_hybrid import ArcHybridSwap
 
@@ -169,8 +170,9 @@ class TreeDecoder(GraphDecoder):
             found.append(Decision(self.relations(words, heads), carried, relations, is_word, share))
         return found
 
-    def limit_to(self, relations: Collection[str]) -> None:
-        self.may_carry *= torch.tensor([relation in relations for relation in self.table.relations])
+    def limit_to(self, labels: Mapping[str, Collection[str]]) -> None:
+        """Find only trees with these relations."""
+        self.may_carry *= torch.tensor([relation in labels[RELATION] for relation in self.table.relations])
 
     def carried(self, heads: Tensor, lengths: Tensor) -> Tensor:
         """Return (B, N, relations) float: 1 for the relations that arcs from the head positions (B, N) may carry."""

@@ -37,9 +37,8 @@ UNKNOWN = "_"
 NO_FEATURES = "|"  # the value of a word that is known to have no features
 Annotations = Mapping[str, Sequence[Sequence[str]]]  # column → sentence → values
 Forms = Mapping[tuple[str, str], str]  # (form, UPOS tag) → value
-Seen = Mapping[str, Mapping[str, Sequence[str]]]  # column → UPOS tag → labels
-OfDomains = Mapping[str, Mapping[str, Sequence[str]]]  # domain → column → labels
-RELATION = "deprel"  # the key of relations in `OfDomains`
+Seen = Mapping[str, Mapping[str, Sequence[str]]]  # column → UPOS tag → labels, or domain → column → labels
+RELATION = "deprel"  # the key of relations among the columns of domains
 _OPTIONAL = OBJECT._replace(required=False)
 _KEY_OF_FORMS = {LEMMA: "rules", FEATS: "features"}  # column → key of its `Forms` in `columns.json`
 _KEYS = {
@@ -176,7 +175,7 @@ def seen_with_tags(sentences: Iterable[Any], columns: Mapping[str, Sequence[str]
     }
 
 
-def labels_of_domains(sentences: Iterable[Any], columns: Collection[str]) -> OfDomains:
+def labels_of_domains(sentences: Iterable[Any], columns: Collection[str]) -> Seen:
     """Return the labels of each column, and the relations, of the trees of each domain; none without domains."""
     found: dict[str, dict[str, set[str]]] = {}
     for sentence in sentences if DOMAIN in columns else ():
@@ -217,7 +216,7 @@ class Columns:
         values: Mapping[str, Sequence[str]] = MappingProxyType({}),
         forms: Mapping[str, Forms] = MappingProxyType({}),
         seen: Seen = MappingProxyType({}),
-        of_domains: OfDomains = MappingProxyType({}),
+        of_domains: Seen = MappingProxyType({}),
     ) -> None:
         self.values = {name: tuple(of_column) for name, of_column in values.items()}
         self.forms, self.seen = {name: dict(of_column) for name, of_column in forms.items()}, dict(seen)
