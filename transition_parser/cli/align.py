@@ -31,7 +31,6 @@ example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this subcommand."""
     parser.add_argument("input", metavar="IN", help="AMR bank")
     parser.add_argument("output", metavar="OUT", help="aligned bank to write (-: standard output)")
     scratch = "ignore the alignments in IN, and align all nodes anew"
@@ -48,7 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the aligned bank, and print its size."""
     if arguments.json and arguments.output == "-":
         raise InputError("--json needs standard output for itself: give a file for OUT")
     left_out: Problems = [] if arguments.skip_bad else None

@@ -19,7 +19,6 @@ EXAMPLE = """example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this subcommand."""
     parser.add_argument("model", metavar="MODEL", help="exported folder; its config.json is changed")
     parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or AMR file that the model was not trained on")
     beam = "beam size of parses with alternatives (default: 10)"
@@ -28,7 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fit, store and print the calibration."""
     from transition_parser.analysis.confidence import calibrate, expected_calibration_error
     from transition_parser.storage.exports import read_config, write_config
 

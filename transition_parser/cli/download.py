@@ -54,7 +54,6 @@ LANGUAGES = dict(
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this subcommand."""
     parser.add_argument("names", metavar="NAME", nargs="*", help="corpus, such as UD_English-EWT; --list names them")
     output = "folder to write into, with one folder for each corpus (default: here)"
     parser.add_argument("-o", "--output", default=".", metavar="FOLDER", help=output)
@@ -66,7 +65,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Download the corpora, and print their files and licences."""
     if arguments.list:
         known = {name: f"licence: {source.licence}" for name, source in SOURCES.items()}
         known["UD_LANGUAGE-TREEBANK"] = f"release {RELEASE}; languages: {', '.join(LANGUAGES)}"

@@ -47,7 +47,6 @@ _OF_PAGES = {"sentences": 20, "model": []}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this subcommand."""
     parser.add_argument("input", metavar="IN", help="CoNLL-U or AMR file; with --model also text, read as by parse")
     parser.add_argument("--id", help="sentence to draw, by its sent_id or ::id (default: the first; for a page: all)")
     add_system(parser, required=False, formalism=TREES)
@@ -64,7 +63,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the picture, or the page."""
     suffix = Path(arguments.output).suffix
     if suffix not in (*FORMATS, PAGE):
         raise InputError(f"{arguments.output}: the name must end in {', '.join((*FORMATS, PAGE))}")

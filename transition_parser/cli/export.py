@@ -14,14 +14,12 @@ EXAMPLE = """example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this subcommand."""
     parser.add_argument("checkpoints", metavar="CHECKPOINT", nargs="+", help="checkpoint file; several are averaged")
     parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="folder to write")
     add(parser, "--user-dir", "--bits")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the folder."""
     from transition_parser.storage.checkpoints import export_checkpoint
 
     import_user_dir(arguments.user_dir)

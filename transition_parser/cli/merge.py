@@ -22,14 +22,12 @@ example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this subcommand."""
     parser.add_argument("folder", metavar="FOLDER", help="folder with the files of one split")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="bank to write")
     add(parser, "--skip-bad", "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the bank, and print its size."""
     if arguments.output == "-":
         raise InputError("the figures are printed on standard output: give a file for --output")
     files = bank_files(arguments.folder)

@@ -23,13 +23,11 @@ EXAMPLE = """example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this subcommand."""
     parser.add_argument("folders", metavar="FOLDER", nargs="*", help="exported model, or folder of exported models")
     add(parser, "--json")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the table."""
     from transition_parser.storage.cards import known_models
 
     cards = list(known_models(arguments.folders))

@@ -35,7 +35,6 @@ OPTIONS: OptionsOf = {TREES: {"nonprojective": "skip"}, AMR: {"skip_bad": False,
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this subcommand."""
     parser.add_argument("input", metavar="IN", help="CoNLL-U file; for the system amr: AMR bank")
     add_system(parser)
     parser.add_argument("--check", action="store_true", help="replay the actions, and score the resulting graphs")
@@ -48,7 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the oracle over the file."""
     if arguments.json and arguments.out_actions == "-":
         raise InputError("--json needs standard output for itself: give a file for --out-actions")
     formalism = formalism_of(arguments.system)

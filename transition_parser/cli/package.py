@@ -21,7 +21,6 @@ EXAMPLE = """example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this subcommand."""
     parser.add_argument("model", metavar="MODEL", help="exported model: a folder, or the name of a model")
     parser.add_argument("--name", required=True, help="name of the package, such as transition-parser-fr")
     parser.add_argument("--version", required=True, metavar="N", help="version of the package, such as 1.0.0")
@@ -32,7 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the wheel, and print its path."""
     from transition_parser.storage.checkpoints import model_path
 
     with needs_extra("package", "packages of models"):

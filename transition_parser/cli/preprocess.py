@@ -67,7 +67,6 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the folder, and print the sizes of its parts."""
     splits = {"train": arguments.train, "valid": arguments.valid, "test": arguments.test}
     counts = arguments.run_kind({split: path for split, path in splits.items() if path}, arguments)
     figures = {f"{split}_{name}": n for split, c in counts.items() for name, n in c.items()}

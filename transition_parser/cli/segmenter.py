@@ -24,7 +24,6 @@ EXAMPLE = """example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this subcommand."""
     parser.add_argument("--train", nargs="+", required=True, metavar="FILE", help="CoNLL-U files to learn from")
     parser.add_argument("--dev", nargs="+", required=True, metavar="FILE", help="CoNLL-U files to choose the epoch on")
     output = "exported model, data folder, or new folder"
@@ -36,7 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train and store a segmenter, and print its scores on dev."""
     import torch
 
     from transition_parser.storage.segmenters import described, save_segmenter

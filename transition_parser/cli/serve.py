@@ -26,7 +26,6 @@ EXAMPLE = """example:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this subcommand."""
     parser.add_argument("models", nargs="+", metavar="MODEL", help="checkpoints, exported folders, or names of models")
     ports = "port to listen on (default: 8000; 0: any free port)"
     parser.add_argument("--port", type=port, default=8000, metavar="N", help=ports)
@@ -48,7 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> NoReturn:
-    """Serve until it is interrupted."""
     with needs_extra("serve", "pages and the API"):
         import fastapi  # noqa: F401
         import granian  # noqa: F401

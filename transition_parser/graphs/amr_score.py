@@ -123,10 +123,7 @@ class Counts:
 
 
 def smatch_counts(gold: AmrGraph, system: AmrGraph, restarts: int = RESTARTS, seed: int = 0) -> Counts:
-    """Return the counts of Smatch for two graphs, as the program `smatch.py -f SYSTEM GOLD -r RESTARTS` (1.0.4) counts.
-
-    Here a repeated triple counts once, whole strings are compared, and random starts come from the seed, not the clock.
-    """
+    """Return the counts of `smatch.py -r RESTARTS` (1.0.4), with each triple once, whole strings and seeded starts."""
     return _count(graph_triples(gold), graph_triples(system), restarts, seed)
 
 

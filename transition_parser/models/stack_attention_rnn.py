@@ -106,12 +106,7 @@ class StackAttentionSearch(SearchState):
 
 
 class StackAttentionDecoder(StateDecoder):
-    """A GRU over actions with stack-based attention to words.
-
-    A word is pushed (s = 1) once it is or was on the stack, and removed (r = 1) once it has left the stack and is not
-    in the buffer. The GRU starts from the encoder's backward state at the first word (Bahdanau et al. 2015, A.2.2); g
-    of eq. 4 is a hidden layer with tanh.
-    """
+    """A GRU over actions with attention to pushed words (s = 1) and removed words (r = 1)."""
 
     def __init__(self, table: ActionTable, padding: int, options: StackAttentionOptions) -> None:
         super().__init__(table)

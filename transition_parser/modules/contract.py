@@ -235,10 +235,7 @@ class StateDecoder(Decoder, ABC):
         """
 
     def sampled_steps(self, actions: Tensor) -> Tensor | None:
-        """Return (B, T) bool: True at the steps that an update learns from; None if it learns from all steps.
-
-        Training scales the loss of these steps up to all steps, and passes this mask on to `scores`.
-        """
+        """Return (B, T) bool, the steps that an update learns from in place of all; None for all steps."""
         return None
 
     @abstractmethod

@@ -67,10 +67,7 @@ class ReadingSettings(NamedTuple):
 
 
 class WordReader(nn.Module):
-    """A module that reads a word as the mean of its pieces' embeddings, and joins the other inputs; `</s>` is the root.
-
-    Concatenated inputs (`--join-inputs concat`) are projected to `dim`, unless the encoder reads words of `any_width`.
-    """
+    """A module that reads a word as the mean of its pieces' embeddings, and joins the other inputs."""
 
     def __init__(self, reading: ReadingSettings, *, dim: int, any_width: bool = False) -> None:
         super().__init__()

@@ -53,10 +53,7 @@ def dropout_option(default: float, help: str) -> Any:
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """The base class of the options of a model. Subclasses add fields by `option`, and override `contradictions`.
-
-    not_in_flags: the fields without a flag, which are in `config.json` alone.
-    """
+    """The base class of the options of a model; fields in `not_in_flags` are in `config.json` alone."""
 
     not_in_flags: ClassVar[frozenset[str]] = frozenset()
 

@@ -125,10 +125,7 @@ class ArcBeliefs(NamedTuple):
 
 
 class TreeDecoder(GraphDecoder):
-    """A decoder of trees, trained by the heads and the relations of gold heads; Chu-Liu-Edmonds finds the best.
-
-    `RootRelations` limits the relations of arcs. There is one tree, whatever `nbest` is. Raises `InputError` where the
-    system of `table` does not build every tree.
+    """A decoder of trees, trained by heads and by relations of gold heads; Chu-Liu-Edmonds finds the one best.
 
     heads: maps words (B, P, dim) to scores (B, P, P); rows are dependents, columns are heads.
     relations: maps words, and the head positions (B, N) of the first N words, to scores (B, N, relations).

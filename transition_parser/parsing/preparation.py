@@ -124,12 +124,9 @@ def workers(threads: int, device: torch.device) -> Iterator[Callable[..., Iterat
 
 
 def in_batches(lengths: Sequence[int], beam: int, most: int, least: int | None = None) -> Iterator[list[int]]:
-    """Yield batches of indices of sentences of similar length, the longest sentences first.
+    """Yield batches of sentences of similar length as indices, the longest first; `most` bounds words times beam.
 
-    lengths: the number of words of each sentence
-    most: maximum of words times beam in a batch; a longer sentence is alone in its batch
-    least: the maximum falls from batch to batch down to this number, so that all cores are done at the same time;
-        None for a constant maximum
+    least: the bound falls from batch to batch to this number, so that all cores are done at the same time
     """
     batch: list[int] = []
     words_left, limit = sum(lengths), 0

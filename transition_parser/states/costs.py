@@ -41,20 +41,16 @@ class GoldTrees(NamedTuple):
 
 
 class Correct(NamedTuple):
-    """The correct columns and actions in R states, for the C columns and V tokens of `ActionTable`.
+    """The correct columns, (R, C) bool, and actions, (R, V) bool, in R states.
 
-    columns: (R, C) bool; the legal columns whose actions lose the fewest arcs of the gold tree
-    wrong_columns: (R, C) bool; the other legal columns, except those that must not be explored (`Costs.now`)
-    actions: (R, V) bool; the correct actions: the legal actions of correct columns. An action that builds a gold arc
-        must have the gold relation. An action that builds another arc may have any relation, because the dependent
-        can no longer get its gold head.
-    gold_arcs: (R, V) bool; the correct actions that build an arc of the gold tree, at most one for each kind
+    A correct action that builds a gold arc has the gold relation. One that builds another arc may have any relation,
+    because the dependent can no longer get its gold head.
     """
 
-    columns: Tensor
-    wrong_columns: Tensor
-    actions: Tensor
-    gold_arcs: Tensor
+    columns: Tensor  # the legal columns whose actions lose the fewest arcs of the gold tree
+    wrong_columns: Tensor  # the other legal columns, except those that must not be explored (`Costs.now`)
+    actions: Tensor  # the legal actions of correct columns
+    gold_arcs: Tensor  # the correct actions that build an arc of the gold tree, at most one for each kind
 
 
 class CorrectActions:

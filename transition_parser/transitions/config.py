@@ -54,18 +54,12 @@ _WIKI = re.compile(r'"(?:[^"\\\n]|\\.)*"|[^\s()"\\]+')  # a value in PENMAN nota
 
 @dataclass(frozen=True)
 class Lexicon:
-    """The actions that name nodes, the values of `:wiki` and the search limits of the AMR training data.
+    """The actions that name nodes, the values of `:wiki` and the search limits of the AMR training data."""
 
-    spans: the lemmas of a span (`amr_state.key`) → the actions that made nodes of the span in training (`is_listed`)
-    wiki: the name of an entity, with and without its concept (`wiki_keys`) → its `:wiki` in training
-    limits: the limits of search
-    counts: span → action → how many nodes of the span the action made in training
-    """
-
-    spans: Mapping[str, tuple[Action, ...]] = field(default_factory=dict)
-    wiki: Mapping[str, str] = field(default_factory=dict)
+    spans: Mapping[str, tuple[Action, ...]] = field(default_factory=dict)  # span (`amr_state.key`) → actions made there
+    wiki: Mapping[str, str] = field(default_factory=dict)  # name of an entity (`wiki_keys`) → its `:wiki`
     limits: SearchLimits = DEFAULT_LIMITS
-    counts: Counts = field(default_factory=dict)
+    counts: Counts = field(default_factory=dict)  # span → action → how many nodes of the span the action made
 
     def save(self, folder: str | os.PathLike) -> None:
         """Write `lexicon.json` into `folder`."""
@@ -157,26 +151,16 @@ _KEYS = {
 
 @dataclass(frozen=True)
 class ParserConfig:
-    """A transition system with its labels.
+    """A transition system with its labels."""
 
-    system: a name in `SYSTEMS`
-    relations: the labels of the training trees, or the roles of the training graphs, most frequent first
-    shift_words: the words that label their SHIFT, see `TransitionSystem`
-    roots: the labels of arcs from the root in the training trees; empty for AMR
-    shared_roots: the labels in `roots` that other arcs have, too; empty for AMR
-    format_version: the version of the file format
-    frames: the version of the table of frames that names AMR concepts, see `text.frames`; empty for none
-    lexicon: for AMR only; stored beside `parser.json` in a separate file
-    """
-
-    system: str
-    relations: tuple[str, ...] = ()
-    shift_words: tuple[str, ...] = ()
-    roots: tuple[str, ...] = ()
-    shared_roots: tuple[str, ...] = ()
+    system: str  # a name in `SYSTEMS`
+    relations: tuple[str, ...] = ()  # the labels of trees, or the roles of graphs, in training, most frequent first
+    shift_words: tuple[str, ...] = ()  # the words that label their SHIFT, see `TransitionSystem`
+    roots: tuple[str, ...] = ()  # the labels of arcs from the root in the training trees
+    shared_roots: tuple[str, ...] = ()  # the labels in `roots` that other arcs have, too
     format_version: int = field(default=FORMAT_VERSION)
-    frames: str = ""
-    lexicon: Lexicon | None = None
+    frames: str = ""  # the version of the table of frames that names AMR concepts (`text.frames`); empty for none
+    lexicon: Lexicon | None = None  # for AMR only; stored beside `parser.json` in a separate file
 
     def transition_system(self) -> TransitionSystem:
         """Return the transition system that this configuration describes."""

@@ -84,10 +84,7 @@ NONE, S0, S1, B0 = range(4)  # no word, the top of the stack, the word below it,
 
 
 class State(NamedTuple):
-    """A configuration. Words are numbered from 0, and the artificial root follows the last word.
-
-    Source: Ballesteros and Nivre 2013, "Going to the Roots".
-    """
+    """A configuration. Words count from 0; the root follows them (Ballesteros and Nivre 2013, "Going to the Roots")."""
 
     words: Sequence[str]
     stack: Sequence[int]  # bottom first
@@ -158,17 +155,11 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True)
 class Spec:
-    """The rules of a system that builds dependency trees.
-
-    rules: the kinds of the system's actions, each with its rule
-    closes_on_stack: True where the derivation ends with an arc between S1 and the root at S0, False where it ends with
-        an arc between S0 and the root at B0
-    reads_arcs: True where legality depends on the arcs built so far, and so on all facts
-    """
+    """The rules of a system that builds dependency trees."""
 
     rules: Mapping[Kind, Rule]
-    closes_on_stack: bool
-    reads_arcs: bool = False
+    closes_on_stack: bool  # the last arc is between S1 and the root at S0; if False, between S0 and the root at B0
+    reads_arcs: bool = False  # True where legality depends on the arcs built so far, and so on all facts
 
     @property
     def facts(self) -> int:
@@ -192,15 +183,10 @@ class Spec:
 
 @dataclass(frozen=True)
 class RootRelations:
-    """The relations that arcs from the artificial root may carry. Treebanks differ in them.
-
-    labels: the relations of arcs from the root; Universal Dependencies have `root` alone, the Prague treebank `Pred`,
-        `ExD` and others
-    shared: the relations in `labels` that other arcs may carry, too
-    """
+    """The relations that arcs from the artificial root may carry: `root` alone in UD, others in other treebanks."""
 
     labels: frozenset[str] = frozenset({"root"})
-    shared: frozenset[str] = frozenset()
+    shared: frozenset[str] = frozenset()  # the relations in `labels` that other arcs may carry, too
 
     @classmethod
     def from_trees(cls, trees: Iterable[DependencyTree]) -> RootRelations:

@@ -49,11 +49,7 @@ from transition_parser.transitions.tree_system import TreeSystem
 
 
 class _Parts:
-    """The inputs of words and the Transformer of each model; with `--pretrained` both start from the encoder.
-
-    With `graph` attention reads a graph; with `further` all pieces of a word are read, else the first. Raises
-    `InputError` for a transition system that does not build trees.
-    """
+    """The inputs of words and the Transformer of each model; with `further` all pieces of a word are read."""
 
     def __init__(self, options: Graph2GraphOptions, resources: Resources, graph: bool, further: bool) -> None:
         if not isinstance(resources.table.system, TreeSystem):

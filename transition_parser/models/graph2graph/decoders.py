@@ -327,8 +327,7 @@ def _at_places(words: Tensor, states: States) -> Tensor:
 class StateTransformerDecoder(FeedbackDecoder):
     """The decoder of the State Transformer, which reads CLS, the stack from its bottom, SEP and the buffer.
 
-    With a graph it also reads SEP and the words that have left both (the deleted list). The paper's root is always at
-    the bottom of the stack; without `root_at_bottom` the root is where the transition system keeps it.
+    With a graph it also reads SEP and the words that have left both (the deleted list).
     """
 
     def __init__(

@@ -156,10 +156,7 @@ CLS, SEP, SECOND_SEP = SPECIAL_TOKENS = range(3)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Slots(EncoderOut):
-    """The L slots of B sentences, in any order: P words and root, CLS, SEP, a second SEP, then further pieces of words.
-
-    words: (B, P, dim); embeddings, or the result of the first reading (`FirstReading`)
-    """
+    """The L slots of B sentences: P words and root, CLS, SEP, a second SEP, then further pieces of words."""
 
     slots: Tensor  # (B, L, dim); embeddings
     there: Tensor  # (B, L) bool; False at padding and at the second SEP, unless a decoder sets it

@@ -143,11 +143,7 @@ class CellLayout(NamedTuple):
 
 
 class Layer(nn.Module):
-    """A layer of self-attention and feed-forward, each followed by a norm.
-
-    The vectors of relations, W_1 and W_2 of eqs 3 and 4, are (5, d) for all heads ("none" has vectors, too, as in the
-    paper). They start at zero, so that a pretrained layer at first computes what it was trained for.
-    """
+    """A layer of self-attention and feed-forward, each followed by a norm; eqs 3 and 4 start with zero vectors."""
 
     activation, activation_in_product = "gelu", False
 
