@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from transition_parser.data.dataset import Sentences, WordData
+from tests.small_models import task_of
+from transition_parser.data.dataset import Sentences, TransitionDataset, WordData
 
 ANNOTATIONS = {"upos": [["NOUN", "VERB"], ["DET"], ["NUM"] * 3], "lemma": [["a", "b"], ["c"], ["d"] * 3]}
 COUNT = 400
@@ -37,6 +38,21 @@ def test_a_mask_depends_on_seed_epoch_and_sentence_alone():
     drawn = [np.random.default_rng([3, 1, i]).random() < 0.5 for i in range(COUNT)]
     assert hidden_of(first["upos"]) == drawn
     assert data.split(range(COUNT), seed=3, epoch=2)[0] != first != data.split(range(COUNT), seed=4, epoch=1)[0]
+
+
+def test_processes_that_load_data_know_the_epoch(tmp_path_factory):
+    """They live longer than an epoch, and draw the pieces of words."""
+    resources = task_of("arc-hybrid-swap", tmp_path_factory).resources
+    words = [["sleeps", "barking"], ["dogs"]]
+    source = resources.encode_all(words)
+    dataset = TransitionDataset(resources, Sentences(words, source, source), alpha=0.5)
+    loader = torch.utils.data.DataLoader(dataset, None, num_workers=1, persistent_workers=True)
+    found = []
+    for epoch in (1, 2, 3):
+        dataset.set_epoch(epoch)
+        found.append([item["source"].tolist() for item in loader])
+        assert found[-1] == [dataset[i]["source"].tolist() for i in range(len(words))]
+    assert found[0] != found[1] != found[2]
 
 
 def test_each_sentence_has_a_derivation():

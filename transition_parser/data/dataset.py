@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from multiprocessing.sharedctypes import RawValue
 from typing import NamedTuple
 
 import numpy as np
@@ -99,7 +100,8 @@ class TransitionDataset(FairseqDataset):
         self.opens = resources.opens_word()
         self.device_table = DeviceTable(resources.table)
         self.needs, self.trees, self.references = needs, trees, references
-        self.alpha, self.seed, self.epoch = alpha, seed, 1
+        self.alpha, self.seed = alpha, seed
+        self._epoch = RawValue("q", 1)  # shared memory, because processes that load data live longer than an epoch
         self._cache: dict[tuple[int, ...], _Known] = {}
         self._cached_bytes = 0
 
@@ -219,9 +221,8 @@ class TransitionDataset(FairseqDataset):
         return indices, []
 
     @property
-    def can_reuse_epoch_itr_across_epochs(self) -> bool:
-        """False where random numbers depend on the epoch, because processes that load data keep their first one."""
-        return not (self.alpha or any(self.annotations.masked.values()))
+    def epoch(self) -> int:
+        return self._epoch.value
 
     def set_epoch(self, epoch: int) -> None:
-        self.epoch = epoch
+        self._epoch.value = epoch
