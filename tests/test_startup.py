@@ -107,7 +107,12 @@ assert not any(kind.has_extension(name) for kind in (Doc, Span, Token) for name 
 """
 
 
-@pytest.mark.parametrize("use", [IMPORT, "Parser.load('en').parse('She sleeps.')", "Parser.load('amr').parse('Go.')"])
+TWO_THREADS = f"from pathlib import Path\nParser.load('en-ewt', threads=2).parse(Path({str(SAMPLE)!r}))"
+
+
+@pytest.mark.parametrize(
+    "use", [IMPORT, TWO_THREADS, "Parser.load('en').parse('She sleeps.')", "Parser.load('amr').parse('Go.')"]
+)
 def test_importing_and_parsing_change_no_setting_of_the_process_and_reach_no_network(use):
     """Importing loads no library of kernels and registers nothing with spaCy, either."""
     before, after = json.loads(fresh(BEFORE_AND_AFTER.format(use=use, settings=SETTINGS, network=NETWORK)))

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import threading
-from pathlib import Path
 
 import pytest
 import torch
@@ -170,34 +169,11 @@ def test_a_checkpoint_with_its_files_beside_it_may_move(checkpoint, data_folder,
     assert "have changed since the checkpoint was trained" in run_here("parse", moved, SAMPLE, status=2).stderr
 
 
-def test_output_may_be_no_regular_file(tmp_path):
-    link, real = tmp_path / "link", tmp_path / "real"
-    real.write_text("old")
-    link.symlink_to(real)
-    run_here("oracle", SAMPLE, "--system", "arc-eager", "--out-actions", link)
-    assert link.is_symlink() and "SHIFT" in real.read_text()
-    run_here("oracle", SAMPLE, "--system", "arc-eager", "--out-actions", "/dev/null")
-    assert Path("/dev/null").is_char_device()
-
-
-def test_parsing_again_replaces_the_scores(checkpoint, tmp_path):
-    once = run_here("parse", checkpoint, SAMPLE, "--scores", "--actions").stdout
-    (tmp_path / "once.conllu").write_text(once, encoding="utf-8")
-    assert run_here("parse", checkpoint, tmp_path / "once.conllu", "--scores", "--actions").stdout == once
-
-
 def test_a_byte_order_mark_is_no_word(checkpoint):
     done = run_here("parse", checkpoint, "-", stdin="\ufeffShe sleeps .\n")
     assert re.findall(r"^1\t(\S+)", done.stdout, re.M) == ["She"]
     done = run_here("parse", checkpoint, "-", stdin="\ufeff# sent_id = a\n1\tHi" + "\t_" * 8 + "\n")
     assert done.stdout.startswith("# sent_id = a\n1\tHi\t")
-
-
-def test_another_root_relation(tmp_path):
-    path = tmp_path / "ROOT.conllu"
-    path.write_text(SAMPLE.read_text(encoding="utf-8").replace("\troot\t", "\tROOT\t"), encoding="utf-8")
-    assert figures("oracle", path, "--system", "arc-hybrid-swap", "--check")["las"] == 100.0
-    run_here("draw", path, "-o", tmp_path / "x.svg")
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])

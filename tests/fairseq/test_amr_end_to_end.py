@@ -152,13 +152,6 @@ def test_what_parse_writes(amr_checkpoint, tmp_path):
         assert sorted(graph.labels) == sorted(entry.graph.labels)
 
 
-def test_parsing_again_replaces_what_the_last_time_wrote(amr_checkpoint, tmp_path):
-    options = ("--scores", "--actions", "--alignments", "marks")
-    once = run_here("parse", amr_checkpoint, SAMPLE_AMR, *options).stdout
-    (tmp_path / "once.amr").write_text(once, encoding="utf-8")
-    assert run_here("parse", amr_checkpoint, tmp_path / "once.amr", *options).stdout == once
-
-
 @pytest.fixture
 def naming(amr_checkpoint, monkeypatch):
     """The model, its search replaced by derivations that name each sentence's first word."""

@@ -10,7 +10,6 @@ import pytest
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from tests.integrations.pages import BEAM, LONG, TEXT, downloaded, parse, texts
 from transition_parser.analysis.traces import trace
-from transition_parser.storage.cards import PRETRAINED, read_card
 
 pytest.importorskip("playwright.sync_api", reason="no browser is driven here: pip install playwright")
 pytest.importorskip("fastapi", reason="pip install 'transition-parser[serve]'")
@@ -109,24 +108,6 @@ def test_a_derivation_is_gone_through_by_keys_slider_and_buttons(tab, served, pa
     check(0)
     tab.keyboard.press("End")
     check(len(steps) - 1)
-
-
-def test_steps_without_probabilities_say_why(tab, served):
-    def without_probabilities(route):
-        answer = route.fetch()
-        found = answer.json()
-        for step in found["derivations"][0]["steps"]:
-            step |= {"candidates": [], "seen": None}
-        route.fulfill(response=answer, json=found)
-
-    tab.goto(served)
-    parse(tab, TEXT)
-    tab.locator("#sentence-1 .steps").click()
-    tab.get_by_text("The network chooses the next action from the coloured words").wait_for()
-    assert not tab.get_by_text("scores whole trees").is_visible()
-    tab.route("**/api/derivation", without_probabilities)
-    tab.locator("#sentence-2 .steps").click()
-    tab.get_by_text("scores whole trees").wait_for()
 
 
 @pytest.mark.slow
@@ -333,13 +314,6 @@ def test_a_text_without_words_is_said_to_have_no_sentences(tab, served):
     )
 
 
-def test_models_are_named_by_their_cards(tab, served):
-    tab.goto(served)
-    tab.locator("#model").wait_for()
-    names = [f"{read_card(PRETRAINED / name).description} ({name})" for name in ("en-ewt", "en-amr")]
-    assert texts(tab, "#model option") == names
-
-
 @pytest.mark.slow
 def test_touch_screens_read_nothing_of_keys(browser, served):
     for touch in (False, True):
@@ -512,11 +486,3 @@ def test_words_of_a_long_amr_have_numbers_instead_of_lines(tab, served, parsers)
     assert under == words and len(words) > 40
     in_nodes = texts(tab, "article svg g g g .tag")
     assert in_nodes and all(set(said.replace("–", ", ").split(", ")) <= set(words) for said in in_nodes)
-
-
-@pytest.mark.slow
-def test_a_legend_says_what_lines_and_boxes_are(tab, served):
-    tab.goto(served)
-    parse(tab, TEXT, "en-amr")
-    said = " ".join(texts(tab, ".legend li"))
-    assert all(word in said for word in ("concept", "constant", "top", "re-entrancy", "words", "less than 90 % sure"))

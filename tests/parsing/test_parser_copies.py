@@ -2,16 +2,13 @@
 
 import copy
 import multiprocessing
-import os
 import pickle
-import subprocess
-import sys
 from functools import cache
 
 import pytest
 import torch
 
-from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
+from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from tests.crosses import mostly_slow
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -105,22 +102,3 @@ def test_weights_that_overflow_in_half_precision_are_not_used(precision):
         model.state_dict()["decoder.output.weight"].view(-1)[0] = torch.finfo(torch.float32).max  # inf in bf16
     with pytest.raises(InputError, match=r"decoder\.output\.weight"):
         Parser(model, resources, precision=precision)
-
-
-def test_a_parser_changes_no_setting_of_the_process():
-    """Neither the environment nor the allocator, nor threads: these belong to the program that uses it."""
-    code = f"""
-import os, sys, torch
-from transition_parser.base import process
-asked = []
-real = process._of_glibc
-process._of_glibc = lambda name: asked.append(name) or real(name)
-before = dict(os.environ), torch.get_num_threads(), sys.getswitchinterval()
-from transition_parser import Parser
-from pathlib import Path
-assert len(Parser.load("en-ewt", threads=2).parse(Path({str(SAMPLE)!r}))) == 64
-assert (dict(os.environ), torch.get_num_threads(), sys.getswitchinterval()) == before
-assert "mallopt" not in asked, asked
-"""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("ONEDNN")}
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, env=environment | {"PYTHONPATH": str(ROOT)})

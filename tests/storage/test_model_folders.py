@@ -69,12 +69,18 @@ def sign(folder: Path) -> None:
     (folder / CONFIG).write_text(json.dumps({**config, "sha256": sha256_of_json(config)}), encoding="utf-8")
 
 
-def check_folders(exported: Path, tmp_path: Path, seeds: range) -> None:
+def few_or_many(few: range, many: range):
+    return pytest.mark.parametrize("seeds", [few, pytest.param(many, marks=pytest.mark.slow)], ids=["few", "many"])
+
+
+@few_or_many(range(30), range(1000, 1300))
+@pytest.mark.parametrize("name", ["trees", "amr"])
+def test_damaged_folders(exported, name, seeds, tmp_path):
     """Each seed damages the folder."""
-    expected = parses(exported)
+    expected = parses(exported[name])
     counts = {"refused": 0, "same": 0}
     for seed in seeds:
-        folder = shutil.copytree(exported, tmp_path / str(seed))
+        folder = shutil.copytree(exported[name], tmp_path / str(seed))
         change = mutate(folder, Random(seed))
         happened = what_happens(folder, expected)
         assert happened in counts, (seed, change)
@@ -83,25 +89,16 @@ def check_folders(exported: Path, tmp_path: Path, seeds: range) -> None:
     assert counts["refused"] > 0.8 * len(seeds), counts
 
 
+@few_or_many(range(20), range(1000, 1100))
 @pytest.mark.parametrize("name", ["trees", "amr"])
-def test_damaged_folders(exported, name, tmp_path):
-    check_folders(exported[name], tmp_path, range(30))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["trees", "amr"])
-def test_many_damaged_folders(exported, name, tmp_path):
-    check_folders(exported[name], tmp_path, range(1000, 1300))
-
-
-def check_checkpoints(trained: Path, tmp_path: Path, seeds: range) -> None:
+def test_damaged_checkpoints(trained, name, seeds, tmp_path):
     """Each seed damages the file's bytes, or a file beside it, or stores other contents."""
-    expected = parses(trained)
+    expected = parses(trained[name])
     counts = {"refused": 0, "same": 0, "others": 0}
     for seed in seeds:
         folder = tmp_path / str(seed)
-        shutil.copytree(trained.parent, folder)
-        path, random = folder / trained.name, Random(seed)
+        shutil.copytree(trained[name].parent, folder)
+        path, random = folder / trained[name].name, Random(seed)
         inside = random.random() < 0.6
         if inside:
             state = torch.load(path, weights_only=True)
@@ -114,17 +111,6 @@ def check_checkpoints(trained: Path, tmp_path: Path, seeds: range) -> None:
         counts[happened] += 1
         shutil.rmtree(folder)
     assert counts["refused"] > 0.6 * len(seeds), counts
-
-
-@pytest.mark.parametrize("name", ["trees", "amr"])
-def test_damaged_checkpoints(trained, name, tmp_path):
-    check_checkpoints(trained[name], tmp_path, range(20))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["trees", "amr"])
-def test_many_damaged_checkpoints(trained, name, tmp_path):
-    check_checkpoints(trained[name], tmp_path, range(1000, 1100))
 
 
 # --- what is wrong, by name -----------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.text.test_tokens import TEXTS, shown
+from tests.text.test_tokens import TEXTS
 from transition_parser.text.learned_segmentation import (
     Boundary,
     LearnedSegmenter,
@@ -16,7 +16,6 @@ from transition_parser.text.learned_segmentation import (
     labelled,
     units,
 )
-from transition_parser.text.segmentation import length
 from transition_parser.text.tokens import Token
 
 
@@ -41,20 +40,6 @@ def sentences(text: str, stretch: int = 1 << 14, longest: int = 4000, segmenter:
         return list(segmenter.sentences(text.split("\n"), longest))
 
 
-@given(text=TEXTS)
-def test_sentences_and_what_is_between_them_make_the_text(text):
-    end = 0
-    for sentence in sentences(text):
-        last = sentence.tokens[-1]
-        assert not shown(text[end : sentence.start])
-        end = last.end
-        assert text[sentence.start : end] == sentence.text
-        assert all(text[token.start : token.end] == token.form for token in sentence.tokens)
-        assert all(token.words and all(token.words) for token in sentence.tokens)
-        assert sentence.space_after or not text[end : end + 1].isspace()
-    assert not shown(text[end:])
-
-
 @given(text=TEXTS, stretch=STRETCHES, longest=st.sampled_from([2, 4000]))
 def test_stretches_change_nothing(text, stretch, longest):
     assert sentences(text, stretch, longest) == sentences(text, longest=longest)
@@ -69,30 +54,12 @@ def test_the_kind_of_white_space_does_not_matter(words, space):
     assert [[token.words for token in s.tokens] for s in found] == [[token.words for token in s.tokens] for s in other]
 
 
-@given(text=TEXTS)
-def test_sentences_are_divided_where_they_are_too_long(text):
-    for sentence in sentences(text, longest=3):
-        words = [word for token in sentence.tokens for word in token.words]
-        assert length(words) <= 3 or len(sentence.tokens) == 1
-
-
 @given(paragraphs=st.lists(st.text("ab. ", min_size=1).filter(str.strip), max_size=4))
 def test_paragraphs_are_divided_apart(paragraphs):
     found = sentences("\n\n".join(paragraphs))
     apart = [sentence for paragraph in paragraphs for sentence in sentences(paragraph)]
     assert [sentence.text for sentence in found] == [sentence.text for sentence in apart]
     assert [sentence.opens_paragraph for sentence in found] == [sentence.opens_paragraph for sentence in apart]
-
-
-@pytest.mark.parametrize("line", ["Go now. Stop that!", "3 " * 20_000, "a" * 20_000])
-def test_a_paragraph_without_end_is_divided_before_it_is_read(line):
-    def lines():
-        for _ in range(2_000):
-            yield line
-        raise AssertionError("all of it was read")
-
-    found = SEGMENTER.sentences(lines(), longest=100)
-    assert [next(found).opens_paragraph for _ in range(3)] == [True, False, False]
 
 
 def test_words_that_do_not_spell_their_token_have_its_position():

@@ -5,29 +5,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE
+from tests.text.test_learned_segmentation import SEGMENTER
 from tests.text.test_tokens import TEXTS, shown
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.text.segmentation import ENGLISH, LONGEST, is_longer, length, places_to_divide, with_short_tokens
 from transition_parser.text.tokens import tokens
 
+SEGMENTERS = pytest.mark.parametrize("segmenter", [ENGLISH, SEGMENTER])
 
-def segmented(text, longest=LONGEST):
-    return ENGLISH.sentences(text.split("\n"), longest)
+
+def segmented(text, longest=LONGEST, segmenter=ENGLISH):
+    return segmenter.sentences(text.split("\n"), longest)
 
 
 def sentences(text: str) -> list[str]:
     return [sentence.text for sentence in segmented(text)]
 
 
+@SEGMENTERS
 @given(text=TEXTS)
-def test_sentences_and_what_is_between_them_make_the_text(text):
+def test_sentences_and_what_is_between_them_make_the_text(segmenter, text):
     end = 0
-    for sentence in segmented(text):
+    for sentence in segmented(text, segmenter=segmenter):
         first, last = sentence.tokens[0], sentence.tokens[-1]
         assert not shown(text[end : sentence.start])
         end = last.end
         assert sentence.start == first.start and text[first.start : end] == sentence.text
         assert all(text[token.start : token.end] == token.form for token in sentence.tokens)
+        assert all(token.words and all(token.words) for token in sentence.tokens)
         assert sentence.space_after or not text[end : end + 1].isspace()
     assert not shown(text[end:])
 
@@ -45,23 +50,30 @@ def test_long_paragraphs_are_divided_as_short_ones_are(stretch, between, monkeyp
     assert list(segmented(text)) == whole
 
 
-@pytest.mark.parametrize("line", ["Go now. Stop that!", "a", "3 " * 50_000, "a" * 100_000])
-def test_a_paragraph_without_end_is_divided_before_it_is_read(line):
+@pytest.mark.parametrize(
+    ("segmenter", "line", "count"),
+    [
+        *((ENGLISH, line, 200_000) for line in ("Go now. Stop that!", "a", "3 " * 50_000, "a" * 100_000)),
+        *((SEGMENTER, line, 2_000) for line in ("Go now. Stop that!", "3 " * 20_000, "a" * 20_000)),
+    ],
+)
+def test_a_paragraph_without_end_is_divided_before_it_is_read(segmenter, line, count):
     def lines():
-        for _ in range(200_000):
+        for _ in range(count):
             yield line
         raise AssertionError("all of it was read")
 
-    found = ENGLISH.sentences(lines(), longest=1000)
+    found = segmenter.sentences(lines(), longest=count // 200 if segmenter is ENGLISH else 100)
     assert [next(found).opens_paragraph for _ in range(3)] == [True, False, False]
 
 
+@SEGMENTERS
 @pytest.mark.parametrize("stretch", [7, 1 << 18])
 @given(text=TEXTS)
-def test_sentences_are_divided_where_they_are_too_long(stretch, text):
+def test_sentences_are_divided_where_they_are_too_long(segmenter, stretch, text):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(ENGLISH), "stretch", stretch)
-        some = list(segmented(text, longest=3))
+        patch.setattr(type(segmenter), "stretch", stretch)
+        some = list(segmented(text, longest=3, segmenter=segmenter))
     tokens = [token for sentence in some for token in sentence.tokens]
     assert "".join(shown(token.form) for token in tokens) == shown(text)
     for sentence in some:

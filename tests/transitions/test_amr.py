@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.amr_walks import EVOKING, FORMS, FRAMES, LEXICON, legal_actions
-from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import Edge, is_number
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.transitions import Action, make_system
@@ -164,11 +163,6 @@ def test_every_legal_walk_ends_in_one_connected_graph(words, lexicon, seed):
     assert graph.is_connected() and graph.top not in graph.constants
     back = parse_entry(graph.to_penman(system.alignments(state)).split("\n"))
     assert sorted(back.graph.labels) == sorted(graph.labels) and len(back.graph.edges) == len(graph.edges)
-
-
-def test_unknown_system_is_an_error():
-    with pytest.raises(InputError, match="unknown transition system"):
-        make_system("amr2")
 
 
 def test_frames_name_concepts():
