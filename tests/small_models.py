@@ -153,10 +153,7 @@ def make_model(kind: str, resources: Resources, dropout: float = 0.0) -> Trainin
     if kind == "columns":
         of_trees = {"read_tags": True, "tag_loss": 0.5}
         of_amrs = {"read_domain": True, "lexical_prior": True, "role_functions": True}
-        options = {
-            **options,
-            **(of_trees if UPOS in resources.columns else of_amrs),
-        }
+        options = {**options, **(of_trees if UPOS in resources.columns else of_amrs)}
     if kind == "bot":  # not in `MODELS`: trainings would need data with columns
         options = {**options, "tags_read_words": True, "tag_loss": 0.1}
     if kind.startswith("pretrained"):

@@ -46,7 +46,8 @@ def some_of(given: Given, share: float, draws: random.Random) -> Given:
     variables = {*(fact.variable for fact in nodes), *(fact.variable for fact in names)}
 
     def end(old: End) -> End:
-        return old if old in variables else given.span_of(old)
+        place = old if old in variables else given.resolved(old)
+        return given.made[place].span if isinstance(place, int) else place
 
     moved = [replace(edge, source=end(edge.source), target=end(edge.target)) for edge in edges]
     apart = tuple(edge for edge in moved if edge.source != edge.target)

@@ -13,15 +13,7 @@ from hypothesis import strategies as st
 from tests.conftest import SAMPLE
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.text.pieces import (
-    FILE_NAME,
-    OPEN,
-    KeptWords,
-    Pieces,
-    normalise,
-    train_pieces,
-    windows,
-)
+from transition_parser.text.pieces import FILE_NAME, OPEN, KeptWords, Pieces, normalise, train_pieces, windows
 
 words = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), max_size=5)
 

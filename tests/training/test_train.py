@@ -269,10 +269,7 @@ def test_the_average_that_parses_dev_best_is_taken(experiment, monkeypatch, scor
 
 def test_one_checkpoint_is_taken_as_it_is(experiment):
     (experiment.checkpoints / "checkpoint_best.pt").touch()
-    assert evaluation.select(experiment, Evaluation(), 32) == (
-        [experiment.checkpoints / "checkpoint_best.pt"],
-        [],
-    )
+    assert evaluation.select(experiment, Evaluation(), 32) == ([experiment.checkpoints / "checkpoint_best.pt"], [])
 
 
 def test_unfinished_checkpoints_are_removed_and_the_newest_whole_one_continued(tmp_path):
@@ -317,10 +314,7 @@ def test_epochs_are_shown(capsys):
     shown = capsys.readouterr().err
     assert "epoch 1/4  loss 3.250  dev LAS 50.5  best 50.5 (epoch 1)  0:00:00 left" in shown
     assert "epoch 2/4  loss 3.000  dev LAS 49.5  best 50.5 (epoch 1)  0:00:00 left" in shown
-    assert epochs_of(LOG, "las") == [
-        {"epoch": 1, "las": 50.5, "loss": 3.25},
-        {"epoch": 2, "las": 49.5, "loss": 3.0},
-    ]
+    assert epochs_of(LOG, "las") == [{"epoch": 1, "las": 50.5, "loss": 3.25}, {"epoch": 2, "las": 49.5, "loss": 3.0}]
 
 
 def test_the_loss_on_dev_is_not_the_loss_of_training():

@@ -54,7 +54,6 @@ WIKI = {"keep": True, "none": False, "name": "name"}  # --wiki → the option `w
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this subcommand."""
     parser.add_argument("model", metavar="MODEL", help="name of a model, exported folder, or checkpoint")
     inputs = "files to parse: text, CoNLL-U, AMR, JSONL or Parquet (-: standard input)"
     parser.add_argument("input", nargs="+", metavar="IN", help=inputs)

@@ -31,7 +31,6 @@ OPTIONS: OptionsOf = {formalism: formalism.score_options for formalism in FORMAL
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this subcommand."""
     parser.add_argument("gold", metavar="GOLD", help="CoNLL-U or AMR file with the gold graphs")
     system = "parses of the same text, in the format of GOLD (AMR: with the same entries)"
     parser.add_argument("system", metavar="SYSTEM", help=system)

@@ -58,7 +58,6 @@ _COUNTS = ("words", "sentences", "annotated_words")  # figures that are no score
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this subcommand."""
     parser.usage = """transition-parser train TREEBANK [TREEBANK ...] -o DIR [option ...] [-- flag ...]
        transition-parser train CONFIG --train FILE --dev FILE -o DIR [option ...] [-- flag ...]"""
     source = "folders of treebanks; or file of flags for fairseq-train, or name of a config of the package"

@@ -270,10 +270,7 @@ def _score(pair: tuple[AmrEntry, AmrEntry], seed: int, fine_grained: bool) -> Se
 
 
 def paired_entries(
-    gold_path: str | os.PathLike,
-    system_path: str | os.PathLike,
-    ignore_wiki: bool = False,
-    ignore_ids: bool = False,
+    gold_path: str | os.PathLike, system_path: str | os.PathLike, ignore_wiki: bool = False, ignore_ids: bool = False
 ) -> Iterator[tuple[AmrEntry, AmrEntry]]:
     """Yield pairs of corresponding entries of two files, gold first. Alternatives (`# ::nbest 2/5`) are left out."""
     gold, system = _entries(gold_path, ignore_wiki), _entries(system_path, ignore_wiki)

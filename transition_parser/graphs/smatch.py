@@ -75,10 +75,7 @@ def graph_triples(
 
 
 def part_triples(
-    graph: AmrGraph,
-    edges: Sequence[Edge],
-    nodes: Iterable[int] | None = None,
-    variables: Sequence[str | None] = (),
+    graph: AmrGraph, edges: Sequence[Edge], nodes: Iterable[int] | None = None, variables: Sequence[str | None] = ()
 ) -> Triples:
     """Return the triples of some edges of a graph and of the concepts `nodes`, by default those that the edges join."""
     if nodes is None:

@@ -68,11 +68,7 @@ def library() -> Any:
             function.restype, function.argtypes = result, arguments
         c_int.in_dll(found, "most_lanes").value = _LANES_OF_AVX2 if at_most_avx2() else 0
         c_int.in_dll(found, "use_vnni").value = has_vnni()
-    except (
-        OSError,
-        AttributeError,
-        ValueError,
-    ) as error:  # compiled for another machine or from other sources
+    except (OSError, AttributeError, ValueError) as error:  # compiled for another machine or from other sources
         return _warn(f"cannot be loaded ({error})")
     return found
 

@@ -83,13 +83,7 @@ def search_trees(
 
 
 def replay_derivation(
-    token: Tensor,
-    log_prob: Tensor,
-    words: int,
-    column: Tensor,
-    relation: Tensor,
-    effects: Tensor,
-    attach: Tensor,
+    token: Tensor, log_prob: Tensor, words: int, column: Tensor, relation: Tensor, effects: Tensor, attach: Tensor
 ) -> tuple[list[int], list[int], list[float]]:
     """Return the head and the relation of each word that a derivation builds, and the log-probability of each head.
 

@@ -140,11 +140,6 @@ class Given:
             return next(i for i, fact in enumerate(self.made) if fact.variable == end)
         return end
 
-    def span_of(self, end: End) -> Span:
-        """Return the span of the node that an end of an edge names, or the end itself if it is a span."""
-        place = self.resolved(end)
-        return self.made[place].span if isinstance(place, int) else place
-
     def check(self, words: int) -> None:
         """Raise `InputError` for facts that no graph of a sentence with this number of words can have."""
         spans = [(str(fact), fact.span) for fact in self.made]

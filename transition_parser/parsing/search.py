@@ -125,13 +125,7 @@ class _Search:
     """The search of one batch. A sentence has `width` rows (hypotheses); rows of log-probability −inf are dead."""
 
     def __init__(
-        self,
-        model: ParserModel,
-        encoder_out: EncoderOut,
-        beam: int,
-        nbest: int,
-        lenpen: float,
-        guide: Guide | None,
+        self, model: ParserModel, encoder_out: EncoderOut, beam: int, nbest: int, lenpen: float, guide: Guide | None
     ) -> None:
         self.decoder, self.beam, self.nbest, self.lenpen, self.guide = model.decoder, beam, nbest, lenpen, guide
         self.state = self.decoder.start(encoder_out)

@@ -25,15 +25,7 @@ from transition_parser.states.states import TREE, BatchedMachine
 from transition_parser.states.table import KIND_OF_CLASS, NO_WORD, SHIFT_ID, ActionClass, ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, TransitionSystem
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.tree_system import (
-    B0,
-    NO_HEAD,
-    S0,
-    S1,
-    Effect,
-    Spec,
-    TreeSystem,
-)
+from transition_parser.transitions.tree_system import B0, NO_HEAD, S0, S1, Effect, Spec, TreeSystem
 
 # Search takes at most this many SWAPs per word, because a model that has not learned when to SWAP would otherwise take
 # n² steps. Real trees need fewer: the largest number of SWAPs per word in the six treebanks of development is 1.97, in

@@ -190,7 +190,6 @@ class LearnedSegmenter(Segmenter):
             yield sentence._replace(tokens=tuple(map(self._with_words, sentence.tokens)))
 
     def tokens(self, text: str) -> Iterator[Token]:
-        """Yield the tokens of a text that is one sentence."""
         clusters = Clusters.of(text)
         found, _ends = self.read(clusters.shown, 0, True, LONGEST)
         return (self._with_words(token.in_text(clusters)) for token in found)

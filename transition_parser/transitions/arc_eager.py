@@ -27,9 +27,7 @@ _REDUCE = Action(Kind.REDUCE)
 _SOME_WORD = Condition("the stack is empty", given=Fact.SOME)
 _WORD_IN_FRONT = Condition("only the root is left in the buffer", lacking=Fact.FRONT_IS_ROOT)
 _ONE_ROOT = Condition(
-    "the last word would be a second root: other words have no head",
-    Fact.NONE_HEADLESS,
-    lacking=Fact.FRONT_IS_LAST,
+    "the last word would be a second root: other words have no head", Fact.NONE_HEADLESS, lacking=Fact.FRONT_IS_LAST
 )
 _HEADS_LEFT = Condition(
     "after the last word, at most one word may be without a head", Fact.ONE_HEADLESS, lacking=Fact.FRONT_IS_LAST
@@ -53,8 +51,6 @@ class ArcEager(TreeSystem):
     such word is left, the last word is shifted only if the stack has no headless word, and gets a right arc only if the
     stack has exactly one. (Nivre and Fernandez-Gonzalez 2014 solve the same problem with an action UNSHIFT. Here every
     single-rooted tree keeps all its derivations, and no derivation gets longer.)
-
-    A derivation over n words takes 2n actions.
     """
 
     name = loss = "arc-eager"

@@ -49,8 +49,6 @@ class ArcHybrid(TreeSystem):
     """The arc-hybrid system for projective trees.
 
     The head of a left arc is the front of the buffer. The head of a right arc is the word below the top of the stack.
-
-    A derivation over n words takes 2n actions.
     """
 
     name = loss = "arc-hybrid"
@@ -85,10 +83,7 @@ class ArcHybrid(TreeSystem):
 
 
 class ArcHybridSwap(ArcHybrid):
-    """The arc-hybrid system for all trees: SWAP moves the top of the stack behind the front of the buffer.
-
-    Two words are swapped at most once, so a derivation takes at most 2n + n(n-1) actions.
-    """
+    """The arc-hybrid system for all trees: SWAP moves the top of the stack behind the front of the buffer."""
 
     name = "arc-hybrid-swap"
     kinds = (*ArcHybrid.kinds, Kind.SWAP)
@@ -96,7 +91,7 @@ class ArcHybridSwap(ArcHybrid):
     spec = Spec({**_RULES, Kind.SWAP: _SWAP_RULE}, closes_on_stack=False)
 
     def max_actions(self, n: int) -> int:
-        return 2 * n + n * (n - 1)
+        return 2 * n + n * (n - 1)  # two words are swapped at most once
 
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
         """Yield the actions of a lazy oracle.

@@ -51,12 +51,7 @@ _SWAP_RULE = Rule(
 
 
 class ArcStandard(TreeSystem):
-    """The arc-standard system for projective trees.
-
-    Arcs join the two words on top of the stack. A word leaves the stack when it gets its head.
-
-    A derivation over n words takes 2n + 1 actions.
-    """
+    """The arc-standard system for projective trees. Arcs join the two words on top of the stack."""
 
     name = loss = "arc-standard"
     kinds = tuple(_RULES)
@@ -113,10 +108,7 @@ class ArcStandard(TreeSystem):
 
 
 class ArcStandardSwap(ArcStandard):
-    """The arc-standard system for all trees: SWAP moves the second word of the stack to the front of the buffer.
-
-    Two words are swapped at most once, so a derivation takes at most 2n + 1 + n(n-1) actions.
-    """
+    """The arc-standard system for all trees: SWAP moves the second word of the stack to the front of the buffer."""
 
     name = "arc-standard-swap"
     kinds = (*ArcStandard.kinds, Kind.SWAP)
@@ -124,7 +116,7 @@ class ArcStandardSwap(ArcStandard):
     spec = Spec({**_RULES, Kind.SWAP: _SWAP_RULE}, closes_on_stack=True)
 
     def max_actions(self, n: int) -> int:
-        return 2 * n + 1 + n * (n - 1)
+        return 2 * n + 1 + n * (n - 1)  # two words are swapped at most once
 
     def oracle(self, gold: GoldTree) -> Iterator[Action]:
         """Yield the actions of a lazy oracle.

@@ -94,7 +94,6 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
             yield Gold(entry, machine, derived.derivation.actions)
 
     def as_data(self, sentence: AmrEntry) -> dict[str, Any]:
-        """Return a sentence with its graph as plain data."""
         graph, words = sentence.amr, sentence.tokens or split_tokens(sentence.text)
         aligned = [*sentence.alignments, *[()] * (len(graph) - len(sentence.alignments))]
         labels = zip(graph.labels, aligned, strict=True)
@@ -110,7 +109,6 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         return parse.written_node_scores()
 
     def configuration(self, state: AmrState) -> dict[str, Any]:
-        """Return a configuration as plain data."""
         return {
             "stack": list(state.stack),
             "aside": list(state.aside),

@@ -133,7 +133,6 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         return Report(figures, text)
 
     def as_data(self, sentence: Sentence) -> dict[str, Any]:
-        """Return a sentence with its tree as plain data."""
         tree, rows = sentence.tree(), sentence.words
         return {
             "id": sentence.id,
@@ -152,7 +151,6 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         return parse.arc_scores
 
     def configuration(self, state: State) -> dict[str, Any]:
-        """Return a configuration as plain data."""
         heads = enumerate(zip(state.heads, state.relations, strict=True))
         arcs = [(head, word, relation) for word, (head, relation) in heads if head != NO_HEAD]
         return {"stack": list(state.stack), "buffer": list(state.buffer), "arcs": arcs}
