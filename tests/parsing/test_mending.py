@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.conftest import ROOT
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import parse_entry, read_bank
-from transition_parser.parsing.mending import SUBJECTS, entity_of, mended, with_mentions
+from transition_parser.parsing.mending import SUBJECTS, entity_of, mended, type_of, with_mentions, with_types
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import Word
 
@@ -60,6 +60,36 @@ def mend(text: str, graph: str) -> str:
 )  # fmt: skip
 def test_odd_structures_are_mended(text, graph, expected):
     assert mend(text, graph) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *(("Lake Balaton", "lake"), ("Great Slave Lake", "lake"), ("University of Graz", "university")),
+        *(("Seven Years War", "war"), ("World War II", "war"), ("Hurricane Iris", "natural-disaster")),
+        *(("Iberia Airlines", "company"), ("Mt. Cook", "mountain")),
+        *(("Lake", None), ("of Lake", "lake"), ("Ann Smith", None), ("II", None), ("", None)),
+    ],
+)  # fmt: skip
+def test_the_head_of_a_name_gives_its_type(name, kind):
+    assert type_of(name.split()) == kind
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "known", "expected"),
+    [
+        ("person", "Lake Balaton", (), "lake"),
+        ("person", "Lake Balaton", ("lake balaton",), "person"),
+        ("song", "Hotel California", (), "song"),
+        ("person", "Min Park", (), "person"),
+        ("city", "Hyde Park", (), "park"),
+    ],
+)
+def test_unknown_names_get_the_types_of_their_heads(given, name, known, expected):
+    first, second = name.split()
+    entry = parse_entry([f'(x / {given}~0,1 :name (n / name~0,1 :op1 "{first}"~0 :op2 "{second}"~1))'])
+    found = with_types(entry.graph, entry.alignments, words_of(name), known)
+    assert found.labels[found.top] == expected and found.edges == entry.graph.edges
 
 
 def test_addresses():

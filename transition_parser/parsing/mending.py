@@ -2,18 +2,19 @@
 
 An empty date or a quantity without `:quant` becomes the concept of its unit or word. A pronoun gets its subject form, a
 web or e-mail address or telephone number its entity. A number that is no month or day of a month leaves the date.
-All mentions of *i*, *we* or *you* in a sentence are one node.
+All mentions of *i*, *we* or *you* in a sentence are one node. Unknown names get the types of their head words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from transition_parser.graphs.amr import AmrGraph, Edge, quoted
+from transition_parser.graphs.amr import AmrGraph, Edge, named, quoted
 from transition_parser.parsing.completion import without
-from transition_parser.transitions.amr_state import Word, lemma_of
+from transition_parser.transitions.amr_state import Word, key, lemma_of
 
 SUBJECTS: Mapping[str, str] = {  # without `mine`, which is a noun, too
     form: forms.split()[0]
@@ -34,6 +35,28 @@ _ODD = re.compile(rf"^({_OTHERS})$|date-entity$|-quantity$|\S[@./]\S|\d{{3}}-\d{
 _MOST = {"day": 31, "month": 12}
 _SHARED = ("i", "we", "you")  # in 1,000 gold AMRs with one of them, two have it twice
 _TIME = re.compile(r'"(\d\d?)(:\d\d)"')
+
+# word → the type of a name with this head; in each group the type comes first
+_HEADS: Mapping[str, str] = {
+    word: group.split()[0]
+    for group in (
+        "airport, award medal prize, bay, bridge, building tower, canal, canyon, county, desert, earthquake, "
+        "festival, forest, gulf, hotel, island islands isle, journal, lake loch, law act, league, magazine, market, "
+        "military army navy, mountain alps mount mountains mt mt., museum, natural-disaster cyclone hurricane "
+        "typhoon, ocean, palace, park, newspaper chronicle gazette herald post times tribune, organization "
+        "association foundation institute, peninsula, political-party party, province, river creek, road avenue "
+        "boulevard highway lane street, school academy, sea, sports-facility arena stadium, station, strait, theater "
+        "theatre, treaty protocol, tunnel, university, valley, volcano, war, worship-place abbey cathedral church "
+        "mosque temple, zoo, company airlines airways co. corp. corporation inc. industries ltd. motors "
+        "pharmaceuticals"
+    ).split(",")
+    for word in group.split()
+}
+_FIRST = frozenset("cyclone hotel hurricane lake loch mount mt mt. river typhoon".split())  # heads that begin names
+_SURNAMES = frozenset("church creek forest lane law market park post river street temple".split())
+# types that models give names which they do not know
+_UNSURE = frozenset("city company country facility location organization person place state thing world-region".split())
+_NUMBER = re.compile(r"[IVX]+|\d+")
 
 
 class Mended(NamedTuple):
@@ -76,6 +99,32 @@ def with_mentions(graph: AmrGraph, alignments: list[tuple[int, ...]], words: Seq
         if graph.labels.count(graph.labels[node]) == 1:
             found[node] = tuple(sorted((*found[node], place)))
     return found
+
+
+def type_of(name: Sequence[str]) -> str | None:
+    """Return the type of a name of two words or more by its head word, None for other names."""
+    words = [word.lower() for word in name if not _NUMBER.fullmatch(word)]
+    if len(words) < 2:
+        return None
+    last = words.index("of", 1) - 1 if "of" in words[1:] else -1
+    return _HEADS.get(words[0 if words[0] in _FIRST else last])
+
+
+def with_types(
+    graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence[Word], known: Container[str] = ()
+) -> AmrGraph:
+    """Return a graph whose names have the types of their head words, where their types are `_UNSURE`.
+
+    known: the keys of spans of training; names with such words keep their types
+    """
+    labels = [*graph.labels]
+    for node, _, ops in named(graph) if "name" in labels else ():
+        name = [graph.labels[op].strip('"') for op in ops]
+        kind, span = type_of(name), [words[place] for place in alignments[node]]
+        is_person = labels[node] == "person" and not _SURNAMES.isdisjoint((name[0].lower(), name[-1].lower()))
+        if kind and labels[node] in _UNSURE and not is_person and key(span) not in known:
+            labels[node] = kind
+    return replace(graph, labels=tuple(labels)) if labels != [*graph.labels] else graph
 
 
 class _Draft:

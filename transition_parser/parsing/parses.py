@@ -21,7 +21,7 @@ from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
 from transition_parser.parsing.completion import SentenceFacts, complete, without, without_meaning
-from transition_parser.parsing.mending import mended, with_mentions
+from transition_parser.parsing.mending import mended, with_mentions, with_types
 from transition_parser.text.columns import FEATS, LEMMA, NO_FEATURES, UNKNOWN, UPOS, XPOS, Columns
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr_state import kept
@@ -596,7 +596,8 @@ def replay_amr(
             graph, alignments = mends.graph, [alignments[node] for node in mends.nodes]
             nodes = [nodes[node] for node in mends.nodes]
             edges = [1.0 if edge < 0 else edges[edge] for edge in mends.edges]
-        graph, alignments = without_gaps(graph), with_mentions(graph, alignments, state.words)
+        graph = with_types(without_gaps(graph), alignments, state.words, system.lexicon or ())
+        alignments = with_mentions(graph, alignments, state.words)
     values, new_names = _wiki(graph, wiki or {})
     return AmrParse(
         sentence, graph, tuple(alignments), values, actions, hypothesis.score,
