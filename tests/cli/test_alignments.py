@@ -65,8 +65,3 @@ def test_score_and_draw_read_both_forms(parsed, tmp_path):
         run_here("draw", parsed[form], "-o", tmp_path / f"{form}.svg")
         pictures.add((tmp_path / f"{form}.svg").read_bytes())
     assert len(pictures) == 1
-
-
-def test_a_form_that_there_is_not_is_refused(tmp_path):
-    said = run_here("parse", "en-amr", "-", "--alignments", "isi", status=2).stderr
-    assert "--alignments" in said and "metadata" in said and "marks" in said

@@ -183,11 +183,6 @@ def test_one_rule_for_what_is_refused(write, out, command, name):
     assert list(out.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", [("merge",), ("align",), ("oracle",), ("preprocess", "amr")])
-def test_the_rule_is_in_the_help(command):
-    assert "AMR entries that merge, align, oracle and preprocess refuse" in run_here(*command, "--help").stdout
-
-
 def test_a_file_of_the_other_kind(amr_checkpoint, checkpoint, tmp_path):
     hint = "the graph does not begin with a parenthesis: is the file an AMR bank?"
     data = ("--dest", tmp_path / "d")

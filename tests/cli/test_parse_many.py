@@ -269,14 +269,6 @@ def test_a_list_of_words_that_is_too_long_is_refused_with_its_row(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_characters_that_no_file_holds_in_rows_of_parquet(tmp_path):
-    rows = [{"text": text, "words": None} for text in ("Go", "a\0")]
-    path, out = parquet(tmp_path / "a.parquet", rows), tmp_path / "out.parquet"
-    assert f"{path}: row 2: character 2 is a zero byte" in parse(path, "--column", "text", "-o", out).stderr
-    read = pytest.importorskip("pyarrow.parquet").read_table
-    assert "\ufffd" in read(out)["conllu"].to_pylist()[1]
-
-
 def test_what_can_not_go_into_one_file(tmp_path):
     rows = jsonl(tmp_path / "a.jsonl")
     other = parquet(tmp_path / "a.parquet")

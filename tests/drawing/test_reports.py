@@ -80,16 +80,6 @@ def test_trees_confusions_and_marks_are_those_of_the_files(parsed, tmp_path):
     assert f"{min(wrong, WORST)} of 64, those with the most wrong arcs first" in shown.text
 
 
-def test_scores_by_distance_add_up():
-    gold = list(read_conllu(SAMPLE))
-    comparison = Comparison(gold, gold)
-    by_distance = comparison.by_distance()
-    assert sum(score.gold for score in by_distance.values()) == len(comparison.gold)
-    assert all(score.f1 == 100.0 for score in by_distance.values())
-    ones = sum(abs(int(r.head) - int(r.id)) == 1 and r.head != "0" for s in gold for r in s.words)
-    assert by_distance["1"].gold == ones and by_distance["root"].gold == len(gold)
-
-
 def test_a_tree_report_of_another_tokenisation(tmp_path):
     (tmp_path / "gold.conllu").write_text(conllu(("ab", 0, "root"), ("c", 1, "obj")))
     parsed = conllu(("a", 0, "root"), ("b", 1, "x")) + conllu(("c", 0, "root"))
@@ -149,8 +139,3 @@ def test_a_large_file_shows_the_worst_alone(tmp_path):
     (tmp_path / "parsed.conllu").write_text(sentence.replace("obj", "x") * 300)
     shown = page(tmp_path / "gold.conllu", tmp_path / "parsed.conllu", tmp_path)
     assert shown.tags.count("details") == WORST and "100 of 300" in shown.text
-
-
-def test_a_report_that_cannot_be_written_is_an_error(tmp_path):
-    done = run_here("score", SAMPLE, SAMPLE, "--html", tmp_path / "no" / "report.html", status=2)
-    assert "does not exist" in done.stderr
