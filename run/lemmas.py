@@ -20,6 +20,17 @@ from transition_parser.storage.exports import read_config, write_config
 from transition_parser.text.columns import LEMMA, Columns
 from transition_parser.text.lemmas import OVERRIDES, lemma_index, lemma_of, lemmatise, rule_of, table, table_lemma
 
+MISTAKES = {  # other forms with a wrong lemma in spaCy's tables, such as `opera`, there a form of `opus`
+    **{form: form for form in """
+        acoustics acrobatics aesthetics athletics atlas biceps cola corduroys cornea corps crossroads dice dive
+        forceps gemini graffiti gymnastics hypochondria innings insignia jeans kudos lei linguistics logistics
+        magi maria measles memorabilia mumps opera optics ourselves pampas physics pliers rebound regalia relent
+        resent robotics semantics sepia shorts statistics summons sweepstakes themselves tongs torus towards vs
+        wales weed whereas yourselves zirconia
+    """.split()},
+    **{"weeds": "weed", "asses": "ass", "halves": "half", "calves": "calf", "criteria": "criterion", "laid": "lay",
+       "founded": "found", "fleeing": "flee", "mimicked": "mimic", "mimicking": "mimic"},
+}  # fmt: skip
 CONTENT = frozenset({"NOUN", "VERB", "ADJ", "ADV"})
 
 
@@ -67,7 +78,8 @@ def main() -> None:
     of.add_argument("--mend", type=Path, metavar="MODEL", help="folder of a model of English trees")
     options = of.parse_args()
     if options.train and options.output:
-        lines = [f"{form}\t{lemma}\n" for form, lemma in learned(options.train).items()]
+        lemmas = {**learned(options.train), **MISTAKES}
+        lines = [f"{form}\t{lemma}\n" for form, lemma in sorted(lemmas.items())]
         options.output.write_text("".join(lines), encoding="utf-8")
     if options.train and options.mend:
         exported, columns = read_config(options.mend), Columns.load(options.mend)

@@ -1,7 +1,7 @@
 """English lemmas by a table of a treebank, spaCy's tables and rules (`spacy-lookups-data`); rules of lemmas; numbers.
 
 `lemmas.tsv` has forms of UD English-EWT (CC BY-SA 4.0) whose lemma differs from spaCy's (`crew`, there a form of
-`crow`). `run/lemmas.py` makes it.
+`crow`), and other mistakes of spaCy's tables. `run/lemmas.py` makes it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,6 @@ from typing import Any
 
 from transition_parser.text.characters import without_hidden
 
-# Forms that are their own lemmas, but not in the lookup table
-_OWN_LEMMAS = """
-    acoustics acrobatics aesthetics athletics atlas biceps cola corduroys cornea corps crossroads dice dive forceps
-    gemini graffiti gymnastics hypochondria innings insignia jeans kudos lei linguistics logistics magi maria measles
-    memorabilia mumps opera optics ourselves pampas physics pliers rebound regalia relent resent robotics semantics
-    sepia shorts statistics summons sweepstakes themselves tongs torus towards vs wales whereas yourselves zirconia
-"""
 # Lemmas for forms to which the lookup table gives the lemma of a rare reading, or a lemma that is no AMR concept
 OVERRIDES: Mapping[str, str] = {
     "n't": "not", "n’t": "not", "ca": "can", "wo": "will", "sha": "shall", "cannot": "can",
@@ -35,9 +28,6 @@ OVERRIDES: Mapping[str, str] = {
     "anything": "anything", "nothing": "nothing", "everything": "everything", "data": "data", "media": "media",
     "well": "well", "bring": "bring", "being": "be", "felt": "feel", "found": "find", "left": "leave", "lay": "lie",
     "axes": "axis", "bases": "base", "shot": "shoot", "shoes": "shoe", "pm": "p.m.",
-    "weed": "weed", "weeds": "weed", "asses": "ass", "halves": "half", "calves": "calf", "criteria": "criterion",
-    "laid": "lay", "founded": "found", "fleeing": "flee", "mimicked": "mimic", "mimicking": "mimic",
-    **{form: form for form in _OWN_LEMMAS.split()},
 }  # fmt: skip
 _KINDS = ("noun", "verb", "adj", "adv")
 _PLURAL = re.compile(r"[a-z]{3,}[^\W\dsui]s")
