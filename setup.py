@@ -2,6 +2,7 @@
 
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -11,6 +12,7 @@ from setuptools.command.build_py import build_py
 from setuptools.command.editable_wheel import editable_wheel
 
 PACKAGE = Path(__file__).resolve().with_name("transition_parser")
+SOURCES = sorted((PACKAGE / "kernels").glob("*.[ch]"))  # as loader.py beside them has it
 LIBRARY_SUFFIX = ".so"  # as transition_parser/kernels/loader.py has it
 STAND_IN = """\
 # fairseq looks here for --user-dir transition_parser. Imported, this becomes the real package.
@@ -81,7 +83,8 @@ setup(
         Extension(
             "transition_parser.kernels._kernels",
             [f"transition_parser/kernels/{name}.c" for name in ("kernels", "costs", "tree_replay")],
-            depends=[str(path.relative_to(PACKAGE.parent)) for path in (PACKAGE / "kernels").glob("*.h")],
+            depends=[str(path.relative_to(PACKAGE.parent)) for path in SOURCES],
+            define_macros=[("CHECKSUM", f"{zlib.crc32(b''.join(path.read_bytes() for path in SOURCES))}u")],
             # These let sums be computed in any order, and know that numbers are finite; -ffast-math would change how
             # all of Python computes.
             extra_compile_args=[

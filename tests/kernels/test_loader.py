@@ -96,6 +96,20 @@ def test_a_library_of_other_sources_is_not_used(fresh, monkeypatch):
         assert loader.library() is None
 
 
+@needs_kernels
+def test_a_library_is_not_used_beside_changed_sources(fresh, monkeypatch, tmp_path):
+    monkeypatch.delenv("TRANSITION_PARSER_KERNELS", raising=False)
+    for path in (loader.PATH, *SOURCE.parent.glob("*.[ch]")):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.setattr(loader, "PATH", tmp_path / loader.PATH.name)
+    assert loader.library() is not None
+    loader.library.cache_clear()
+    with open(tmp_path / "threads.h", "a", encoding="utf-8") as file:
+        file.write("\n")
+    with pytest.warns(ParserWarning, match="kernels were compiled from other sources"):
+        assert loader.library() is None
+
+
 def test_the_command_line_says_it_in_one_line(missing, monkeypatch, tmp_path):
     monkeypatch.delenv("TRANSITION_PARSER_KERNELS", raising=False)
     text = tmp_path / "text"

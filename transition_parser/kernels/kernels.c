@@ -153,6 +153,7 @@ static void end_keys(const Keys *keys) {
 #include "amr_search.h"
 #include "tree_beam.h"
 
+const unsigned checksum = CHECKSUM; /* of the sources, see loader.py */
 int most_lanes = 0; /* the largest number of lanes of vectors, set from Python; 0 for no limit but the processor's */
 int use_vnni = 1;   /* 0 to multiply integers without the instructions for it, also where the processor has them */
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import ctypes
 import os
 import warnings
-from ctypes import c_char_p, c_float, c_int, c_int64, c_void_p
+import zlib
+from ctypes import c_char_p, c_float, c_int, c_int64, c_uint, c_void_p
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,10 @@ def library() -> Any:
         for name, (result, arguments) in _FUNCTIONS.items():
             function = getattr(found, name)
             function.restype, function.argtypes = result, arguments
+        sources = sorted(PATH.parent.glob("*.[ch]"))  # none in a package that a wheel installed
+        checksum = zlib.crc32(b"".join(path.read_bytes() for path in sources))
+        if sources and checksum != c_uint.in_dll(found, "checksum").value:
+            return _warn("were compiled from other sources than those beside them")
         c_int.in_dll(found, "most_lanes").value = _LANES_OF_AVX2 if at_most_avx2() else 0
         c_int.in_dll(found, "use_vnni").value = has_vnni()
     except (OSError, AttributeError, ValueError) as error:  # compiled for another machine or from other sources
