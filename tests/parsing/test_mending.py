@@ -80,6 +80,7 @@ def test_the_head_of_a_name_gives_its_type(name, kind):
     [
         ("person", "Lake Balaton", (), "lake"),
         ("person", "Lake Balaton", ("lake balaton",), "person"),
+        ("mountain", "Lake Balaton", (), "lake"),
         ("song", "Hotel California", (), "song"),
         ("person", "Min Park", (), "person"),
         ("city", "Hyde Park", (), "park"),

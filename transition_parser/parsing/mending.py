@@ -55,7 +55,10 @@ _HEADS: Mapping[str, str] = {
 _FIRST = frozenset("cyclone hotel hurricane lake loch mount mt mt. river typhoon".split())  # heads that begin names
 _SURNAMES = frozenset("church creek forest lane law market park post river street temple".split())
 # types that models give names which they do not know
-_UNSURE = frozenset("city company country facility location organization person place state thing world-region".split())
+_UNSURE = frozenset(
+    "bay city company country county desert facility island lake location mountain ocean organization peninsula person "
+    "place province river sea state thing valley world-region".split()
+)
 _NUMBER = re.compile(r"[IVX]+|\d+")
 
 
