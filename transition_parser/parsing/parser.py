@@ -327,15 +327,14 @@ class Parser(Generic[P_co]):
         - a string: a text. The segmenter of the model (without one, rules for English) divides it into sentences and
           tokens. Each sentence gives one parse, an empty text gives none. `parse.sentence.spans` has the positions of
           the words in the text.
-        - a list of strings: always a list of texts, whatever the strings hold; None and NaN are empty texts. U+FFFD
-          replaces zero bytes and halves of surrogate pairs, with a warning. `stream` returns the parses of each text
-          separately.
+        - a list of strings: always a list of texts, whatever the strings hold; None and NaN are empty texts. `stream`
+          returns the parses of each text separately.
         - a list of lists of strings: sentences, each the list of its words
         - a list of `Sentence`, or of `AmrEntry` for a model of AMRs
         - a `pathlib.Path`: a CoNLL-U file (for AMRs, an AMR bank), or a file of raw text; `read` takes tokenised text
 
-        Raises `InputError` for anything else, for lists of words that are empty or have empty words, and for zero bytes
-        and halves of surrogate pairs in a single text.
+        U+FFFD replaces zero bytes and halves of surrogate pairs, with a warning. Raises `InputError` for anything else,
+        and for lists of words that are empty or have empty words.
 
         given: as for `parse_stream`
         """
