@@ -67,7 +67,7 @@ def mended(columns: Columns, train: Path) -> Columns:
                 continue
             rule = rule_of(form, lemma)
         forms[form, tag] = rule
-    return Columns(columns.values, {**columns.forms, LEMMA: forms}, columns.seen)
+    return Columns(columns.values, {**columns.forms, LEMMA: forms}, columns.seen, columns.of_domains)
 
 
 def main() -> None:
