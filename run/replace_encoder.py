@@ -79,9 +79,10 @@ def replace_encoder(arguments: argparse.Namespace) -> str:
     for path in arguments.texts:
         sentences += (sentence.forms for sentence in sentences_of(path))
     random.Random(1).shuffle(sentences)
+    sentences = sentences[: arguments.sentences]
     if len(sentences) < 2 * HELD_OUT:
         raise InputError(f"{len(sentences)} sentences of 4 to 60 words are too few: {2 * HELD_OUT} or more are needed")
-    weight, rest = fitted(old, new, sentences[: arguments.sentences])
+    weight, rest = fitted(old, new, sentences)
     kept = {key: value for key, value in model.state_dict().items() if f".{PretrainedWords.name}." not in key}
     made.load_state_dict(kept, strict=False)
     new.project.weight.data, new.project.bias.data = weight, old.project.bias.detach().clone()
