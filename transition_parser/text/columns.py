@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.files import unpacked_name
 from transition_parser.base.model_files import (
     OBJECT,
     TEXTS,
@@ -89,10 +90,10 @@ def _features(sentence: Any) -> Sequence[str]:
 def domain_of(path: str | os.PathLike) -> str:
     """Return the name of a corpus by the path of one of its files, the same for all splits.
 
-    >>> domain_of("lpp/train.amr"), domain_of("UD_Basque-BDT/eu_bdt-ud-dev.conllu"), domain_of("corpora/bio-test.amr")
+    >>> domain_of("lpp/train.amr"), domain_of("UD_Basque-BDT/eu_bdt-ud-dev.conllu"), domain_of("bio-test.amr.gz")
     ('lpp', 'UD_Basque-BDT', 'bio')
     """
-    path = Path(path).absolute()
+    path = Path(unpacked_name(path)).absolute()
     name = _SPLIT.sub("", path.stem) or path.parent.name
     return "-".join(name.split()) or DOMAIN
 
@@ -112,7 +113,8 @@ KNOWN: dict[str, Column] = {
                   by_tag=True),
     DOMAIN: Column(
         "domains", "trees and AMRs", _domain,
-        "domains (the name of each sentence's file, or of its folder if the file is called train, valid, dev or test)",
+        "domains (the name of each sentence's file without its split, or of its folder: `bio` for bio-train.amr and "
+        "bio/train.amr)",
         ("--read-domain",), of_words=False,
     ),
 }  # fmt: skip
