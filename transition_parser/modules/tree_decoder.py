@@ -169,7 +169,8 @@ class TreeDecoder(GraphDecoder):
 
     def limit_to(self, labels: Mapping[str, Collection[str]]) -> None:
         """Find only trees with these relations."""
-        self.may_carry *= torch.tensor([relation in labels[RELATION] for relation in self.table.relations])
+        kept = [relation in labels[RELATION] for relation in self.table.relations]
+        self.may_carry *= torch.tensor(kept, device=self.may_carry.device)
 
     def carried(self, heads: Tensor, lengths: Tensor) -> Tensor:
         """Return (B, N, relations) float: 1 for the relations that arcs from the head positions (B, N) may carry."""
