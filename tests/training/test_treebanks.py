@@ -150,6 +150,10 @@ def test_several_treebanks_have_names_and_splits(two_treebanks, tmp_path, missin
     command = ("-o", tmp_path / "out")
     done = run_here("train", two_treebanks[0], two_treebanks[0], *command, status=2)
     assert "Large: two treebanks have the name Large: rename a folder" in done.stderr
+    (two_treebanks[0] / "train.conllu").rename(two_treebanks[0] / "web-train.conllu")
+    done = run_here("train", *two_treebanks, *command, status=2)
+    assert "Large: its files name two treebanks, web and Large: call them train.conllu" in done.stderr
+    (two_treebanks[0] / "web-train.conllu").rename(two_treebanks[0] / "train.conllu")
     (two_treebanks[0] / missing).unlink()
     done = run_here("train", *two_treebanks, *command, status=2)
     assert f"Large: has no {missing.split('.')[0]} data, which each of several treebanks must have" in done.stderr

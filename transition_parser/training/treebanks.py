@@ -105,12 +105,15 @@ class Treebank:
 
 
 def of_folders(folders: Sequence[str]) -> list[Treebank]:
-    """Return the treebanks of folders. Raises `InputError` for several of one name, or with different splits."""
+    """Return the treebanks of folders. Raises `InputError` unless each has its own name, and all the same splits."""
     treebanks = [Treebank.of_folder(folder) for folder in folders]
     several, names = len(treebanks) > 1, [domain_of(treebank.files["train"]) for treebank in treebanks]
     for name, treebank in zip(names, treebanks, strict=True) if several else ():
         if names.count(name) > 1:
             raise input_error(f"two treebanks have the name {name}: rename a folder", treebank.folder)
+        if others := {*map(domain_of, treebank.files.values())} - {name}:
+            problem = f"its files name two treebanks, {name} and {min(others)}"
+            raise input_error(f"{problem}: call them train.conllu, dev.conllu and test.conllu", treebank.folder)
         for split in ("dev", "test"):
             if split not in treebank.files and (split == "dev" or any(split in other.files for other in treebanks)):
                 raise input_error(f"has no {split} data, which each of several treebanks must have", treebank.folder)
