@@ -68,6 +68,7 @@ def test_odd_structures_are_mended(text, graph, expected):
         *(("Lake Balaton", "lake"), ("Great Slave Lake", "lake"), ("University of Graz", "university")),
         *(("Seven Years War", "war"), ("World War II", "war"), ("Hurricane Iris", "natural-disaster")),
         *(("Iberia Airlines", "company"), ("Mt. Cook", "mountain")),
+        *(("Lake Victoria Hotel", "hotel"), ("Mount Sinai Hospital", "hospital"), ("Lake Como", "lake")),
         *(("Lake", None), ("of Lake", "lake"), ("Ann Smith", None), ("II", None), ("", None)),
     ],
 )  # fmt: skip
@@ -83,6 +84,7 @@ def test_the_head_of_a_name_gives_its_type(name, kind):
         ("mountain", "Lake Balaton", (), "lake"),
         ("song", "Hotel California", (), "song"),
         ("person", "Min Park", (), "person"),
+        ("person", "Michael Bay", (), "person"),
         ("city", "Hyde Park", (), "park"),
     ],
 )

@@ -30,7 +30,7 @@ _spec.loader.exec_module(_script)
         ("Roses TEXAS Xyzzy", "rose texas xyzzy"),
         ("42 3.5 -- , 1922", "42 3.5 -- , 1922"),
         ("physics statistics weed opera criteria", "physics statistics weed opera criterion"),
-        ("9 AM 5 pm I am", "9 a.m. 5 p.m. i be"),
+        ("9 AM 5 pm I am I AM", "9 a.m. 5 p.m. i be i be"),
         ("audiobooks quesadillas neo-conservatives Starbucks", "audiobook quesadilla neo-conservative starbucks"),
         ("lithus pathosis vs themselves 's -s", "lithus pathosis vs themselves 's -s"),
         ("sooooo Veryyy hmmm AAA NGO's", "so very hm aaa ngo"),

@@ -41,8 +41,8 @@ _HEADS: Mapping[str, str] = {
     word: group.split()[0]
     for group in (
         "airport, award medal prize, bay, bridge, building tower, canal, canyon, county, desert, earthquake, "
-        "festival, forest, gulf, hotel, island islands isle, journal, lake loch, law act, league, magazine, market, "
-        "military army navy, mountain alps mount mountains mt mt., museum, natural-disaster cyclone hurricane "
+        "festival, forest, gulf, hospital, hotel, island islands isle, journal, lake loch, law act, league, magazine, "
+        "market, military army navy, mountain alps mount mountains mt mt., museum, natural-disaster cyclone hurricane "
         "typhoon, ocean, palace, park, newspaper chronicle gazette herald post times tribune, organization "
         "association foundation institute, peninsula, political-party party, province, river creek, road avenue "
         "boulevard highway lane street, school academy, sea, sports-facility arena stadium, station, strait, theater "
@@ -53,7 +53,7 @@ _HEADS: Mapping[str, str] = {
     for word in group.split()
 }
 _FIRST = frozenset("cyclone hotel hurricane lake loch mount mt mt. river typhoon".split())  # heads that begin names
-_SURNAMES = frozenset("church creek forest lane law market park post river street temple".split())
+_SURNAMES = frozenset("abbey bay church creek forest lane law market park post river street temple".split())
 # types that models give names which they do not know
 _UNSURE = frozenset(
     "bay city company country county desert facility island lake location mountain ocean organization peninsula person "
@@ -110,7 +110,7 @@ def type_of(name: Sequence[str]) -> str | None:
     if len(words) < 2:
         return None
     last = words.index("of", 1) - 1 if "of" in words[1:] else -1
-    return _HEADS.get(words[0 if words[0] in _FIRST else last])
+    return _HEADS.get(words[last]) or (_HEADS[words[0]] if words[0] in _FIRST else None)
 
 
 def with_types(

@@ -37,14 +37,15 @@ _LONG = re.compile(r"([a-z])\1{2,}")
 
 def lemmatise(words: Sequence[str]) -> list[str]:
     """Return the lemma of each word, in lower case. A word without an entry or a rule is its own lemma."""
-    return [_lemma(word) for word in words]
+    pairs = zip(("", *words), words)
+    return ["a.m." if word == "AM" and before[:1].isdigit() else _lemma(word) for before, word in pairs]
 
 
 @lru_cache(maxsize=1 << 17)
 def _lemma(word: str) -> str:
     word = without_hidden(word) or "_"
     form = word.lower()
-    return "a.m." if word == "AM" else OVERRIDES.get(form) or _learned().get(form) or table_lemma(word)
+    return OVERRIDES.get(form) or _learned().get(form) or table_lemma(word)
 
 
 def table_lemma(word: str) -> str:
