@@ -45,6 +45,8 @@ def test_one_sentence_keeps_its_graph():
     assert multi_sentence([parse]).sentence.id is None
     with pytest.raises(InputError):
         multi_sentence([])
+    with pytest.raises(InputError, match="parses of AMRs are needed"):
+        multi_sentence([object()])
 
 
 def test_the_command(tmp_path):

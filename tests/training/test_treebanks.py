@@ -149,7 +149,7 @@ def test_one_model_learns_several_treebanks_and_the_same_one_when_it_is_killed(t
 def test_several_treebanks_have_names_and_splits(two_treebanks, tmp_path, missing):
     command = ("-o", tmp_path / "out")
     done = run_here("train", two_treebanks[0], two_treebanks[0], *command, status=2)
-    assert "Large: two treebanks have the name Large: rename a folder" in done.stderr
+    assert "Large: two treebanks have the name Large: name each once" in done.stderr
     (two_treebanks[0] / "train.conllu").rename(two_treebanks[0] / "web-train.conllu")
     done = run_here("train", *two_treebanks, *command, status=2)
     assert "Large: its files name two treebanks, web and Large: call them train.conllu" in done.stderr

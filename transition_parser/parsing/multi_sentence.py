@@ -23,11 +23,13 @@ def multi_sentence(parses: Iterable[AmrParse], id_: str | None = None) -> AmrPar
     parses: the parses of the sentences in order
     id_: the `# ::id` of the text
 
-    Raises `InputError` where there are no parses.
+    Raises `InputError` where there are no parses, and for trees.
     """
     parses = [*parses]
     if not parses:
         raise InputError("a text without sentences has no AMR")
+    if not all(isinstance(parse, AmrParse) for parse in parses):
+        raise InputError("parses of AMRs are needed: these are of another model")
     entries = [parse.sentence for parse in parses]
     metadata = ({} if id_ is None else {"id": id_}) | {"snt": " ".join(entry.text for entry in entries)}
     sentence = replace(

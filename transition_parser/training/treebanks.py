@@ -110,7 +110,9 @@ def of_folders(folders: Sequence[str]) -> list[Treebank]:
     several, names = len(treebanks) > 1, [domain_of(treebank.files["train"]) for treebank in treebanks]
     for name, treebank in zip(names, treebanks, strict=True) if several else ():
         if names.count(name) > 1:
-            raise input_error(f"two treebanks have the name {name}: rename a folder", treebank.folder)
+            raise input_error(
+                f"two treebanks have the name {name}: name each once, or rename a folder", treebank.folder
+            )
         if others := {*map(domain_of, treebank.files.values())} - {name}:
             problem = f"its files name two treebanks, {name} and {min(others)}"
             raise input_error(f"{problem}: call them train.conllu, dev.conllu and test.conllu", treebank.folder)
