@@ -12,6 +12,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import torch
+
+from transition_parser import AmrParse, Parser
 from transition_parser.base.machine import machine
 from transition_parser.base.process import keep_few_kernels, keep_freed_memory
 from transition_parser.graphs.conllu import Sentence, read_conllu
@@ -34,6 +37,20 @@ def parser(description: str) -> argparse.ArgumentParser:
     options.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of torch")
     options.add_argument("-o", "--output", help="write the JSON report there too")
     return options
+
+
+def amr_options(description: str) -> argparse.ArgumentParser:
+    """Return the options of benchmarks of what a model of AMRs finds."""
+    options = parser(description)
+    options.add_argument("model", help="model of AMRs")
+    options.add_argument("--beam", type=int, default=10)
+    return options
+
+
+def amr_model(arguments: argparse.Namespace) -> Parser[AmrParse]:
+    """Return the model that the options name, in fp32."""
+    torch.set_num_threads(arguments.threads)
+    return Parser.load(arguments.model, arguments.beam, precision="fp32", kind="AMRs")
 
 
 def report(name: str, options: argparse.Namespace, rates: dict[str, list[float]], **more: object) -> None:

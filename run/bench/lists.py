@@ -14,10 +14,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import torch
-from common import parser
+from common import amr_model, amr_options
 
-from transition_parser import Parser
 from transition_parser.graphs.amr import CONJUNCTIONS
 from transition_parser.parsing.parses import AmrParse
 
@@ -75,15 +73,11 @@ def is_right(parse: AmrParse, members: Sequence[int]) -> bool:
 
 def main() -> None:
     """Print the figures as JSON."""
-    options = parser(__doc__ or "")
-    options.add_argument("model", help="model of AMRs")
+    options = amr_options(__doc__ or "")
     options.add_argument("--each", type=int, default=4, help="sentences of each kind and size")
     options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--beam", type=int, default=10)
     arguments = options.parse_args()
-    torch.set_num_threads(arguments.threads)
-    some = list(examples(arguments.each, arguments.seed))
-    loaded = Parser.load(arguments.model, arguments.beam, precision="fp32", kind="AMRs")
+    some, loaded = list(examples(arguments.each, arguments.seed)), amr_model(arguments)
     right: Counter[tuple[str, int]] = Counter()
     for one, parse in zip(some, loaded.parse([one.words for one in some]), strict=True):
         right[one.kind, len(one.members)] += is_right(parse, one.members)

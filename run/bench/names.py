@@ -14,10 +14,8 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-import torch
-from common import parser
+from common import amr_model, amr_options
 
-from transition_parser import Parser
 from transition_parser.graphs.amr import AmrGraph
 
 NAMES = Path(__file__).with_name("names.tsv")
@@ -50,13 +48,7 @@ def type_of(graph: AmrGraph, name: list[str]) -> str | None:
 
 def main() -> None:
     """Print the figures as JSON."""
-    options = parser(__doc__ or "")
-    options.add_argument("model", help="model of AMRs")
-    options.add_argument("--beam", type=int, default=10)
-    arguments = options.parse_args()
-    torch.set_num_threads(arguments.threads)
-    some = read_examples()
-    loaded = Parser.load(arguments.model, arguments.beam, precision="fp32", kind="AMRs")
+    some, loaded = read_examples(), amr_model(amr_options(__doc__ or "").parse_args())
     of, right = Counter(one.kind for one in some), Counter(dict.fromkeys((one.kind for one in some), 0))
     for one, parse in zip(some, loaded.parse([one.words for one in some]), strict=True):
         right[one.kind] += type_of(parse.graph, one.name) in one.types

@@ -13,10 +13,9 @@ import json
 import sys
 from collections import Counter
 
-import torch
-from common import ROOT, parser
+from common import ROOT, amr_model, amr_options
 
-from transition_parser import AmrParse, Parser
+from transition_parser import AmrParse
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu
@@ -39,16 +38,12 @@ def imperatives_of(parse: AmrParse) -> set[int]:
 
 def main() -> None:
     """Print the figures as JSON."""
-    options = parser(__doc__ or "")
-    options.add_argument("model", help="model of AMRs")
+    options = amr_options(__doc__ or "")
     options.add_argument("treebank", metavar="TREEBANK.conllu")
     options.add_argument("--gold", nargs="+", default=[], metavar="GOLD.amr", help="count odd structures here, too")
-    options.add_argument("--beam", type=int, default=10)
     arguments = options.parse_args()
-    torch.set_num_threads(arguments.threads)
     sentences = list(read_conllu(arguments.treebank))
-    loaded = Parser.load(arguments.model, arguments.beam, precision="fp32", kind="AMRs")
-    parses = loaded.parse([one.forms for one in sentences])
+    parses = amr_model(arguments).parse([one.forms for one in sentences])
     verbs = Counter(verbs=0, imperative=0, others=0)
     for sentence, parse in zip(sentences, parses, strict=True):
         gold, found = imperatives(sentence), imperatives_of(parse)
