@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 from tests.conftest import OF_PROGRAMS, PROGRAMS, ROOT
 
 RUN = ROOT / "run"
 _FORKED = ("transition-parser", "fairseq-preprocess")  # what the scripts call by name
+
+
+def module(path: str) -> ModuleType:
+    """A Python script below run/ as a module, with the modules beside it; its name is not that of another module."""
+    script = RUN / path
+    sys.path.insert(0, str(script.parent))
+    spec = importlib.util.spec_from_file_location("script_" + path.replace("/", "_").removesuffix(".py"), script)
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = loaded  # dataclasses look their module up there
+    spec.loader.exec_module(loaded)
+    return loaded
 
 
 def bash(script: str, *arguments: str | Path, cwd: Path, status: int = 0, **environment: str):

@@ -1,6 +1,5 @@
 """run/bench/errors.py: what each class of errors costs, on graphs whose repair is known."""
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -11,15 +10,13 @@ from hypothesis import given, settings
 
 from tests.conftest import ROOT
 from tests.graphs.test_amr_score import graphs
+from tests.scripts import module
 from transition_parser.graphs.amr_score import compare_banks, count_entries, smatch_counts
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.graphs.smatch import entry_triples, graph_triples
 
 SCRIPT = ROOT / "run" / "bench" / "errors.py"
-_spec = importlib.util.spec_from_file_location("bench_errors", SCRIPT)
-errors = importlib.util.module_from_spec(_spec)
-sys.modules[_spec.name] = errors  # dataclasses look their module up there
-_spec.loader.exec_module(errors)
+errors = module("bench/errors.py")
 
 GOLD = (
     '(w / want-01 :polarity - :ARG0 (b / boy :mod (t / tall)) :ARG1 (v / visit-01 :ARG0 b :ARG1 (c / city :wiki "Rome"'

@@ -1,21 +1,16 @@
 """run/bench/lists.py: generated lists, and which of their graphs count as right."""
 
 import datetime
-import importlib.util
-import sys
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.scripts import module
 from tests.test_pretrained import MINILM
 from transition_parser import AmrParse, Parser
 from transition_parser.graphs.bank import AmrEntry, parse_entry
 
-_FOLDER = ROOT / "run" / "bench"
-sys.path.insert(0, str(_FOLDER))
-_spec = importlib.util.spec_from_file_location("bench_lists", _FOLDER / "lists.py")
-lists = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(lists)
+lists = module("bench/lists.py")
 
 
 def test_lists_have_different_members_of_all_sizes():

@@ -1,19 +1,14 @@
 """run/bench/names.py: the list of names, and which type counts."""
 
-import importlib.util
-import sys
 from collections import Counter
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.scripts import module
 from transition_parser.graphs.bank import parse_entry
 
-_FOLDER = ROOT / "run" / "bench"
-sys.path.insert(0, str(_FOLDER))
-_spec = importlib.util.spec_from_file_location("bench_names", _FOLDER / "names.py")
-names = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(names)
+names = module("bench/names.py")
 
 
 def test_the_list_has_100_names_each_in_its_own_sentence():

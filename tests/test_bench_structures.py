@@ -1,18 +1,11 @@
 """run/bench/structures.py: what counts as an imperative."""
 
-import importlib.util
-import sys
-
-from tests.conftest import ROOT
+from tests.scripts import module
 from transition_parser import AmrParse
 from transition_parser.graphs.bank import AmrEntry, parse_entry
 from transition_parser.graphs.conllu import Row, Sentence
 
-_FOLDER = ROOT / "run" / "bench"
-sys.path.insert(0, str(_FOLDER))
-_spec = importlib.util.spec_from_file_location("bench_structures", _FOLDER / "structures.py")
-structures = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(structures)
+structures = module("bench/structures.py")
 
 
 def test_which_words_are_imperatives():

@@ -1,6 +1,5 @@
 """Lemmas from spaCy's tables, rules that make lemmas, and numbers in words."""
 
-import importlib.util
 import subprocess
 import sys
 
@@ -9,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT, run
+from tests.scripts import module
 from transition_parser.text.characters import without_hidden
 from transition_parser.text.columns import LEMMA, Columns
 from transition_parser.text.lemmas import lemma_of, lemmatise, number_of, rule_of
 
-_spec = importlib.util.spec_from_file_location("run_lemmas", ROOT / "run" / "lemmas.py")
-_script = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_script)
+_script = module("lemmas.py")
 
 
 @pytest.mark.parametrize(
