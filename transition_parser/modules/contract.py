@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -206,6 +206,9 @@ class Decoder(nn.Module):
         following = torch.cat([actions[:, 1:], actions[:, :1]], 1)
         return self.machine(encoder_out).unroll(following)
 
+    def limit_to(self, labels: Mapping[str, Sequence[str]]) -> None:
+        """Find only graphs with these labels, by column; a hook of decoders that score labels apart from actions."""
+
     def visible_words(self, states: States) -> dict[str, Tensor]:
         """Return what the decoder sees of words, for display: name → (…, P), 0 for unseen; by default `States`."""
         return {name: value for name, value in states.tensors().items() if name in FIELDS}
@@ -350,6 +353,12 @@ class ParserModel(nn.Module):
     def tag_heads(self) -> TagHeads | None:
         """The heads that predict tags, lemmas and features; None for a model that predicts none."""
         return getattr(self, "tags", None)
+
+    def limit_to(self, labels: Mapping[str, Sequence[str]]) -> None:
+        """Predict only these labels, by column (`Columns.of_domains`)."""
+        self.decoder.limit_to(labels)
+        if self.tag_heads is not None:
+            self.tag_heads.limit_to(labels)
 
     def encode(self, net_input: Mapping[str, Any]) -> EncoderOut:
         """Return the encoder output of a batch. Outside training, predicted tags replace unknown ones.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -167,7 +167,7 @@ class TreeDecoder(GraphDecoder):
             found.append(Decision(self.relations(words, heads), carried, relations, is_word, share))
         return found
 
-    def limit_to(self, labels: Mapping[str, Collection[str]]) -> None:
+    def limit_to(self, labels: Mapping[str, Sequence[str]]) -> None:
         """Find only trees with these relations."""
         kept = [relation in labels[RELATION] for relation in self.table.relations]
         self.may_carry *= torch.tensor(kept, device=self.may_carry.device)

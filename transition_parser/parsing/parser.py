@@ -176,9 +176,7 @@ class Parser(Generic[P_co]):
         self._paths = [os.path.abspath(path) if there else path for path, there in zip(paths, is_file, strict=True)]
         full = (model if paths else copy.deepcopy(model)).eval().float()  # nobody else has a model from files
         if limits := resources.columns.of_domains.get(self._domain or ""):
-            for part in (full.tag_heads, full.decoder):
-                if limit_to := getattr(part, "limit_to", None):  # decoders of actions have none
-                    limit_to(limits)
+            full.limit_to(limits)
         merge_adapters(full)
         self._full = None if paths else full  # for copies
         kept = self._full is not None and self.precision != "fp32"
