@@ -148,7 +148,7 @@ def test_marks_of_a_split(tmp_path):
 
 
 DEPREL = Column(
-    "deprel", "trees", lambda sentence: [row.deprel for row in sentence.words], "relations", ("--read-deprel",)
+    "deprel", ("trees",), lambda sentence: [row.deprel for row in sentence.words], "relations", ("--read-deprel",)
 )
 
 
@@ -215,5 +215,5 @@ def test_commands_offer_the_column(folder):
 
 
 def test_graphs_of_columns_are_names_of_formalisms():
-    names = {name for column in KNOWN.values() for name in column.graphs.split(" and ")}
+    names = {name for column in KNOWN.values() for name in column.graphs}
     assert names == {formalism.name for formalism in FORMALISMS}

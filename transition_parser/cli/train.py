@@ -77,7 +77,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     read = parser.add_argument_group("what the model reads and predicts")
     for column in KNOWN.values():
         if_there = " and the treebank has them" if column.predicted else ""
-        what = f"{column.graphs}: use {column.holds} (default: if CONFIG has {' or '.join(column.used_by)}{if_there})"
+        graphs, used_by = " and ".join(column.graphs), " or ".join(column.used_by)
+        what = f"{graphs}: use {column.holds} (default: if CONFIG has {used_by}{if_there})"
         read.add_argument(f"--{column.flag}", action=argparse.BooleanOptionalAction, help=what)
     segmenter = "trees: also learn to divide raw text into sentences and words (default: only with TREEBANK)"
     read.add_argument("--segmenter", action=argparse.BooleanOptionalAction, help=segmenter)

@@ -55,7 +55,7 @@ class Column:
     """The description of a column."""
 
     flag: str  # of `preprocess` and `train`, without dashes
-    graphs: str  # the formalisms whose corpora have the column: `trees`, `AMRs` or `trees and AMRs`
+    graphs: Sequence[str]  # the formalisms whose corpora have the column: `trees`, `AMRs`
     values: Callable[[Any], Sequence[str]]  # of a sentence as read from its file; `_` is unknown
     holds: str  # the name of the values in the help, in the plural
     used_by: Sequence[str]  # flags of models
@@ -102,17 +102,18 @@ def _domain(entry: Any) -> Sequence[str]:
     return [domain_of(entry.path or "")]
 
 
+_TREES = ("trees",)
 # All columns. A new column needs an entry here, and a class in `modules.word_inputs` if models read the column.
 KNOWN: dict[str, Column] = {
-    UPOS: Column("upos", "trees", partial(_cells, UPOS), "UPOS tags", ("--tag-loss", "--read-tags"), predicted=True),
+    UPOS: Column("upos", _TREES, partial(_cells, UPOS), "UPOS tags", ("--tag-loss", "--read-tags"), predicted=True),
     # a lemma rule that occurs once is an exception, or a mistake
-    LEMMA: Column("lemmas", "trees", _lemma_rules, "lemmas", ("--tag-loss",), predicted=True, least=2),
-    XPOS: Column("xpos", "trees", partial(_cells, XPOS), "XPOS tags", ("--tag-loss", "--read-xpos"), predicted=True,
+    LEMMA: Column("lemmas", _TREES, _lemma_rules, "lemmas", ("--tag-loss",), predicted=True, least=2),
+    XPOS: Column("xpos", _TREES, partial(_cells, XPOS), "XPOS tags", ("--tag-loss", "--read-xpos"), predicted=True,
                  by_tag=True),
-    FEATS: Column("feats", "trees", _features, "morphological features", ("--tag-loss",), predicted=True, is_set=True,
+    FEATS: Column("feats", _TREES, _features, "morphological features", ("--tag-loss",), predicted=True, is_set=True,
                   by_tag=True),
     DOMAIN: Column(
-        "domains", "trees and AMRs", _domain,
+        "domains", (*_TREES, "AMRs"), _domain,
         "domains (the name of each sentence's file without its split, or of its folder: `bio` for bio-train.amr and "
         "bio/train.amr)",
         ("--read-domain",), of_words=False,
