@@ -24,14 +24,14 @@ SUBJECTS: Mapping[str, str] = {  # without `mine`, which is a noun, too
     )
     for form in forms.split()
 }
+NO_SUBJECTS = frozenset(form for form, subject in SUBJECTS.items() if form != subject)
 _MENTIONS = {form: subject for form, subject in SUBJECTS.items() if form != "it"} | {"mine": "i"}  # it is often empty
 _ADDRESSES = {
     "email-address-entity": re.compile(r"[^@\s]+@[^@\s]+"),
     "url-entity": re.compile(r"(https?://|www\.)\S+|\S+\.(com|org|net|gov|edu|html?)(/\S*)?"),
     "phone-number-entity": re.compile(r"(\(\d{3}\)|\d{3}-)\d{3}-\d{4}"),
 }
-_OTHERS = "|".join(form for form, subject in SUBJECTS.items() if form != subject)
-_ODD = re.compile(rf"^({_OTHERS})$|date-entity$|-quantity$|\S[@./]\S|\d{{3}}-\d{{4}}", re.MULTILINE)
+_ODD = re.compile(rf"^({'|'.join(NO_SUBJECTS)})$|date-entity$|-quantity$|\S[@./]\S|\d{{3}}-\d{{4}}", re.MULTILINE)
 _MOST = {"day": 31, "month": 12}
 _SHARED = ("i", "we", "you")  # in 1,000 gold AMRs with one of them, two have it twice
 _TIME = re.compile(r'"(\d\d?)(:\d\d)"')
@@ -158,12 +158,15 @@ class _Draft:
             for node in others:
                 places = self._places(first)
                 if places.isdisjoint(self._places(node)) and node not in {other for other, _ in places}:
-                    new = {node: first}
-                    self.edges = [
-                        Edge(new.get(e.source, e.source), e.role, new.get(e.target, e.target)) for e in self.edges
-                    ]
-                    self.top = new.get(self.top, self.top)
-                    self.removed.add(node)
+                    self._merge(node, first)
+
+    def _merge(self, node: int, into: int) -> None:
+        moved = {node: into}
+        self.edges = [
+            Edge(moved.get(source, source), role, moved.get(target, target)) for source, role, target in self.edges
+        ]
+        self.top = moved.get(self.top, self.top)
+        self.removed.add(node)
 
     def _places(self, node: int) -> set[tuple[int, str]]:
         """Return the node at the other end of each edge, with its role (without its number for members of a list)."""
