@@ -177,7 +177,7 @@ class Prior(NamedTuple):
 
 
 class Functions(NamedTuple):
-    """What the functions of roles add to the scores of A arcs, given the frames of the nodes that they lead from."""
+    """Scores that A arcs get by the functions of their roles, given the frames of the nodes that they lead from."""
 
     tokens: Tensor  # (A,) int64
     places: Tensor  # (A,) int64; 0 for arcs that lead from the node on top, 1 for those from the second node

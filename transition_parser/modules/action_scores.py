@@ -176,7 +176,7 @@ class LexicalPrior(nn.Module):
 
 
 class FunctionScores(nn.Module):
-    """What the function of a role, such as agent, adds to the score of an arc, given the frame that the arc leads from.
+    """A score that an arc gets by the function of its role, such as agent, in the frame that the arc leads from.
 
     PropBank's numbers mean other things in each frame, and the data has few examples of most frames. Functions are few.
     Raises `InputError` if the machine knows no frames.
