@@ -110,7 +110,7 @@ def test_one_model_learns_several_treebanks_and_the_same_one_when_it_is_killed(t
     (tmp_path / "tiny.flags").write_text(f"@ud-e5.flags\n--pretrained {packed}\n--encoder-layers 2\n--max-epoch 2\n")
     command = ("train", *two_treebanks, "--config", tmp_path / "tiny.flags", "--pieces", "400", "-o")
     more = ("--segmenter-epochs", "2")
-    done = run_here(*command, tmp_path / "out", *more)
+    done = run("transition-parser", *command, tmp_path / "out", *more)  # with as many threads as those below
     domains = (tmp_path / "out" / "data" / "train.domain").read_text().split()
     assert (domains.count("Large"), domains.count("Small")) == (64, 40)  # the small one twice
     columns = [f"{split}, {name}, {how}" for split, how in COLUMNS for name in ("Large", "Small")]
