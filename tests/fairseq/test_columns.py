@@ -101,6 +101,9 @@ def test_a_model_that_reads_given_tags_needs_them(data, tmp_path, arch, column, 
     assert parser.given_columns == [column]
     with pytest.raises(InputError, match=f"sentence 1: word 1 has no {column.upper()}"):
         parser.parse([["The", "dog"]])
+    last = {column: "_"}  # a value of words that training has not seen
+    with pytest.raises(InputError, match=f"word {len(first.words)} has no {column.upper()}"):
+        parser.parse([replace(first, rows=(*first.rows[:-1], first.rows[-1]._replace(**last)))])
 
 
 @pytest.fixture(scope="module")

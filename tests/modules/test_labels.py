@@ -88,6 +88,12 @@ def test_labels_that_are_not_legal_are_absent():
         assert one.values(one.best(scores, torch.tensor([[legal]]))[0].tolist()) == [wanted]
 
 
+def test_no_xpos_is_a_label():
+    one = OneLabel(Columns({"xpos": ("NN", "|")}), "xpos")
+    assert one.targets([["|", "_", "NN"]], 4).tolist() == [[2, 0, 1, 0]]
+    assert one.values(one.best(torch.tensor([[[9.0, 1.0, 2.0], [9.0, 2.0, 1.0]]]))[0].tolist()) == ["_", "NN"]
+
+
 def test_what_was_seen_with_a_tag():
     assert seen_labels(COLUMNS, "upos") is None
     assert seen_labels(COLUMNS, "xpos").int().tolist() == [[1, 1, 1, 1], [0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 0]]

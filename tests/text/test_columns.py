@@ -96,10 +96,15 @@ def test_columns_that_are_there():
     assert present(iter([SENTENCES[0], None]), ["xpos", "feats"]) == ["xpos", "feats"]  # reads no further than needed
 
 
+def test_beside_words_with_xpos_the_others_are_known_to_have_none():
+    assert [KNOWN["xpos"].values(one) for one in SENTENCES] == [["NN", "|"], ["NN", "VB", "X"]]
+    assert KNOWN["xpos"].values(sentence(("NOUN", "_", "_"), ("PUNCT", "_", "_"))) == ["_", "_"]  # perhaps left out
+
+
 def test_labels_seen_with_tags():
-    columns = {"upos": ("NOUN", "VERB", "PUNCT"), "xpos": ("NN", "VB"), "feats": ("Number=Sing", "Case=Nom")}
+    columns = {"upos": ("NOUN", "VERB", "PUNCT"), "xpos": ("NN", "VB", "|"), "feats": ("Number=Sing", "Case=Nom")}
     assert seen_with_tags(SENTENCES, columns) == {
-        "xpos": {"NOUN": ["NN"], "VERB": ["VB"], "PUNCT": []},
+        "xpos": {"NOUN": ["NN"], "VERB": ["VB"], "PUNCT": ["|"]},
         "feats": {"NOUN": ["Number=Sing", "Case=Nom"], "VERB": ["Number=Sing"], "PUNCT": []},
     }
     del columns["upos"]

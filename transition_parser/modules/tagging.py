@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from transition_parser.base.errors import InputError
 from transition_parser.modules.layers import linear
 from transition_parser.modules.words import WordOptions
-from transition_parser.text.columns import KNOWN, LEMMA, UNKNOWN, UPOS, Annotations, Columns, predicted
+from transition_parser.text.columns import ABSENT, KNOWN, LEMMA, UNKNOWN, UPOS, Annotations, Columns, predicted
 
 _FAR = float("-inf")
 
@@ -33,7 +33,7 @@ class OneLabel:
 
     def __init__(self, columns: Columns, name: str) -> None:
         self.name, self.columns = name, columns
-        self._values = (UNKNOWN, *columns.values[name])
+        self._values = (UNKNOWN, *(UNKNOWN if value == ABSENT else value for value in columns.values[name]))
 
     def targets(self, sentences: Sequence[Sequence[str]], wide: int) -> Tensor:
         """Return the target ids (B, wide); 0 at the root, at padding, and for values that training has not seen."""
@@ -57,7 +57,7 @@ class OneLabel:
         return self.scores(scores).masked_fill(~legal, _FAR).argmax(-1)
 
     def values(self, ids: Sequence[Any]) -> list[str]:
-        """Return the value of each word, `_` for id 0."""
+        """Return the value of each word, `_` for id 0 and for "absent"."""
         return [self._values[i] for i in ids]
 
 

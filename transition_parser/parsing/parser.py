@@ -505,7 +505,8 @@ class Parser(Generic[P_co]):
     def _to_parse(self, sentence: AnySentence, number: int, given: GivenFacts | None = None) -> _ToParse:
         forms = checked_forms(sentence, self.formalism.sentence, number, self.longest)
         if self.given_columns:
-            check_given(sentence, self.formalism.annotations_of(sentence, self.given_columns), number)
+            values = self.formalism.annotations_of(sentence, self.given_columns)
+            check_given(sentence, values, self.resources.columns, number)
         words = [normalise(form) for form in forms]
         known = None if given is None else given.next(sentence)
         if known is None:

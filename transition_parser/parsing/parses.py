@@ -22,7 +22,7 @@ from transition_parser.graphs.dependency import DependencyTree, tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
 from transition_parser.parsing.completion import SentenceFacts, complete, without, without_meaning
 from transition_parser.parsing.mending import mended, with_mentions, with_types
-from transition_parser.text.columns import FEATS, LEMMA, NO_FEATURES, UNKNOWN, UPOS, XPOS, Columns
+from transition_parser.text.columns import ABSENT, FEATS, LEMMA, UNKNOWN, UPOS, XPOS, Columns
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr_state import kept
 from transition_parser.transitions.config import wiki_keys
@@ -542,7 +542,7 @@ def replay_tree(
         if values[name]:
             values[name] = [*map(known.get, zip(sentence.forms, of_words, strict=True), values[name])]
     lemmas = tuple(map(columns.lemma, sentence.forms, of_words, values[LEMMA]))
-    features = tuple(UNKNOWN if value == NO_FEATURES else value for value in values[FEATS])
+    features = tuple(UNKNOWN if value == ABSENT else value for value in values[FEATS])
     scores = tuple(map(math.exp, log_probs))
     return Parse(
         sentence, tree, scores, tuple(map(table.action, hypothesis.tokens)), hypothesis.score,

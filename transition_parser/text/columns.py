@@ -35,7 +35,7 @@ FILE_NAME = "columns.json"
 FORMAT_VERSION = 3
 UPOS, LEMMA, XPOS, FEATS, DOMAIN = "upos", "lemma", "xpos", "feats", "domain"
 UNKNOWN = "_"
-NO_FEATURES = "|"  # the value of a word that is known to have no features
+ABSENT = "|"  # the value of a word that is known to have no features, or no XPOS tag
 Annotations = Mapping[str, Sequence[Sequence[str]]]  # column → sentence → values
 Forms = Mapping[tuple[str, str], str]  # (form, UPOS tag) → value
 Seen = Mapping[str, Mapping[str, Sequence[str]]]  # column → UPOS tag → labels, or domain → column → labels
@@ -83,8 +83,14 @@ def _lemma_rules(sentence: Any) -> Sequence[str]:
     return [rule_of(row.form, row.lemma) for row in sentence.words]
 
 
+def _xpos(sentence: Any) -> Sequence[str]:
+    tags = _cells(XPOS, sentence)
+    none = ABSENT if any(tag != UNKNOWN for tag in tags) else UNKNOWN  # a sentence without tags may be unannotated
+    return [none if tag == UNKNOWN else tag for tag in tags]
+
+
 def _features(sentence: Any) -> Sequence[str]:
-    return [NO_FEATURES if row.feats == UNKNOWN else row.feats for row in sentence.words]
+    return [ABSENT if row.feats == UNKNOWN else row.feats for row in sentence.words]
 
 
 def domain_of(path: str | os.PathLike) -> str:
@@ -108,8 +114,7 @@ KNOWN: dict[str, Column] = {
     UPOS: Column("upos", _TREES, partial(_cells, UPOS), "UPOS tags", ("--tag-loss", "--read-tags"), predicted=True),
     # a lemma rule that occurs once is an exception, or a mistake
     LEMMA: Column("lemmas", _TREES, _lemma_rules, "lemmas", ("--tag-loss",), predicted=True, least=2),
-    XPOS: Column("xpos", _TREES, partial(_cells, XPOS), "XPOS tags", ("--tag-loss", "--read-xpos"), predicted=True,
-                 by_tag=True),
+    XPOS: Column("xpos", _TREES, _xpos, "XPOS tags", ("--tag-loss", "--read-xpos"), predicted=True, by_tag=True),
     FEATS: Column("feats", _TREES, _features, "morphological features", ("--tag-loss",), predicted=True, is_set=True,
                   by_tag=True),
     DOMAIN: Column(

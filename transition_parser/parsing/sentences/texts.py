@@ -11,7 +11,7 @@ from typing import Any, TypeGuard, TypeVar
 from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Row, Sentence
-from transition_parser.text.columns import UNKNOWN
+from transition_parser.text.columns import ABSENT, UNKNOWN, Columns
 from transition_parser.text.segmentation import (
     ENGLISH,
     LONGEST,
@@ -244,13 +244,19 @@ def checked_forms(sentence: object, kind: type[T], number: int, longest: int = L
     return forms
 
 
-def check_given(sentence: Sentence | AmrEntry, values: Mapping[str, Sequence[str]], number: int) -> None:
-    """Raise `InputError` where a word of a sentence lacks a value that the model reads but does not predict."""
+def check_given(
+    sentence: Sentence | AmrEntry, values: Mapping[str, Sequence[str]], columns: Columns, number: int
+) -> None:
+    """Raise `InputError` where a word lacks a value that the model reads but does not predict.
+
+    Words without a tag are right if training had such words.
+    """
     for column, of_words in values.items():
-        if UNKNOWN in of_words:
+        lacking = {UNKNOWN, ABSENT}.difference(columns.values.get(column, ()))
+        if word := next((i for i, value in enumerate(of_words, 1) if value in lacking), 0):
             named = "" if sentence.id else f"sentence {number}: "
             problem = (
-                f"{named}word {of_words.index(UNKNOWN) + 1} has no {column.upper()}, which the model reads "
+                f"{named}word {word} has no {column.upper()}, which the model reads "
                 "and does not predict: give CoNLL-U with this column, or a model that was trained with --tag-loss"
             )
             raise input_error(problem, sentence.path, sentence.line, sentence.id)
