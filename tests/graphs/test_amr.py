@@ -11,7 +11,7 @@ from penman import surface
 from penman.models.amr import model
 
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.amr import AmrGraph, Edge, canonical, is_number, named, quoted, without_gaps
+from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, Edge, canonical, is_number, named, quoted, without_gaps
 from transition_parser.graphs.bank import AmrEntry, parse_entry
 
 CONCEPTS = ("want-01", "boy", "name", "Ünı-01", "12-hour", '"a b"', "i", "x", "have-rel-role-91")
@@ -121,11 +121,11 @@ def test_what_penman_can_not_hold(graph, wiki, said):
 
 
 def test_a_graph_that_would_be_nested_too_deeply():
-    size = 1001
+    size = MAX_DEPTH + 1
     edges = tuple(Edge(node, "ARG0", node + 1) for node in range(size - 1))
-    with pytest.raises(InputError, match="more than 1000 levels deep"):
+    with pytest.raises(InputError, match=f"more than {MAX_DEPTH} levels deep"):
         AmrGraph(("a",) * size, frozenset(), edges).to_penman()
-    across = (*edges, *(Edge(0, "op", node) for node in range(600, 601)))
+    across = (*edges, *(Edge(0, "op", node) for node in range(200, 201)))
     assert len(graph_of(AmrGraph(("a",) * size, frozenset(), across).to_penman())) == size
 
 

@@ -16,14 +16,16 @@ from hypothesis import strategies as st
 from tests.amr_walks import FORMS, LEXICON, legal_actions
 from tests.conftest import ROOT
 from tests.states.test_machine import SPECIAL
-from transition_parser.base.errors import InputError
-from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.base.errors import InputError, ParserWarning
+from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry, parse_bank, parse_entry
 from transition_parser.graphs.conllu import Row, Sentence, parse_conllu
 from transition_parser.graphs.dependency import MOST_DRAWN, DependencyTree, arc_levels, tree_text
+from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.oracles.amr_check import derive_entry
 from transition_parser.parsing import parses as parses_module
 from transition_parser.parsing.alternatives import NbestRank
+from transition_parser.parsing.multi_sentence import multi_sentence
 from transition_parser.parsing.parses import AmrParse, Parse, Parses, replay_amr
 from transition_parser.parsing.search import Hypothesis
 from transition_parser.states.table import ActionTable
@@ -96,16 +98,33 @@ def test_an_entry_is_what_reading_its_text_gives(data):
     assert (plain.graph, plain.comments) == (entry.graph, entry.comments) and "~e." not in plain.penman
 
 
-@pytest.mark.parametrize("depth", [900, 1500])
+@pytest.mark.parametrize("depth", [MAX_DEPTH, MAX_DEPTH + 1])
 def test_a_deeply_nested_graph_is_written_or_named(depth):
     edges = tuple(Edge(node, "ARG0", node + 1) for node in range(depth - 1))
     graph = AmrGraph(("thing",) * depth, frozenset(), edges)
     parse = AmrParse(AmrEntry.from_words(["x"], {"id": "deep"}), graph, ((0,),) * depth, {}, (), 0.0)
-    if depth < 1000:
+    if depth == MAX_DEPTH:
         assert parse_entry(str(parse.annotated()).strip().split("\n")).graph == graph
     else:
-        with pytest.raises(InputError, match="sentence deep: the graph would be written more than 1000 levels deep"):
+        with pytest.raises(InputError, match="sentence deep: the graph would be written more than 400 levels deep"):
             parse.annotated()
+
+
+@pytest.mark.parametrize("arc", ["RA", "LA"])
+def test_a_parse_keeps_the_levels_that_penman_can_write(arc):
+    size = MAX_DEPTH + 100
+    chain = "SHIFT COPY_LEMMA ROOT " + f"SHIFT COPY_LEMMA {arc}(mod) REDUCE " * (size - 2)
+    chain += f"SHIFT MERGE ENTITY(city) {arc}(mod) REDUCE CLOSE"
+    with pytest.warns(ParserWarning, match=r"^sentence deep: .* more than 400 levels deep: its 103 deeper nodes"):
+        parse = parse_of(" ".join(["very"] * size + ["x"]), chain, {"id": "deep"}, WIKI)
+    assert len(parse.graph) == len(parse.node_scores) == len(parse.edge_scores) + 1 == MAX_DEPTH
+    assert not parse.wiki and not parse.new_names
+    assert parse_entry(str(parse.annotated(scores=True, jamr=True)).strip().split("\n")).graph == parse.graph
+    assert len(json.loads(parse.to_json())["nodes"]) == MAX_DEPTH
+    assert len(parse.graph.to_penman_graph().instances()) == MAX_DEPTH
+    assert best_mapping(graph_triples(parse.graph), graph_triples(parse.graph))[0] == 2 * MAX_DEPTH
+    with pytest.warns(ParserWarning, match="its 1 deeper nodes"):
+        assert len(multi_sentence([parse, parse_of("She likes New York", DERIVATION)]).graph) == MAX_DEPTH + 6
 
 
 def test_what_an_earlier_parse_wrote_is_replaced():

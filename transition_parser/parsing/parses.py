@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar, cast
 
-from transition_parser.base.errors import InputError, shortened
-from transition_parser.graphs.amr import AmrGraph, Edge, PenmanLayout, canonical, named, without_gaps
+from transition_parser.base.errors import InputError, shortened, warn
+from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, Edge, PenmanLayout, TooDeepError, canonical, named, without_gaps
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, tree_text
@@ -359,6 +359,20 @@ class AmrParse(SentenceParse):
         edges = [(nodes[source], role, nodes[target]) for source, role, target in self.graph.edges]
         return {"node_scores": nodes, "edge_scores": edges}
 
+    def without(self, removed: frozenset[int]) -> AmrParse:
+        """Return the parse without some nodes and their edges."""
+        graph, nodes, edges = without(self.graph, removed)
+        place = {old: new for new, old in enumerate(nodes)}
+        return replace(
+            self,
+            graph=graph,
+            alignments=tuple(self.alignments[node] for node in nodes),
+            wiki={place[node]: value for node, value in self.wiki.items() if node in place},
+            new_names={place[node]: value for node, value in self.new_names.items() if node in place},
+            node_scores=tuple(self.node_scores[node] for node in nodes),
+            edge_scores=tuple(self.edge_scores[edge] for edge in edges),
+        )
+
     def annotated(
         self,
         scores: bool = False,
@@ -599,10 +613,25 @@ def replay_amr(
         graph = with_types(without_gaps(graph), alignments, state.words, system.lexicon or ())
         alignments = with_mentions(graph, alignments, state.words)
     values, new_names = _wiki(graph, wiki or {})
-    return AmrParse(
+    parse = AmrParse(
         sentence, graph, tuple(alignments), values, actions, hypothesis.score,
         tuple(nodes), tuple(edges), new_names, completed, probability=_probability(hypothesis),
     )  # fmt: skip
+    return within_depth(parse)
+
+
+def within_depth(parse: AmrParse) -> AmrParse:
+    """Return the parse without the nodes that are nested too deeply for PENMAN, with a warning about them."""
+    while len(parse.graph) > MAX_DEPTH:
+        try:
+            PenmanLayout(parse.graph)
+        except TooDeepError as error:
+            problem = f"the graph is nested more than {MAX_DEPTH} levels deep: its {len(error.nodes)} deeper nodes"
+            warn(str(parse.sentence.error(f"{problem} are left out")))
+            parse = parse.without(error.nodes)
+        else:
+            break
+    return parse
 
 
 def graph_of(table: ActionTable, words: Sequence[str], tokens: Sequence[int]) -> Any:
