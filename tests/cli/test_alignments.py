@@ -43,6 +43,11 @@ def test_metadata_is_what_is_written_unless_marks_are_asked_for(parsed):
     assert b"~e." in parsed["marks"].read_bytes()
 
 
+def test_json_has_alignments_of_its_own():
+    said = run_here("parse", "en-amr", "-", "--json", "--alignments", "jamr", status=2).stderr
+    assert said.count("\n") == 1 and "--alignments is for AMRs as text: leave it out" in said
+
+
 def test_both_forms_are_read_back(parsed):
     for listed, marked in zip(read_bank(parsed["metadata"]), read_bank(parsed["marks"]), strict=True):
         assert any(listed.alignments) and listed.alignments == marked.alignments

@@ -157,6 +157,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("--shard and --engine ray both divide the work: give one of them")
     if arguments.multi_sentence and (by_ray or arguments.shard is not None or arguments.nbest > 1):
         raise InputError("--multi-sentence makes one graph of an input: leave out --shard, --engine ray and --nbest")
+    if arguments.alignments and arguments.json:
+        raise InputError("--alignments is for AMRs as text: leave it out, --json writes the words of each node anyway")
     import_user_dir(arguments.user_dir)
     keep_freed_memory()
     keep_few_kernels()
