@@ -1,11 +1,24 @@
 """run/bench/structures.py: what counts as an imperative."""
 
+import sys
+
+import pytest
+
 from tests.scripts import module
 from transition_parser import AmrParse
 from transition_parser.graphs.bank import AmrEntry, parse_entry
 from transition_parser.graphs.conllu import Row, Sentence
 
 structures = module("bench/structures.py")
+
+
+@pytest.mark.parametrize("option", ["--rounds", "-o"])
+@pytest.mark.parametrize("name", ["lists", "names", "structures"])
+def test_what_is_counted_has_no_options_of_measured_speed(name, option, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [name, "en-amr", option, "3", *["x.conllu"] * (name == "structures")])
+    with pytest.raises(SystemExit):
+        module(f"bench/{name}.py").main()
+    assert f"unrecognized arguments: {option} " in capsys.readouterr().err
 
 
 def test_which_words_are_imperatives():

@@ -27,21 +27,27 @@ SPACY_LABELS = 2000  # training sentences that spaCy's parser takes its labels f
 
 
 def parser(description: str) -> argparse.ArgumentParser:
+    """Return the options of benchmarks of speed."""
+    options = _options(description)
+    options.add_argument("--rounds", type=int, default=3, help="interleaved rounds; medians are reported")
+    options.add_argument("-o", "--output", help="write the JSON report there too")
+    return options
+
+
+def _options(description: str) -> argparse.ArgumentParser:
     """Return the options that all benchmarks have, and set the process up as `transition-parser parse` does."""
     keep_freed_memory()
     keep_few_kernels()
     options = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter, fromfile_prefix_chars="@"
     )
-    options.add_argument("--rounds", type=int, default=3, help="interleaved rounds; medians are reported")
     options.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of torch")
-    options.add_argument("-o", "--output", help="write the JSON report there too")
     return options
 
 
 def amr_options(description: str) -> argparse.ArgumentParser:
     """Return the options of benchmarks of what a model of AMRs finds."""
-    options = parser(description)
+    options = _options(description)
     options.add_argument("model", help="model of AMRs")
     options.add_argument("--beam", type=int, default=10)
     return options
