@@ -32,7 +32,7 @@ from silver_facts import facts_of
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import AGREEMENT, EXAMPLE, AmrEntry
-from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.graphs.conllu import Sentence, decoded, read_conllu
 from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.parsing.given import Given
 from transition_parser.parsing.parses import AmrParse, Parse
@@ -76,7 +76,8 @@ class Sources:
 
     def add_text(self, path: Path) -> None:
         """Add the sentences of an English text, divided into words as `parse` divides text for AMRs."""
-        with open(path, encoding="utf-8") as lines:
+        with open(path, "rb") as file:
+            lines = (decoded(line, str(path), number) for number, line in enumerate(file, 1))
             for number, one in enumerate(ENGLISH.sentences(lines), 1):
                 self._add(f"{path.stem}.{number}", Sentence.from_words(tokenise(one.text)), ())
 

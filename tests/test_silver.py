@@ -225,6 +225,9 @@ def test_an_english_text_is_divided_into_sentences_and_words(tmp_path):
     assert [(one.entry.id, one.entry.text, one.facts) for one in found.found] == [
         ("a.1", "He ca n't stay .", None), ("a.2", "Go home now !", None)
     ]  # fmt: skip
+    (tmp_path / "a.txt").write_bytes("Go home now.\nTr\u00e8s bien.\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"a\.txt:2: byte 3 of the line is not UTF-8"):
+        found.add_text(tmp_path / "a.txt")
 
 
 def test_examples_of_frames_are_parsed_to_find_heads(tmp_path):
