@@ -322,8 +322,9 @@ class Columns:
             if not _is_lists(of_column) or not {*of_column} <= tags or not known.union(*of_column.values()) <= known:
                 raise input_error(f"the labels of {name!r:.60} seen with UPOS tags must be lists of its labels", path)
         of_domains = values.get("of_domains", {})
-        if not all(map(_is_lists, of_domains.values())):
-            raise input_error("'of_domains' must be domain → column → a list of labels", path)
+        wanted = {*values["columns"], RELATION}
+        if not all(_is_lists(one) and wanted <= one.keys() and one[RELATION] for one in of_domains.values()):
+            raise input_error(f"'of_domains' must be domain → {', '.join(sorted(wanted))} → a list of labels", path)
         return cls(values["columns"], forms, seen, of_domains)
 
 
