@@ -13,9 +13,9 @@ structures = module("bench/structures.py")
 
 
 @pytest.mark.parametrize("option", ["--rounds", "-o"])
-@pytest.mark.parametrize("name", ["lists", "names", "structures"])
+@pytest.mark.parametrize("name", ["lists", "names", "structures", "given"])
 def test_what_is_counted_has_no_options_of_measured_speed(name, option, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", [name, "en-amr", option, "3", *["x.conllu"] * (name == "structures")])
+    monkeypatch.setattr(sys, "argv", [name, "en-amr", option, "3", *["x"] * (name in ("structures", "given"))])
     with pytest.raises(SystemExit):
         module(f"bench/{name}.py").main()
     assert f"unrecognized arguments: {option} " in capsys.readouterr().err

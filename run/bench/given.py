@@ -15,8 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import torch
-from common import parser
+from common import amr_model, amr_options
 
 from transition_parser import Parser
 from transition_parser.graphs.amr_score import smatch_counts
@@ -82,17 +81,15 @@ def figures(loaded: Parser, entries: Sequence[AmrEntry], given: Sequence[Given],
 
 def main() -> None:
     """Print the figures as JSON."""
-    options = parser(__doc__ or "")
-    options.add_argument("model", help="model of AMRs")
+    options = amr_options(__doc__ or "")
+    options.set_defaults(beam=1)
     options.add_argument("gold", nargs="+", help="AMR banks")
     options.add_argument("--graphs", type=int, default=300, help="number of graphs in all")
     options.add_argument("--share", type=float, nargs="+", default=[1.0, 0.5, 0.0])
     options.add_argument("--what", nargs="+", default=list(WHAT), choices=WHAT)
-    options.add_argument("--beam", type=int, default=1)
     options.add_argument("--restarts", type=int, default=4)
     arguments = options.parse_args()
-    torch.set_num_threads(arguments.threads)
-    loaded = Parser.load(arguments.model, arguments.beam, precision="fp32", kind="AMRs")
+    loaded = amr_model(arguments)
     entries = list(entries_of(arguments.gold, arguments.graphs))
     facts = [facts_of(entry, arguments.what) for entry in entries]
     found = {}
