@@ -15,7 +15,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar, cast
 
 from transition_parser.base.errors import InputError, shortened, warn
-from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, Edge, PenmanLayout, TooDeepError, canonical, named, without_gaps
+from transition_parser.graphs.amr import (
+    MAX_DEPTH,
+    AmrGraph,
+    Edge,
+    PenmanLayout,
+    TooDeepError,
+    canonical,
+    named,
+    without_gaps,
+)
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, tree_text
@@ -626,8 +635,8 @@ def within_depth(parse: AmrParse) -> AmrParse:
         try:
             PenmanLayout(parse.graph)
         except TooDeepError as error:
-            problem = f"the graph is nested more than {MAX_DEPTH} levels deep: its {len(error.nodes)} deeper nodes"
-            warn(str(parse.sentence.error(f"{problem} are left out")))
+            problem = f"the graph of {shortened(parse.text)!r} is nested more than {MAX_DEPTH} levels deep"
+            warn(str(parse.sentence.error(f"{problem}: its {len(error.nodes)} deeper nodes are left out")))
             parse = parse.without(error.nodes)
         else:
             break
