@@ -7,6 +7,7 @@ import pytest
 from tests.amr_walks import FRAMES
 from transition_parser.base.errors import InputError
 from transition_parser.text.frames import Evoked, frames_of, packaged
+from transition_parser.text.lemmas import lemmatise
 
 
 @pytest.mark.parametrize(
@@ -36,6 +37,25 @@ def test_what_spans_evoke(lemmas, following, evoked):
 
 def test_forms_evoke_what_their_lemmas_do_not():
     assert FRAMES.evoked(["dog"], ["Dogs"]) == Evoked("dog", None, "hound")
+
+
+@pytest.mark.parametrize(
+    ("form", "lemma"),
+    [
+        ("Regards", "regard"),
+        ("supplies", "supply"),
+        ("savings", "save"),
+        ("realised", "realize"),
+        ("organisation", "organize"),
+        ("analyse", "analyze"),
+        ("neighbours", "neighbor"),
+        ("fulfil", "fulfill"),
+        ("'s", "be"),
+        ("wan", "want"),
+    ],
+)
+def test_forms_whose_lemma_has_no_frame_evoke_one_nevertheless(form, lemma):
+    assert packaged().evoked(lemmatise([form]), [form]) == Evoked(None, None, lemma)
 
 
 def test_senses_and_roles():

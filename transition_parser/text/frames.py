@@ -24,14 +24,18 @@ FUNCTIONS = (
 )
 WINDOW = 6  # the particle is one of this many words after the verb: "take his coat off"
 # Pairs: ending of a word that the table lacks, ending of the word it is derived from. They are for adverbs ("happily"),
-# doers ("designer"), forms of verbs that the tables of lemmas lack, and nouns and adjectives ("sensitivity")
+# doers ("designer"), forms of verbs that the tables of lemmas lack, nouns and adjectives ("sensitivity"), words without
+# a singular ("regards"), and British spellings ("authorise")
 _DERIVED = (
     *(("ically", "ic"), ("ily", "y"), ("ly", ""), ("ly", "le"), ("er", ""), ("er", "e"), ("or", ""), ("or", "e")),
     *(("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"), ("able", ""), ("able", "e"), ("ory", "e"), ("al", "")),
     *(("ity", ""), ("ity", "e"), ("ness", ""), ("iness", "y"), ("ification", "ify"), ("ation", "e"), ("ation", "")),
     *(("ion", "e"), ("ion", ""), ("ment", ""), ("ance", ""), ("ence", ""), ("ant", "ate")),
+    *(("ings", ""), ("ings", "e"), ("ies", "y"), ("s", ""), ("ise", "ize"), ("isation", "ize"), ("yse", "yze")),
+    *(("our", "or"), ("fil", "fill")),
 )
 _ALIAS = re.compile(r"[^ |\t]+(?=/[^/ ]*(?:[ \t]|$))")  # an alias without its part of speech
+_CLITICS = {"'s": "be", "’s": "be", "wan": "want"}  # forms of verbs that are no lemmas: "here's", "wan na"
 _NOT = "un"  # AMR takes "unclear" apart: `clear-06 :polarity -`
 
 
@@ -59,7 +63,8 @@ class Frames:
                 continue
             lemma, _, rolesets = line.rstrip("\n").partition("\t")
             self.rolesets[lemma] = rolesets
-            for word in {lemma, lemma.replace("-", "_"), *_ALIAS.findall(rolesets)}:
+            clitics = (word for word, verb in _CLITICS.items() if verb == lemma)
+            for word in {lemma, lemma.replace("-", "_"), *_ALIAS.findall(rolesets), *clitics}:
                 evoked.setdefault(word, set()).add(lemma)
             verb, _, particle = lemma.partition("-")
             if particle and "-" not in particle:
