@@ -123,8 +123,7 @@ static void count_node(const AmrTable *table, AmrRow *row, int64_t *named, int64
     row->in_span++;
 }
 
-/* Return 1 if the lexicon and the limits on the nodes of a span do not apply, because no word is left and there is no
-   concept, else 0. */
+/* Return 1 if the limits on the nodes of a span do not apply, because no word is left and there is no concept, else 0. */
 static int is_free(const AmrRow *row) { return row->position == row->length && !row->has_concept; }
 
 /* Find the legal columns of a state: 1 for legal columns, else 0. */
@@ -220,10 +219,11 @@ static void take_amr_action(const AmrTable *table, AmrState *state, int64_t toke
     read_columns(table, state);
 }
 
-/* Return the lexicon row of the current span. */
-static int64_t lexicon_row(const AmrTable *table, const AmrRow *row) {
+/* Return the lexicon row of the current span. Where the graph would stay without a concept, the lexicon limits nothing. */
+static int64_t lexicon_row(const AmrTable *table, const AmrState *state) {
+    const AmrRow *row = &state->row;
     const int64_t length = row->position - row->first, spans = table->fields - FIRST_SPAN;
-    if (is_free(row)) return UNBOUND;
+    if (is_free(row) && !state->columns[COPY_LEMMA]) return UNBOUND;
     if (length > spans) return UNSEEN;
     return word_of(table, row, row->position ? row->position - 1 : 0)[FIRST_SPAN + (length > 1 ? length - 1 : 0)];
 }
@@ -275,7 +275,7 @@ static void read_legality(const AmrTable *table, const AmrState *state, int8_t *
     const AmrRow *row = &state->row;
     const AmrNode *top = state->nodes + row->depth - 1, *second = state->nodes + row->below - 1;
     const int further = row->position == row->length && !state->columns[CLOSE] ? LAST_CHANCE : 0;
-    const int64_t front = word_of(table, row, row->position)[SHIFT_ID], span = lexicon_row(table, row);
+    const int64_t front = word_of(table, row, row->position)[SHIFT_ID], span = lexicon_row(table, state);
     const int64_t top_roles = row->depth ? top->roles : 0, second_roles = row->below ? second->roles : 0;
     const int64_t top_sort = (row->depth ? top->sort << further : 0) | (row->topped ? TOPPED : 0);
     const int64_t second_sort = row->below ? second->sort << further : 0;
@@ -372,7 +372,7 @@ const char *unroll_amrs(AmrTable *table, int64_t steps, AmrNode *nodes, const Am
         for (int64_t step = 0; step < steps && !problem; step++, columns += COLUMNS, context += 2) {
             memcpy(columns, state.columns, COLUMNS);
             context[0] = word_of(table, &state.row, state.row.position)[SHIFT_ID];
-            context[1] = lexicon_row(table, &state.row);
+            context[1] = lexicon_row(table, &state);
             for (int kind = 0; kind < 2 && stack; kind++) {
                 (kind ? buffer_ranks : stack_ranks)(&state, ranks);
                 for (int64_t i = 0; i < table->words; i++) *(kind ? buffer++ : stack++) = (int16_t)ranks[i];

@@ -39,10 +39,10 @@ static void NAME(add_and_normalise)(int64_t rows, int64_t dim, char *x, const ch
 
    count: the number of tokens in `room`
    scores: (count) */
-INLINE const char *NAME(add_prior)(const AmrSearch *search, const AmrRow *row, int64_t count, const ScoreRoom *room,
+INLINE const char *NAME(add_prior)(const AmrSearch *search, const AmrState *state, int64_t count, const ScoreRoom *room,
                                    float *scores, const int half) {
     const Network *by = search->network;
-    const int64_t span = lexicon_row(search->table, row);
+    const int64_t span = lexicon_row(search->table, state);
     if (OUTSIDE(span, by->prior_rows)) return "prior: beyond the lexicon";
     const int64_t begin = by->offsets[span], end = by->offsets[span + 1];
     if (begin < 0 || begin > end || end > by->entries) return "offsets: beyond the prior";
@@ -132,7 +132,7 @@ INLINE const char *NAME(continued)(AmrSearch *search, int64_t first, const char 
         float *scores = room->products + row * stride, most = DEAD, sum = 0.0f;
         for (int64_t i = 0; half && i < keys.count; i++) scores[i] = widen(round_to_half(scores[i]));
         const char *problem =
-            by->entries ? NAME(add_prior)(search, &from->state.row, keys.count, room, scores, half) : NULL;
+            by->entries ? NAME(add_prior)(search, &from->state, keys.count, room, scores, half) : NULL;
         if (by->arcs && !problem)
             problem = NAME(add_functions)(search, &from->state, legal[row], queries[row], room, scores, half);
         if (problem) return problem;

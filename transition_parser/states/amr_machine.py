@@ -66,7 +66,7 @@ class Rows(NamedTuple):
     in_span: Tensor  # the number of nodes of the current span, including nodes made by DEPENDENT
 
     def is_free(self) -> Tensor:
-        """Return (R,) bool, True where no lexicon or limit of the span applies: no concept, and no word left."""
+        """Return (R,) bool, True where no limit of the span applies: no concept, and no word left."""
         return (self.position == self.length) & (self.has_concept == 0)
 
 
@@ -499,7 +499,8 @@ class AmrMachine(BatchedMachine):
         seen = self.features[rows.sentence, last, FIRST_SPAN + (length - 1).clamp(0, spans - 1)]
         seen = torch.where(length > spans, UNSEEN, seen)
         free = rows.is_free()
-        context = torch.stack([shift, torch.where(free, UNBOUND, seen)], 1)
+        unbound = free & ~self._columns[:, ActionClass.COPY_LEMMA]
+        context = torch.stack([shift, torch.where(unbound, UNBOUND, seen)], 1)
         if self.named is None:
             return context
         nodes_on_top = torch.stack(on_top(rows, nodes, self._columns[:, ActionClass.CLOSE]), 1)

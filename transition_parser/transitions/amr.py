@@ -21,8 +21,8 @@ from transition_parser.transitions.amr_state import (
     Word,
     has_concept,
     is_connected,
-    is_free,
     is_listed,
+    is_unbound,
     kept,
     key,
     limits_of,
@@ -223,10 +223,10 @@ class AmrSystem(TransitionSystem[Word, AmrState, AmrGraph]):
         if action.kind is Kind.FRAME and self.frames is not None:
             if action not in self.frames.known:
                 return f"no frame of the table is named by {action}"
-            if not is_free(state) and action not in self.frames.of_span(state.span, state.words[state.position :]):
+            if not is_unbound(state) and action not in self.frames.of_span(state.span, state.words[state.position :]):
                 return f"{key(state.span)!r} evokes no frame that {action} names"
             return None
-        if self.lexicon is None or not is_listed(action) or is_free(state):
+        if self.lexicon is None or not is_listed(action) or is_unbound(state):
             return None
         known = self.lexicon.get(key(state.span), ())
         return None if action in known else f"training has not seen {action} with {key(state.span)!r}"
