@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import zip_longest
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,6 @@ import torch
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.formalisms import Formalism
 from transition_parser.parsing.parser import AnySentence, Parser
-from transition_parser.states.table import ActionTable
 from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action, TransitionSystem
 
@@ -132,66 +130,48 @@ def _traced(
     for place, (hypothesis, parse) in enumerate(found):
         steps: list[Step] = []
         if only is None or place == min(only, len(found) - 1):
-            scored = not parser.model.searches_directly
-            choices = _choices(parser, encoder_out, hypothesis.tokens, pause) if scored else ()
-            for step, choice in zip_longest(steps_of(formalism, table.system, words, parse.actions), choices):
+            plain = steps_of(formalism, table.system, words, parse.actions)
+            direct = parser.model.searches_directly
+            for step in plain if direct else _scored(parser, encoder_out, hypothesis.tokens, plain, pause):
                 pause()
-                steps.append(step if choice is None else choice.step(step, table))
+                steps.append(step)
         graph, total = formalism.parse_as_data(parse), sum(hypothesis.step_scores)
         derivations.append(TracedDerivation(graph, len(parse.actions), tuple(steps), hypothesis.score, total))
     return Trace(formalism.name, parser.resources.parser.system, tuple(sentence.forms), tuple(derivations))
 
 
-class _Choice(NamedTuple):
-    """The K actions that a hypothesis could choose from at a step, and the one that it took."""
-
-    taken: int
-    tokens: np.ndarray  # (K,) int; the ids of the competing actions
-    log_probs: np.ndarray  # (K,) float
-    legal: np.ndarray  # (K,) bool; see `CompetingAction.legal`
-    seen: Mapping[str, np.ndarray]  # view of the words (`Decoder.visible_words`) → (P,)
-
-    def step(self, step: Step, table: ActionTable) -> Step:
-        """Return the step with its probability, its competing actions and the words that the network sees."""
-        order = np.argsort(-self.log_probs, kind="stable")
-        shown = order[:MOST_CANDIDATES].tolist()
-        place = int(np.flatnonzero(self.tokens == self.taken)[0])
-        shown = shown if place in shown else [*shown, place]
-        candidates = tuple(
-            CompetingAction(
-                table.tokens[int(self.tokens[i])], round(math.exp(self.log_probs[i]), _DIGITS), bool(self.legal[i])
-            )
-            for i in shown
-        )
-        rest = float(np.exp(np.delete(self.log_probs, shown)).sum())
-        return Step(
-            step.action,
-            step.configuration,
-            float(self.log_probs[place]),
-            candidates,
-            len(order) - len(shown),
-            round(rest, _DIGITS),
-            {name: [(int(i), int(values[i])) for i in values.nonzero()[0]] for name, values in self.seen.items()},
-        )
-
-
 @torch.inference_mode()
-def _choices(
-    parser: Parser, encoder_out: EncoderOut, tokens: Sequence[int], pause: Callable[[], None]
-) -> Iterator[_Choice]:
-    """Yield the choices at each step of a derivation of one sentence, as search has them."""
+def _scored(
+    parser: Parser, encoder_out: EncoderOut, tokens: Sequence[int], steps: Iterator[Step], pause: Callable[[], None]
+) -> Iterator[Step]:
+    """Yield the steps of a derivation of one sentence with the probabilities that search has of their actions."""
     decoder = parser.model.decoder
     search, device = decoder.start(encoder_out), encoder_out.words.device
     search.greedy = parser.beam == 1
     last, alive = torch.full((1,), decoder.table.end, device=device), torch.ones(1, dtype=torch.bool, device=device)
-    for token in tokens:
+    for token, step in zip(tokens, steps):
         pause()
         scores = decoder.step(last, search, alive)
         visible = decoder.visible_words(search.machine.observe())
         seen = {name: values[0].cpu().numpy() for name, values in visible.items()}
         log_probs = scores.log_probabilities()[0].cpu().numpy()
-        legal = (scores.legal > 0)[0].cpu().numpy()
-        competing = (log_probs > float("-inf")).nonzero()[0]
-        yield _Choice(token, competing, log_probs[competing], legal[competing], seen)
+        order = np.argsort(-log_probs, kind="stable")[: np.isfinite(log_probs).sum()]
+        shown = order[:MOST_CANDIDATES].tolist()
+        shown = shown if token in shown else [*shown, token]
+        candidates = (
+            CompetingAction(
+                decoder.table.tokens[i], round(math.exp(log_probs[i]), _DIGITS), bool(scores.legal[0, i] > 0)
+            )
+            for i in shown
+        )
+        yield replace(
+            step,
+            log_probability=float(log_probs[token]),
+            candidates=tuple(candidates),
+            others=len(order) - len(shown),
+            rest=round(float(np.exp(np.delete(log_probs, shown)).sum()), _DIGITS),
+            seen={name: [(int(i), int(values[i])) for i in values.nonzero()[0]] for name, values in seen.items()},
+        )
         last = torch.full((1,), token, device=device)
         search.machine.apply(last)
+    yield from steps  # the last has no action
