@@ -15,15 +15,6 @@ from transition_parser.states.table import ActionClass
 Sample = Mapping[str, Any]  # a batch of fairseq, as `TransitionDataset.collater` makes it
 
 
-class Steps(NamedTuple):
-    """T steps of B derivations with V actions, or T places (such as words) of a `Decision` with V candidates."""
-
-    scores: Tensor  # (B, T, V); before the softmax
-    legal: Tensor  # (B, T, V); 1 for those that compete, else 0
-    target: Tensor  # (B, T)
-    counted: Tensor  # (B, T) bool; False at steps without a loss
-
-
 class Taught(NamedTuple):
     """The probabilities that a teacher gives, 0 for choices that do not compete, and their share in the loss."""
 
@@ -56,20 +47,20 @@ class ActionLoss:
             legal = torch.ones_like(legal)
         sampled_steps = extra.get("sampled_steps")
         if sampled_steps is None:
-            return self.of_steps(decoder, Steps(scores, legal, target, counted), sample)
+            return self.of_steps(decoder, Decision(scores, legal, target, counted), sample)
         some = counted & sampled_steps
-        loss, nll = self.of_steps(decoder, Steps(scores, legal, target, some), sample)
+        loss, nll = self.of_steps(decoder, Decision(scores, legal, target, some), sample)
         # scales the loss of some steps up to all steps of the derivation that count
         share = counted.sum(1, keepdim=True) / some.sum(1, keepdim=True).clamp_min(1)
         share = share.expand_as(counted).flatten()
         return loss * share, nll * share
 
-    def of_steps(self, decoder: StateDecoder, steps: Steps, sample: Sample) -> tuple[Tensor, Tensor]:
+    def of_steps(self, decoder: StateDecoder, steps: Decision, sample: Sample) -> tuple[Tensor, Tensor]:
         if "correct" in sample:
-            flat = (part.flatten(0, 1) for part in (steps.scores, steps.legal, sample["correct"]))
+            flat = (part.flatten(0, 1) for part in (steps.scores, steps.competing, sample["correct"]))
             loss, nll = _where_counted(steps, *cross_entropy_of_correct(*flat, self.smoothing))
         else:
-            loss, nll = smoothed(steps.scores, steps.legal, steps.target, steps.counted, self.smoothing)
+            loss, nll = smoothed(steps, self.smoothing)
         return _with_taught(loss, steps, sample, 0), nll
 
 
@@ -80,15 +71,15 @@ class HingeLoss(ActionLoss):
         super().__init__(0.0, padding)
         self.weight = weight
 
-    def of_steps(self, decoder: StateDecoder, steps: Steps, sample: Sample) -> tuple[Tensor, Tensor]:
+    def of_steps(self, decoder: StateDecoder, steps: Decision, sample: Sample) -> tuple[Tensor, Tensor]:
         if decoder.shifts_compete:
             raise InputError("--action-loss hinge does not train the words of SHIFT: leave out --predict-shift-words")
         correct = sample.get("correct")
         if correct is None:
-            correct = torch.zeros_like(steps.legal, dtype=torch.bool).scatter_(2, steps.target[..., None], True)
+            correct = torch.zeros_like(steps.competing, dtype=torch.bool).scatter_(2, steps.target[..., None], True)
         table = decoder.device_table
         gold_arcs = sample.get("gold_arcs", correct & (table.relation > 0)).flatten(0, 1)
-        scores, legal, correct = (part.flatten(0, 1) for part in (steps.scores, steps.legal, correct))
+        scores, legal, correct = (part.flatten(0, 1) for part in (steps.scores, steps.competing, correct))
         _, nll = cross_entropy_of_correct(scores, legal, correct, 0.0)
         loss = hinge_and_relations(scores, legal, correct, gold_arcs, table.kind, len(ActionClass), self.weight)
         return _where_counted(steps, loss, nll)
@@ -102,15 +93,15 @@ class DecisionLoss:
 
     def __call__(self, decisions: Sequence[Decision], sample: Sample, training: bool) -> tuple[Tensor, Tensor]:
         losses, nlls = [], []
-        for number, (scores, competing, target, counted, share) in enumerate(decisions):
-            unknown = counted & (competing.gather(2, target[..., None])[..., 0] == 0)
+        for number, decision in enumerate(decisions):
+            unknown = decision.counted & (decision.competing.gather(2, decision.target[..., None])[..., 0] == 0)
             if training:
                 problem = "word {} of sentence {} gets no head, or no relation that its arc may have"
                 _check_none(unknown, sample, problem)
-            steps = Steps(scores, competing, target, counted & ~unknown)
-            loss, nll = smoothed(*steps, self.smoothing)
-            losses.append(share * _with_taught(loss, steps, sample, number))
-            nlls.append(share * nll)
+            known = decision._replace(counted=decision.counted & ~unknown)
+            loss, nll = smoothed(known, self.smoothing)
+            losses.append(decision.share * _with_taught(loss, known, sample, number))
+            nlls.append(decision.share * nll)
         return torch.cat(losses), torch.cat(nlls)
 
 
@@ -123,28 +114,30 @@ def _check_none(wrong: Tensor, sample: Sample, problem: str) -> None:
         )
 
 
-def _with_taught(loss: Tensor, steps: Steps, sample: Sample, number: int) -> Tensor:
+def _with_taught(loss: Tensor, steps: Decision, sample: Sample, number: int) -> Tensor:
     """Return the loss, (B · T,), mixed with the cross-entropy of the teacher's probabilities if the batch has any."""
     taught: Taught | None = sample.get("taught")
     if taught is None:
         return loss
     # the rounds of decisions (see `GraphDecoder.decisions`) share the probabilities; choices that compete sum up to 1
-    competing = taught.probabilities[number % len(taught.probabilities)] * steps.legal
+    competing = taught.probabilities[number % len(taught.probabilities)] * steps.competing
     target = competing / competing.sum(-1, keepdim=True).clamp_min(torch.finfo(torch.float32).tiny)
-    log_probabilities = (steps.scores.float() + (steps.legal - 1.0) * _FAR).log_softmax(-1)
+    log_probabilities = (steps.scores.float() + (steps.competing - 1.0) * _FAR).log_softmax(-1)
     of_taught = torch.where(steps.counted, -(target * log_probabilities).sum(-1), 0.0).flatten()
     return torch.lerp(loss, of_taught, taught.weight)
 
 
-def _where_counted(steps: Steps, loss: Tensor, nll: Tensor) -> tuple[Tensor, Tensor]:
+def _where_counted(steps: Decision, loss: Tensor, nll: Tensor) -> tuple[Tensor, Tensor]:
     counted = steps.counted.flatten()
     return torch.where(counted, loss, 0.0), torch.where(counted, nll, 0.0)
 
 
-def smoothed(scores: Tensor, legal: Tensor, target: Tensor, counted: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+def smoothed(steps: Decision, smoothing: float) -> tuple[Tensor, Tensor]:
     """Return the label-smoothed cross-entropy and the negative log-likelihood of each place, (B · N,), in nats."""
-    flat = scores.flatten(0, 1), legal.flatten(0, 1), target.flatten(), counted.flatten().float()
-    return LegalLoss.apply(*flat, smoothing)
+    scores, competing, target, counted, _ = steps
+    return LegalLoss.apply(
+        scores.flatten(0, 1), competing.flatten(0, 1), target.flatten(), counted.flatten().float(), smoothing
+    )
 
 
 _FAR = 1e9  # lowers illegal scores below all others; −inf · 0 would be NaN
