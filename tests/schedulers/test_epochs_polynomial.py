@@ -1,7 +1,6 @@
 """The scheduler whose length is in epochs, and the lengths of trainings in updates."""
 
 import json
-import logging
 import re
 
 import pytest
@@ -18,10 +17,8 @@ from transition_parser.base.errors import InputError
 from transition_parser.schedulers.epochs_polynomial import (
     EpochsPolynomial,
     EpochsPolynomialConfig,
-    LengthConfig,
     tell_batches,
     updates_in,
-    warn_if_short,
 )
 
 
@@ -88,15 +85,14 @@ def rates(done) -> dict[int, float]:
 
 
 def test_training_resumes_with_the_same_learning_rates(data_folder, tmp_path):
-    """Also within an epoch; and one that ends soon after its warm-up is warned of."""
+    """Also within an epoch."""
     flags = (*FLAGS, "--warmup-epochs", "1.25")
     whole = train(data_folder, tmp_path / "whole", *flags, "--no-save", updates=0)
     expected = rates(whole)
     batches = len(expected) // 3
     assert len(expected) == 3 * batches and max(expected.values()) == pytest.approx(0.005, rel=1e-3)
-    assert expected[3 * batches] == 0.0 and "training ends" not in whole.stderr
+    assert expected[3 * batches] == 0.0
     first = train(data_folder, tmp_path, *flags, "--save-interval-updates", "1", updates=batches + 2)
-    assert f"training ends after {batches + 2} updates" in first.stdout + first.stderr
     second = train(data_folder, tmp_path, *flags, updates=0)
     assert "Loaded checkpoint" in second.stdout + second.stderr
     assert min(rates(second)) == batches + 3
@@ -109,24 +105,3 @@ def test_training_resumes_with_the_same_learning_rates(data_folder, tmp_path):
 )
 def test_updates_of_epochs_of_seven_batches(epochs, update_freq, expected):
     assert updates_in(epochs, 7, update_freq) == expected
-
-
-@pytest.mark.parametrize(
-    ("options", "ends", "warmup"),
-    [
-        ({"max_update": 30, "warmup_updates": 300}, 30, 300),
-        ({"max_epoch": 10, "warmup_updates": 300}, 70, 300),
-        ({"max_epoch": 10, "max_update": 50, "warmup_epochs": 4.0}, 50, 28),
-        ({"max_epoch": 10, "warmup_updates": 35}, None, None),
-        ({"warmup_updates": 4000}, None, None),
-    ],
-)
-def test_training_within_its_warmup_is_warned_of(options, ends, warmup, caplog):
-    cfg = LengthConfig(
-        **({"max_epoch": 0, "max_update": 0, "update_freq": [1], "warmup_updates": 0, "warmup_epochs": 0} | options)
-    )
-    with caplog.at_level(logging.WARNING):
-        warn_if_short(cfg, batches=7)
-    expected = [] if ends is None else [f"training ends after {ends} updates, but the learning rate rises over"]
-    assert [m[: len(expected[0])] for m in caplog.messages] == expected if expected else not caplog.messages
-    assert warmup is None or f"the first {warmup}:" in caplog.text

@@ -1,7 +1,6 @@
 """fairseq's polynomial decay with warm-up, with its length in epochs, so that the same flags fit any corpus size."""
 
 # No `from __future__ import annotations` here: fairseq reads the types of the options at run time.
-import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,9 +17,6 @@ from transition_parser.base.errors import InputError
 from transition_parser.modules.options import fairseq_option
 
 _BATCHES = "batches_per_epoch"  # the name of the number of batches in fairseq's log
-_SHORT = 2  # a training shorter than this multiple of its warm-up is likely to be a mistake
-
-logger = logging.getLogger(__name__)
 
 
 def updates_in(epochs: float, batches: int, update_freq: Sequence[int] = (1,)) -> int:
@@ -37,27 +33,6 @@ def updates_in(epochs: float, batches: int, update_freq: Sequence[int] = (1,)) -
 def tell_batches(batches: int) -> None:
     """Tell schedulers the number of batches in an epoch, by fairseq's log, which they see and checkpoints keep."""
     metrics.log_scalar(_BATCHES, batches, weight=0)
-
-
-@dataclass
-class LengthConfig(FairseqDataclass):
-    max_epoch: int = "${optimization.max_epoch}"
-    max_update: int = "${optimization.max_update}"
-    update_freq: list[int] = "${optimization.update_freq}"
-    warmup_updates: int = "${oc.select:lr_scheduler.warmup_updates,0}"
-    warmup_epochs: float = "${oc.select:lr_scheduler.warmup_epochs,0}"
-
-
-def warn_if_short(cfg: LengthConfig, batches: int) -> None:
-    """Log a warning if training ends within its warm-up or soon after, because the model will have learned little."""
-    ends = [cfg.max_update] if cfg.max_update else []
-    ends += [updates_in(cfg.max_epoch, batches, cfg.update_freq)] if cfg.max_epoch else []
-    warmup = (cfg.warmup_updates or 0) + updates_in(cfg.warmup_epochs or 0, batches, cfg.update_freq)
-    if ends and min(ends) < _SHORT * warmup:
-        logger.warning(
-            f"training ends after {min(ends)} updates, but the learning rate rises over the first {warmup}: train for "
-            "more epochs, or with less warm-up (--lr-scheduler epochs_polynomial --warmup-epochs N fits any corpus)"
-        )
 
 
 @dataclass

@@ -12,7 +12,7 @@ from typing import Optional
 
 import torch
 from fairseq.data import Dictionary, data_utils
-from fairseq.dataclass import ChoiceEnum
+from fairseq.dataclass import ChoiceEnum, FairseqDataclass
 from fairseq.logging import metrics
 from fairseq.tasks import FairseqTask, register_task
 from fairseq.tokenizer import tokenize_line
@@ -33,7 +33,7 @@ from transition_parser.parsing.formalisms import formalism_of
 from transition_parser.parsing.parses import graph_of
 from transition_parser.parsing.search import search
 from transition_parser.schedulers.adam_by_part import check_optimizer
-from transition_parser.schedulers.epochs_polynomial import LengthConfig, tell_batches, warn_if_short
+from transition_parser.schedulers.epochs_polynomial import tell_batches
 from transition_parser.storage.transfer import start_from
 from transition_parser.tasks.adapters import GENERATED, LONGEST, SCORING, Generator
 from transition_parser.tasks.exploration import AFTER, SHARE, explorer_of
@@ -48,7 +48,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass
-class TransitionParsingConfig(LengthConfig):
+class TransitionParsingConfig(FairseqDataclass):
     """The options of the task."""
 
     data: Optional[str] = fairseq_option(None, "data folder, written by preprocess and fairseq-preprocess")
@@ -206,7 +206,6 @@ class TransitionParsingTask(FairseqTask):
         iterator = super().get_batch_iterator(dataset, *args, **kwargs)
         if first and dataset is self.datasets.get("train"):
             tell_batches(len(iterator))
-            warn_if_short(self.cfg, len(iterator))
         return iterator
 
     def _read_words(self, sentences: Sequence[Sequence[str]], split: str) -> ReadWords | None:
