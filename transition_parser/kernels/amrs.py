@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -103,19 +103,11 @@ def unroll_amrs(
     return columns, context, stack, buffer, of_frames
 
 
-class Linear(Protocol):
-    """A linear layer with a plain weight, or with a `product` of integers (see `int8`)."""
-
-    weight: Tensor | None
-    bias: Tensor
-    product: Any
-
-
 class LayerStack:
     """The weights of all layers of a decoder, as `search_amrs` reads them. Copies and pickles of it are None.
 
-    linears: seven linear layers for each decoder layer: keys and values, query, and output of self-attention; query and
-        output of cross-attention; the two layers of feed-forward
+    linears: seven linear layers for each decoder layer, each with a weight or with a `product` of integers (`int8`):
+        keys and values, query, and output of self-attention; query and output of cross-attention; both of feed-forward
     norms: three norms for each decoder layer: before cross-attention, before feed-forward, and after the layer
 
     Raises `ValueError` for layers that the kernel can't read.
@@ -123,7 +115,7 @@ class LayerStack:
 
     def __init__(
         self,
-        linears: Sequence[Sequence[Linear]],
+        linears: Sequence[Sequence[Any]],
         norms: Sequence[Sequence[nn.LayerNorm]],
         first_norm: nn.LayerNorm,
         heads: int,
@@ -147,12 +139,11 @@ class LayerStack:
     def __reduce__(self) -> tuple:
         return type(None), ()
 
-    def _product(self, linear: Linear, outputs: int, inputs: int) -> Any:
+    def _product(self, linear: Any, outputs: int, inputs: int) -> Any:
         product = getattr(linear, "product", None)
         if product is not None:
             product.address(outputs, inputs)  # raises an error for wrong sizes
             return product
-        assert linear.weight is not None
         require("weight", linear.weight, self.dtype, outputs, inputs)
         require("bias", linear.bias, self.dtype, outputs)
         return _Weights(linear.weight.detach(), linear.bias.detach())

@@ -31,7 +31,7 @@ from transition_parser.models.graph2graph.options import (
     StateTransformerOptions,
 )
 from transition_parser.modules.action_scores import BiaffineHeads, FactoredScores, Kinds, RelationsOfHeads, places
-from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder, only_legal
+from transition_parser.modules.contract import ActionScores, MemorylessDecoder, SearchState, StateDecoder, only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.layers import gather_rows
 from transition_parser.modules.tree_decoder import TreeDecoder, other_words
@@ -62,7 +62,7 @@ class FactoredDecoder(StateDecoder):
         return ActionScores(scores, rows, legal)
 
 
-class SentenceDecoder(FactoredDecoder):
+class SentenceDecoder(FactoredDecoder, MemorylessDecoder):
     """The decoder of the plain Sentence Transformer, which scores actions from words that the encoder has read once."""
 
     needs = RANKS
@@ -82,16 +82,9 @@ class SentenceDecoder(FactoredDecoder):
         there = (("stack 1", states.stack == 1), ("stack 2", states.stack == 2), ("buffer 1", states.buffer == 1))
         return {name: words.long() for name, words in there}
 
-    def scores(
-        self, actions: Tensor, encoder_out: EncoderOut, states: States, sampled_steps: Tensor | None = None
-    ) -> Tensor:
-        batch, steps = actions.shape
-        sentence = torch.arange(batch, device=actions.device).repeat_interleave(steps)
-        factored = self._factored_scores(encoder_out.words, sentence, states.flattened())
-        return self.kinds.log_probabilities(factored, self.legality(states).flatten(0, 1)).unflatten(0, (batch, steps))
-
-    def start(self, encoder_out: EncoderOut) -> SearchState:
-        return SearchState(self.machine(encoder_out, in_search=True), encoder_out)
+    def score_states(self, encoder_out: EncoderOut, sentence: Tensor, states: States) -> Tensor:
+        factored = self._factored_scores(encoder_out.words, sentence, states)
+        return self.kinds.log_probabilities(factored, self.legality(states))
 
     def step(self, tokens: Tensor, search: SearchState, alive: Tensor | None = None) -> ActionScores:
         factored = self._factored_scores(search.encoder_out.words, search.sentence_of_row(), search.machine.observe())
