@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from transition_parser.text.learned_segmentation import LearnedSegmenter
@@ -22,9 +23,12 @@ def write_treebank(path: Path, repeat: int = 20) -> Path:
     return path
 
 
-def tiny_segmenter(folder: Path) -> LearnedSegmenter:
-    """Return a segmenter of the invented language."""
-    return train_segmenter(written_sentences([write_treebank(folder / "tiny.conllu")]), options=TINY)
+def tiny_segmenter(folder: Path, pretrained: str | None = None, blanks: bool = True) -> LearnedSegmenter:
+    """Return a segmenter of the invented language, which may be written without blanks."""
+    treebank = written_sentences([write_treebank(folder / "tiny.conllu")])
+    if not blanks:
+        treebank = [one._replace(tokens=tuple(t._replace(space_after=False) for t in one.tokens)) for one in treebank]
+    return train_segmenter(treebank, options=replace(TINY, pretrained=pretrained))
 
 
 def _block(lines: str) -> str:

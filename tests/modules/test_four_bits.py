@@ -9,6 +9,8 @@ from importlib.util import find_spec
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE
 from tests.small_models import task_of
@@ -41,6 +43,27 @@ def test_pieces_are_those_of_tokenizers_and_spell_words(folders):
     letters = [piece for piece, _ in json.loads((folders[1] / "tokenizer.json").read_text())["model"]["vocab"]]
     for word, spelt in {"dogs": "▁dogs", "Éa": "▁éa", "½": "▁<unk>▁<unk>", "a  b": "▁a▁b", "éa\x01é": "▁éaé"}.items():
         assert "".join(letters[i] for i in found[words.index(word)]) == spelt
+
+
+def test_characters_of_running_text_know_their_piece(folders):
+    """`½` is read as `1 2`, and belongs to the piece of `2`, which unknown characters behind it share."""
+    packed = EncoderFiles(str(folders[0])).packed
+    pieces = [piece for piece, _ in json.loads((folders[1] / "tokenizer.json").read_text())["model"]["vocab"]]
+
+    def named(text):
+        return [(pieces[code >> 2], code & 3) if code else "" for code in packed.tokenizer().codes(text)]
+
+    assert named("dogs  the\x01½?!") == [
+        *[("▁do", 1), ("▁do", 2), ("gs", 1), ("gs", 2), "", ""],
+        *[("▁the", 1), ("▁the", 0), ("▁the", 2), "", ("<unk>", 1), ("<unk>", 0), ("<unk>", 2)],
+    ]
+    assert named("▁学") == ["", ("学", 3)] and named("") == []
+
+
+@given(text=st.text(st.sampled_from("dogs théÉ½▁学\x01?<>\u3000\n")))
+def test_pieces_cover_any_text(folders, text):
+    codes = EncoderFiles(str(folders[0])).packed.tokenizer().codes(text)
+    assert [code > 0 for code in codes] == [character not in " ▁\x01" for character in text]
 
 
 @pytest.mark.parametrize("training", ["frozen", "layers", "adapters"])

@@ -10,9 +10,11 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from tests.conftest import run_here
+from tests.tiny_encoder import make_four_bits
 from tests.tiny_segmenter import tiny_segmenter, write_treebank
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
+from transition_parser.modules.four_bits import FILE_NAME
 from transition_parser.storage import segmenters
 from transition_parser.storage.cards import PRETRAINED
 from transition_parser.storage.checkpoints import load_model
@@ -42,6 +44,28 @@ def test_a_stored_segmenter_finds_the_same(segmenter, tmp_path):
     save_segmenter(segmenter, tmp_path)
     assert list(load_segmenter(tmp_path).sentences([TEXT])) == list(segmenter.sentences([TEXT]))
     assert load_segmenter(tmp_path / "nowhere") is None
+
+
+def test_a_segmenter_of_a_language_without_blanks_reads_pieces_of_an_encoder_in_four_bits(tmp_path, monkeypatch):
+    packed, plain = make_four_bits(tmp_path)
+    segmenter = tiny_segmenter(tmp_path, str(packed), blanks=False)
+    with torch.no_grad():
+        segmenter.labeller.network.characters.weight.zero_()  # pieces and categories are enough
+    save_segmenter(segmenter, tmp_path / "s")
+    assert not any("blocks" in name for name in load_file(tmp_path / "s" / WEIGHTS))
+    again = load_segmenter(tmp_path / "s")
+    text = "lechatduroi;;" * 60
+    found = list(again.sentences([text]))
+    monkeypatch.setattr(LearnedSegmenter, "stretch", 50)
+    assert found == list(segmenter.sentences([text])) == list(again.sentences([text]))
+    with torch.no_grad():
+        again.labeller.network.pieces.weight.neg_()
+    assert found != list(again.sentences([text]))
+    assert tiny_segmenter(tmp_path, str(packed)).labeller.pieces is None
+    assert tiny_segmenter(tmp_path, str(plain), blanks=False).labeller.pieces is None  # `plain` is not in four bits
+    shutil.copy(make_four_bits(tmp_path / "other", 2)[0] / FILE_NAME, packed)
+    with pytest.raises(InputError, match="not the one that the model was trained with"):
+        load_segmenter(tmp_path / "s")
 
 
 def test_raw_text_is_divided_by_the_segmenter_of_the_model(model, tmp_path):

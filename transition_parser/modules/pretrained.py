@@ -124,7 +124,7 @@ class EncoderFiles:
         network = Bert(config._replace(vocab_size=1, pad_token_id=None))
         network.config, network.embeddings["word_embeddings"] = config, packed.pieces()
         network.load_state_dict(packed.weights(network.state_dict()), assign=True)
-        return network.eval(), Tokenizer(packed.encode(), *packed.special, config.max_position_embeddings)
+        return network.eval(), Tokenizer(packed.tokenizer().encode, *packed.special, config.max_position_embeddings)
 
     def _of_other_family(self) -> tuple[nn.Module, Tokenizer]:
         with needs_extra("transformers", "pretrained encoders of this kind"):

@@ -6,15 +6,17 @@ import json
 import os
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, Self, cast
 
 import torch
 from safetensors.torch import save
 from torch import Tensor, nn
+from torch.nn.functional import layer_norm
 
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import new_files
 from transition_parser.base.model_files import (
+    TEXT,
     TEXTS,
     TRUTH,
     WHOLE_NUMBER,
@@ -26,6 +28,8 @@ from transition_parser.base.model_files import (
     shown,
 )
 from transition_parser.data.resources import SEGMENTER_FILES
+from transition_parser.modules.four_bits import FourBitTable, PieceTokenizer
+from transition_parser.modules.pretrained import EncoderFiles
 from transition_parser.storage.exports import CONFIG, Exported, read_config, write_config
 from transition_parser.storage.weights import stored_weights, with_weights
 from transition_parser.text.characters import CATEGORIES, EDGE, Characters, categories
@@ -35,10 +39,19 @@ _FLAGS = (Boundary.END, Boundary.SEVERAL, Boundary.SENTENCE)
 
 
 class BoundaryNetwork(nn.Module):
-    """Dilated convolutions over characters (Strubell et al. 2017), which see `context` characters on each side."""
+    """Dilated convolutions over characters (Strubell et al. 2017), which see `context` characters on each side.
 
-    def __init__(self, characters: int, size: int, layers: int, dropout: float = 0.0) -> None:
+    table: the vectors of a pretrained encoder's pieces, which are not trained; a character also reads those of its
+        piece, and whether it begins or ends it
+    """
+
+    def __init__(
+        self, characters: int, size: int, layers: int, dropout: float = 0.0, table: FourBitTable | None = None
+    ) -> None:
         super().__init__()
+        self.table = table
+        if table is not None:
+            self.pieces, self.edges = nn.Linear(table.width, size, bias=False), nn.Embedding(4, size)
         self.characters = nn.Embedding(characters, size)
         self.categories = nn.Embedding(CATEGORIES, size)
         self.layers = nn.ModuleList(nn.Conv1d(size, size, 3, dilation=1 << layer) for layer in range(layers))
@@ -46,9 +59,18 @@ class BoundaryNetwork(nn.Module):
         self.out = nn.Linear(size, len(_FLAGS))
         self.context = (1 << layers) - 1
 
-    def forward(self, ids: Tensor, kinds: Tensor) -> Tensor:
-        """Return the scores of the flags END, SEVERAL and SENTENCE of `Boundary`, (B, T − 2 `context`, 3)."""
-        x = self.dropout((self.characters(ids) + self.categories(kinds)).transpose(1, 2))
+    def forward(self, ids: Tensor, kinds: Tensor, codes: Tensor) -> Tensor:
+        """Return the scores of the flags END, SEVERAL and SENTENCE of `Boundary`, (B, T − 2 `context`, 3).
+
+        ids, kinds: (B, T), the numbers of characters and of their categories
+        codes: (B, T), their pieces as in `PieceTokenizer.codes`, 0 without a table
+        """
+        x = self.characters(ids) + self.categories(kinds)
+        if self.table is not None:
+            pieces, places = torch.unique_consecutive(codes >> 2, return_inverse=True)
+            vectors = self.pieces(layer_norm(self.table(pieces), (self.table.width,))) * (pieces > 0)[:, None]
+            x = x + vectors[places] + self.edges(codes & 3)
+        x = self.dropout(x.transpose(1, 2))
         for layer in self.layers:
             (reach,) = layer.dilation
             x = x[:, :, reach:-reach] + self.dropout(torch.relu(layer(x)))
@@ -58,22 +80,51 @@ class BoundaryNetwork(nn.Module):
 class NetworkLabeller:
     """A `Labeller` of `text.learned_segmentation` that labels characters by a `BoundaryNetwork`."""
 
-    def __init__(self, network: BoundaryNetwork, known: Characters) -> None:
-        self.network, self.known = network.eval(), known
+    def __init__(self, network: BoundaryNetwork, known: Characters, pieces: EncoderPieces | None = None) -> None:
+        self.network, self.known, self.pieces = network.eval(), known, pieces
 
     @property
     def context(self) -> int:
-        """The number of characters on each side that a label may depend on."""
-        return self.network.context
+        """The number of characters on each side that a label may depend on; pieces depend on characters around them."""
+        return self.network.context * (1 if self.pieces is None else 2)
 
     def __call__(self, text: str, first: int, end: int) -> bytes:
         """Return the labels of the characters `first` ≤ i < `end`. Beyond the text, the network reads `EDGE`."""
-        low, high = max(first - self.context, 0), min(end + self.context, len(text))
+        around = self.network.context
+        low, high = max(first - around, 0), min(end + around, len(text))
+        edges = (around - (first - low), around - (high - end))
+        further = max(first - self.context, 0)
+        codes = codes_of(self.pieces, text[further : end + self.context])[low - further :][: high - low]
         read = text[low:high]
-        edges = (self.context - (first - low), self.context - (high - end))
         with torch.inference_mode():
-            scores = self.network(_padded(self.known.ids(read), edges), _padded(categories(read), edges))[0]
-            return labels_of(scores)
+            inputs = (_padded(numbers, edges) for numbers in (self.known.ids(read), categories(read), codes))
+            return labels_of(self.network(*inputs)[0])
+
+
+class EncoderPieces(NamedTuple):
+    """The pieces of a pretrained encoder in four bits, with their vectors."""
+
+    name: str
+    sha256: str
+    tokenizer: PieceTokenizer
+    table: FourBitTable
+
+    @classmethod
+    def of(cls, name: str | None, sha256: str = "") -> Self | None:
+        """Return the pieces, None without a name and for encoders of other kinds, whose pieces segmenters do not read.
+
+        Raises `InputError` for an encoder that is missing, or has another SHA-256.
+        """
+        files = EncoderFiles(name) if name else None
+        if files is None or files.packed is None:
+            return None
+        files.check(name, sha256)
+        return cls(name, files.sha256, files.packed.tokenizer(), files.packed.pieces())
+
+
+def codes_of(pieces: EncoderPieces | None, text: str) -> list[int]:
+    """Return the code of the piece of each character (`PieceTokenizer.codes`), 0 without pieces."""
+    return [0] * len(text) if pieces is None else pieces.tokenizer.codes(text)
 
 
 def labels_of(scores: Tensor) -> bytes:
@@ -114,6 +165,7 @@ _KEYS = {
     "forms": _WORDS,
     "suffixes": _WORDS,
     "prefixes": _WORDS,
+    **dict.fromkeys(("pretrained", "pretrained_sha256"), TEXT._replace(required=False)),
 }
 
 
@@ -137,6 +189,8 @@ def save_segmenter(segmenter: LearnedSegmenter, folder: str | os.PathLike) -> No
         "holds_blanks": segmenter.holds_blanks,
         **segmenter.multiwords._asdict(),
     }
+    if labeller.pieces is not None:
+        description |= {"pretrained": labeller.pieces.name, "pretrained_sha256": labeller.pieces.sha256}
     text = json.dumps(description, ensure_ascii=False, indent=0)
     with new_files(folder) as temporary:
         (temporary / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
@@ -159,7 +213,9 @@ def load_segmenter(folder: str | os.PathLike) -> LearnedSegmenter | None:
     if not weights.is_file():
         raise input_error(f"not found, or not a regular file: {_MAKE}", weights)
     known = Characters(values["characters"])
-    make = partial(BoundaryNetwork, len(known), values["size"], values["layers"])
+    pieces = EncoderPieces.of(values.get("pretrained"), values.get("pretrained_sha256", ""))
+    table = None if pieces is None else pieces.table
+    make = partial(BoundaryNetwork, len(known), values["size"], values["layers"], table=table)
     network = with_weights(make, stored_weights(weights), weights, path)
     tables = ({key: tuple(words) for key, words in values[name].items()} for name in MultiWords._fields)
-    return LearnedSegmenter(NetworkLabeller(network, known), MultiWords(*tables), values["holds_blanks"])
+    return LearnedSegmenter(NetworkLabeller(network, known, pieces), MultiWords(*tables), values["holds_blanks"])

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from torch.optim.swa_utils import AveragedModel
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
-from transition_parser.storage.segmenters import BoundaryNetwork, NetworkLabeller, flags_of
+from transition_parser.storage.segmenters import BoundaryNetwork, EncoderPieces, NetworkLabeller, codes_of, flags_of
 from transition_parser.text.characters import EDGE, UNKNOWN, Characters, Clusters, categories
 from transition_parser.text.learned_segmentation import (
     LearnedSegmenter,
@@ -56,6 +57,8 @@ class SegmenterOptions:
     connected: float = 0.003
     rate: float = 3e-3  # the largest learning rate
     seed: int = 1
+    # the encoder whose pieces the network reads, if they are in four bits, of languages without blanks between words
+    pretrained: str | None = None
 
 
 class SegmentationScores(NamedTuple):
@@ -93,13 +96,15 @@ def _trained(
     """Train with one dropout. Return the best sum of F1 on dev (−1 without dev data) and that epoch's segmenter."""
     shown = [*filter(None, map(_shown, sentences))]
     known = Characters.of_texts(map(_text, shown))
-    network = BoundaryNetwork(len(known), options.size, options.layers, dropout)
-    corpus = _Corpus(shown, known, network.context, options)
+    pieces = EncoderPieces.of(options.pretrained) if _joins_words(shown) else None
+    table = None if pieces is None else pieces.table
+    network = BoundaryNetwork(len(known), options.size, options.layers, dropout, table)
+    corpus = _Corpus(shown, known, pieces, network.context, options)
     mean = AveragedModel(network, multi_avg_fn=partial(_update_mean, options.decay))
     tokens = [token for sentence in sentences for token in sentence.tokens]
     several = MultiWords.of_examples((" ".join(t.form.split()), t.words) for t in tokens if len(t.words) > 1)
     holds_blanks = any(len(token.form.split()) > 1 for token in tokens)
-    segmenter = LearnedSegmenter(NetworkLabeller(mean.module, known), several, holds_blanks)
+    segmenter = LearnedSegmenter(NetworkLabeller(mean.module, known, pieces), several, holds_blanks)
     epochs = options.epochs or min(max(_CHARACTERS_SEEN // corpus.size, _EPOCHS[0]), _EPOCHS[1])
     optimizer = torch.optim.Adam(network.parameters(), options.rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
@@ -107,7 +112,7 @@ def _trained(
     for epoch in progress(range(1, epochs + 1), f"training the segmenter, dropout {dropout:g}", epochs):
         for batch in corpus.batches():
             optimizer.zero_grad()
-            _loss(network(batch.ids, batch.kinds), batch).backward()
+            _loss(network(batch.ids, batch.kinds, batch.codes), batch).backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimizer.step()
             mean.update_parameters(network)
@@ -123,6 +128,13 @@ def _trained(
     return best, segmenter
 
 
+def _joins_words(sentences: Iterable[WrittenSentence]) -> bool:
+    """Return True where more than a twentieth of the tokens end between letters, as in Chinese."""
+    pairs = [pair for sentence in sentences for pair in pairwise(sentence.tokens)]
+    joined = sum(not one.space_after and (one.form[-1] + other.form[0]).isalpha() for one, other in pairs)
+    return joined > len(pairs) / 20
+
+
 @torch.no_grad()
 def _update_mean(decay: float, means: Sequence[Tensor], weights: Sequence[Tensor], updates: Tensor) -> None:
     """Move the running mean of each weight towards the weight, faster during the first updates."""
@@ -136,6 +148,7 @@ class _Batch(NamedTuple):
 
     ids: Tensor  # (B, T) long, the numbers of the characters
     kinds: Tensor  # (B, T) long, the numbers of their Unicode categories
+    codes: Tensor  # (B, T) long, the codes of their pieces
     flags: Tensor  # (B, T − 2 context, 3) float, 1 where a character has the flag END, SEVERAL or SENTENCE
     counts: Tensor  # (B, T − 2 context) float, 1 where a character has a label, 0 at white space and edges
 
@@ -151,16 +164,21 @@ class _Corpus:
     """The training text. Paragraph ends, windows and hidden characters are drawn anew in each epoch."""
 
     def __init__(
-        self, sentences: Sequence[WrittenSentence], known: Characters, context: int, options: SegmenterOptions
+        self,
+        sentences: Sequence[WrittenSentence],
+        known: Characters,
+        pieces: EncoderPieces | None,
+        context: int,
+        options: SegmenterOptions,
     ) -> None:
         self._context, self._hidden = context, options.hidden
         self._connected = 0.0 if any(map(_CONNECTED.search, map(_text, sentences))) else options.connected
         self._connector = torch.tensor(known.ids(_CONNECTOR)), torch.tensor(categories(_CONNECTOR))
         self._random = random.Random(options.seed)
-        self._parts = [_part(sentence, known) for sentence in sentences]
+        self._parts = [_part(sentence, known, pieces) for sentence in sentences]
         self._opens = [sentence.opens_paragraph for sentence in sentences[1:]] + [True]
         edge = torch.zeros(context)
-        self._edges = (edge.long() + EDGE, edge.long() + EDGE, edge[:, None].expand(-1, 3), edge)
+        self._edges = (edge.long() + EDGE, edge.long() + EDGE, edge.long(), edge[:, None].expand(-1, 3), edge)
 
     @property
     def size(self) -> int:
@@ -169,22 +187,23 @@ class _Corpus:
 
     def batches(self) -> Iterator[_Batch]:
         """Yield the batches of an epoch in random order."""
-        ids, kinds, flags, counts = self._stream()
+        ids, kinds, codes, flags, counts = self._stream()
         ids = torch.where(torch.rand(len(ids)) < self._hidden, torch.where(ids == EDGE, EDGE, UNKNOWN), ids)
         connected = _between_letters(kinds, flags, counts) & (torch.rand(len(ids)) < self._connected)
         ids, kinds = (torch.where(connected, *both) for both in zip(self._connector, (ids, kinds), strict=True))
+        codes = codes.masked_fill(connected, 0)
         inner, around = _WINDOW, _WINDOW + 2 * self._context
         starts = torch.arange(0, len(ids) - around + 1, inner)
         for some in starts[torch.randperm(len(starts))].split(_WINDOWS):
             read, told = some[:, None] + torch.arange(around), some[:, None] + torch.arange(inner) + self._context
-            yield _Batch(ids[read], kinds[read], flags[told], counts[told])
+            yield _Batch(ids[read], kinds[read], codes[read], flags[told], counts[told])
 
     def _stream(self) -> list[Tensor]:
-        """Return the four tensors of a `_Batch` for the whole text, with `EDGE` around paragraphs and at the end."""
+        """Return the five tensors of a `_Batch` for the whole text, with `EDGE` around paragraphs and at the end."""
         pieces = [self._edges]
         for part, opens in zip(self._parts, self._opens, strict=True):
             if opens or self._random.random() < _PARAGRAPH_BREAK:
-                size = len(part[0]) - int(part[3][-1] == 0)  # without the blank behind the sentence
+                size = len(part[0]) - int(part[-1][-1] == 0)  # without the blank behind the sentence
                 pieces += (tuple(tensor[:size] for tensor in part), self._edges)
             else:
                 pieces.append(part)
@@ -202,14 +221,15 @@ def _between_letters(kinds: Tensor, flags: Tensor, counts: Tensor) -> Tensor:
     return found
 
 
-def _part(sentence: WrittenSentence, known: Characters) -> tuple[Tensor, ...]:
-    """Return ids, kinds, flags and counts (see `_Batch`) of a sentence, with the blank behind it if there is one."""
+def _part(sentence: WrittenSentence, known: Characters, pieces: EncoderPieces | None) -> tuple[Tensor, ...]:
+    """Return the five tensors of a `_Batch` of a sentence, with the blank behind it if there is one."""
     ((_text_only, labels),) = labelled([sentence])
     text = _text(sentence)
     counts = torch.tensor([character != " " for character in text])
     flags = torch.zeros(len(text), 3)
     flags[counts] = flags_of(labels)
-    return torch.tensor(known.ids(text)), torch.tensor(categories(text)), flags, counts.float()
+    numbers = (known.ids(text), categories(text), codes_of(pieces, text))
+    return *map(torch.tensor, numbers), flags, counts.float()
 
 
 def _shown(sentence: WrittenSentence) -> WrittenSentence | None:

@@ -129,7 +129,9 @@ class Stages:
         train, dev = (written_sentences(experiment.files.get(split, ())) for split in ("train", "dev"))
         if experiment.holds_out:
             train, dev = hold_out(train)
-        options = SegmenterOptions(epochs=experiment.settings.get("segmenter_epochs"))
+        options = SegmenterOptions(
+            experiment.settings.get("segmenter_epochs"), pretrained=experiment.value("--pretrained")
+        )
         save_segmenter(train_segmenter(train, dev, options, report), experiment.data)
 
     def _train(self, history: Path) -> None:
