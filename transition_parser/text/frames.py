@@ -63,12 +63,14 @@ class Frames:
                 continue
             lemma, _, rolesets = line.rstrip("\n").partition("\t")
             self.rolesets[lemma] = rolesets
-            clitics = (word for word, verb in _CLITICS.items() if verb == lemma)
-            for word in {lemma, lemma.replace("-", "_"), *_ALIAS.findall(rolesets), *clitics}:
+            for word in {lemma, lemma.replace("-", "_"), *_ALIAS.findall(rolesets)}:
                 evoked.setdefault(word, set()).add(lemma)
             verb, _, particle = lemma.partition("-")
             if particle and "-" not in particle:
                 self.particles.setdefault(verb, set()).add(particle)
+        for word, verb in _CLITICS.items():
+            if verb in self.rolesets:
+                evoked.setdefault(word, set()).add(verb)
         # word → the lemmas of the frames that it evokes; `_` joins the parts of an entry of several words
         self.words: Mapping[str, tuple[str, ...]] = {word: (*sorted(lemmas),) for word, lemmas in evoked.items()}
 
