@@ -21,7 +21,7 @@ from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import machine_class, make_machine, max_search_actions
 from transition_parser.states.states import FRAMES as FRAMES_ON_TOP
 from transition_parser.states.states import RANKS
-from transition_parser.states.table import ActionTable
+from transition_parser.states.table import FIRST_ROW, FIRST_SPAN, LEMMA, UNSEEN, ActionTable
 from transition_parser.text.frames import role_functions
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr import AmrSystem
@@ -72,6 +72,18 @@ def machine_of(table: ActionTable, sentences, in_search=False, needs=()):
     features = torch.nn.utils.rnn.pad_sequence([torch.tensor(table.features(words)) for words in sentences], True)
     lengths = torch.tensor([len(words) for words in sentences])
     return make_machine(DeviceTable(table), lengths, features, needs, in_search)
+
+
+@pytest.mark.parametrize("frames", [None, FRAMES])
+def test_search_copies_no_lemmas_of_unknown_names(frames):
+    table = make_table(lexicon={"dog": ()}, frames=frames)
+    words = "We saw Dog , Nestle and the Dog Museum before".split()
+    usual, found = table.features(words), table.features(words, in_search=True)
+    changed = [place for place in range(len(words)) if usual[place] != found[place]]
+    assert changed == [4, 7, 8] and not any(found[place][LEMMA] for place in changed)
+    nothing = UNSEEN if frames is None else FIRST_ROW
+    assert all(found[place][FIRST_SPAN] == nothing for place in changed)
+    assert table.lexicon[nothing].size == 0
 
 
 def stack_places(state: AmrState, width: int) -> list[int]:

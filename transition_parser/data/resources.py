@@ -196,11 +196,11 @@ class Resources:
         special = (dictionary.pad(), dictionary.eos())
         return self.pieces.words([dictionary[i] for i in tokens if i not in special])
 
-    def features_of(self, sentences: Iterable[Sequence[str]]) -> Tensor | None:
+    def features_of(self, sentences: Iterable[Sequence[str]], in_search: bool = False) -> Tensor | None:
         """Return `ActionTable.features` of B sentences of normalised words, (B, P, F) int64, 0 at padding."""
         if not self.table.has_features:
             return None
-        rows = [torch.tensor(self.table.features(words)) for words in sentences]
+        rows = [torch.tensor(self.table.features(words, in_search)) for words in sentences]
         return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
 
     def opens_word(self) -> Tensor:

@@ -2,18 +2,18 @@
 
 An empty date or a quantity without `:quant` becomes the concept of its unit or word. A pronoun gets its subject form, a
 web or e-mail address or telephone number its entity. A number that is no month or day of a month leaves the date.
-All mentions of *i*, *we* or *you* in a sentence are one node. Unknown names get the types of their head words.
+All mentions of *i*, *we* or *you* in a sentence are one node. Names get the types that words say.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from transition_parser.graphs.amr import AmrGraph, Edge, named, quoted
 from transition_parser.parsing.completion import without
+from transition_parser.text.names import noun_before, tables, type_of
 from transition_parser.transitions.amr_state import Word, key, lemma_of
 
 SUBJECTS: Mapping[str, str] = {  # without `mine`, which is a noun, too
@@ -35,31 +35,6 @@ _ODD = re.compile(rf"^({'|'.join(NO_SUBJECTS)})$|date-entity$|-quantity$|\S[@./]
 _MOST = {"day": 31, "month": 12}
 _SHARED = ("i", "we", "you")  # in 1,000 gold AMRs with one of them, two have it twice
 _TIME = re.compile(r'"(\d\d?)(:\d\d)"')
-
-# word → the type of a name with this head; in each group the type comes first
-_HEADS: Mapping[str, str] = {
-    word: group.split()[0]
-    for group in (
-        "airport, award medal prize, bay, bridge, building tower, canal, canyon, county, desert, earthquake, "
-        "festival, forest, gulf, hospital, hotel, island islands isle, journal, lake loch, law act, league, magazine, "
-        "market, military army navy, mountain alps mount mountains mt mt., museum, natural-disaster cyclone hurricane "
-        "typhoon, ocean, palace, park, newspaper chronicle gazette herald post times tribune, organization "
-        "association foundation institute, peninsula, political-party party, province, river creek, road avenue "
-        "boulevard highway lane street, school academy, sea, sports-facility arena stadium, station, strait, theater "
-        "theatre, treaty protocol, tunnel, university, valley, volcano, war, worship-place abbey cathedral church "
-        "mosque temple, zoo, company airlines airways co. corp. corporation inc. industries ltd. motors "
-        "pharmaceuticals"
-    ).split(",")
-    for word in group.split()
-}
-_FIRST = frozenset("cyclone hotel hurricane lake loch mount mt mt. river typhoon".split())  # heads that begin names
-_SURNAMES = frozenset("abbey bay church creek forest lane law market park post river street temple".split())
-# types that models give names which they do not know
-_UNSURE = frozenset(
-    "bay city company country county desert facility island lake location mountain ocean organization peninsula person "
-    "place province river sea state thing valley world-region".split()
-)
-_NUMBER = re.compile(r"[IVX]+|\d+")
 
 
 class Mended(NamedTuple):
@@ -104,30 +79,31 @@ def with_mentions(graph: AmrGraph, alignments: list[tuple[int, ...]], words: Seq
     return found
 
 
-def type_of(name: Sequence[str]) -> str | None:
-    """Return the type of a name of two words or more by its head word, None for other names."""
-    words = [word.lower() for word in name if not _NUMBER.fullmatch(word)]
-    if len(words) < 2:
-        return None
-    last = words.index("of", 1) - 1 if "of" in words[1:] else -1
-    return _HEADS.get(words[last]) or (_HEADS[words[0]] if words[0] in _FIRST else None)
-
-
 def with_types(
     graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence[Word], known: Container[str] = ()
-) -> AmrGraph:
-    """Return a graph whose names have the types of their head words, where their types are `_UNSURE`.
+) -> Mended | None:
+    """Return the graph with the types of names that their sentence or their own words say; None for no change.
 
-    known: the keys of spans of training; names with such words keep their types
+    A noun before a name (*the film Ran*) becomes its type, and their nodes become one. Other names of unsure types get
+    the types that everybody knows, or those of their head words.
+
+    known: the keys of spans of training; names with such words get no types of heads
     """
-    labels = [*graph.labels]
-    for node, _, ops in named(graph) if "name" in labels else ():
+    draft, forms = _Draft(graph), [word.form for word in words]
+    for node, _, ops in named(graph) if "name" in graph.labels else ():
+        places, label = sorted(alignments[node]), graph.labels[node]
         name = [graph.labels[op].strip('"') for op in ops]
-        kind, span = type_of(name), [words[place] for place in alignments[node]]
-        is_person = labels[node] == "person" and not _SURNAMES.isdisjoint((name[0].lower(), name[-1].lower()))
-        if kind and labels[node] in _UNSURE and not is_person and key(span) not in known:
-            labels[node] = kind
-    return replace(graph, labels=tuple(labels)) if labels != [*graph.labels] else graph
+        if name[1:] and noun_before(forms, places[1:]) == places[0]:  # the noun was taken for a part of the name
+            draft.labels[node] = words[places[0]].lemma
+            draft.removed.add(ops[0])
+        elif (noun := noun_before(forms, places)) is None or not draft.join_noun(node, noun, words, alignments):
+            is_known = key([words[place] for place in places]) in known
+            is_region = label in tables()["region"] or (label == "person" and not is_known)
+            kind = tables()["name"].get(" ".join(name)) if is_region else None
+            if kind is None and label in tables()["unsure"] and not is_known:  # no name of a person has an article
+                kind = type_of(name, as_person=label == "person" and forms[places[0] - 1].lower() != "the")
+            draft.labels[node] = kind or label
+    return draft.result()
 
 
 class _Draft:
@@ -160,10 +136,22 @@ class _Draft:
                 if places.isdisjoint(self._places(node)) and node not in {other for other, _ in places}:
                     self._merge(node, first)
 
+    def join_noun(self, node: int, noun: int, words: Sequence[Word], alignments: Sequence[Sequence[int]]) -> bool:
+        """Make the word `noun` the type of a named node, unless the word has nodes without an edge to this node."""
+        of_noun, here = [one for one, places in enumerate(alignments) if tuple(places) == (noun,)], self._places(node)
+        if len(of_noun) > 1 or any(one not in dict(here) or here & self._places(one) for one in of_noun):
+            return False
+        self.labels[node] = words[noun].lemma
+        for other in of_noun:
+            self._merge(other, node)
+        return True
+
     def _merge(self, node: int, into: int) -> None:
+        """Give the edges of `node` to another node, without those between the two."""
         moved = {node: into}
         self.edges = [
-            Edge(moved.get(source, source), role, moved.get(target, target)) for source, role, target in self.edges
+            Edge(s, role, t) if {s, t} == {node, into} else Edge(moved.get(s, s), role, moved.get(t, t))
+            for s, role, t in self.edges
         ]
         self.top = moved.get(self.top, self.top)
         self.removed.add(node)

@@ -590,7 +590,7 @@ class Parser(Generic[P_co]):
         """Return the encoder's output for sentences, and their tags by column."""
         inputs = self.model.inputs
         annotations = NO_ANNOTATIONS if inputs is None else self._annotations(batch, inputs.columns)
-        net_input = self.net_input([one.words for one in batch], annotations)
+        net_input = self.net_input([one.words for one in batch], annotations, in_search=True)
         with torch.inference_mode():
             encoder_out, heads = self.model.encode(net_input), self.model.tag_heads
             if heads is None:
@@ -599,14 +599,15 @@ class Parser(Generic[P_co]):
             return encoder_out, [*heads.predict(encoder_out.tagged, [len(one.words) for one in batch], tags)]
 
     def net_input(
-        self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS
+        self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS, in_search: bool = False
     ) -> Mapping[str, Any]:
         """Return the input of `ParserModel.encode`, by name, on the device of the model.
 
         sentences: the normalised words of each sentence
         annotations: the columns that the model reads
+        in_search: see `ActionTable.features`
         """
-        tokens, features = self.resources.encode_all(sentences), self.resources.features_of(sentences)
+        tokens, features = self.resources.encode_all(sentences), self.resources.features_of(sentences, in_search)
         source = torch.nn.utils.rnn.pad_sequence(tokens, True, self.resources.source_dictionary.pad())
         words = None if self.model.inputs is None else self.model.inputs.read(sentences, annotations)
         return to_device(self.device, {"src_tokens": source, "features": features, "words": words})

@@ -8,7 +8,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from importlib.util import find_spec
 from types import MappingProxyType
@@ -615,11 +615,12 @@ def replay_amr(
             graph, kept_nodes, kept_edges = without(graph, removed)
             alignments, nodes = [alignments[node] for node in kept_nodes], [nodes[node] for node in kept_nodes]
             edges = [edges[edge] for edge in kept_edges]
-        if mends := mended(graph, alignments, state.words):
-            graph, alignments = mends.graph, [alignments[node] for node in mends.nodes]
-            nodes = [nodes[node] for node in mends.nodes]
-            edges = [1.0 if edge < 0 else edges[edge] for edge in mends.edges]
-        graph = with_types(without_gaps(graph), alignments, state.words, system.lexicon or ())
+        for mend in (mended, partial(with_types, known=system.lexicon or ())):
+            if mends := mend(without_gaps(graph), alignments, state.words):
+                graph, alignments = mends.graph, [alignments[node] for node in mends.nodes]
+                nodes = [nodes[node] for node in mends.nodes]
+                edges = [1.0 if edge < 0 else edges[edge] for edge in mends.edges]
+        graph = without_gaps(graph)
         alignments = with_mentions(graph, alignments, state.words)
     values, new_names = _wiki(graph, wiki or {})
     parse = AmrParse(

@@ -15,6 +15,7 @@ import numpy as np
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import LISTS
 from transition_parser.text.frames import WINDOW, role_functions
+from transition_parser.text.names import names_inside
 from transition_parser.transitions import Action, Kind, RootRelations, TransitionSystem, TreeSystem
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_frames import ROUTES, parts_of
@@ -304,9 +305,10 @@ class ActionTable(TokenArrays[np.ndarray]):
             action = self._taken[token] = Action.parse(self.tokens[token])
         return action
 
-    def features(self, words: Sequence[str]) -> list[list[int]]:
+    def features(self, words: Sequence[str], in_search: bool = False) -> list[list[int]]:
         """Return the features of each word, and of `</s>` behind the words.
 
+        in_search: True if words of `names_inside` that are sure or new to training must not make concepts of lemmas
         SHIFT_ID: the `shift_word` of the word's SHIFT; the other features exist for AMR only
         LEMMA: 1 if the lemma is a symbol, else 0
         PLAIN: `NOT_PLAIN`, `TEXT`, `NUMBER` or `PART`
@@ -328,6 +330,9 @@ class ActionTable(TokenArrays[np.ndarray]):
                 row += [*_symbol_and_plain(word), several, *evoked]
                 for length in self.span_lengths:
                     row.append(self._row_of(read, end - length, end) if length <= end else UNSEEN)
+            for place, is_certain in names_inside(words).items() if in_search else ():
+                if is_certain or key(read[place : place + 1]) not in self._places:
+                    columns[place][LEMMA], columns[place][FIRST_SPAN] = 0, UNSEEN if self._frames is None else FIRST_ROW
         columns.append([0] * len(columns[0]))
         return columns
 

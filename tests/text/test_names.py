@@ -1,0 +1,61 @@
+"""What words say about the names of a sentence."""
+
+import pytest
+
+from transition_parser.text.names import names_inside, noun_before, tables, type_of
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *(("Lake Balaton", "lake"), ("Great Slave Lake", "lake"), ("University of Graz", "university")),
+        *(("Seven Years War", "war"), ("World War II", "war"), ("Hurricane Iris", "natural-disaster")),
+        *(("Iberia Airlines", "company"), ("Mt. Cook", "mountain")),
+        *(("Lake Victoria Hotel", "hotel"), ("Mount Sinai Hospital", "hospital"), ("Lake Como", "lake")),
+        *(("Lake", None), ("of Lake", "lake"), ("Ann Smith", None), ("II", None), ("", None)),
+    ],
+)  # fmt: skip
+def test_the_head_of_a_name_gives_its_type(name, kind):
+    assert type_of(name.split()) == kind
+
+
+def test_heads_that_are_surnames_give_persons_no_type():
+    assert type_of(["Min", "Park"], as_person=True) is None and type_of(["Park", "Hotel"], as_person=True) == "hotel"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Tom saw Ann and NATO", {2: False}),
+        ("She said to him : Come , Ann", {7: False}),
+        ("Dogs Bite Men in Ulm", {}),
+        ("Ann threatened Mr. Ray", {2: False, 3: False}),
+        ("the White River Act of Ohio was horrid", {1: True, 2: True, 3: True, 4: True, 5: True}),
+        ("he sang the song Imagine", {4: True}),
+        ("Peru is far from here", {0: False}),
+    ],
+)
+def test_words_inside_names(text, expected):
+    assert names_inside(text.split()) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "places", "expected"),
+    [
+        ("his old ship Emma sank", [3], 2),
+        ("old ship Emma sank", [2], None),
+        ("the ship sank", [2], None),
+        ("the city of New Ulm", [3, 4], 1),
+        ("the oldest city of Peru", [4], None),
+        ("the city of Ulm 's mayor", [3], None),
+        ("of Ulm", [1], None),
+        ("Ulm", [0], None),
+    ],
+)
+def test_nouns_before_names(text, places, expected):
+    assert noun_before(text.split(), places) == expected
+
+
+def test_the_table_of_names():
+    types = tables()["name"]
+    assert types["Nova Scotia"] == "province" and all(name == name.strip() for name in types)

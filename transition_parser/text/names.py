@@ -1,0 +1,63 @@
+"""What the words of an English sentence say about its names: which words are in names, and the types of names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from itertools import count
+
+
+def names_inside(forms: Sequence[str]) -> dict[int, bool]:
+    """Return the words that begin with a capital where only names do, and *of* between two; True if the name is sure.
+
+    Sure names have a head word, or a noun before them that says their type. No words of titles are returned: there most
+    words have capitals, and no word in lower case has more than five letters.
+    """
+    capitals = [place for place, form in enumerate(forms) if place and form[:1].isupper()]
+    most = 2 * len(capitals) > sum(form[:1].isalpha() for form in forms[1:])
+    if most and not any(form.islower() and len(form) > 5 for form in forms):
+        return {}
+    inside = [i for i in capitals if not forms[i].isupper() and re.search(r"^,$|\w", forms[i - 1])]
+    inside += [i + 1 for i in inside if i + 2 in inside and forms[i + 1] == "of"]
+    found = dict.fromkeys([0, *inside] if forms[0] in tables()["name"] else inside, False)
+    for first in inside:
+        run = range(first, next(end for end in count(first) if end not in found))
+        if first - 1 not in found and (type_of(forms[first : run.stop]) or noun_before(forms, run) is not None):
+            found.update(dict.fromkeys(run, True))
+    return found
+
+
+def noun_before(forms: Sequence[str], places: Sequence[int]) -> int | None:
+    """Return the place of the noun that says the type of the name at `places` (*the film Ran*), None for none."""
+    noun = places[0] - 1 if places and forms[places[0]][:1].isupper() else -1
+    if noun > 1 and forms[noun] == "of":
+        is_said = forms[noun - 1] in tables()["noun of"] and forms[noun - 2].lower() == "the"
+        return noun - 1 if is_said and forms[places[-1] + 1 : places[-1] + 2] != ["'s"] else None
+    before = {form.lower() for form in forms[max(noun - 2, 0) : max(noun, 0)]}
+    return noun if noun > 0 and forms[noun] in tables()["noun"] and before & tables()["determiner"].keys() else None
+
+
+def type_of(name: Sequence[str], as_person: bool = False) -> str | None:
+    """Return the type of a name of two words or more by its head word (of persons not by surnames), None for others."""
+    words, heads = [word.lower() for word in name if not re.fullmatch(r"[IVX]+|\d+", word)], tables()["head"]
+    head = words[words.index("of", 1) - 1 if "of" in words[1:] else -1] if len(words) > 1 else ""
+    if head not in heads and words[1:] and words[0] in tables()["first head"]:
+        head = words[0]
+    return None if as_person and head in tables()["surname"] else heads.get(head)
+
+
+@cache
+def tables() -> Mapping[str, Mapping[str, str]]:
+    """Return the tables of `names.tsv`: name of the table → words → their type, which is empty in plain lists.
+
+    head, first head, surname: heads of names, heads that begin names, heads that are also surnames
+    noun, noun of: nouns that stand before names of their type, without and with *of*
+    unsure, region: types that models give names which they do not know; those that names of the table `name` may get
+    """
+    found: dict[str, dict[str, str]] = {}
+    for line in (resources.files(__package__) / "names.tsv").read_text(encoding="utf-8").splitlines():
+        table, kind, words = line.split("\t")
+        found.setdefault(table, {}).update(dict.fromkeys(words.split(", "), kind))
+    return found
