@@ -32,6 +32,7 @@ def test_heads_that_are_surnames_give_persons_no_type():
         ("Ann threatened Mr. Ray", {2: False, 3: False}),
         ("the White River Act of Ohio was horrid", {1: True, 2: True, 3: True, 4: True, 5: True}),
         ("he sang the song Imagine", {4: True}),
+        ("he met the poet Ovid and Livia", {6: False}),
         ("Peru is far from here", {0: False}),
     ],
 )

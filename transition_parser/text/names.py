@@ -12,8 +12,8 @@ from itertools import count
 def names_inside(forms: Sequence[str]) -> dict[int, bool]:
     """Return the words that begin with a capital where only names do, and *of* between two; True if the name is sure.
 
-    Sure names have a head word, or a noun before them that says their type. No words of titles are returned: there most
-    words have capitals, and no word in lower case has more than five letters.
+    Sure names have a head word, or a noun before them that says their type. Words behind other nouns (*the poet Ovid*)
+    are left out, and all words of titles: most have capitals, and none in lower case has more than five letters.
     """
     capitals = [place for place, form in enumerate(forms) if place and form[:1].isupper()]
     most = 2 * len(capitals) > sum(form[:1].isalpha() for form in forms[1:])
@@ -26,7 +26,8 @@ def names_inside(forms: Sequence[str]) -> dict[int, bool]:
         run = range(first, next(end for end in count(first) if end not in found))
         if first - 1 not in found and (type_of(forms[first : run.stop]) or noun_before(forms, run) is not None):
             found.update(dict.fromkeys(run, True))
-    return found
+    open_ones = [i for i in inside if forms[i - 1].islower() and forms[i - 2].lower() in tables()["determiner"]]
+    return {place: sure for place, sure in found.items() if sure or place not in open_ones}
 
 
 def noun_before(forms: Sequence[str], places: Sequence[int]) -> int | None:
