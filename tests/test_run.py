@@ -132,7 +132,6 @@ def test_training_reads_a_config_and_lets_idle_threads_sleep(tmp_path, data_fold
         cwd=tmp_path, OMP_DISPLAY_ENV="true",
     )  # fmt: skip
     assert (tmp_path / "checkpoints" / "checkpoint_last.pt").is_file()
-    assert "training ends after 1 updates" in done.stdout + done.stderr
     policies = set(re.findall("OMP_WAIT_POLICY = '(.*)'", done.stderr))
     assert policies <= {"PASSIVE"} and (policies or sys.platform != "linux")
 
