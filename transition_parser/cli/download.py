@@ -169,7 +169,6 @@ def _records(path: Path) -> dict[str, dict[str, str]]:
 
 
 def _fetched(file: File, path: Path, mirror: str | None, due: str | None) -> bool:
-    """Fetch a file, and return False if there is none at its address although it is optional."""
     address = file.address if mirror is None else f"{mirror.rstrip('/')}/{file.address.partition('://')[2]}"
     partial = path.with_name(f"{path.name}.partial")
     with said_of(partial), held(partial):

@@ -44,7 +44,6 @@ def _folder_of_model(model: str) -> str:
 
 
 def _integer(least: int, most: int) -> Callable[[str], int]:
-    """Return a function that parses an integer in these bounds, for argparse."""
 
     def integer(text: str) -> int:
         value = int(text)

@@ -193,7 +193,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _given(arguments: argparse.Namespace) -> GivenFacts | None:
-    """Return the facts in the file of `--given`, None without this option."""
     from transition_parser.parsing.given import GivenFacts, read_given
 
     if arguments.given is None:

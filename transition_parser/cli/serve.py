@@ -85,7 +85,6 @@ def _names(models: list[str]) -> dict[str, str]:
 
 
 def _description(model: str) -> str | None:
-    """Return the purpose of a model from its card, or None if it has no card or the card does not state it."""
     from transition_parser.storage.cards import CONFIG, read_card
     from transition_parser.storage.checkpoints import model_path
 

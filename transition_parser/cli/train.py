@@ -226,14 +226,12 @@ def _data_options(arguments: argparse.Namespace, formalism: Formalism, flags: se
 
 
 def _option_names(formalism: Formalism) -> set[str]:
-    """Return the names of the options of preprocessing for a formalism."""
     own = {TREES: {"nonprojective"}, AMR: {"skip_bad"}}[formalism]
     columns = (column.flag for column in KNOWN.values() if formalism.name in column.graphs)
     return {"system", "pieces", "pieces_from", "labeled_shift", "vectors", *own, *columns}
 
 
 def _lines(figures: dict[str, Any]) -> list[str]:
-    """Return the figures as lines of text: one line for each split and beam."""
     lines = [f"epochs: {figures['epochs']}, checkpoints averaged: {figures['averaged']}"]
     for split in ("dev", "test"):
         for beam, scores in figures.get(split, {}).items():

@@ -28,8 +28,6 @@ TagTargets = Callable[[Annotations, int], dict[str, Tensor]]
 
 
 class _Known(NamedTuple):
-    """The parts of a batch that are the same in all epochs."""
-
     features: Tensor | None  # (B, P, F); `ActionTable.features` of words and root
     states: dict[str, Tensor] | None  # `States` (B, T, …) before each of T actions
     trees: GoldTrees | None  # in place of `states`, with `trees=True`

@@ -226,7 +226,6 @@ def _stored_table(path: Path, fingerprint: str) -> dict[str, np.ndarray] | None:
 
 
 def _check_pieces(source: Vocabulary, pieces: Pieces, path: Path) -> None:
-    """Raise `InputError` where the dictionary does not fit the sentencepiece model."""
     inventory = pieces.inventory()
     known = set(source.symbols)
     _complain([piece for piece in inventory if piece not in known], f"does not list all pieces of {PIECES}", path)
@@ -235,7 +234,6 @@ def _check_pieces(source: Vocabulary, pieces: Pieces, path: Path) -> None:
 
 
 def _check_actions(target: Vocabulary, parser: ParserConfig, table: ActionTable, path: Path) -> None:
-    """Raise `InputError` where the dictionary does not fit the transition system, its labels and its lexicon."""
     listed = set(table.actions)
     lacking = [str(action) for action in parser.actions() if action not in listed]
     _complain(lacking, f"does not list all actions of {PARSER}", path)

@@ -46,8 +46,6 @@ class _Rectangle(NamedTuple):
 
 @dataclass
 class _Tree:
-    """A breadth-first tree of a graph."""
-
     depth: dict[int, int]
     edges: dict[int, Edge] = field(default_factory=dict)  # node → the edge that reaches it from its parent
     children: dict[int, list[int]] = field(default_factory=dict)
@@ -249,7 +247,6 @@ def _draw_tree(page: _Page, tree: _Tree, boxes: Sequence[_Rectangle]) -> None:
 
 
 def _label(points: np.ndarray, place: float, role: str) -> _Rectangle:
-    """Return the rectangle of a label on a curve."""
     x, y = points[int(place * (len(points) - 1))]
     return _Rectangle(x, y, _width(role, "role") + 0.04, 0.16)
 

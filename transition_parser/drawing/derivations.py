@@ -143,7 +143,6 @@ def _heights(tree: DependencyTree) -> list[int]:
 
 
 def _position(head: int, tree: DependencyTree) -> int:
-    """Return the position of a head; the root stands after the last word."""
     return head or len(tree) + 1
 
 

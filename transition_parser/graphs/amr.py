@@ -289,7 +289,6 @@ class PenmanLayout:
         return min((number for number in self._around[node] if edges[number].target in places), key=key)
 
     def _check_names(self) -> None:
-        """Raise `InputError` for names that PENMAN can't hold, or would read as something else."""
         names = {name for name in self.variables if name is not None}
         for node, label in enumerate(self.graph.labels):
             constant = node in self.graph.constants
@@ -305,7 +304,6 @@ class PenmanLayout:
                 raise InputError("'wiki' can't be the role of a constant node: give :wiki values beside the graph")
 
     def _write(self) -> None:
-        """Go through the tree from the top and collect its nodes, edges and lines."""
         top, labels = self.graph.top, self.graph.labels
         self._add(0, f"({self.variables[top]} / {labels[top]}", top, "1")
         open_ = [(top, "1", enumerate(self._branches(top), 1))]

@@ -168,7 +168,6 @@ def _unlabeled(entry: AmrEntry) -> Triples:
 
 
 def _one_sense(entry: AmrEntry) -> Triples:
-    """Return the triples with the same sense for all concepts that have a sense."""
     triples = entry_triples(entry)
     return replace(triples, concepts=tuple(_SENSE.sub("-01", concept) for concept in triples.concepts))
 

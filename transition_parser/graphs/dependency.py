@@ -42,7 +42,6 @@ class DependencyTree:
         return None if roots else (1, "no word has head 0: the tree has no root")
 
     def _word_on_cycle(self) -> int:
-        """Return a word that is its own ancestor, 0 if there is none."""
         seen = [0] * (len(self.heads) + 1)  # the start of the walk on which a word was first met
         for start in range(1, len(self.heads) + 1):
             word = start
@@ -172,7 +171,6 @@ def tree_text(words: Sequence[str], tree: DependencyTree, *columns: Sequence[str
 
 
 def _drawn_arcs(tree: DependencyTree) -> list[str]:
-    """Return the drawing of the arcs, one string for each word."""
     places = {word: 2 * level - 1 for word, level in arc_levels(tree).items()}  # odd: an arrow fits in between
     cells = [[0] * (max(places.values(), default=0) + 1) for _ in tree.heads]
     for word, place in places.items():

@@ -115,7 +115,6 @@ class _Reader:
         return self._result()
 
     def _node(self, path: str) -> None:
-        """Read `(variable / concept`."""
         if len(self.open) == MAX_DEPTH:
             self._fail(f"the graph is nested more than {MAX_DEPTH} levels deep")
         self._expect("LPAREN", what="an opening parenthesis")
@@ -134,7 +133,6 @@ class _Reader:
         self.mentions.append(_Mention(concept.text, variable, self._alignment(), path, self.row))
 
     def _branch(self) -> None:
-        """Read `:role target`."""
         role = self._expect("ROLE", what="a role or a closing parenthesis").text[1:]
         self._accept("ALIGNMENT")
         node, count = self.open[-1]

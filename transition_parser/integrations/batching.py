@@ -215,7 +215,6 @@ def _parses(parser: Parser, sentences: Sequence[Any], pause: Pause) -> list[dict
 
 
 def _traces(parser: Parser, wanted: Sequence[ToTrace], pause: Pause) -> list[str]:
-    """Return the JSON of each trace."""
     found = (trace(parser, [one.sentence], pause=pause, only=one.derivation) for one in wanted)
     return [_json(one.as_data()) for (one,) in found]
 

@@ -103,8 +103,6 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 
 class _Service:
-    """The answers to requests."""
-
     def __init__(self, parsers: dict[str, Parser], limits: Limits, descriptions: Mapping[str, str | None]) -> None:
         self.parsers, self.limits, self.descriptions = parsers, limits, descriptions
         self.work: Batches | None = None
@@ -127,7 +125,6 @@ class _Service:
         return {"model": asked.model, "formalism": parser.formalism.name, "system": system, "sentences": found}
 
     async def derivation(self, asked: SentenceOfText) -> str:
-        """Return the JSON of the derivations."""
         parser = self._parser(asked)
         sentences = await self._divided(parser, asked)
         if asked.sentence >= len(sentences):
@@ -184,7 +181,6 @@ class _Service:
 
 
 async def _left(request: Request) -> None:
-    """Return once the client has left."""
     while (await request.receive())["type"] != "http.disconnect":
         continue
 

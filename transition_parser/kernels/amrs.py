@@ -198,8 +198,6 @@ class Attended(NamedTuple):
 
 
 class _Network(ctypes.Structure):
-    """The decoder, `Network` in C."""
-
     _fields_ = (
         *((name, SIZE) for name in ("half", "heads", "d", "inner", "layers", "largest", "words", "stack", "buffer")),
         *((name, SIZE) for name in ("end", "prior_rows", "entries", "arcs", "frames", "functions")),

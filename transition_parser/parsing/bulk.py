@@ -140,7 +140,6 @@ def _output_to(
 
 
 def _list_of(lines: Sequence[str]) -> str:
-    """Return lines of JSON as one list in JSON."""
     return "[" + ", ".join(line.rstrip("\n") for line in lines) + "]"
 
 

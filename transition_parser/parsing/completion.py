@@ -129,7 +129,6 @@ class _Draft:
                 self.alignments[node] = kept or (min(others, key=lambda word: abs(word - words[0])),)
 
     def find_nodes(self) -> None:
-        """Find the nodes that are as facts say."""
         for number, fact in enumerate(self.facts.nodes):
             for node in self._alike(fact):
                 if self.labels[node] == fact.label and self._has_name(node, fact):
@@ -244,7 +243,6 @@ class _Draft:
         return node in self.node.values() or any(edge.target == node for edge in self.given)
 
     def _candidates(self, end: FactEnd) -> list[int]:
-        """Return the nodes that may be an end of an edge."""
         if end.fact >= 0:
             return [self.node[end.fact]]
         parts, (first, last) = self._parts_of_names() | self.removed, end.span

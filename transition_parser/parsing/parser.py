@@ -557,7 +557,6 @@ class Parser(Generic[P_co]):
         return tags, [*map(beliefs_of, parses)]
 
     def _replay(self, one: _ToParse, hypothesis: Hypothesis, tags: Tags) -> Any:
-        """Return the parse that a derivation of a sentence builds."""
         return self.formalism.replay(self.resources, one.sentence, one.words, hypothesis, tags, one.facts)
 
     def _calibrated(self, parse: Any, of_beam: bool = False) -> Any:
@@ -569,7 +568,6 @@ class Parser(Generic[P_co]):
         return parse.rescored(scalings)
 
     def _batches(self, sentences: list[_ToParse]) -> Iterator[list[int]]:
-        """Return an iterator over batches of indices of sentences of similar length."""
         least = None
         if batches_at_a_time(self.threads, self.device) > 1:
             least = usual_batch(self.model, self.device, self.beam)

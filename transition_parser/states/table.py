@@ -193,7 +193,6 @@ class ActionTable(TokenArrays[np.ndarray]):
         self.span_lengths = range(1, 2 + max(map(str.count, long_spans, repeat(" ")), default=0))
 
     def _make(self, spans: Sequence[str], lexicon: Mapping | None, counts: Counts, bits: Mapping[str, int]) -> None:
-        """Compute the arrays."""
         self.actions = [_parse(token, self.system) for token in self.tokens]
         for name in _OF_TOKENS:
             setattr(self, name, np.zeros(len(self.tokens), np.int64))

@@ -67,7 +67,6 @@ def model_path(model: str | os.PathLike) -> Path:
 
 
 def _why_not_here(name: str) -> str | None:
-    """Return the reason why a model of this package can't be loaded on this machine, None if it can be loaded."""
     if not (PRETRAINED / name).is_dir():
         return "it is not in this installation"
     architecture, values, _ = read_config(PRETRAINED / name)
@@ -118,7 +117,6 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
 
 
 def _check_archive(path: Path) -> None:
-    """Raise `InputError` where a checkpoint is damaged."""
     if not path.is_file():
         raise input_error("is not a regular file", path)
     try:
@@ -203,7 +201,6 @@ def _resources(folder: Path) -> Resources:
 
 
 def _build(name: str, options: Any, resources: Resources, weights: Mapping, path: Path, folder: Path) -> ParserModel:
-    """Return the model of checked options, with its weights, ready for parsing."""
     make = partial(architecture_of(name).build, options, resources)
     model = with_weights(make, weights, path, folder, options.weights_elsewhere()).eval()
     model.architecture = name
@@ -211,7 +208,6 @@ def _build(name: str, options: Any, resources: Resources, weights: Mapping, path
 
 
 def _described(state: dict, path: Path) -> tuple[str, Any]:
-    """Return the architecture of a checkpoint, and its checked options."""
     args = state["cfg"].get("model")
     values = args if isinstance(args, dict) else vars(args) if isinstance(args, argparse.Namespace) else {}
     try:

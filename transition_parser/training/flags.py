@@ -121,7 +121,6 @@ def arguments_of(flags: Iterable[Flag]) -> list[str]:
 
 
 def _read(path: Path, above: tuple[Path, ...]) -> list[Flag]:
-    """Return the flags of a config; `above`: the configs that build on it."""
     inherited: list[Flag] = []
     own: dict[str, Flag] = {}
     for number, line in enumerate(read_text(path, "give a .flags file").splitlines(), 1):
@@ -221,7 +220,6 @@ def _check_length_and_rates(args: argparse.Namespace) -> None:
 
 
 def _parsed_by_fairseq(flags: Sequence[Flag]) -> argparse.Namespace:
-    """Return the arguments as fairseq-train parses them. Raises `InputError` for bad values and unknown flags."""
     from fairseq import options
 
     import transition_parser.tasks.transition_parsing  # noqa: F401  (registers the task, and with it all else)

@@ -167,7 +167,6 @@ def _most_arcs(stack: Sequence[int], buffer: Sequence[int], heads: Mapping[int, 
 
 
 def _join(trees: Mapping[int, int], word: int, heads: Mapping[int, int]) -> dict[int, int]:
-    """Return the trees after one more word joins: `word` becomes a dependent of the root of a tree, or the new root."""
     longer = {top: arcs + (heads[word] == top) for top, arcs in trees.items()}
     longer[word] = max(arcs + (heads[top] == word) for top, arcs in trees.items())
     return longer

@@ -18,8 +18,6 @@ PAUSE = 0.05  # seconds without a new item that count as a pause
 
 
 class _End(NamedTuple):
-    """A mark behind the last item."""
-
     error: BaseException | None  # the exception that the items raised, if any
 
 
