@@ -8,11 +8,10 @@ Source: https://packaging.python.org/en/latest/specifications/binary-distributio
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
-from zipfile import ZIP_DEFLATED, ZipInfo
+from typing import NamedTuple
+from unittest import mock
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.metadata import Metadata, RawMetadata
@@ -31,7 +30,7 @@ from transition_parser.storage.exports import CONFIG, model_files, read_config
 PREFIX = "transition-parser-"
 _TAG = "py3-none-any"
 _LICENSES = ("LICENSE*", "LICENCE*", "COPYING*", "NOTICE*")
-_DATE = (1980, 1, 1, 0, 0, 0)  # of all entries of a wheel: the same model always gives the same wheel
+_DATE = {"SOURCE_DATE_EPOCH": "0"}  # of all entries of a wheel: the same model always gives the same wheel
 _ABOUT = f"Wheel-Version: 1.0\nGenerator: transition-parser ({__version__})\nRoot-Is-Purelib: true\nTag: {_TAG}\n"
 
 
@@ -77,21 +76,10 @@ def write_package(folder: Path, package: ModelPackage, dest: str | os.PathLike) 
     contents[f"{stem}.dist-info/METADATA"] = metadata
     contents[f"{stem}.dist-info/WHEEL"] = _ABOUT.encode()
     name = f"{stem}-{_TAG}.whl"
-    with new_files(dest) as temporary, _DatedWheel(temporary / name, "w") as wheel:
+    with new_files(dest) as temporary, mock.patch.dict(os.environ, _DATE), WheelFile(temporary / name, "w") as wheel:
         for entry, content in contents.items():
             wheel.writestr(entry, content)
     return Path(dest, name)
-
-
-class _DatedWheel(WheelFile):
-    """A wheel whose entries, including the RECORD file, all have the date `_DATE`."""
-
-    def writestr(self, entry: str | ZipInfo, data: Any, compress_type: int | None = None) -> None:
-        if isinstance(entry, str):
-            entry = ZipInfo(entry, _DATE)
-            entry.compress_type = ZIP_DEFLATED
-            entry.external_attr = (stat.S_IFREG | 0o644) << 16
-        super().writestr(entry, data, compress_type)
 
 
 def _normal(name: str, option: str) -> str:
