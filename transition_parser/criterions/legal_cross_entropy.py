@@ -32,11 +32,9 @@ class LegalCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
 
 @register_criterion("legal_cross_entropy", dataclass=LegalCrossEntropyConfig)
 class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
-    """Label-smoothed cross-entropy of actions. The softmax and the smoothing are over the legal actions.
+    """Label-smoothed cross-entropy over legal actions (`softmax_over` "all": as in Fernandez Astudillo et al. 2020).
 
-    With `softmax_over` "all" they are over all actions, as in Fernandez Astudillo et al. 2020. `TagHeads.loss`, all
-    correct actions of a dynamic oracle, and a teacher's probabilities are parts of the loss. For a `GraphDecoder`,
-    decisions take the place of actions; the loss is still divided by the number of actions.
+    For a `GraphDecoder`, decisions take the place of actions; the loss is still divided by the number of actions.
     """
 
     def __init__(

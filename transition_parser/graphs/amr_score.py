@@ -246,12 +246,7 @@ def compare_banks(
     ignore_wiki: bool = False,
     ignore_ids: bool = False,
 ) -> BankScore:
-    """Return the scores of two files whose entries correspond in order, and in `# ::id` if both have one.
-
-    processes: the result is the same for any number; above 1, a script needs `if __name__ == "__main__":`
-    fine_grained: True to compute the scores in FINE_GRAINED and SemBLEU too
-    ignore_ids: True for files whose ids differ
-    """
+    """Return the scores of two files whose entries correspond; above 1 process, a script needs a `__main__` guard."""
     pairs = list(paired_entries(gold_path, system_path, ignore_wiki, ignore_ids))
     score = partial(_score, seed=seed, fine_grained=fine_grained)
     results = in_parallel(score, pairs, processes, _CHUNK)

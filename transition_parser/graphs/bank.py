@@ -354,8 +354,7 @@ def jamr_paths(paths: Sequence[str]) -> list[str]:
 def jamr_lines(entry: AmrEntry, edges: bool = False) -> list[str]:
     """Return the alignments of an entry in JAMR's style: `# ::alignments 0-1|0.0+0.1 …`, `# ::node …`.
 
-    edges: True to add `# ::root` and `# ::edge`, and to give only the first span of a node in `# ::node`, as programs
-        that read graphs from these lines expect
+    With `edges` also `# ::root` and `# ::edge`; programs that read these expect one span of each node in `# ::node`.
     """
     names, labels = jamr_paths(entry.paths), entry.amr.labels
     of_span: dict[tuple[int, int], list[str]] = {}

@@ -340,7 +340,8 @@ class Comparison:
                 return _ROOT
             ends = self.gold_of(word), self.gold_of(word.parent)
             first, last = ends if None not in ends else (word, word.parent)
-            return _name(abs(place[id(first)] - place[id(last)]), _DISTANCES)
+            steps = abs(place[id(first)] - place[id(last)])
+            return next(name for name, most in _DISTANCES.items() if steps <= most)
 
         return self._las_by(distance, (_ROOT, *_DISTANCES))
 
@@ -375,11 +376,6 @@ class Comparison:
             sum(counted(word) and self.counts(word) for word in words) for words in (self.gold, self.system)
         )
         return Score(gold, system, sum(counted(pair[0]) and right(pair) for pair in self.counted_pairs))
-
-
-def _name(number: int, bounds: Mapping[str, float]) -> str:
-    """Return the first name whose bound is at least the number."""
-    return next(name for name, most in bounds.items() if number <= most)
 
 
 def compare_files(

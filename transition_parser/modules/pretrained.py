@@ -466,10 +466,7 @@ Names = Collection[str] | None  # the weights of a part that state dictionaries 
 
 
 def store_only(module: nn.Module, part: str, learned: Names) -> None:
-    """Keep the weights of the submodule `part`, except `learned`, out of the state dictionaries of a module.
-
-    Loading fills them in as they are, and all weights of the part if a dictionary has none.
-    """
+    """Keep the weights of the submodule `part`, except `learned`, out of state dictionaries; loading fills them in."""
     module.register_state_dict_post_hook(partial(_leave_out, part, learned))
     module.register_load_state_dict_pre_hook(partial(_fill_in, part, learned))
 
@@ -517,10 +514,7 @@ class KeptVectors:
 
 
 def keep_vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]], folder: Path, name: str) -> KeptVectors:
-    """Return the word vectors of sentences from a file in `folder`, which is computed if it is missing.
-
-    Raises `InputError` if the folder may not be written, or the disk is full.
-    """
+    """Return the word vectors of sentences from a file in `folder`, which is computed if it is missing."""
     what = [encoder.sha256, list(encoder.layers), *sentences]
     key = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
     kept = KeptVectors(folder / f"pretrained.{name}.{key}.f16", [len(words) for words in sentences], encoder.width)

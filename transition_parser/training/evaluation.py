@@ -25,10 +25,7 @@ class Evaluation:
 
 
 def evaluate(experiment: Experiment, model: Path, split: str, how: Evaluation) -> dict[str, Any]:
-    """Parse and score a split. Return `beam N` → the figures of `Formalism.score` for each beam size N.
-
-    Where several treebanks are learnt, each has figures of its own: `NAME, beam N`.
-    """
+    """Parse and score a split. Return `beam N` (of several treebanks `NAME, beam N`) → figures of `Formalism.score`."""
     from transition_parser.parsing.parser import Parser
 
     figures = {}
