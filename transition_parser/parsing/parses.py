@@ -31,6 +31,7 @@ from transition_parser.graphs.dependency import DependencyTree, tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
 from transition_parser.parsing.completion import SentenceFacts, complete, without, without_meaning
 from transition_parser.parsing.mending import mended, with_mentions, with_types
+from transition_parser.parsing.restoring import restored
 from transition_parser.text.columns import ABSENT, FEATS, LEMMA, UNKNOWN, UPOS, XPOS, Columns
 from transition_parser.transitions import Action, Kind
 from transition_parser.transitions.amr_state import kept
@@ -615,7 +616,7 @@ def replay_amr(
             graph, kept_nodes, kept_edges = without(graph, removed)
             alignments, nodes = [alignments[node] for node in kept_nodes], [nodes[node] for node in kept_nodes]
             edges = [edges[edge] for edge in kept_edges]
-        for mend in (mended, partial(with_types, known=system.lexicon or ())):
+        for mend in (restored, mended, partial(with_types, known=system.lexicon or ())):
             if mends := mend(without_gaps(graph), alignments, state.words):
                 graph, alignments = mends.graph, [alignments[node] for node in mends.nodes]
                 nodes = [nodes[node] for node in mends.nodes]

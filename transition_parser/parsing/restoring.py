@@ -1,0 +1,119 @@
+"""What search leaves out of AMRs although the words leave no doubt: commands and pronouns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge
+from transition_parser.parsing.mending import Mended
+from transition_parser.text.frames import packaged
+from transition_parser.transitions.amr_limits import Sort, sort_of
+from transition_parser.transitions.amr_state import Word, is_constant, lemma_of
+
+_SUBJECTS = frozenset("i he she they we you".split())
+_OBJECTS = {"me": "i", "him": "he", "her": "she", "them": "they", "us": "we"}
+_BETWEEN = frozenset(  # words between a subject and its verb in the active voice
+    "do does did will would can could may might must shall should 'll 'd not n't never also just always really".split()
+)
+# what is before the verb of a command: `please` or a condition, another command, the begin of a sentence
+_ADVERBS = r"(just |also |always |never |simply |do not |do n't )*$"
+_ASKED = re.compile(
+    rf"(^|([-.!?:;(\"*),/]|and|or|so|but|then|also|attached|further) )(please|pls|plz) (, )?{_ADVERBS}"
+    rf"|^((if|when|once|after|before) [^,]* , (then )?|if [^,]* then ){_ADVERBS}"
+)
+_JOINED = re.compile(rf"(\b(and|or|then)|[&,/]) {_ADVERBS}")
+_BEGIN = re.compile(rf"(^|[(\":] )(so |then |now |also |and |, |- )*{_ADVERBS}")
+_AFTER = frozenset("the a an my your his her its our these those it me us them him all some any attached".split())
+_WISHES = frozenset("hope like love miss need regard thank want wish".split())  # `Hope you like it`: I hope
+
+
+def restored(graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word]) -> Mended | None:
+    """Return the graph with what was left out, None if nothing was."""
+    draft = _Draft(graph, alignments, words)
+    for node, roles, label in (*draft.commands(), *draft.pronouns()):
+        draft.add(node, roles, label)
+    if draft.edges == [*graph.edges]:
+        return None
+    constants = graph.constants.union(n for n in range(len(graph), len(draft.labels)) if is_constant(draft.labels[n]))
+    old = {edge: number for number, edge in enumerate(graph.edges)}
+    whole = AmrGraph(tuple(draft.labels), constants, tuple(draft.edges), graph.top)
+    return Mended(whole, draft.origins, [old.get(edge, -1) for edge in draft.edges])
+
+
+class _Draft:
+    def __init__(self, graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word]) -> None:
+        self.labels, self.edges, self.alignments = [*graph.labels], [*graph.edges], alignments
+        self.words, self.forms = words, [*(word.form.lower() for word in words), ""]
+        self.origins = [*range(len(graph))]
+        self.frames: dict[int, int] = {}  # word → its node with a frame of its lemma
+        for node, (place, *more) in ((node, places or (0, 0)) for node, places in enumerate(alignments)):
+            is_frame = not more and sort_of(graph.labels[node], node in graph.constants) is Sort.FRAME
+            if is_frame and lemma_of(graph.labels[node]).partition("-")[0] == words[place].lemma:
+                self.frames[place] = node
+
+    def below(self, node: int) -> dict[str, int]:
+        return {edge.role: edge.target for edge in self.edges if edge.source == node}
+
+    def around(self, node: int) -> dict[int, str]:
+        """Return the neighbours of a node with their concepts."""
+        return {s + t - node: self.labels[s + t - node] for s, _, t in self.edges if node in (s, t)}
+
+    def add(self, node: int, roles: Sequence[str], label: str) -> None:
+        """Give a node the first free role that its frame has, to the only node of a pronoun or a new node."""
+        below, (lemma, _, sense) = self.below(node), self.labels[node].rpartition("-")
+        subject = below.pop("ARG0", -1) if "ARG0" not in roles else -1
+        known = [f"ARG{number}" for number in packaged().roles(lemma, sense)] or ["mode", *roles]
+        free = [role for role in roles if below.get(role, subject) == subject and role in ("mode", *known)]
+        same = [one for one, other in enumerate(self.labels) if other == label and one != subject]
+        target = same[0] if len(same) == 1 and not is_constant(label) else len(self.labels)
+        if free:
+            self.edges = [*(edge for edge in self.edges if edge[:2] != (node, free[0])), Edge(node, free[0], target)]
+            if target == len(self.labels):
+                self.labels.append(label)
+                self.origins.append(node)
+
+    def commands(self) -> Iterator[tuple[int, Sequence[str], str]]:
+        """Yield the mode of commands, and their subject."""
+        commands = {edge.source for edge in self.edges if self.labels[edge.target] == "imperative"}
+        for place, node in sorted(self.frames.items()):
+            is_base, subject = self.forms[place] == self.words[place].lemma, self.below(node).get("ARG0", node)
+            if (
+                node not in commands
+                and is_base
+                and self.labels[subject] in (self.labels[node], "you")
+                and self.is_command(place, node, commands)
+            ):
+                commands.add(node)
+                yield node, ("mode",), "imperative"
+            if node in commands and is_base and subject == node and "you" not in self.around(node).values():
+                yield node, ("ARG0", "ARG1"), "you"
+
+    def is_command(self, place: int, node: int, commands: set[int]) -> bool:
+        form, following, before = self.forms[place], self.forms[place + 1], " ".join([*self.forms[:place], ""])
+        lists = {s for s, _, t in self.edges if t in commands and self.labels[s] in CONJUNCTIONS}
+        is_begin = _BEGIN.search(before) and (following in _AFTER or before.endswith(("do not ", "do n't ")))
+        is_joined = not lists.isdisjoint(self.around(node)) and _JOINED.search(before)
+        is_wish = form in _WISHES or (form == "let" and following in ("s", "'s", "us"))
+        return not is_wish and bool(is_begin or is_joined or _ASKED.search(before))
+
+    def pronouns(self) -> Iterator[tuple[int, Sequence[str], str]]:
+        """Yield the role that a pronoun without a node may have at the verb beside it."""
+        aligned = {place for places in self.alignments for place in places}
+        for place, form in enumerate(self.forms[:-1]):
+            if place in aligned or (form != "i" and self.words[place].form.isupper()):
+                continue
+            verb, following = place + 1, self.forms[place + 1]
+            while self.forms[verb] in _BETWEEN:
+                verb += 1
+            node = self.frames.get(place - 1 if form in _OBJECTS else verb)
+            if node is None:
+                continue
+            below, around = self.below(node), self.around(node)
+            if form in _SUBJECTS and "ARG0" not in below and form not in around.values():
+                yield node, ("ARG0", "ARG1"), form
+            elif form in _OBJECTS and not following.endswith("ing") and not (form == "her" and place + 1 in aligned):
+                around.pop(below.get("ARG0", -1), None)  # the subject is no object, unless the pronoun is reflexive
+                others = [one for role, one in below.items() if role[:3] == "ARG" and one in around]
+                if _OBJECTS[form] not in around.values() and all(min(self.alignments[one]) > place for one in others):
+                    yield node, ("ARG1", "ARG2"), _OBJECTS[form]
