@@ -95,7 +95,7 @@ def warnings_as_lines() -> Iterator[None]:
 
         def shown(message: Warning | str, category: type[Warning], *where, **options) -> None:
             if issubclass(category, ParserWarning):
-                print(f"transition-parser: warning: {message}", file=sys.stderr)
+                print(f"transition-parser: warning: {_printable(message)}", file=sys.stderr)
             else:
                 show(message, category, *where, **options)
 
@@ -119,8 +119,13 @@ def _drop_standard_output() -> None:
 
 
 def _fail(message: str) -> int:
-    print(f"transition-parser: error: {message}", file=sys.stderr)
+    print(f"transition-parser: error: {_printable(message)}", file=sys.stderr)
     return 2
+
+
+def _printable(message: Warning | str) -> str:
+    """Return a message whose control characters, which ids and names of files may hold, can't reach a terminal."""
+    return "".join(one if one.isprintable() or one == "\n" else ascii(one)[1:-1] for one in str(message))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from transition_parser.base.errors import InputError, collected, input_error, shortened
 from transition_parser.base.files import open_input
 from transition_parser.graphs.amr import AmrGraph, Edge, PenmanLayout, inverse
-from transition_parser.graphs.conllu import blocks
+from transition_parser.graphs.conllu import blocks, check_line_ends
 from transition_parser.graphs.penman_reader import PenmanError, read_penman
 
 TEXT_KEYS = ("snt", "tok")
@@ -223,16 +223,6 @@ def parse_entry(block: list[str], path: str | None = None, start: int = 1) -> Am
         raise _error_at(entry, error.problem, *graph_lines[error.row], error.column) from None
     penman = "\n".join(line for _, line in graph_lines)
     return _aligned(replace(entry, penman=penman, **text._asdict()))
-
-
-def check_line_ends(block: list[str], path: str | None, start: int) -> None:
-    """Raise `InputError` for a carriage return inside a line, because other programs end the line there."""
-    for number, line in enumerate(block, start):
-        if "\r" in line:
-            problem = (
-                "a carriage return (CR) inside the line: lines end in LF or CR LF, so convert the file, for example by"
-            )
-            raise input_error(f"{problem} `tr '\\r' '\\n'`", path, number)
 
 
 def _aligned(entry: AmrEntry) -> AmrEntry:

@@ -294,7 +294,18 @@ def decoded(raw: bytes, path: str | None, number: int) -> str:
     return line
 
 
+def check_line_ends(block: list[str], path: str | None, start: int) -> None:
+    """Raise `InputError` for a carriage return inside a line, because other programs end the line there."""
+    for number, line in enumerate(block, start):
+        if "\r" in line:
+            problem = (
+                "a carriage return (CR) inside the line: lines end in LF or CR LF, so convert the file, for example by"
+            )
+            raise input_error(f"{problem} `tr '\\r' '\\n'`", path, number)
+
+
 def _sentence(block: list[str], path: str | None, start: int) -> Sentence:
+    check_line_ends(block, path, start)
     comments = tuple(takewhile(lambda line: line.startswith("#"), block))
     sentence = Sentence((), comments, path, start)
     rows = [line.split("\t") for line in block[len(comments) :]]

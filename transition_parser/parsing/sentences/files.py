@@ -15,8 +15,8 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from transition_parser.base.errors import input_error, warn
 from transition_parser.base.files import open_input, unpacked_name
-from transition_parser.graphs.bank import AmrEntry, check_line_ends, parse_bank
-from transition_parser.graphs.conllu import COLUMNS, Sentence, decoded, parse_conllu
+from transition_parser.graphs.bank import AmrEntry, parse_bank
+from transition_parser.graphs.conllu import COLUMNS, Sentence, check_line_ends, decoded, parse_conllu
 from transition_parser.parsing.sentences.streams import standard_input
 from transition_parser.parsing.sentences.texts import OF_TEXT, TextWarnings, sentence_of_line, without_mark
 from transition_parser.text.segmentation import ENGLISH, LONGEST, Segmenter, one_sentence
