@@ -106,8 +106,9 @@ def test_an_exhaustive_beam_finds_the_best_derivation(parser):
 
 
 def test_bad_options(checkpoint):
-    with pytest.raises(InputError, match="beam"):
-        Parser.load(checkpoint, beam=0)
+    for beam in (0, 10**9):
+        with pytest.raises(InputError, match="beam"):
+            Parser.load(checkpoint, beam=beam)
     for lenpen in (-1.0, float("nan"), float("inf")):
         with pytest.raises(InputError, match="lenpen must be a finite number, 0 or more"):
             Parser.load(checkpoint, lenpen=lenpen)

@@ -75,6 +75,7 @@ AnyParse = Parse | AmrParse
 GivenInput = GivenFacts | Mapping[str, Given] | Iterable[Given | None]
 P_co = TypeVar("P_co", bound=SentenceParse, covariant=True)
 
+MOST_BEAM = 10_000
 CHUNK = 4096  # number of sentences that are sorted by length together
 
 
@@ -152,6 +153,8 @@ class Parser(Generic[P_co]):
     ) -> None:
         if beam < 1 or (batch_tokens is not None and batch_tokens < 1) or (threads is not None and threads < 1):
             raise InputError("beam, batch size and threads must be 1 or more")
+        if max(beam, nbest) > MOST_BEAM:
+            raise InputError(f"beam and nbest must be {MOST_BEAM:,} or less, because each hypothesis takes memory")
         if lenpen is not None and not 0 <= lenpen < math.inf:
             raise InputError(f"lenpen must be a finite number, 0 or more, not {lenpen}")
         if longest < 1:
