@@ -393,6 +393,8 @@ def quoted(text: str) -> str:
 
 def named(graph: AmrGraph) -> Iterable[tuple[int, int, tuple[int, ...]]]:
     """Yield (node, its name node, the constants :op1 … in order) for each node whose name has strings alone."""
+    if "name" not in graph.labels:
+        return
     outgoing: dict[int, list[Edge]] = {}
     incoming: dict[int, list[Edge]] = {}
     for edge in graph.edges:

@@ -90,7 +90,7 @@ def with_types(
     known: the keys of spans of training; names with such words get no types of heads
     """
     draft, forms = _Draft(graph), [word.form for word in words]
-    for node, _, ops in named(graph) if "name" in graph.labels else ():
+    for node, _, ops in named(graph):
         places, label = sorted(alignments[node]), graph.labels[node]
         name = [graph.labels[op].strip('"') for op in ops]
         if name[1:] and noun_before(forms, places[1:]) == places[0]:  # the noun was taken for a part of the name
