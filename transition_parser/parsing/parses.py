@@ -588,7 +588,8 @@ def replay_amr(
 ) -> AmrParse:
     """Return the parse with the AMR that a derivation builds, replayed once through the pure-Python machine.
 
-    facts: completes the AMR of a guided derivation; without facts, nodes and edges without meaning are removed
+    facts: completes the AMR of a guided derivation. Without facts, nodes without meaning are removed and odd structures
+        are mended; with facts they stay, because a fact may ask for just these.
     """
     system, actions = cast("AmrSystem", table.system), tuple(map(table.action, hypothesis.tokens))
     state = system.initial(system.read(words) if facts is None else facts.words)
