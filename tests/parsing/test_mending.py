@@ -37,6 +37,7 @@ def mend(text: str, graph: str) -> str:
         ("3:16 PM", '(t / temporal-quantity~1 :value "3:16"~0 :unit (p / pm~1))', '(d / date-entity :time "15:16")'),
         ("12:05 AM", '(t / temporal-quantity~1 :value "12:05"~0 :unit (a / am~1))', '(d / date-entity :time "0:05")'),
         ("KM", "(t / temporal-quantity~0)", "(k / km)"),
+        ("vast scale", "(s / seismic-quantity~1 :mod (v / vast~0))", "(s / scale :mod (v / vast))"),
         ("=)", "(t / temporal-quantity~0)", "(t / thing)"),
         ("come soon", "(c / come-01~0 :time (d / date-entity~1))", "(c / come-01 :time (s / soon))"),
         ("come Monday", "(c / come-01~0 :time (d / date-entity~1 :weekday (m / monday~1)))", "the same"),
@@ -120,6 +121,7 @@ def test_a_noun_before_a_name_becomes_its_type(text, graph, expected):
 def test_addresses():
     assert entity_of("(713)853-7408") == entity_of("303-832-8160") == "phone-number-entity"
     assert entity_of("U.S.") is entity_of("3.5") is entity_of("and/or") is entity_of("beta@-@actin") is None
+    assert entity_of("Ann@ACME") is None and entity_of("Ann@acme.com") == "email-address-entity"
     assert SUBJECTS["us"] == "we" and SUBJECTS["it"] == "it"
 
 

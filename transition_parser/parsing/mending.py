@@ -27,7 +27,7 @@ SUBJECTS: Mapping[str, str] = {  # without `mine`, which is a noun, too
 NO_SUBJECTS = frozenset(form for form, subject in SUBJECTS.items() if form != subject)
 _MENTIONS = {form: subject for form, subject in SUBJECTS.items() if form != "it"} | {"mine": "i"}  # it is often empty
 _ADDRESSES = {
-    "email-address-entity": re.compile(r"[^@\s]+@[^@\s]+"),
+    "email-address-entity": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
     "url-entity": re.compile(r"(https?://|www\.)\S+|\S+\.(com|org|net|gov|edu|html?)(/\S*)?"),
     "phone-number-entity": re.compile(r"(\(\d{3}\)|\d{3}-)\d{3}-\d{4}"),
 }
@@ -182,7 +182,7 @@ class _Draft:
             self.edges[below["value"]] = self.edges[below["value"]]._replace(role="time")
         elif is_leaf:
             self.labels[node] = self.labels[unit]
-        elif not below:
+        elif "unit" not in below:
             named = [word.lemma for word in words if word.lemma_is_symbol]
             self.labels[node] = "-".join(named) or "thing"
         if is_leaf:
