@@ -161,14 +161,12 @@ def _unlock(descriptor: int) -> None:
 
 @contextmanager
 def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Path]:
-    """Give the block a temporary folder, whose files move into `dest` when the block ends without an error.
-
-    It is in `dest` if that exists, for `dest` may be a mount point. Files that match a pattern of `stale` go.
-    """
+    """Give the block a temporary folder, whose files move into `dest` at its end; files that `stale` matches go."""
     dest = Path(os.path.realpath(dest))
     if dest.exists() and not dest.is_dir():
         raise input_error("is a file, not a folder to write into", dest)
-    temporary = (dest if dest.exists() else dest.parent) / f".{dest.name}-{secrets.token_hex(6)}"
+    parent = dest if dest.exists() else dest.parent  # `dest` may be a mount point
+    temporary = parent / f".{dest.name}-{secrets.token_hex(6)}"
     with said_of(dest, temporary), folder(dest.parent):
         try:
             temporary.mkdir()

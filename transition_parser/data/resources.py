@@ -78,7 +78,7 @@ class Vocabulary:
         for number, line in enumerate(lines[:-1] if not lines[-1] else lines, 1):
             symbol, *fields = line.rstrip().split(" ")
             overwrite = fields[1:] == [_OVERWRITE]
-            problem = None if _ENTRY.fullmatch(line) else _why_not_an_entry(symbol, fields, overwrite)
+            problem = None if _ENTRY.fullmatch(line) else "not a symbol and its count with one space between them"
             if not problem and symbol in listed and not overwrite:
                 problem = f"{shown(symbol)} is also {listed[symbol]}"
             if problem:
@@ -87,16 +87,6 @@ class Vocabulary:
             symbols.append(symbol)
             counts.append(int(fields[0]))
         return cls(symbols, counts)
-
-
-def _why_not_an_entry(symbol: str, fields: Sequence[str], overwrite: bool) -> str | None:
-    if not symbol and not fields:
-        return "a blank line: each line is a symbol and its count"
-    if not symbol or symbol.split() != [symbol] or not (len(fields) == 1 or overwrite):
-        return "not a symbol and its count with one space between them"
-    if not _COUNT.fullmatch(fields[0]):
-        return f"the count of {shown(symbol)} is not a number: {shown(fields[0])}"
-    return None
 
 
 SOURCE, TARGET = "src", "act"

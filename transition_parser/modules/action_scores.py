@@ -51,10 +51,7 @@ class Kinds(nn.Module):
         self.register_buffer("order", kind.argsort(stable=True), persistent=False)
 
     def log_probabilities(self, factored: FactoredScores, legal: Tensor) -> Tensor:
-        """Return log p(kind) + log p(label | kind), (…, V), in fp32 at least, over tokens with `legal` ≠ 0.
-
-        Illegal tokens get finite values too, because training may let all actions compete.
-        """
+        """Return log p(kind) + log p(label | kind), (…, V), over tokens with `legal` ≠ 0; finite for others, too."""
         labels = _precise(factored.labels)
         legal = legal != 0
         of_labels = labels.index_select(-1, self.order).split(self.sizes, -1)
@@ -201,10 +198,7 @@ class FunctionScores(nn.Module):
         self.register_buffer("numbers", torch.arange(len(arcs)), persistent=False)
 
     def forward(self, scores: Tensor, outputs: Tensor, frames: Tensor) -> Tensor:
-        """Return the scores (N, V) with what is added in states whose `frames` are (N, 2).
-
-        outputs: (N, dim); the outputs of the decoder
-        """
+        """Return the scores (N, V) with what is added, for outputs (N, dim) of the decoder and `frames` (N, 2)."""
         rows = self.rows[frames.long()[:, self.places], self.numbers]
         added = F.pad(outputs @ self.weight.t(), (1, 0)).gather(1, rows)
         return scores.index_add(1, self.tokens, added.to(scores.dtype))

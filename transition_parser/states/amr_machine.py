@@ -385,10 +385,9 @@ class AmrMachine(BatchedMachine):
     # --- what a network sees ----------------------------------------------------------------
 
     def stack_ranks(self) -> Tensor:
-        """Return the ranks of words on the stack, (R, P).
+        """Return ranks (R, P): 1 for the current span, k + 1 for the word of the k-th node from the top, 0 for others.
 
-        The words of the current span have rank 1. The word of the k-th node from the top of the stack has rank k + 1;
-        a word with several nodes has the smallest rank. Other words have 0. Nodes that were set aside do not count.
+        A word with several nodes has the smallest rank. Nodes that were set aside do not count.
         """
         rows, nodes = self._unbound()
         slots = torch.arange(nodes.word.size(1), device=nodes.word.device)
@@ -402,11 +401,7 @@ class AmrMachine(BatchedMachine):
         return torch.where(current, 1, ranks)
 
     def buffer_ranks(self) -> Tensor:
-        """Return the ranks of words in the buffer, (R, P).
-
-        The k-th word of the buffer has rank k; the last word of the buffer is `</s>`. The words of nodes that were set
-        aside have the rank after `</s>`. Other words have 0.
-        """
+        """Return ranks (R, P): k for the k-th word of the buffer, `</s>` last, then nodes set aside; 0 for others."""
         rows, nodes = self._unbound()
         slots = torch.arange(nodes.word.size(1), device=nodes.word.device)
         ahead = self.positions - rows.position[:, None] + 1

@@ -84,10 +84,7 @@ class KeyValueCache:
 
 
 class SearchAttention:
-    """The attention of all layers in one search, by matrix products over the actions of all hypotheses of a sentence.
-
-    A mask hides the actions that a hypothesis has not taken itself. Rows are as in `SearchState`.
-    """
+    """The attention of all layers in one search; a mask hides the actions of a sentence's other hypotheses."""
 
     def __init__(
         self,

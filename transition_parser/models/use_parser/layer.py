@@ -201,10 +201,9 @@ class IndicatorIndex(NamedTuple):
 
 
 class UseLayer(nn.Module):
-    """A layer that maps the vectors c of configurations to new vectors c. The first layer has no c to read.
+    """A pre-norm layer that maps the vectors c of configurations to new vectors; the first layer has no c to read.
 
-    The query is W_Q (m_t ⊕ m_structure ⊕ c), with learned markers m; W_Q is stored in three parts. Residuals are
-    pre-norm.
+    The query is W_Q (m_t ⊕ m_structure ⊕ c), with learned markers m; W_Q is stored in three parts.
     """
 
     def __init__(self, options: UseOptions, structures: Structures, words: int, actions: int, first: bool) -> None:
