@@ -47,10 +47,7 @@ class FourBitTable(nn.Module):
     def __init__(self, blocks: Tensor) -> None:
         super().__init__()
         self.register_buffer("blocks", blocks, persistent=False)  # (rows, blocks of a row, 18) uint8
-
-    @property
-    def width(self) -> int:
-        return 32 * self.blocks.size(1)
+        self.width = 32 * blocks.size(1)
 
     def __deepcopy__(self, memo: object) -> Self:
         return type(self)(self.blocks)  # copies of a model map the same file
@@ -73,10 +70,7 @@ def _field(content: bytes) -> bytes:
 
 @lru_cache(maxsize=1)  # a model and its segmenter share it
 def _processor(starts: bytes, scores: bytes, letters: bytes, special: tuple[int, ...]) -> SentencePieceProcessor:
-    """Return the tokenizer of the pieces whose letters begin at `starts`.
-
-    sentencepiece takes a fraction of the two seconds and 270 MB in which `tokenizers` builds 250,000 pieces.
-    """
+    # sentencepiece takes a fraction of the two seconds and 270 MB in which `tokenizers` builds 250,000 pieces
     kinds = {i: _UNKNOWN if i == special[3] else _CONTROL for i in special}
     pieces = (
         _field(letters[start:stop]) + _SCORE + scores[4 * i : 4 * i + 4] + kinds.get(i, b"")
@@ -92,14 +86,10 @@ class PieceTokenizer(NamedTuple):
     characters: Mapping[int, str]  # character → what is read in its place
 
     def encode(self, words: list[str]) -> list[list[int]]:
-        """Return the ids of the pieces of each word."""
         return self.model.encode([word.translate(self.characters) for word in words], num_threads=1)
 
     def codes(self, text: str) -> list[int]:
-        """Return for each character 4 × the id of its piece, + 1 if it begins the piece, + 2 if it ends it.
-
-        0 stands for blanks, and for characters that are not read.
-        """
+        """Return for each character 4 × the id of its piece, + 1 where it begins, + 2 where it ends; 0 for blanks."""
         read = [self.characters.get(ord(character), character) for character in text]
         places = [place for place, part in enumerate(read) for character in part if character not in f" {OPEN}"]
         pieces, codes, end = self.model.encode("".join(read), out_type=str), [0] * len(text), 0

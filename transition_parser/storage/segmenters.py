@@ -38,11 +38,28 @@ from transition_parser.text.learned_segmentation import Boundary, LearnedSegment
 _FLAGS = (Boundary.END, Boundary.SEVERAL, Boundary.SENTENCE)
 
 
+class EncoderPieces(NamedTuple):
+    """The pieces of a pretrained encoder in four bits, with their vectors."""
+
+    name: str
+    sha256: str
+    tokenizer: PieceTokenizer
+    table: FourBitTable
+
+    @classmethod
+    def of(cls, name: str | None, sha256: str = "") -> Self | None:
+        """Return the pieces, None without a name and for encoders of other kinds. Raises as `EncoderFiles.check`."""
+        files = EncoderFiles(name) if name else None
+        if files is None or files.packed is None:
+            return None
+        files.check(name, sha256)
+        return cls(name, files.sha256, files.packed.tokenizer(), files.packed.pieces())
+
+
 class BoundaryNetwork(nn.Module):
     """Dilated convolutions over characters (Strubell et al. 2017), which see `context` characters on each side.
 
-    table: the vectors of a pretrained encoder's pieces, which are not trained; a character also reads those of its
-        piece, and whether it begins or ends it
+    table: vectors of pieces, which are not trained; a character reads that of its piece, and whether it is at its edges
     """
 
     def __init__(
@@ -60,11 +77,7 @@ class BoundaryNetwork(nn.Module):
         self.context = (1 << layers) - 1
 
     def forward(self, ids: Tensor, kinds: Tensor, codes: Tensor) -> Tensor:
-        """Return the scores of the flags END, SEVERAL and SENTENCE of `Boundary`, (B, T − 2 `context`, 3).
-
-        ids, kinds: (B, T), the numbers of characters and of their categories
-        codes: (B, T), their pieces as in `PieceTokenizer.codes`, 0 without a table
-        """
+        """Return the scores of the flags END, SEVERAL and SENTENCE, (B, T − 2 `context`, 3), from three (B, T)."""
         x = self.characters(ids) + self.categories(kinds)
         if self.table is not None:
             pieces, places = torch.unique_consecutive(codes >> 2, return_inverse=True)
@@ -88,43 +101,19 @@ class NetworkLabeller:
         """The number of characters on each side that a label may depend on; pieces depend on characters around them."""
         return self.network.context * (1 if self.pieces is None else 2)
 
+    def inputs(self, text: str) -> tuple[list[int], ...]:
+        """Return the numbers of the characters, of their categories and of their pieces (0 without pieces)."""
+        codes = [0] * len(text) if self.pieces is None else self.pieces.tokenizer.codes(text)
+        return self.known.ids(text), categories(text), codes
+
     def __call__(self, text: str, first: int, end: int) -> bytes:
         """Return the labels of the characters `first` ≤ i < `end`. Beyond the text, the network reads `EDGE`."""
-        around = self.network.context
-        low, high = max(first - around, 0), min(end + around, len(text))
-        edges = (around - (first - low), around - (high - end))
-        further = max(first - self.context, 0)
-        codes = codes_of(self.pieces, text[further : end + self.context])[low - further :][: high - low]
-        read = text[low:high]
+        reach, start = self.network.context, max(first - self.context, 0)
+        low, high = max(first - reach, 0), min(end + reach, len(text))
+        edges = (reach - (first - low), reach - (high - end))
+        numbers = self.inputs(text[start : end + self.context])
         with torch.inference_mode():
-            inputs = (_padded(numbers, edges) for numbers in (self.known.ids(read), categories(read), codes))
-            return labels_of(self.network(*inputs)[0])
-
-
-class EncoderPieces(NamedTuple):
-    """The pieces of a pretrained encoder in four bits, with their vectors."""
-
-    name: str
-    sha256: str
-    tokenizer: PieceTokenizer
-    table: FourBitTable
-
-    @classmethod
-    def of(cls, name: str | None, sha256: str = "") -> Self | None:
-        """Return the pieces, None without a name and for encoders of other kinds, whose pieces segmenters do not read.
-
-        Raises `InputError` for an encoder that is missing, or has another SHA-256.
-        """
-        files = EncoderFiles(name) if name else None
-        if files is None or files.packed is None:
-            return None
-        files.check(name, sha256)
-        return cls(name, files.sha256, files.packed.tokenizer(), files.packed.pieces())
-
-
-def codes_of(pieces: EncoderPieces | None, text: str) -> list[int]:
-    """Return the code of the piece of each character (`PieceTokenizer.codes`), 0 without pieces."""
-    return [0] * len(text) if pieces is None else pieces.tokenizer.codes(text)
+            return labels_of(self.network(*(_padded(one[low - start : high - start], edges) for one in numbers))[0])
 
 
 def labels_of(scores: Tensor) -> bytes:
@@ -214,8 +203,7 @@ def load_segmenter(folder: str | os.PathLike) -> LearnedSegmenter | None:
         raise input_error(f"not found, or not a regular file: {_MAKE}", weights)
     known = Characters(values["characters"])
     pieces = EncoderPieces.of(values.get("pretrained"), values.get("pretrained_sha256", ""))
-    table = None if pieces is None else pieces.table
-    make = partial(BoundaryNetwork, len(known), values["size"], values["layers"], table=table)
+    make = partial(BoundaryNetwork, len(known), values["size"], values["layers"], table=pieces and pieces.table)
     network = with_weights(make, stored_weights(weights), weights, path)
     tables = ({key: tuple(words) for key, words in values[name].items()} for name in MultiWords._fields)
     return LearnedSegmenter(NetworkLabeller(network, known, pieces), MultiWords(*tables), values["holds_blanks"])

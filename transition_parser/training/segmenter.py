@@ -21,7 +21,7 @@ from torch.optim.swa_utils import AveragedModel
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
-from transition_parser.storage.segmenters import BoundaryNetwork, EncoderPieces, NetworkLabeller, codes_of, flags_of
+from transition_parser.storage.segmenters import BoundaryNetwork, EncoderPieces, NetworkLabeller, flags_of
 from transition_parser.text.characters import EDGE, UNKNOWN, Characters, Clusters, categories
 from transition_parser.text.learned_segmentation import (
     LearnedSegmenter,
@@ -57,8 +57,7 @@ class SegmenterOptions:
     connected: float = 0.003
     rate: float = 3e-3  # the largest learning rate
     seed: int = 1
-    # the encoder whose pieces the network reads, if they are in four bits, of languages without blanks between words
-    pretrained: str | None = None
+    pretrained: str | None = None  # the encoder whose pieces help where no blanks are between words, if in four bits
 
 
 class SegmentationScores(NamedTuple):
@@ -97,14 +96,14 @@ def _trained(
     shown = [*filter(None, map(_shown, sentences))]
     known = Characters.of_texts(map(_text, shown))
     pieces = EncoderPieces.of(options.pretrained) if _joins_words(shown) else None
-    table = None if pieces is None else pieces.table
-    network = BoundaryNetwork(len(known), options.size, options.layers, dropout, table)
-    corpus = _Corpus(shown, known, pieces, network.context, options)
+    network = BoundaryNetwork(len(known), options.size, options.layers, dropout, pieces and pieces.table)
     mean = AveragedModel(network, multi_avg_fn=partial(_update_mean, options.decay))
+    labeller = NetworkLabeller(mean.module, known, pieces)
+    corpus = _Corpus(shown, labeller, options)
     tokens = [token for sentence in sentences for token in sentence.tokens]
     several = MultiWords.of_examples((" ".join(t.form.split()), t.words) for t in tokens if len(t.words) > 1)
     holds_blanks = any(len(token.form.split()) > 1 for token in tokens)
-    segmenter = LearnedSegmenter(NetworkLabeller(mean.module, known, pieces), several, holds_blanks)
+    segmenter = LearnedSegmenter(labeller, several, holds_blanks)
     epochs = options.epochs or min(max(_CHARACTERS_SEEN // corpus.size, _EPOCHS[0]), _EPOCHS[1])
     optimizer = torch.optim.Adam(network.parameters(), options.rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
@@ -112,7 +111,7 @@ def _trained(
     for epoch in progress(range(1, epochs + 1), f"training the segmenter, dropout {dropout:g}", epochs):
         for batch in corpus.batches():
             optimizer.zero_grad()
-            _loss(network(batch.ids, batch.kinds, batch.codes), batch).backward()
+            _loss(network(*batch[:3]), batch).backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimizer.step()
             mean.update_parameters(network)
@@ -164,20 +163,15 @@ class _Corpus:
     """The training text. Paragraph ends, windows and hidden characters are drawn anew in each epoch."""
 
     def __init__(
-        self,
-        sentences: Sequence[WrittenSentence],
-        known: Characters,
-        pieces: EncoderPieces | None,
-        context: int,
-        options: SegmenterOptions,
+        self, sentences: Sequence[WrittenSentence], labeller: NetworkLabeller, options: SegmenterOptions
     ) -> None:
-        self._context, self._hidden = context, options.hidden
+        self._context, self._hidden = labeller.network.context, options.hidden
         self._connected = 0.0 if any(map(_CONNECTED.search, map(_text, sentences))) else options.connected
-        self._connector = torch.tensor(known.ids(_CONNECTOR)), torch.tensor(categories(_CONNECTOR))
+        self._connector = (*map(torch.tensor, labeller.inputs(_CONNECTOR)),)
         self._random = random.Random(options.seed)
-        self._parts = [_part(sentence, known, pieces) for sentence in sentences]
+        self._parts = [_part(sentence, labeller) for sentence in sentences]
         self._opens = [sentence.opens_paragraph for sentence in sentences[1:]] + [True]
-        edge = torch.zeros(context)
+        edge = torch.zeros(self._context)
         self._edges = (edge.long() + EDGE, edge.long() + EDGE, edge.long(), edge[:, None].expand(-1, 3), edge)
 
     @property
@@ -190,8 +184,8 @@ class _Corpus:
         ids, kinds, codes, flags, counts = self._stream()
         ids = torch.where(torch.rand(len(ids)) < self._hidden, torch.where(ids == EDGE, EDGE, UNKNOWN), ids)
         connected = _between_letters(kinds, flags, counts) & (torch.rand(len(ids)) < self._connected)
-        ids, kinds = (torch.where(connected, *both) for both in zip(self._connector, (ids, kinds), strict=True))
-        codes = codes.masked_fill(connected, 0)
+        inputs = zip(self._connector, (ids, kinds, codes), strict=True)
+        ids, kinds, codes = (torch.where(connected, *both) for both in inputs)
         inner, around = _WINDOW, _WINDOW + 2 * self._context
         starts = torch.arange(0, len(ids) - around + 1, inner)
         for some in starts[torch.randperm(len(starts))].split(_WINDOWS):
@@ -221,15 +215,14 @@ def _between_letters(kinds: Tensor, flags: Tensor, counts: Tensor) -> Tensor:
     return found
 
 
-def _part(sentence: WrittenSentence, known: Characters, pieces: EncoderPieces | None) -> tuple[Tensor, ...]:
+def _part(sentence: WrittenSentence, labeller: NetworkLabeller) -> tuple[Tensor, ...]:
     """Return the five tensors of a `_Batch` of a sentence, with the blank behind it if there is one."""
     ((_text_only, labels),) = labelled([sentence])
     text = _text(sentence)
     counts = torch.tensor([character != " " for character in text])
     flags = torch.zeros(len(text), 3)
     flags[counts] = flags_of(labels)
-    numbers = (known.ids(text), categories(text), codes_of(pieces, text))
-    return *map(torch.tensor, numbers), flags, counts.float()
+    return *map(torch.tensor, labeller.inputs(text)), flags, counts.float()
 
 
 def _shown(sentence: WrittenSentence) -> WrittenSentence | None:

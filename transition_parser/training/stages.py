@@ -129,9 +129,8 @@ class Stages:
         train, dev = (written_sentences(experiment.files.get(split, ())) for split in ("train", "dev"))
         if experiment.holds_out:
             train, dev = hold_out(train)
-        options = SegmenterOptions(
-            experiment.settings.get("segmenter_epochs"), pretrained=experiment.value("--pretrained")
-        )
+        epochs, encoder = experiment.settings.get("segmenter_epochs"), experiment.value("--pretrained")
+        options = SegmenterOptions(epochs, pretrained=encoder)
         save_segmenter(train_segmenter(train, dev, options, report), experiment.data)
 
     def _train(self, history: Path) -> None:

@@ -247,10 +247,7 @@ def checked_forms(sentence: object, kind: type[T], number: int, longest: int = L
 def check_given(
     sentence: Sentence | AmrEntry, values: Mapping[str, Sequence[str]], columns: Columns, number: int
 ) -> None:
-    """Raise `InputError` where a word lacks a value that the model reads but does not predict.
-
-    Words without a tag are right if training had such words.
-    """
+    """Raise `InputError` where a word lacks a value that the model reads, and that words of training had."""
     for column, of_words in values.items():
         lacking = {UNKNOWN, ABSENT}.difference(columns.values.get(column, ()))
         if word := next((i for i, value in enumerate(of_words, 1) if value in lacking), 0):
