@@ -57,16 +57,13 @@ class EncoderPieces(NamedTuple):
 
 
 class BoundaryNetwork(nn.Module):
-    """Dilated convolutions over characters (Strubell et al. 2017), which see `context` characters on each side.
-
-    table: vectors of pieces, which are not trained; a character reads that of its piece, and whether it is at its edges
-    """
+    """Dilated convolutions over characters (Strubell et al. 2017), which see `context` characters on each side."""
 
     def __init__(
         self, characters: int, size: int, layers: int, dropout: float = 0.0, table: FourBitTable | None = None
     ) -> None:
         super().__init__()
-        self.table = table
+        self.table = table  # the vectors of pieces, which are not trained; a character reads that of its piece
         if table is not None:
             self.pieces, self.edges = nn.Linear(table.width, size, bias=False), nn.Embedding(4, size)
         self.characters = nn.Embedding(characters, size)
