@@ -149,6 +149,14 @@ def test_facts_of_all_kinds_hold(name, beam):
         assert parse.graph.labels == ("price-01", "rise-01") and len(parse.graph.edges) == 1
 
 
+@pytest.mark.parametrize("concept", ["she", "her"])
+def test_graphs_are_mended_where_no_fact_contradicts(parser, concept):
+    nodes = (GivenNode((4, 4), "zork-01", "z"), *([GivenNode((7, 7), "her")] if concept == "her" else []))
+    given = Given(nodes, edges=(GivenEdge("z", "ARG1", (7, 7)),))
+    (parse,) = parser.parse(["He asked me to give it to her .".split()], given=[given])
+    assert not broken(given, parse) and {"she", "her"}.intersection(parse.graph.labels) == {concept}
+
+
 def test_words_of_quotation_marks_can_be_names(parser):
     given = Given(names=(GivenName((0, 1), "book"),))
     (parse,) = parser.parse([['"', "Ulysses", "sold"]], given=[given])

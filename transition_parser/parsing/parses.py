@@ -588,8 +588,8 @@ def replay_amr(
 ) -> AmrParse:
     """Return the parse with the AMR that a derivation builds, replayed once through the pure-Python machine.
 
-    facts: completes the AMR of a guided derivation. Without facts, nodes without meaning are removed and odd structures
-        are mended; with facts they stay, because a fact may ask for just these.
+    facts: completes the AMR of a guided derivation. Mends that contradict a fact are not made. Where there are facts,
+        nodes without meaning and gaps in the numbers of roles stay.
     """
     system, actions = cast("AmrSystem", table.system), tuple(map(table.action, hypothesis.tokens))
     state = system.initial(system.read(words) if facts is None else facts.words)
@@ -612,18 +612,25 @@ def replay_amr(
             nodes = [1.0 if node is None else nodes[node] for node in done.origins]
             edges = [known.get(Edge(old[s], role, old[t]), 1.0) for s, role, t in done.graph.edges]
             graph, alignments = done.graph, [*done.alignments]
-    else:  # facts may ask for gaps in the numbers of roles
-        if removed := without_meaning(graph, system.limits):
-            graph, kept_nodes, kept_edges = without(graph, removed)
-            alignments, nodes = [alignments[node] for node in kept_nodes], [nodes[node] for node in kept_nodes]
-            edges = [edges[edge] for edge in kept_edges]
-        for mend in (restored, mended, partial(with_types, known=system.lexicon or ())):
-            if mends := mend(without_gaps(graph), alignments, state.words):
-                graph, alignments = mends.graph, [alignments[node] for node in mends.nodes]
-                nodes = [nodes[node] for node in mends.nodes]
+    elif removed := without_meaning(graph, system.limits):
+        graph, kept_nodes, kept_edges = without(graph, removed)
+        alignments, nodes = [alignments[node] for node in kept_nodes], [nodes[node] for node in kept_nodes]
+        edges = [edges[edge] for edge in kept_edges]
+    closed = without_gaps if facts is None else lambda same: same  # facts may ask for gaps in the numbers of roles
+
+    def mentioned(graph: AmrGraph, alignments: list[tuple[int, ...]]) -> list[tuple[int, ...]] | None:
+        """Return the alignments to all mentions, None where a fact contradicts the graph."""
+        found = with_mentions(graph, alignments, state.words)
+        return None if facts is not None and complete(graph, found, facts).added else found
+
+    for mend in (restored, mended, partial(with_types, known=system.lexicon or ())):
+        if mends := mend(closed(graph), alignments, state.words):
+            aligned = [alignments[node] for node in mends.nodes]
+            if mentioned(mends.graph, aligned) is not None:
+                graph, alignments, nodes = mends.graph, aligned, [nodes[node] for node in mends.nodes]
                 edges = [1.0 if edge < 0 else edges[edge] for edge in mends.edges]
-        graph = without_gaps(graph)
-        alignments = with_mentions(graph, alignments, state.words)
+    graph = closed(graph)
+    alignments = mentioned(graph, alignments) or alignments
     values, new_names = _wiki(graph, wiki or {})
     parse = AmrParse(
         sentence, graph, tuple(alignments), values, actions, hypothesis.score,
