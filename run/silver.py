@@ -4,7 +4,7 @@
     python run/silver.py ENGLISH.txt ... -o silver.amr [--model MODEL ...]
     python run/silver.py --examples 8000 --frames frames.jsonl -o silver.amr
 
-Sentences of 3 to 40 words are parsed, each text once. Each model gives its best parses of a sentence. The parse with
+Sentences of 3 to 60 words are parsed, each text once. Each model gives its best parses of a sentence. The parse with
 the largest mean Smatch against all others is kept. Graphs whose mean is below --least are left out. So are graphs with
 a concept of --without: such concepts are known errors of the models in text of another domain, such as `enzyme` for a
 person's name. Graphs with structures that no AMR has, such as the month 13 or the concept `be`, are left out, too.
@@ -40,7 +40,7 @@ from transition_parser.parsing.sentences.streams import in_chunks
 from transition_parser.text.segmentation import ENGLISH
 from transition_parser.text.spacy_tokens import tokenise
 
-LEAST, MOST = 3, 40  # the bounds of the number of words of a sentence
+LEAST, MOST = 3, 60  # the bounds of the number of words of a sentence
 EXAMPLE_WORDS = (5, 30)  # the bounds of the number of words of an example
 CHUNK = 512  # sentences that all models parse together; an interrupted run loses at most their parses
 MOST_OF_ONE_WORD = 6  # the most concepts of one word: gold AMRs rarely have 4, but a search in a loop makes more

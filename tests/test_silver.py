@@ -199,7 +199,7 @@ def treebank(path: Path, *texts: str) -> Path:
 
 def test_sentences_come_once_with_their_facts(tmp_path):
     found = Sources(inventory={"go.02"})
-    path = treebank(tmp_path / "t.conllu", "Boys go home", "Boys go", "Girls go home", "Boys go home", "a " * 41)
+    path = treebank(tmp_path / "t.conllu", "Boys go home", "Boys go", "Girls go home", "Boys go home", "a " * 61)
     found.add_treebank(path, {"s1": Annotation("s1", (GO,), {1: "go"}, "a.tsv", 1)})
     first, second = found.found
     assert (first.entry.id, first.entry.text, second.entry.text) == ("t.s1", "Boys go home", "Girls go home")
