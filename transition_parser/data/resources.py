@@ -75,8 +75,8 @@ class Vocabulary:
         symbols: list[str] = []
         listed = dict.fromkeys(SPECIAL, "a special symbol")
         lines = read_text(path, "run `fairseq-preprocess` on the folder first").split("\n")
-        for number, line in enumerate(lines[:-1] if not lines[-1] else lines, 1):
-            symbol, *fields = line.rstrip().split(" ")
+        for number, line in enumerate(map(str.rstrip, lines[:-1] if not lines[-1] else lines), 1):
+            symbol, *fields = line.split(" ")
             overwrite = fields[1:] == [_OVERWRITE]
             problem = None if _ENTRY.fullmatch(line) else "not a symbol and its count with one space between them"
             if not problem and symbol in listed and not overwrite:
