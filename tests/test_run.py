@@ -276,7 +276,7 @@ def test_excluded_sentences_are_no_silver_data(tmp_path):
     (tmp_path / "test.amr").write_text("# ::id 1 ::snt boys fathom sounds!\n(f / fathom-01)\n\n")
     exclude = ("--exclude", SAMPLE, tmp_path / "test.amr")
     done = silver(treebank, "-o", tmp_path / "silver.amr", "--model", "en-amr", *exclude, status=2)
-    assert "no sentence of 3 to 40 words" in done.stderr and not (tmp_path / "silver.amr").exists()
+    assert "no sentence of 3 to 60 words" in done.stderr and not (tmp_path / "silver.amr").exists()
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_excluded_sentences_are_no_silver_data(tmp_path):
         (("--model", "en-amr"), "no sentences: give treebanks, or --examples N"),
         ((SAMPLE, "--model", "en-amr", "--propbank", "a.tsv"), "need --frames FILE"),
         (("no-such.conllu", "--model", "en-amr"), "No such file"),
-        (("short.conllu", "--model", "en-amr"), "no sentence of 3 to 40 words"),
+        (("short.conllu", "--model", "en-amr"), "no sentence of 3 to 60 words"),
         ((SAMPLE, "--model", "en-amr", "-o", "short.conllu", "--exclude", "short.conllu"), "is one of the inputs"),
         ((SAMPLE, "--model", "en-amr", "--frames", "a.jsonl"), "--frames is for --propbank and --examples"),
         ((SAMPLE, "--model", "en-amr", "--nbest", "9", "--beam", "2"), "--nbest 9 is more than --beam 2"),
