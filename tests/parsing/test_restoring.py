@@ -1,4 +1,4 @@
-"""Commands and pronouns that search leaves out are restored in AMRs; what gold AMRs have stays as it is."""
+"""What search leaves out or misplaces is restored in AMRs; what gold AMRs have stays as it is."""
 
 import pytest
 
@@ -69,6 +69,29 @@ def test_commands_and_no_other_verbs_are_imperative(text, graph, expected):
     ],
 )  # fmt: skip
 def test_pronouns_are_arguments_of_the_verbs_beside_them(text, graph, expected):
+    assert restore(text, graph) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "graph", "expected"),
+    [
+        ("Who did the cat see ?", "(s / see-01~4 :ARG0 (a / amr-unknown~0) :ARG1 (c / cat~3))",
+         "(s / see-01 :ARG0 (c / cat) :ARG1 (a / amr-unknown))"),
+        ("Who saw the cat ?", "(s / see-01~1 :ARG0 (a / amr-unknown~0) :ARG1 (c / cat~3))", "the same"),
+        ("Who did you say saw it ?", "(s / say-01~3 :ARG0 (y / you~2) :ARG1 (s2 / see-01~4 :ARG0 (a / amr-unknown~0)"
+         " :ARG1 (i / it~5)))", "the same"),
+        ("Tom fell and I ran , I think", "(a / and~2 :op1 (f / fall-01~1 :ARG1 (t / tom~0)) :op2 (r / run-02~4 :ARG0 t)"
+         " :op3 (t2 / think-01~7 :ARG0 (i / i~3,6)))",
+         "(a / and :op1 (f / fall-01 :ARG1 (t / tom)) :op2 (r / run-02 :ARG0 (i / i)) :op3 (t2 / think-01 :ARG0 i))"),
+        ("Tom and I run as I like", "(r / run-02~3 :ARG0 (a / and~1 :op1 (t / tom~0) :op2 (i / i~2,5)) :manner"
+         " (l / like-01~6 :ARG0 i))", "the same"),
+        ("the cat we saw , we think", "(c / cat~1 :ARG0-of (s / see-01~3) :ARG1-of (t / think-01~6 :ARG0 (w / we~2)))",
+         "the same"),
+        ("I go unless it rains", "(g / go-02~1 :ARG0 (i / i~0) :polarity -~2 :condition (r / rain-01~4))",
+         "(g / go-02 :ARG0 (i / i) :condition (r / rain-01 :polarity -))"),
+    ],
+)  # fmt: skip
+def test_what_is_misplaced_gets_its_place(text, graph, expected):
     assert restore(text, graph) == expected
 
 

@@ -1,4 +1,8 @@
-"""What search leaves out of AMRs although the words leave no doubt: commands and pronouns."""
+"""What search leaves out of AMRs, or puts in a wrong place, although the words leave no doubt.
+
+Left out are commands and pronouns. Misplaced are the subject of an object question (*Who did the police arrest?*),
+*I* or *we* as a subject, and the polarity of *unless*.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import Word, is_constant, lemma_of
 
 _SUBJECTS = frozenset("i he she they we you".split())
+_SPEAKERS = frozenset(("i", "we"))
 _OBJECTS = {"me": "i", "him": "he", "her": "she", "them": "they", "us": "we"}
 _BETWEEN = frozenset(  # words between a subject and its verb in the active voice
     "do does did will would can could may might must shall should 'll 'd not n't never also just always really".split()
@@ -25,12 +30,16 @@ _ASKED = re.compile(
 _JOINED = re.compile(rf"(\b(and|or|then)|[&,/]) {_ADVERBS}")
 _BEGIN = re.compile(rf"(^|[(\":] )(so |then |now |also |and |, |- )*{_ADVERBS}")
 _AFTER = frozenset("the a an my your his her its our these those it me us them him all some any attached".split())
+_ASKING = frozenset("who whom what which".split())
+_AUXILIARIES = frozenset("did do does will would can could should".split())  # behind `who` they leave it an object
 _WISHES = frozenset("hope like love miss need regard thank want wish".split())  # `Hope you like it`: I hope
 
 
 def restored(graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word]) -> Mended | None:
-    """Return the graph with what was left out, None if nothing was."""
+    """Return the graph with what was left out or misplaced, None if nothing was."""
     draft = _Draft(graph, alignments, words)
+    for wrong, right in draft.misplaced():
+        draft.edges[draft.edges.index(wrong)] = right
     for node, roles, label in (*draft.commands(), *draft.pronouns()):
         draft.add(node, roles, label)
     if draft.edges == [*graph.edges]:
@@ -38,6 +47,8 @@ def restored(graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequ
     constants = graph.constants.union(n for n in range(len(graph), len(draft.labels)) if is_constant(draft.labels[n]))
     old = {edge: number for number, edge in enumerate(graph.edges)}
     whole = AmrGraph(tuple(draft.labels), constants, tuple(draft.edges), graph.top)
+    if not whole.is_connected():
+        return None
     return Mended(whole, draft.origins, [old.get(edge, -1) for edge in draft.edges])
 
 
@@ -72,6 +83,36 @@ class _Draft:
             if target == len(self.labels):
                 self.labels.append(label)
                 self.origins.append(node)
+
+    def place(self, node: int) -> int:
+        """Return the first word of a node, -1 for none."""
+        return min(self.alignments[node], default=-1)
+
+    def misplaced(self) -> Iterator[tuple[Edge, Edge]]:
+        """Yield edges that contradict the order of the words, each with the right one."""
+        is_question = self.forms[0] in _ASKING and self.forms[1] in _AUXILIARIES
+        for verb, node in self.frames.items():
+            below = {edge.role: edge for edge in self.edges if edge.source == node}
+            subject, other, before = below.get("ARG0"), below.get("ARG1"), verb - 1
+            while self.forms[before] in _BETWEEN:
+                before -= 1
+            if subject is None:
+                continue
+            is_asked = is_question and self.labels[subject.target] == "amr-unknown"
+            if is_asked and other and 1 < self.place(other.target) < verb:
+                yield subject, subject._replace(target=other.target)
+                yield other, other._replace(target=subject.target)
+            speakers = [one for one, label in enumerate(self.labels) if label == self.forms[before]]
+            near = {self.labels[subject.target], *self.around(subject.target).values(), *self.around(node).values()}
+            is_relative = before - 1 in self.alignments[subject.target]  # `the cat we saw`
+            is_speaker = self.forms[before] in _SPEAKERS - near and '"' not in self.forms
+            if is_speaker and len(speakers) == 1 and not is_relative:
+                yield subject, subject._replace(target=speakers[0])
+        for edge in self.edges:
+            if edge.role == "polarity" and self.forms[self.place(edge.target)] == "unless":
+                condition = self.below(edge.source).get("condition")
+                if condition is not None and "polarity" not in self.below(condition):
+                    yield edge, edge._replace(source=condition)
 
     def commands(self) -> Iterator[tuple[int, Sequence[str], str]]:
         """Yield the mode of commands, and their subject."""
