@@ -369,20 +369,6 @@ class AmrParse(SentenceParse):
         edges = [(nodes[source], role, nodes[target]) for source, role, target in self.graph.edges]
         return {"node_scores": nodes, "edge_scores": edges}
 
-    def without(self, removed: frozenset[int]) -> AmrParse:
-        """Return the parse without some nodes and their edges."""
-        graph, nodes, edges = without(self.graph, removed)
-        place = {old: new for new, old in enumerate(nodes)}
-        return replace(
-            self,
-            graph=graph,
-            alignments=tuple(self.alignments[node] for node in nodes),
-            wiki={place[node]: value for node, value in self.wiki.items() if node in place},
-            new_names={place[node]: value for node, value in self.new_names.items() if node in place},
-            node_scores=tuple(self.node_scores[node] for node in nodes),
-            edge_scores=tuple(self.edge_scores[edge] for edge in edges),
-        )
-
     def annotated(
         self,
         scores: bool = False,
@@ -647,10 +633,24 @@ def within_depth(parse: AmrParse) -> AmrParse:
         except TooDeepError as error:
             problem = f"the graph of {shortened(parse.text)!r} is nested more than {MAX_DEPTH} levels deep"
             warn(str(parse.sentence.error(f"{problem}: its {len(error.nodes)} deeper nodes are left out")))
-            parse = parse.without(error.nodes)
+            parse = _without(parse, error.nodes)
         else:
             break
     return parse
+
+
+def _without(parse: AmrParse, removed: frozenset[int]) -> AmrParse:
+    graph, nodes, edges = without(parse.graph, removed)
+    place = {old: new for new, old in enumerate(nodes)}
+    return replace(
+        parse,
+        graph=graph,
+        alignments=tuple(parse.alignments[node] for node in nodes),
+        wiki={place[node]: value for node, value in parse.wiki.items() if node in place},
+        new_names={place[node]: value for node, value in parse.new_names.items() if node in place},
+        node_scores=tuple(parse.node_scores[node] for node in nodes),
+        edge_scores=tuple(parse.edge_scores[edge] for edge in edges),
+    )
 
 
 def graph_of(table: ActionTable, words: Sequence[str], tokens: Sequence[int]) -> Any:
