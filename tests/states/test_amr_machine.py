@@ -26,7 +26,7 @@ from transition_parser.text.frames import role_functions
 from transition_parser.transitions import Action, Kind, make_system
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_limits import CONCEPT_SORTS, SearchLimits, Sort
-from transition_parser.transitions.amr_state import MAKE_NODES, AmrState, is_free
+from transition_parser.transitions.amr_state import MAKE_NODES, AmrState, has_concept, words_left
 
 ONCE = frozenset({"ARG0", "name", "op1", "polarity"})
 LIMITS = SearchLimits(
@@ -136,7 +136,7 @@ def expected_legality(table: ActionTable, state: AmrState, made: Made | None = N
             return 1
         spent = len(made.span) >= limits.span or made.span.count(action) >= limits.most(action)
         due = [made.sorts[node] for node in state.stack[-1:]] == [Sort.SENTENCES] and state.top is None
-        if spent and action.kind in MAKE_NODES and not is_free(state):
+        if spent and action.kind in MAKE_NODES and (words_left(state) or has_concept(state)):
             return 0
         if limits.sentences_on_top and due and action.kind not in (Kind.DEPENDENT, Kind.ROOT):
             return 0

@@ -132,7 +132,7 @@ def _traced(
         if only is None or place == min(only, len(found) - 1):
             plain = steps_of(formalism, table.system, words, parse.actions)
             direct = parser.model.searches_directly
-            for step in plain if direct else _scored(parser, encoder_out, hypothesis.tokens, plain, pause):
+            for step in plain if direct else _scored(parser, encoder_out, hypothesis.tokens, plain):
                 pause()
                 steps.append(step)
         graph, total = formalism.parse_as_data(parse), sum(hypothesis.step_scores)
@@ -141,16 +141,13 @@ def _traced(
 
 
 @torch.inference_mode()
-def _scored(
-    parser: Parser, encoder_out: EncoderOut, tokens: Sequence[int], steps: Iterator[Step], pause: Callable[[], None]
-) -> Iterator[Step]:
+def _scored(parser: Parser, encoder_out: EncoderOut, tokens: Sequence[int], steps: Iterator[Step]) -> Iterator[Step]:
     """Yield the steps of a derivation of one sentence with the probabilities that search has of their actions."""
     decoder = parser.model.decoder
     search, device = decoder.start(encoder_out), encoder_out.words.device
     search.greedy = parser.beam == 1
     last, alive = torch.full((1,), decoder.table.end, device=device), torch.ones(1, dtype=torch.bool, device=device)
     for token, step in zip(tokens, steps):
-        pause()
         scores = decoder.step(last, search, alive)
         visible = decoder.visible_words(search.machine.observe())
         seen = {name: values[0].cpu().numpy() for name, values in visible.items()}

@@ -44,7 +44,6 @@ def _folder_of_model(model: str) -> str:
 
 
 def _integer(least: int, most: int) -> Callable[[str], int]:
-
     def integer(text: str) -> int:
         value = int(text)
         if not least <= value <= most:

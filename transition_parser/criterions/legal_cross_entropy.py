@@ -32,7 +32,7 @@ class LegalCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
 
 @register_criterion("legal_cross_entropy", dataclass=LegalCrossEntropyConfig)
 class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
-    """Label-smoothed cross-entropy over legal actions (`softmax_over` "all": as in Fernandez Astudillo et al. 2020).
+    """Label-smoothed cross-entropy over legal actions, or over all (Fernandez Astudillo et al. 2020).
 
     For a `GraphDecoder`, decisions take the place of actions; the loss is still divided by the number of actions.
     """

@@ -151,14 +151,9 @@ def words_left(state: AmrState) -> bool:
     return state.position < len(state.words)
 
 
-def is_free(state: AmrState) -> bool:
-    """Return True where no limit of the span applies: no word is left, and there is no concept yet."""
-    return not words_left(state) and not has_concept(state)
-
-
 def is_unbound(state: AmrState) -> bool:
     """Return True where the lexicon does not limit the actions, because without a concept there would be no graph."""
-    return is_free(state) and not all(word.lemma_is_symbol for word in state.span)
+    return not (words_left(state) or has_concept(state) or all(word.lemma_is_symbol for word in state.span))
 
 
 def has_concept(state: AmrState) -> bool:
