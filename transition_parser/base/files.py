@@ -161,7 +161,7 @@ def _unlock(descriptor: int) -> None:
 
 @contextmanager
 def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Path]:
-    """Give the block a temporary folder, whose files move into `dest` at its end; files that `stale` matches go."""
+    """Give the block a temporary folder; unless it raises, its files move into `dest`, and those of `stale` go."""
     dest = Path(os.path.realpath(dest))
     if dest.exists() and not dest.is_dir():
         raise input_error("is a file, not a folder to write into", dest)
