@@ -107,10 +107,11 @@ class NetworkLabeller:
         """Return the labels of the characters `first` ≤ i < `end`. Beyond the text, the network reads `EDGE`."""
         reach, start = self.network.context, max(first - self.context, 0)
         low, high = max(first - reach, 0), min(end + reach, len(text))
-        edges = (reach - (first - low), reach - (high - end))
+        left, right = [EDGE] * (reach - (first - low)), [EDGE] * (reach - (high - end))
         numbers = self.inputs(text[start : end + self.context])
+        padded = (torch.tensor([[*left, *one[low - start : high - start], *right]]) for one in numbers)
         with torch.inference_mode():
-            return labels_of(self.network(*(_padded(one[low - start : high - start], edges) for one in numbers))[0])
+            return labels_of(self.network(*padded)[0])
 
 
 def labels_of(scores: Tensor) -> bytes:
@@ -124,10 +125,6 @@ def flags_of(labels: bytes) -> Tensor:
     """Return the three flags of each of T labels, (T, 3) float, 1 where the flag is set."""
     values = torch.tensor(list(labels), dtype=torch.uint8)[:, None]
     return (values & torch.tensor([int(flag) for flag in _FLAGS], dtype=torch.uint8) > 0).float()
-
-
-def _padded(numbers: list[int], edges: tuple[int, int]) -> Tensor:
-    return torch.tensor([[EDGE] * edges[0] + numbers + [EDGE] * edges[1]])
 
 
 DESCRIPTION, WEIGHTS = SEGMENTER_FILES

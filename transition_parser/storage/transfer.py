@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.data.resources import Resources
@@ -39,8 +38,8 @@ def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike
     with torch.no_grad():
         for name, value in model.state_dict().items():
             given, rows = weights.get(name), _rows(name, resources, theirs)
-            if given is not None and _HEAD.fullmatch(name):
-                given = _as_wide(given, value)
+            if given is not None and _HEAD.fullmatch(name) and given.dim() == value.dim() == 2:
+                given = F.pad(given, (0, max(value.size(1) - given.size(1), 0)))  # the heads of tags may be wider here
             if given is None or given.shape[1:] != value.shape[1:] or (rows is None and given.shape != value.shape):
                 own.append(name)
             elif rows is None:
@@ -54,12 +53,6 @@ def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike
     if not whole and not partly:
         raise InputError(f"no weight of {path} has a name and shape of this model: is it of another architecture?")
     return f"{whole} parameters{partly}{'; new: ' if own else ''}{', '.join(own)}"
-
-
-def _as_wide(given: Tensor, value: Tensor) -> Tensor:
-    """Return the weights or the bias of a layer of `TagHeads`, with zero columns added up to the width of `value`."""
-    more = value.size(1) - given.size(1) if value.dim() == given.dim() == 2 else 0
-    return F.pad(given, (0, more)) if more > 0 else given
 
 
 def similar_actions(action: Action, known: Sequence[Action]) -> list[Action]:
