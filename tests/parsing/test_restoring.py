@@ -77,6 +77,9 @@ def test_pronouns_are_arguments_of_the_verbs_beside_them(text, graph, expected):
     [
         ("Who did the cat see ?", "(s / see-01~4 :ARG0 (a / amr-unknown~0) :ARG1 (c / cat~3))",
          "(s / see-01 :ARG0 (c / cat) :ARG1 (a / amr-unknown))"),
+        ("Who do Tom and I like ?",
+         "(l / like-01~5 :ARG0 (u / amr-unknown~0) :ARG1 (a / and~3 :op1 (t / tom~2) :op2 (i / i~4)))",
+         "(l / like-01 :ARG0 (a2 / and :op1 (t / tom) :op2 (i / i)) :ARG1 (a / amr-unknown))"),
         ("Who saw the cat ?", "(s / see-01~1 :ARG0 (a / amr-unknown~0) :ARG1 (c / cat~3))", "the same"),
         ("Who did you say saw it ?", "(s / say-01~3 :ARG0 (y / you~2) :ARG1 (s2 / see-01~4 :ARG0 (a / amr-unknown~0)"
          " :ARG1 (i / it~5)))", "the same"),

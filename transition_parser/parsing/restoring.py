@@ -102,6 +102,7 @@ class _Draft:
             if is_asked and other and 1 < self.place(other.target) < verb:
                 yield subject, subject._replace(target=other.target)
                 yield other, other._replace(target=subject.target)
+                continue
             speakers = [one for one, label in enumerate(self.labels) if label == self.forms[before]]
             near = {self.labels[subject.target], *self.around(subject.target).values(), *self.around(node).values()}
             is_relative = before - 1 in self.alignments[subject.target]  # `the cat we saw`
