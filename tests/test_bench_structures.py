@@ -18,7 +18,7 @@ def test_what_is_counted_has_no_options_of_measured_speed(name, option, monkeypa
     monkeypatch.setattr(sys, "argv", [name, "en-amr", option, "3", *["x"] * (name in ("structures", "given"))])
     with pytest.raises(SystemExit):
         module(f"bench/{name}.py").main()
-    assert f"unrecognized arguments: {option} " in capsys.readouterr().err
+    assert f"unrecognized arguments: {option}" in capsys.readouterr().err
 
 
 def test_which_words_are_imperatives():

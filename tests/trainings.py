@@ -41,7 +41,7 @@ def train(arguments: list[str], folder: str, updates: int) -> None:
     config = configured(arguments)
     # not among the arguments, so that more trainings have the same
     config.checkpoint.save_dir = folder
-    config.optimization.max_update = config.task.max_update = updates
+    config.optimization.max_update = updates
     main(config)
 
 

@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from transition_parser.base.errors import input_error
+from transition_parser.parsing.formalisms import Formalism
 from transition_parser.text.columns import domain_of
 from transition_parser.training.experiment import Experiment
 
@@ -54,13 +55,19 @@ def evaluate_raw_text(experiment: Experiment, model: Path, split: str, how: Eval
 
 def _golds(experiment: Experiment, split: str) -> dict[str | None, Path]:
     """Return the files of a split by the names of their treebanks; a single one has no name."""
-    bank = experiment.data / f"{'valid' if split == 'dev' else split}{experiment.formalism.suffix}"
-    paths = [bank] if bank.is_file() else [*map(Path, experiment.files[split])]
+    bank = prepared_gold(experiment.data, split, experiment.formalism)
+    paths = [*map(Path, experiment.files[split])] if bank is None else [bank]
     return {domain_of(path): path for path in paths} if len(paths) > 1 else {None: paths[0]}
 
 
 def _parsed(experiment: Experiment, name: str, domain: str | None) -> Path:
     return experiment.dest / f"{name}{'' if domain is None else f'.{domain}'}{experiment.formalism.suffix}"
+
+
+def prepared_gold(data: Path, split: str, formalism: Formalism) -> Path | None:
+    """Return the file of the gold graphs of a split in the data folder; None if it has no such file."""
+    bank = data / f"{'valid' if split == 'dev' else split}{formalism.suffix}"
+    return bank if bank.is_file() else None
 
 
 SIZES = (1, 3, 5)  # sizes of the averages that are compared; the average of all checkpoints is compared, too
