@@ -602,7 +602,6 @@ def replay_amr(
         graph, kept_nodes, kept_edges = without(graph, removed)
         alignments, nodes = [alignments[node] for node in kept_nodes], [nodes[node] for node in kept_nodes]
         edges = [edges[edge] for edge in kept_edges]
-    closed = without_gaps if facts is None else lambda same: same  # facts may ask for gaps in the numbers of roles
 
     def mentioned(graph: AmrGraph, alignments: list[tuple[int, ...]]) -> list[tuple[int, ...]] | None:
         """Return the alignments to all mentions, None where a fact contradicts the graph."""
@@ -610,13 +609,14 @@ def replay_amr(
         return None if facts is not None and complete(graph, found, facts).added else found
 
     for mend in (restored, mended, partial(with_types, known=system.lexicon or ())):
-        if mends := mend(closed(graph), alignments, state.words):
+        if mends := mend(graph, alignments, state.words):
             aligned = [alignments[node] for node in mends.nodes]
             if mentioned(mends.graph, aligned) is not None:
                 graph, alignments, nodes = mends.graph, aligned, [nodes[node] for node in mends.nodes]
                 edges = [1.0 if edge < 0 else edges[edge] for edge in mends.edges]
-    graph = closed(graph)
     alignments = mentioned(graph, alignments) or alignments
+    if facts is None:  # facts may ask for gaps in the numbers of roles
+        graph = without_gaps(graph)
     values, new_names = _wiki(graph, wiki or {})
     parse = AmrParse(
         sentence, graph, tuple(alignments), values, actions, hypothesis.score,
