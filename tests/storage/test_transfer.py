@@ -3,10 +3,11 @@
 import pytest
 import torch
 
-from tests.conftest import SAMPLE_AMR, fairseq_preprocess, run_here, train
-from tests.small_models import make_model
+from tests.conftest import SAMPLE_AMR, fairseq_preprocess, preprocess, run_here, train
+from tests.small_models import GRAPHS, make_model
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
+from transition_parser.storage import transfer
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.storage.transfer import similar_actions, start_from
 from transition_parser.text.pieces import FILE_NAME
@@ -74,18 +75,33 @@ def test_another_system_is_an_error(checkpoint, amr_data_folder):
         _start(amr_data_folder, checkpoint)
 
 
-def test_trees_need_the_same_actions(checkpoint, data_folder, tmp_path):
-    folder = tmp_path / "data"
-    sample = tmp_path / "train.conllu"
+@pytest.fixture(scope="module")
+def few_relations(data_folder, tmp_path_factory):
+    """A tree with fewer relations than `data_folder` has."""
+    folder = tmp_path_factory.mktemp("few")
+    sample = folder / "train.conllu"
     lines = ("1\tYou\tyou\tPRON\t_\t_\t2\tnsubj", "2\tgo\tgo\tVERB\t_\t_\t0\troot", "3\tup\tup\tADV\t_\t_\t2\tadvmod")
     sample.write_text("".join(f"{line}\t_\t_\n" for line in lines) + "\n", encoding="utf-8")
-    run_here(
-        "preprocess", "dependency", "--train", sample, "--valid", sample, "--test", sample, "--dest", folder,
-        "--pieces-from", data_folder, "--system", load_model(checkpoint)[1].parser.system,
-    )  # fmt: skip
-    fairseq_preprocess(folder)
+    return preprocess(folder / "data", "--pieces-from", data_folder, train=sample)
+
+
+def test_trees_need_the_same_actions(checkpoint, few_relations):
     with pytest.raises(InputError, match="its actions are not those of the data"):
-        _start(folder, checkpoint)
+        _start(few_relations, checkpoint)
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_relations_of_whole_trees_follow_their_names(kind, data_folder, few_relations, monkeypatch):
+    theirs, ours = Resources.load(data_folder), Resources.load(few_relations)
+    old, new = make_model(kind, theirs).plain, make_model(kind, ours).plain
+    monkeypatch.setattr(transfer, "load_model", lambda _path: (old, theirs))
+    assert "new: " not in start_from(new, ours, "old")
+    torch.manual_seed(0)
+    first = next(weight for weight in old.decoder.relations.parameters() if weight.dim() == 2)
+    words, heads = torch.randn(1, 4, first.size(1)), torch.tensor([[1, 3, 1]])
+    places = [theirs.table.relations.index(name) for name in ours.table.relations]
+    assert 1 < len(places) < len(theirs.table.relations)
+    assert torch.equal(new.decoder.relations(words, heads), old.decoder.relations(words, heads)[..., places])
 
 
 def test_similar_actions_are_of_the_same_kind():

@@ -13,6 +13,7 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.amr import LISTS
 from transition_parser.modules.contract import ParserModel
+from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.word_inputs import TableInput
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.text.columns import DOMAIN
@@ -21,6 +22,8 @@ from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_limits import family
 
 _EMBEDDINGS_OF_ACTIONS = ("decoder.embed.weight", "decoder.output.weight", "decoder.output.bias")
+# parameters of `TreeDecoder` that have as many rows for each relation
+_OF_RELATIONS = re.compile(r"decoder\.(labels|relations\.(pairs\.form|output))\.(weight|bias)")
 _HEAD = re.compile(r"tags\.(\w+)\.(weight|bias)")  # a linear layer of `TagHeads`, with one row for each label
 _SENSE = re.compile(r"-(\d\d+)$")
 
@@ -31,13 +34,16 @@ def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike
     system, their_system = resources.parser.system, theirs.parser.system
     if system != their_system:
         raise input_error(f"the model is for {their_system}, but the data is for {system}", path)
-    if system != AmrSystem.name and set(resources.target_dictionary.symbols) != set(theirs.target_dictionary.symbols):
+    finds_trees, new_actions = isinstance(model.decoder, TreeDecoder), not _same_actions(resources, theirs)
+    if system != AmrSystem.name and not finds_trees and new_actions:
         raise input_error("its actions are not those of the data: start from a model of the same relations", path)
     weights = other.state_dict()
     whole, partly, own = 0, "", []
     with torch.no_grad():
         for name, value in model.state_dict().items():
             given, rows = weights.get(name), _rows(name, resources, theirs)
+            if finds_trees and _OF_RELATIONS.fullmatch(name):
+                rows = _rows_of_relations(len(value), resources, theirs)
             if given is not None and _HEAD.fullmatch(name) and given.dim() == value.dim() == 2:
                 given = F.pad(given, (0, max(value.size(1) - given.size(1), 0)))  # the heads of tags may be wider here
             if given is None or given.shape[1:] != value.shape[1:] or (rows is None and given.shape != value.shape):
@@ -100,6 +106,17 @@ def _rows_of_actions(ours: Resources, theirs: Resources) -> dict[int, Sequence[i
         if similar:
             rows[row] = [places[other] for other in similar]
     return rows
+
+
+def _same_actions(ours: Resources, theirs: Resources) -> bool:
+    return {*ours.target_dictionary.symbols} == {*theirs.target_dictionary.symbols}
+
+
+def _rows_of_relations(size: int, ours: Resources, theirs: Resources) -> dict[int, Sequence[int]]:
+    """Return the rows of equal relations of a parameter with `size` rows."""
+    many = size // len(ours.table.relations)
+    relations = _equal(ours.table.relations, theirs.table.relations)
+    return {row * many + i: (of * many + i,) for row, (of,) in relations.items() for i in range(many)}
 
 
 def _equal(ours: Sequence[object], theirs: Sequence[object]) -> dict[int, Sequence[int]]:
