@@ -138,6 +138,7 @@ def test_a_finished_one_is_extended(interrupted):
         (["--", "--best-checkpoint-metric", "smatch"], "smatch is a score of AMRs, but the files hold trees"),
         (["--", "--best-checkpoint-metric", "f"], "-metric f is no figure of validation: give one of uas, las, loss"),
         (["--", "--max-epoch", "2", "--lr", "0"], "--lr 0 is not a positive number"),
+        (["--", "--max-epoch", "2", "--start-from", "none/model"], "--start-from none/model: no such checkpoint"),
         (["--device", "phone", "--", "--max-epoch", "2"], "the device 'phone' can't be used here"),
         (["--", "--read-vectors"], "--read-vectors needs --vectors FILE"),
         (["--", "oops"], "'oops' is not a flag"),

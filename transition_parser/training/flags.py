@@ -167,6 +167,7 @@ def check_flags(flags: Sequence[Flag], formalism: Formalism, options: Mapping[st
     """Raise `InputError`, with the line, for flags with which training can't run."""
     from transition_parser.models.registry import architecture_of
     from transition_parser.modules.pretrained import EncoderFiles
+    from transition_parser.storage.checkpoints import model_path
 
     by_name = {flag.name: flag for flag in flags}
     for name in OURS & by_name.keys():
@@ -186,6 +187,8 @@ def check_flags(flags: Sequence[Flag], formalism: Formalism, options: Mapping[st
         architecture.options.of_namespace(args, architecture.defaults)
         if name := getattr(args, "pretrained", None):
             EncoderFiles(name)
+        if (start := args.start_from) and not model_path(start).exists():
+            raise InputError(f"--start-from {start}: no such checkpoint, folder or model")
     except InputError as error:  # with the line of its flag, if the message names exactly one
         named = re.findall(r"--[\w-]+", str(error))
         at = [flag for flag in flags if flag.name in named]
