@@ -3,15 +3,16 @@
 import pytest
 
 from tests.conftest import ROOT
+from transition_parser.data.moods import IMPERATIVE, OTHER, UNSURE
 from transition_parser.graphs.bank import parse_entry, read_bank
 from transition_parser.parsing.restoring import restored
 from transition_parser.transitions.amr import AmrSystem
 
 
-def restore(text: str, graph: str) -> str:
+def restore(text: str, graph: str, moods: list[str] | None = None) -> str:
     """The restored graph on one line. Marks `~N` align nodes to words."""
     entry = parse_entry([f"# ::tok {text}", graph])
-    done = restored(entry.graph, entry.alignments, AmrSystem().read(text.split()))
+    done = restored(entry.graph, entry.alignments, AmrSystem().read(text.split()), moods or [])
     if done is None:
         return "the same"
     assert done.graph.is_connected()
@@ -45,6 +46,28 @@ YOU = ":mode imperative :ARG0 (y / you)"
 )  # fmt: skip
 def test_commands_and_no_other_verbs_are_imperative(text, graph, expected):
     assert restore(text, graph) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "moods", "graph", "expected"),
+    [
+        ("Reply", "!", "(r / reply-01~0)", f"(r / reply-01 {YOU})"),
+        ("go away", "?-", "(g / go-02~0 :direction (a / away~1))", "the same"),
+        ("check the list", "?--", "(c / check-01~0 :ARG1 (l / list~2))", f"(c / check-01 :ARG1 (l / list) {YOU})"),
+        ("check the list", "---", "(c / check-01~0 :ARG1 (l / list~2))", "the same"),
+        ("I saw it , look", "----!", "(s / see-01~1 :ARG0 (i / i~0) :ARG1 (l / look-01~4 :ARG0 i))",
+         f"(s / see-01 :ARG0 (i / i) :ARG1 (l / look-01 {YOU}))"),
+        ("see file", "!-", "(s / see-01~0 :ARG0 (f / file~1))", "(s / see-01 :ARG0 (f / file) :mode imperative)"),
+        ("let 's go", "!-?", "(l / let-01~0 :ARG0 (w / we~1) :ARG1 (g / go-02~2 :ARG0 w))", "the same"),
+        ("Took a bus", "---", "(t / take-01~0 :mode imperative~0 :ARG1 (b / bus~2))", "(t / take-01 :ARG1 (b / bus))"),
+        ("Take care", "!-", "(c / care-01~1 :mode imperative~1 :ARG0 (y / you~1))", "the same"),
+        ("Care , take it", "--!-", "(c / care-01~0 :mode imperative~0 :ARG0 (y / you~0))",
+         "(c / care-01 :ARG0 (y / you))"),
+    ],
+)  # fmt: skip
+def test_moods_that_the_model_knows_tell_more_than_rules(text, moods, graph, expected):
+    names = {"!": IMPERATIVE, "?": UNSURE, "-": OTHER}
+    assert restore(text, graph, [names[mood] for mood in moods]) == expected
 
 
 @pytest.mark.parametrize(

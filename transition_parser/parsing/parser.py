@@ -27,6 +27,7 @@ import torch
 from transition_parser.base.errors import InputError, NotFiniteError, input_error, warn
 from transition_parser.base.files import output as opened_output
 from transition_parser.base.process import give_back_freed_memory, progress
+from transition_parser.data import moods
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence, raw_text
@@ -594,6 +595,9 @@ class Parser(Generic[P_co]):
         net_input = self.net_input([one.words for one in batch], annotations, in_search=True)
         with torch.inference_mode():
             encoder_out, heads = self.model.encode(net_input), self.model.tag_heads
+            if self.resources.moods is not None:
+                found = self.resources.moods.predicted(encoder_out.words, [one.words for one in batch])
+                return encoder_out, [{moods.COLUMN: of_words} for of_words in found]
             if heads is None:
                 return encoder_out, [{} for _ in batch]
             tags = self._annotations(batch, [UPOS]).get(UPOS, ()) if heads.limited else ()

@@ -571,6 +571,7 @@ def replay_amr(
     hypothesis: Hypothesis,
     wiki: Mapping[str, str] | None = None,
     facts: SentenceFacts | None = None,
+    moods: Sequence[str] = (),
 ) -> AmrParse:
     """Return the parse with the AMR that a derivation builds, replayed once through the pure-Python machine.
 
@@ -608,7 +609,7 @@ def replay_amr(
         found = with_mentions(graph, alignments, state.words)
         return None if facts is not None and complete(graph, found, facts).added else found
 
-    for mend in (restored, mended, partial(with_types, known=system.lexicon or ())):
+    for mend in (partial(restored, moods=moods), mended, partial(with_types, known=system.lexicon or ())):
         if mends := mend(graph, alignments, state.words):
             aligned = [alignments[node] for node in mends.nodes]
             if mentioned(mends.graph, aligned) is not None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from transition_parser.data.moods import IMPERATIVE, OTHER, UNSURE
 from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge
+from transition_parser.parsing.completion import without
 from transition_parser.parsing.mending import Mended
 from transition_parser.text.frames import packaged
 from transition_parser.transitions.amr_limits import Sort, sort_of
@@ -35,26 +37,35 @@ _AUXILIARIES = frozenset("did do does will would can could should".split())  # b
 _WISHES = frozenset("hope like love miss need regard thank want wish".split())  # `Hope you like it`: I hope
 
 
-def restored(graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word]) -> Mended | None:
-    """Return the graph with what was left out or misplaced, None if nothing was."""
-    draft = _Draft(graph, alignments, words)
+def restored(
+    graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word], moods: Sequence[str] = ()
+) -> Mended | None:
+    """Return the graph with what was left out or misplaced, None if nothing was.
+
+    moods: those that the model predicts of the words; without them, rules find commands, and no mode is removed
+    """
+    draft = _Draft(graph, alignments, words, moods)
     for wrong, right in draft.misplaced():
         draft.edges[draft.edges.index(wrong)] = right
     for node, roles, label in (*draft.commands(), *draft.pronouns()):
         draft.add(node, roles, label)
-    if draft.edges == [*graph.edges]:
+    if draft.edges == [*graph.edges] and not draft.removed:
         return None
     constants = graph.constants.union(n for n in range(len(graph), len(draft.labels)) if is_constant(draft.labels[n]))
     old = {edge: number for number, edge in enumerate(graph.edges)}
     whole = AmrGraph(tuple(draft.labels), constants, tuple(draft.edges), graph.top)
+    whole, nodes, kept = without(whole, draft.removed)
     if not whole.is_connected():
         return None
-    return Mended(whole, draft.origins, [old.get(edge, -1) for edge in draft.edges])
+    return Mended(whole, [draft.origins[node] for node in nodes], [old.get(draft.edges[edge], -1) for edge in kept])
 
 
 class _Draft:
-    def __init__(self, graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word]) -> None:
-        self.labels, self.edges, self.alignments = [*graph.labels], [*graph.edges], alignments
+    def __init__(
+        self, graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word], moods: Sequence[str]
+    ) -> None:
+        self.labels, self.edges, self.alignments, self.top = [*graph.labels], [*graph.edges], alignments, graph.top
+        self.moods = moods or [UNSURE] * len(words)
         self.words, self.forms = words, [*(word.form.lower() for word in words), ""]
         self.origins = [*range(len(graph))]
         self.frames: dict[int, int] = {}  # word → its node with a frame of its lemma
@@ -62,6 +73,7 @@ class _Draft:
             is_frame = not more and sort_of(graph.labels[node], node in graph.constants) is Sort.FRAME
             if is_frame and lemma_of(graph.labels[node]).partition("-")[0] == words[place].lemma:
                 self.frames[place] = node
+        self.removed = frozenset(self.false_modes())
 
     def below(self, node: int) -> dict[str, int]:
         return {edge.role: edge.target for edge in self.edges if edge.source == node}
@@ -115,29 +127,53 @@ class _Draft:
                 if condition is not None and "polarity" not in self.below(condition):
                     yield edge, edge._replace(source=condition)
 
+    def false_modes(self) -> Iterator[int]:
+        """Yield the modes of words that are no imperatives, and stand for none without a node (*take care*)."""
+        aligned = {place for places in self.alignments for place in places}
+        lone = (place for place, mood in enumerate(self.moods) if mood == IMPERATIVE and place not in aligned)
+        end = next(lone, len(self.words))
+        for source, _, target in self.edges:
+            place = self.place(source)
+            if self.labels[target] == "imperative" and 0 <= place < end and self.moods[place] == OTHER:
+                yield target
+
     def commands(self) -> Iterator[tuple[int, Sequence[str], str]]:
         """Yield the mode of commands, and their subject."""
-        commands = {edge.source for edge in self.edges if self.labels[edge.target] == "imperative"}
+        modes = {node for node, label in enumerate(self.labels) if label == "imperative"} - self.removed
+        commands = {edge.source for edge in self.edges if edge.target in modes}
         for place, node in sorted(self.frames.items()):
-            is_base, subject = self.forms[place] == self.words[place].lemma, self.below(node).get("ARG0", node)
+            (form, following), mood = self.forms[place : place + 2], self.moods[place]
+            if form != self.words[place].lemma:
+                continue
+            is_wish = form in _WISHES or (form == "let" and following in ("s", "'s", "us"))
+            subject = self.below(node).get("ARG0", node)
+            if mood == IMPERATIVE and not is_wish and self.labels[subject] != "you":
+                subject = self.without_subject(node, subject)
+            may_be = mood == UNSURE and self.labels[subject] in (self.labels[node], "you")
             if (
                 node not in commands
-                and is_base
-                and self.labels[subject] in (self.labels[node], "you")
-                and self.is_command(place, node, commands)
+                and not is_wish
+                and (mood == IMPERATIVE or (may_be and self.is_command(place, node, commands)))
             ):
                 commands.add(node)
                 yield node, ("mode",), "imperative"
-            if node in commands and is_base and subject == node and "you" not in self.around(node).values():
+            if node in commands and subject == node and "you" not in self.around(node).values():
                 yield node, ("ARG0", "ARG1"), "you"
 
+    def without_subject(self, node: int, subject: int) -> int:
+        """Take its subject from an imperative, and return the node itself, if the subject has another place."""
+        edges = [edge for edge in self.edges if edge != (node, "ARG0", subject)]
+        if not AmrGraph(tuple(self.labels), frozenset(), tuple(edges), self.top).is_connected():
+            return subject
+        self.edges = edges
+        return node
+
     def is_command(self, place: int, node: int, commands: set[int]) -> bool:
-        form, following, before = self.forms[place], self.forms[place + 1], " ".join([*self.forms[:place], ""])
+        following, before = self.forms[place + 1], " ".join([*self.forms[:place], ""])
         lists = {s for s, _, t in self.edges if t in commands and self.labels[s] in CONJUNCTIONS}
         is_begin = _BEGIN.search(before) and (following in _AFTER or before.endswith(("do not ", "do n't ")))
         is_joined = not lists.isdisjoint(self.around(node)) and _JOINED.search(before)
-        is_wish = form in _WISHES or (form == "let" and following in ("s", "'s", "us"))
-        return not is_wish and bool(is_begin or is_joined or _ASKED.search(before))
+        return bool(is_begin or is_joined or _ASKED.search(before))
 
     def pronouns(self) -> Iterator[tuple[int, Sequence[str], str]]:
         """Yield the role that a pronoun without a node may have at the verb beside it."""

@@ -21,6 +21,7 @@ from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.base.files import new_files
 from transition_parser.base.machine import allow_fairseq_checkpoints
 from transition_parser.base.model_files import shown
+from transition_parser.data.moods import Moods
 from transition_parser.data.resources import OPTIONAL_FILES, WORD_FILES, Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.contract import ParserModel
@@ -191,7 +192,7 @@ def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
             raise input_error(problem, folder / CONFIG)
     model = _build(name, options, resources, stored_weights(path), path, folder)
     model.calibration = calibration
-    return model, resources
+    return model, replace(resources, moods=Moods.load(folder))
 
 
 def _resources(folder: Path) -> Resources:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from transition_parser.base.errors import InputError, input_error
+from transition_parser.data.moods import COLUMN
 from transition_parser.graphs.amr import AmrGraph, with_numbers
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
@@ -55,7 +56,8 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         facts: SentenceFacts | None = None,
     ) -> AmrParse:
         lexicon = resources.parser.lexicon
-        return replay_amr(resources.table, sentence, words, hypothesis, lexicon.wiki if lexicon else None, facts)
+        wiki = lexicon.wiki if lexicon else None
+        return replay_amr(resources.table, sentence, words, hypothesis, wiki, facts, tags.get(COLUMN, ()))
 
     def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
         """Return for each confidence in a node True where the node is right, None for constants."""
