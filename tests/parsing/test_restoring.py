@@ -61,6 +61,7 @@ def test_commands_and_no_other_verbs_are_imperative(text, graph, expected):
         ("let 's go", "!-?", "(l / let-01~0 :ARG0 (w / we~1) :ARG1 (g / go-02~2 :ARG0 w))", "the same"),
         ("Took a bus", "---", "(t / take-01~0 :mode imperative~0 :ARG1 (b / bus~2))", "(t / take-01 :ARG1 (b / bus))"),
         ("Take care", "!-", "(c / care-01~1 :mode imperative~1 :ARG0 (y / you~1))", "the same"),
+        ("imperative matter", "--", "(m / matter~1 :mod (i / imperative~0))", "the same"),
         ("Care , take it", "--!-", "(c / care-01~0 :mode imperative~0 :ARG0 (y / you~0))",
          "(c / care-01 :ARG0 (y / you))"),
     ],

@@ -132,9 +132,9 @@ class _Draft:
         aligned = {place for places in self.alignments for place in places}
         lone = (place for place, mood in enumerate(self.moods) if mood == IMPERATIVE and place not in aligned)
         end = next(lone, len(self.words))
-        for source, _, target in self.edges:
-            place = self.place(source)
-            if self.labels[target] == "imperative" and 0 <= place < end and self.moods[place] == OTHER:
+        for source, role, target in self.edges:
+            place, is_command = self.place(source), role == "mode" and self.labels[target] == "imperative"
+            if is_command and 0 <= place < end and self.moods[place] == OTHER and target != self.top:
                 yield target
 
     def commands(self) -> Iterator[tuple[int, Sequence[str], str]]:
@@ -150,11 +150,8 @@ class _Draft:
             if mood == IMPERATIVE and not is_wish and self.labels[subject] != "you":
                 subject = self.without_subject(node, subject)
             may_be = mood == UNSURE and self.labels[subject] in (self.labels[node], "you")
-            if (
-                node not in commands
-                and not is_wish
-                and (mood == IMPERATIVE or (may_be and self.is_command(place, node, commands)))
-            ):
+            is_command = mood == IMPERATIVE or (may_be and self.is_command(place, node, commands))
+            if is_command and not is_wish and node not in commands:
                 commands.add(node)
                 yield node, ("mode",), "imperative"
             if node in commands and subject == node and "you" not in self.around(node).values():
