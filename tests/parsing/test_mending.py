@@ -63,6 +63,46 @@ def test_odd_structures_are_mended(text, graph, expected):
     assert mend(text, graph) == expected
 
 
+SHE = "(s / she~0)"
+LOST = '(h / help-01~5 :ARG0 (a / and~3 :op1 (p / person~0 :name (n / name~0 :op1 "Ann"~0))))'
+
+
+@pytest.mark.parametrize(
+    ("text", "graph", "expected"),
+    [
+        ("she wept , ran and sang",
+         f"(w / weep-01~1 :ARG0 {SHE} :ARG1 (a / and~4 :op1 (r / run-02~3 :ARG0 s) :op2 (s2 / sing-01~5 :ARG0 s)))",
+         "(a / and :op1 (w / weep-01 :ARG0 (s / she)) :op2 (r / run-02 :ARG0 s) :op3 (s2 / sing-01 :ARG0 s))"),
+        ("she ran , wept and sang", f"(k / know-01 :ARG1 (a / and~4 :op1 (r / run-02~1 :ARG0 {SHE}) :op2 (s2 / sing-01~5"
+         " :ARG0 s) :ARG1-of (w / weep-01~3 :ARG0 s)))",
+         "(k / know-01 :ARG1 (a / and :op1 (r / run-02 :ARG0 (s / she)) :op2 (w / weep-01 :ARG0 s) :op3 (s2 / sing-01"
+         " :ARG0 s)))"),
+        ("she wants to run and sing",
+         f"(w / want-01~1 :ARG0 {SHE} :ARG1 (a / and~4 :op1 (r / run-02~3 :ARG0 s) :op2 (s2 / sing-01~5 :ARG0 s)))",
+         "the same"),
+        ("try , run and sing",
+         "(t / try-01~0 :ARG1 (a / and~3 :op1 (r / run-02~2) :op2 (s / sing-01~4)))", "the same"),
+        ("Ann , Bob and Cem help", LOST.replace("))))", ')) :op2 (p2 / person~4 :name (n2 / name~4 :op1 "Cem"~4))))'),
+         '(h / help-01 :ARG0 (a / and :op1 (p / person :name (n / name :op1 "Ann")) :op2 (p3 / person :name (n3 / name'
+         ' :op1 "Bob")) :op3 (p2 / person :name (n2 / name :op1 "Cem"))))'),
+        ("Ann , then and now helps", LOST, "the same"),
+        ("Ann , her and Bob Cem", LOST, "the same"),
+    ],
+)  # fmt: skip
+def test_what_stands_in_a_list_becomes_a_member(text, graph, expected):
+    assert mend(text, graph) == expected
+
+
+def test_a_new_member_gets_its_word():
+    entry = parse_entry(["# ::tok Ann , Bob and she helps", LOST.replace("op1 (p", "op2 (s / she~4) :op1 (p")])
+    words = words_of(entry.metadata["tok"])
+    done = mended(entry.graph, entry.alignments, words)
+    assert done is not None
+    alignments = with_mentions(done.graph, [entry.alignments[node] for node in done.nodes], words)
+    places = {label: alignments[node] for node, label in enumerate(done.graph.labels)}
+    assert places['"Ann"'] == (0,) and places['"Bob"'] == (2,) and places["she"] == (4,)
+
+
 @pytest.mark.parametrize(
     ("text", "given", "known", "expected"),
     [
@@ -125,7 +165,7 @@ def test_addresses():
     assert SUBJECTS["us"] == "we" and SUBJECTS["it"] == "it"
 
 
-LABELS = ("me", "date-entity", "temporal-quantity", "name", "a@b.c", "www.x.org-02", "year")
+LABELS = ("me", "and", "date-entity", "temporal-quantity", "name", "a@b.c", "www.x.org-02", "year")
 CONSTANTS = ("40", "2025", '"3:16"', '"a@b.c"', '"x"')
 ROLES = ("name", "unit", "value", "day", "month", "year", "op1", "quant", "ARG1")
 

@@ -2,16 +2,17 @@
 
 An empty date or a quantity without `:quant` becomes the concept of its unit or word. A pronoun gets its subject form, a
 web or e-mail address or telephone number its entity. A number that is no month or day of a month leaves the date.
-All mentions of *i*, *we* or *you* in a sentence are one node. Names get the types that words say.
+All mentions of *i*, *we* or *you* in a sentence are one node. Lists get the members that search left out of them. Names
+get the types that words say.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from transition_parser.graphs.amr import AmrGraph, Edge, named, quoted
+from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge, named, quoted
 from transition_parser.parsing.completion import without
 from transition_parser.text.names import noun_before, tables, type_of
 from transition_parser.transitions.amr_state import Word, key, lemma_of
@@ -34,6 +35,7 @@ _ADDRESSES = {
 _ODD = re.compile(rf"^({'|'.join(NO_SUBJECTS)})$|date-entity$|-quantity$|\S[@./]\S|\d{{3}}-\d{{4}}", re.MULTILINE)
 _MOST = {"day": 31, "month": 12}
 _SHARED = ("i", "we", "you")  # in 1,000 gold AMRs with one of them, two have it twice
+_SEPARATORS = (",", *CONJUNCTIONS)
 _TIME = re.compile(r'"(\d\d?)(:\d\d)"')
 
 
@@ -52,7 +54,9 @@ def entity_of(text: str) -> str | None:
 
 def mended(graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence[Word]) -> Mended | None:
     """Return the graph with mended structures, None if there is none to mend."""
-    if not (_ODD.search("\n".join(graph.labels)) or any(graph.labels.count(pronoun) > 1 for pronoun in _SHARED)):
+    lists = [node for node, label in enumerate(graph.labels) if label in CONJUNCTIONS]
+    is_odd = _ODD.search("\n".join(graph.labels))
+    if not (is_odd or lists or any(graph.labels.count(pronoun) > 1 for pronoun in _SHARED)):
         return None
     odd = {node for node, label in enumerate(graph.labels) if _ODD.search(label)}
     draft, is_named = _Draft(graph), not odd.isdisjoint(graph.constants)
@@ -60,13 +64,15 @@ def mended(graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence
         if (is_named or node in odd) and node not in graph.constants and node not in draft.removed:
             draft.mend(node, [words[word] for word in alignments[node]])
     draft.share_pronouns()
+    for node in lists:
+        draft.gather_members(node, alignments, [word.form for word in words])
     return draft.result()
 
 
 def with_mentions(graph: AmrGraph, alignments: list[tuple[int, ...]], words: Sequence[Word]) -> list[tuple[int, ...]]:
     """Return the alignments; a pronoun's only node also gets all words that mention it and have no node of their own.
 
-    Words in capitals are left out (`US`, `IT`), except `I`.
+    Words in capitals are left out (`US`, `IT`), except `I`. A name of one word that no node has gets this word.
     """
     nodes = {label: node for node, label in enumerate(graph.labels) if label in SUBJECTS}
     aligned, found = {word for each in alignments for word in each}, [*alignments]
@@ -76,6 +82,10 @@ def with_mentions(graph: AmrGraph, alignments: list[tuple[int, ...]], words: Seq
             continue
         if graph.labels.count(graph.labels[node]) == 1:
             found[node] = tuple(sorted((*found[node], place)))
+    lost = {quoted(word.form): place for place, word in enumerate(words) if place not in aligned}
+    for node, name, (text, *_) in named(graph) if lost else ():
+        if (place := lost.get(graph.labels[text])) is not None and words[alignments[text][0]].form in _SEPARATORS:
+            found[node] = found[name] = found[text] = (place,)
     return found
 
 
@@ -106,11 +116,22 @@ def with_types(
     return draft.result()
 
 
+def _beside(place: int, forms: Sequence[str]) -> Iterator[int]:
+    """Yield the words from which a comma, `and` or `or`, or a comma with one of them, divides a word."""
+    for step in (-1, 1):
+        other = place + step
+        while 0 <= other < len(forms) and forms[other] in _SEPARATORS:
+            other += step
+        if 1 < abs(other - place) < 4:
+            yield other
+
+
 class _Draft:
     def __init__(self, graph: AmrGraph) -> None:
         self.graph, self.labels, self.edges, self.top = graph, [*graph.labels], [*graph.edges], graph.top
         self.removed: set[int] = set()
-        self.values: dict[int, str] = {}  # node → the constant that it gets under `:value`
+        self.origins = [*range(len(graph))]  # for each node the old node whose words it has
+        self.constants = set(graph.constants)
 
     def mend(self, node: int, words: Sequence[Word]) -> None:
         below = {edge.role: number for number, edge in enumerate(self.edges) if edge.source == node}
@@ -125,7 +146,17 @@ class _Draft:
             self._mend_quantity(node, below, words)
         label = self.labels[node] = SUBJECTS.get(self.labels[node], self.labels[node])
         if entity := entity_of(lemma_of(label)) or (entity_of(text) if is_empty and not below else None):
-            self.labels[node], self.values[node] = entity, quoted(text if entity_of(text) else lemma_of(label))
+            self.labels[node] = entity
+            self._add(node, "value", quoted(text if entity_of(text) else lemma_of(label)))
+
+    def _add(self, node: int, role: str, label: str) -> int:
+        """Add a node below another, whose words it gets, and return it."""
+        self.edges.append(Edge(node, role, len(self.labels)))
+        self.labels.append(label)
+        self.origins.append(self.origins[node])
+        if label.startswith('"'):
+            self.constants.add(len(self.labels) - 1)
+        return len(self.labels) - 1
 
     def share_pronouns(self) -> None:
         """Merge the nodes of each pronoun in `_SHARED` into the first, unless both have the same place in the graph."""
@@ -135,6 +166,38 @@ class _Draft:
                 places = self._places(first)
                 if places.isdisjoint(self._places(node)) and node not in {other for other, _ in places}:
                     self._merge(node, first)
+
+    def gather_members(self, conjunction: int, alignments: Sequence[Sequence[int]], forms: Sequence[str]) -> None:
+        """Make members of what stands beside a member: frames that have the list as argument, names without a node.
+
+        The frames must share another argument with the member: *she* in *She wept , coughed and left*.
+        """
+        first, edges = [min(places, default=-1) for places in alignments], [*enumerate(self.edges)]
+        ops = {first[e.target]: i for i, e in edges if e.source == conjunction and e.role[:2] == "op"}
+        frames = {first[e.source]: i for i, e in edges if e.target == conjunction and e.role in ("ARG1", "ARG2")}
+        names = {node for node, *_ in named(self.graph)}
+        behind = [place for place, form in enumerate(forms) if place and forms[place - 1] in _SEPARATORS]
+        lost = {i for i in behind if forms[i].istitle() and not " ".join(forms[i + 1 : i + 2]).istitle()}
+        lost = lost.difference(*alignments) if names else set()
+        count, has_parent = len(ops), any(e.target == conjunction for i, e in edges if i not in frames.values())
+        for place in sorted({*frames, *lost}, reverse=True):
+            beside = [self.edges[ops[other]].target for other in _beside(place, forms) if other in ops]
+            frame = self.edges[frames[place]].source if place in frames else -1
+            shared = {e.target for e in self.edges if e.source == frame and e.role[:3] == "ARG"} - {conjunction}
+            if any(e.source in beside and e.role[:3] == "ARG" and e.target in shared for e in self.edges):
+                ops[place] = frames[place]
+                for i, e in edges if not has_parent else ():  # the list takes the place of the frame
+                    if e.target == frame and e.source not in beside:
+                        self.edges[i] = e._replace(target=conjunction)
+                self.top = conjunction if self.top == frame else self.top
+                self.edges[ops[place]] = Edge(conjunction, "op", frame)
+            elif place in lost and not names.isdisjoint(beside):
+                kind = next(self.labels[one] for one in beside if one in names)
+                ops[place] = len(self.edges)
+                name = self._add(self._add(conjunction, "op", kind), "name", "name")
+                self._add(name, "op1", quoted(forms[place]))
+        for order, place in enumerate(sorted(ops) if len(ops) > count else (), 1):
+            self.edges[ops[place]] = self.edges[ops[place]]._replace(role=f"op{order}")
 
     def join_noun(self, node: int, noun: int, words: Sequence[Word], alignments: Sequence[Sequence[int]]) -> bool:
         """Make the word `noun` the type of a named node, unless the word has nodes without an edge to this node."""
@@ -169,7 +232,8 @@ class _Draft:
         is_alone = len(touching) == 2 and self.graph.constants.issuperset(strings) and name != self.graph.top
         entity = entity_of(self.labels[strings[0]].strip('"')) if strings and is_alone else None
         if entity:
-            self.labels[node], self.values[node] = entity, self.labels[strings[0]]
+            self.labels[node] = entity
+            self._add(node, "value", self.labels[strings[0]])
             self.removed |= {name, *strings}
 
     def _mend_quantity(self, node: int, below: Mapping[str, int], words: Sequence[Word]) -> None:
@@ -198,13 +262,9 @@ class _Draft:
                 self.removed.add(edge.target)
 
     def result(self) -> Mended | None:
-        new = [*self.values]
-        edges = [*self.edges, *(Edge(node, "value", len(self.labels) + i) for i, node in enumerate(new))]
-        labels = (*self.labels, *self.values.values())
-        constants = self.graph.constants.union(range(len(self.labels), len(labels)))
-        whole = AmrGraph(labels, constants, tuple(edges), self.top)
+        whole = AmrGraph(tuple(self.labels), frozenset(self.constants), tuple(self.edges), self.top)
         if whole == self.graph and not self.removed:
             return None
         graph, nodes, kept = without(whole, frozenset(self.removed))
-        old_nodes = [node if node < len(self.labels) else new[node - len(self.labels)] for node in nodes]
-        return Mended(graph, old_nodes, [number if number < len(self.edges) else -1 for number in kept])
+        old = len(self.graph.edges)
+        return Mended(graph, [self.origins[node] for node in nodes], [one if one < old else -1 for one in kept])
