@@ -2,7 +2,8 @@
 
 import pytest
 
-from transition_parser.text.names import names_inside, noun_before, tables, type_of
+from transition_parser.text.names import names_inside, noun_before, tables, type_in_context, type_of
+from transition_parser.transitions.amr import AmrSystem
 
 
 @pytest.mark.parametrize(
@@ -60,3 +61,32 @@ def test_nouns_before_names(text, places, expected):
 def test_the_table_of_names():
     types = tables()["name"]
     assert types["Nova Scotia"] == "province" and all(name == name.strip() for name in types)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "expected"),
+    [
+        ("they slept aboard the X", 4, "ship"),
+        ("the banks of the X", 4, "river"),
+        ("on the banks of X", 4, "river"),
+        ("the X flows east", 1, "river"),
+        ("we watched X", 2, "film"),
+        ("the X sailed", 1, "ship"),
+        ("X sailed", 0, None),
+        ("X is a long novel", 0, "novel"),
+        ("X , an old town", 0, "town"),
+        ("X has an old town", 0, None),
+    ],
+)
+def test_words_around_names_say_types(text, place, expected):
+    lemmas = [word.lemma for word in AmrSystem().read(text.split())]
+    assert type_in_context(lemmas, place, place + 1) == expected
+    weak = expected if expected != "film" else None
+    assert type_in_context(lemmas, place, place + 1, as_person=True) == weak
+
+
+def test_tables_are_whole():
+    found = tables()
+    assert {*found["weak"]} <= {*found["before"], *found["after"]}
+    assert {*found["surname"], *found["first head"]} <= {*found["head"]}
+    assert {*found["closed"]} <= {*found["name"].values()}

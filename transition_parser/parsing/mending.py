@@ -9,12 +9,13 @@ get the types that words say.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge, named, quoted
 from transition_parser.parsing.completion import without
-from transition_parser.text.names import noun_before, tables, type_of
+from transition_parser.text.names import noun_before, tables, type_in_context, type_of
 from transition_parser.transitions.amr_state import Word, key, lemma_of
 
 SUBJECTS: Mapping[str, str] = {  # without `mine`, which is a noun, too
@@ -36,6 +37,7 @@ _ODD = re.compile(rf"^({'|'.join(NO_SUBJECTS)})$|date-entity$|-quantity$|\S[@./]
 _MOST = {"day": 31, "month": 12}
 _SHARED = ("i", "we", "you")  # in 1,000 gold AMRs with one of them, two have it twice
 _SEPARATORS = (",", *CONJUNCTIONS)
+_NAME = re.compile("[A-Z][a-z]+( [^A-Z@-]|$)")  # no other word of the name follows
 _TIME = re.compile(r'"(\d\d?)(:\d\d)"')
 
 
@@ -55,8 +57,8 @@ def entity_of(text: str) -> str | None:
 def mended(graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence[Word]) -> Mended | None:
     """Return the graph with mended structures, None if there is none to mend."""
     lists = [node for node, label in enumerate(graph.labels) if label in CONJUNCTIONS]
-    is_odd = _ODD.search("\n".join(graph.labels))
-    if not (is_odd or lists or any(graph.labels.count(pronoun) > 1 for pronoun in _SHARED)):
+    is_shared = any(graph.labels.count(pronoun) > 1 for pronoun in _SHARED)
+    if not (lists or is_shared or _ODD.search("\n".join(graph.labels))):
         return None
     odd = {node for node, label in enumerate(graph.labels) if _ODD.search(label)}
     draft, is_named = _Draft(graph), not odd.isdisjoint(graph.constants)
@@ -95,11 +97,11 @@ def with_types(
     """Return the graph with the types of names that their sentence or their own words say; None for no change.
 
     A noun before a name (*the film Ran*) becomes its type, and their nodes become one. Other names of unsure types get
-    the types that everybody knows, or those of their head words.
+    the types that everybody knows, or those that their head words or the words around them say.
 
     known: the keys of spans of training; names with such words get no types of heads
     """
-    draft, forms = _Draft(graph), [word.form for word in words]
+    draft, forms, lemmas = _Draft(graph), [word.form for word in words], [word.lemma for word in words]
     for node, _, ops in named(graph):
         places, label = sorted(alignments[node]), graph.labels[node]
         name = [graph.labels[op].strip('"') for op in ops]
@@ -108,22 +110,16 @@ def with_types(
             draft.removed.add(ops[0])
         elif (noun := noun_before(forms, places)) is None or not draft.join_noun(node, noun, words, alignments):
             is_known = key([words[place] for place in places]) in known
-            is_region = label in tables()["region"] or (label == "person" and not is_known)
+            is_unsure = label in tables()["unsure"] and not is_known
+            is_region = label in tables()["region"] or (is_unsure and label not in tables()["name"].values())
             kind = tables()["name"].get(" ".join(name)) if is_region else None
-            if kind is None and label in tables()["unsure"] and not is_known:  # no name of a person has an article
-                kind = type_of(name, as_person=label == "person" and forms[places[0] - 1].lower() != "the")
+            if kind is None and is_unsure:  # no name of a person has an article
+                is_person = label == "person" and forms[places[0] - 1].lower() != "the"
+                said = type_in_context(lemmas, places[0], places[-1] + 1, is_person)
+                kind = said if said in tables()["work"] else type_of(name, is_person) or said
+                kind = kind or ("city" if label in tables()["closed"] else None)
             draft.labels[node] = kind or label
     return draft.result()
-
-
-def _beside(place: int, forms: Sequence[str]) -> Iterator[int]:
-    """Yield the words from which a comma, `and` or `or`, or a comma with one of them, divides a word."""
-    for step in (-1, 1):
-        other = place + step
-        while 0 <= other < len(forms) and forms[other] in _SEPARATORS:
-            other += step
-        if 1 < abs(other - place) < 4:
-            yield other
 
 
 class _Draft:
@@ -151,12 +147,12 @@ class _Draft:
 
     def _add(self, node: int, role: str, label: str) -> int:
         """Add a node below another, whose words it gets, and return it."""
-        self.edges.append(Edge(node, role, len(self.labels)))
+        new = len(self.labels)
+        self.edges.append(Edge(node, role, new))
         self.labels.append(label)
         self.origins.append(self.origins[node])
-        if label.startswith('"'):
-            self.constants.add(len(self.labels) - 1)
-        return len(self.labels) - 1
+        self.constants |= {new} if label.startswith('"') else set()
+        return new
 
     def share_pronouns(self) -> None:
         """Merge the nodes of each pronoun in `_SHARED` into the first, unless both have the same place in the graph."""
@@ -175,26 +171,25 @@ class _Draft:
         first, edges = [min(places, default=-1) for places in alignments], [*enumerate(self.edges)]
         ops = {first[e.target]: i for i, e in edges if e.source == conjunction and e.role[:2] == "op"}
         frames = {first[e.source]: i for i, e in edges if e.target == conjunction and e.role in ("ARG1", "ARG2")}
+        words = pairwise(place for place, form in enumerate(forms) if form not in _SEPARATORS)
+        divided = [(one, other) for one, other in words if 1 < other - one < 4]  # by a comma, `and` or `or`
+        beside_of = [*divided, *((other, one) for one, other in divided)]
         names = {node for node, *_ in named(self.graph)}
-        behind = [place for place, form in enumerate(forms) if place and forms[place - 1] in _SEPARATORS]
-        lost = {i for i in behind if forms[i].istitle() and not " ".join(forms[i + 1 : i + 2]).istitle()}
-        lost = lost.difference(*alignments) if names else set()
+        lost = {i for _, i in divided if names and _NAME.match(" ".join(forms[i : i + 2]))}.difference(*alignments)
         count, has_parent = len(ops), any(e.target == conjunction for i, e in edges if i not in frames.values())
-        for place in sorted({*frames, *lost}, reverse=True):
-            beside = [self.edges[ops[other]].target for other in _beside(place, forms) if other in ops]
+        for place in sorted(lost.union(frames), reverse=True):
+            beside = [self.edges[ops[other]].target for one, other in beside_of if one == place and other in ops]
             frame = self.edges[frames[place]].source if place in frames else -1
             shared = {e.target for e in self.edges if e.source == frame and e.role[:3] == "ARG"} - {conjunction}
             if any(e.source in beside and e.role[:3] == "ARG" and e.target in shared for e in self.edges):
-                ops[place] = frames[place]
-                for i, e in edges if not has_parent else ():  # the list takes the place of the frame
-                    if e.target == frame and e.source not in beside:
+                ops[place], self.top = frames[place], conjunction if self.top == frame else self.top
+                for i, e in edges:  # a list without a parent takes the place of the frame
+                    if e.target == frame and e.source not in beside and not has_parent:
                         self.edges[i] = e._replace(target=conjunction)
-                self.top = conjunction if self.top == frame else self.top
                 self.edges[ops[place]] = Edge(conjunction, "op", frame)
-            elif place in lost and not names.isdisjoint(beside):
-                kind = next(self.labels[one] for one in beside if one in names)
+            elif frame < 0 and (kinds := [self.labels[one] for one in beside if one in names]):
                 ops[place] = len(self.edges)
-                name = self._add(self._add(conjunction, "op", kind), "name", "name")
+                name = self._add(self._add(conjunction, "op", kinds[0]), "name", "name")
                 self._add(name, "op1", quoted(forms[place]))
         for order, place in enumerate(sorted(ops) if len(ops) > count else (), 1):
             self.edges[ops[place]] = self.edges[ops[place]]._replace(role=f"op{order}")

@@ -49,12 +49,32 @@ def type_of(name: Sequence[str], as_person: bool = False) -> str | None:
     return None if as_person and head in tables()["surname"] else heads.get(head)
 
 
+def type_in_context(lemmas: Sequence[str], first: int, end: int, as_person: bool = False) -> str | None:
+    """Return the type that the words around a name say, `end` being the word behind it; None where they say none.
+
+    They are up to four words before (*the banks of the*) or three behind (*flows*), and nouns (*Ran is a long film*).
+    """
+    found, article = tables(), [*lemmas[first - 1 : first]] == ["the"]
+    starts = [(start, stop) for stop in (first, first - article) for start in range(max(stop - 4, 0), stop)]
+    before = sorted((" ".join(lemmas[start:stop]) for start, stop in starts), key=len, reverse=True)
+    behind = [" ".join(lemmas[end:stop]) for stop in (end + 3, end + 2, end + 1)]
+    behind = [f"the {phrase}" for phrase in behind if article] + behind
+    for table, phrases in (("before", before), ("after", behind)):
+        for phrase in phrases:
+            if phrase in found[table] and not (as_person and phrase in found["weak"]):
+                return found[table][phrase]
+    is_said = behind[-2] in (", a", ", an", "be a", "be an")
+    return next((lemma for lemma in lemmas[end + 2 : end + 5] if is_said and lemma in found["noun"]), None)
+
+
 @cache
 def tables() -> Mapping[str, Mapping[str, str]]:
     """Return the tables of `names.tsv`: name of the table → words → their type, which is empty in plain lists.
 
     head, first head, surname: heads of names, heads that begin names, heads that are also surnames
     noun, noun of: nouns that stand before names of their type, without and with *of*
+    before, after, weak: lemmas that stand before or behind names of their type; those that stand before persons, too
+    work, closed: types that the context says better than heads; types of which the table `name` has all names
     unsure, region: types that models give names which they do not know; those that names of the table `name` may get
     """
     found: dict[str, dict[str, str]] = {}
