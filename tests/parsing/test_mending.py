@@ -73,8 +73,8 @@ LOST = '(h / help-01~5 :ARG0 (a / and~3 :op1 (p / person~0 :name (n / name~0 :op
         ("she wept , ran and sang",
          f"(w / weep-01~1 :ARG0 {SHE} :ARG1 (a / and~4 :op1 (r / run-02~3 :ARG0 s) :op2 (s2 / sing-01~5 :ARG0 s)))",
          "(a / and :op1 (w / weep-01 :ARG0 (s / she)) :op2 (r / run-02 :ARG0 s) :op3 (s2 / sing-01 :ARG0 s))"),
-        ("she ran , wept and sang", f"(k / know-01 :ARG1 (a / and~4 :op1 (r / run-02~1 :ARG0 {SHE}) :op2 (s2 / sing-01~5"
-         " :ARG0 s) :ARG1-of (w / weep-01~3 :ARG0 s)))",
+        ("she ran , wept and sang", f"(k / know-01 :ARG1 (a / and~4 :op1 (r / run-02~1 :ARG0 {SHE}) :op2 (s2 /"
+         " sing-01~5 :ARG0 s) :ARG1-of (w / weep-01~3 :ARG0 s)))",
          "(k / know-01 :ARG1 (a / and :op1 (r / run-02 :ARG0 (s / she)) :op2 (w / weep-01 :ARG0 s) :op3 (s2 / sing-01"
          " :ARG0 s)))"),
         ("she wants to run and sing",
