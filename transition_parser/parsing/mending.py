@@ -86,8 +86,8 @@ def with_mentions(graph: AmrGraph, alignments: list[tuple[int, ...]], words: Seq
             found[node] = tuple(sorted((*found[node], place)))
     lost = {quoted(word.form): place for place, word in enumerate(words) if place not in aligned}
     for node, name, (text, *_) in named(graph) if lost else ():
-        if (place := lost.get(graph.labels[text])) is not None and words[alignments[text][0]].form in _SEPARATORS:
-            found[node] = found[name] = found[text] = (place,)
+        if graph.labels[text] in lost and words[alignments[text][0]].form in _SEPARATORS:
+            found[node] = found[name] = found[text] = (lost[graph.labels[text]],)
     return found
 
 
