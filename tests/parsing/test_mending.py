@@ -158,6 +158,13 @@ def test_a_noun_before_a_name_becomes_its_type(text, graph, expected):
         assert len(done.nodes) == len(done.graph) and len(done.edges) == len(done.graph.edges)
 
 
+def test_names_without_words_stay():
+    entry = parse_entry(["# ::tok Ann", '(x / city :name (n / name :op1 "Ann"))'])
+    alignments = [()] * len(entry.graph)
+    assert with_types(entry.graph, alignments, words_of("Ann")) is None
+    assert with_mentions(entry.graph, alignments, words_of("Ann")) == alignments
+
+
 def test_addresses():
     assert entity_of("(713)853-7408") == entity_of("303-832-8160") == "phone-number-entity"
     assert entity_of("U.S.") is entity_of("3.5") is entity_of("and/or") is entity_of("beta@-@actin") is None

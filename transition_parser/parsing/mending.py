@@ -86,7 +86,7 @@ def with_mentions(graph: AmrGraph, alignments: list[tuple[int, ...]], words: Seq
             found[node] = tuple(sorted((*found[node], place)))
     lost = {quoted(word.form): place for place, word in enumerate(words) if place not in aligned}
     for node, name, (text, *_) in named(graph) if lost else ():
-        if graph.labels[text] in lost and words[alignments[text][0]].form in _SEPARATORS:
+        if graph.labels[text] in lost and {words[at].form for at in alignments[text]} & {*_SEPARATORS}:
             found[node] = found[name] = found[text] = (lost[graph.labels[text]],)
     return found
 
@@ -110,7 +110,7 @@ def with_types(
             draft.removed.add(ops[0])
         elif (noun := noun_before(forms, places)) is None or not draft.join_noun(node, noun, words, alignments):
             is_known = key([words[place] for place in places]) in known
-            is_unsure = label in tables()["unsure"] and not is_known
+            is_unsure = bool(places) and label in tables()["unsure"] and not is_known
             is_region = label in tables()["region"] or (is_unsure and label not in tables()["name"].values())
             kind = tables()["name"].get(" ".join(name)) if is_region else None
             if kind is None and is_unsure:  # no name of a person has an article
