@@ -95,9 +95,10 @@ SOURCE, TARGET = "src", "act"
 FILES = (f"dict.{SOURCE}.txt", f"dict.{TARGET}.txt", PIECES, PARSER)
 WORD_FILES = (COLUMNS, WORD_LIST, WORDS_FILE, VECTORS_FILE)  # only for models that read or predict their contents
 SEGMENTER_FILES = ("segmenter.json", "segmenter.safetensors")  # a learned segmenter: its description, its weights
+LABELLER = "semantic_roles.safetensors"  # `modules.semantic_roles`, for a model of AMRs
 TABLE = "table.safetensors"  # of exported models: the arrays of `ActionTable`, which take a second to compute for AMRs
-OPTIONAL_FILES = (LEXICON, *WORD_FILES, *SEGMENTER_FILES, TABLE, MOODS)
-_NOT_OF_ALL = (*WORD_FILES, *SEGMENTER_FILES, TABLE, MOODS)
+OPTIONAL_FILES = (LEXICON, *WORD_FILES, *SEGMENTER_FILES, TABLE, MOODS, LABELLER)
+_NOT_OF_ALL = (*WORD_FILES, *SEGMENTER_FILES, TABLE, MOODS, LABELLER)
 _FILLER = re.compile(r"madeupword\d{4}")  # a symbol with which fairseq-preprocess fills up dictionaries
 
 

@@ -22,6 +22,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.base.model_files import shown
 from transition_parser.kernels.trees import FoundDerivations
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.semantic_roles import RoleLabeller
 from transition_parser.modules.tagging import TagHeads
 from transition_parser.modules.words import TAGS, InputReader, WordTensors
 from transition_parser.states.device_table import DeviceTable
@@ -336,6 +337,7 @@ class ParserModel(nn.Module):
     """
 
     calibration: Calibration | None = None
+    labeller: RoleLabeller | None = None
     architecture = ""  # the name of the architecture, for a model from a file
 
     def __init__(self, encoder: nn.Module, decoder: Decoder, tags: TagHeads | None = None) -> None:

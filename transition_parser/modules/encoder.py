@@ -35,7 +35,7 @@ class EncoderOut:
     mask: Tensor  # (B, P) bool; True at words and at the root
     lengths: Tensor  # (B,); the number of words, without the root
     features: Tensor | None = None  # (B, P, F) of `ActionTable.features`, for the machine; set by `ParserModel.encode`
-    read: Tensor | None = None  # (B, P, E); the encoder's input vectors, if `TagHeads` read them beside `words`
+    read: Tensor | None = None  # (B, P, E); the encoder's input vectors, if they are read beside `words`
 
     @property
     def tagged(self) -> Tensor:
@@ -118,6 +118,8 @@ class WordReader(nn.Module):
 class WordEncoder(WordReader):
     """An encoder whose words attend to each other, by layers of a Transformer."""
 
+    keeps_read = False  # True: return what the layers read, too
+
     def __init__(
         self,
         reading: ReadingSettings,
@@ -144,17 +146,18 @@ class WordEncoder(WordReader):
 
     def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
         x, mask = self.read(src_tokens, words)
+        read = x if self.keeps_read else None
         x = self.dropout(self.word_dropout(x) + sinusoids(1, x.size(1), x.size(2), x.device).to(x.dtype))
         lengths = mask.sum(1)
         training = self.training or torch.is_grad_enabled()
         if not training and loader.supports(x, self.head_width):
-            return EncoderOut(self._infer(x, mask, lengths), mask, lengths - 1)
+            return EncoderOut(self._infer(x, mask, lengths), mask, lengths - 1, read=read)
         for layer in self.local:
             x = layer(x, mask)
         visible = HeadMask.from_visible(mask[:, None, None, :])._replace(alive=None)
         for layer in self.layers:
             x = layer(x, visible)
-        return EncoderOut(self.norm(x), mask, lengths - 1)
+        return EncoderOut(self.norm(x), mask, lengths - 1, read=read)
 
     def _infer(self, x: Tensor, mask: Tensor, lengths: Tensor) -> Tensor:
         """Return the output of all layers and of the last norm by kernels; x may be changed in place."""

@@ -156,7 +156,7 @@ def seen_labels(columns: Columns, name: str) -> Tensor | None:
     return seen
 
 
-Tags = dict[str, list[str]]  # column → the value of each word of a sentence
+Tags = dict[str, Any]  # column → the value of each word of a sentence; of a semantic role labeller its `Readings`
 
 
 class TagLoss(NamedTuple):

@@ -35,6 +35,7 @@ from transition_parser.modules.bert import merge_adapters
 from transition_parser.modules.contract import Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.ensemble import Ensemble
+from transition_parser.modules.semantic_roles import READINGS
 from transition_parser.modules.tagging import Tags
 from transition_parser.modules.tree_decoder import ArcBeliefs, TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
@@ -595,13 +596,20 @@ class Parser(Generic[P_co]):
         net_input = self.net_input([one.words for one in batch], annotations, in_search=True)
         with torch.inference_mode():
             encoder_out, heads = self.model.encode(net_input), self.model.tag_heads
-            if self.resources.moods is not None:
-                found = self.resources.moods.predicted(encoder_out.words, [one.words for one in batch])
-                return encoder_out, [{moods.COLUMN: of_words} for of_words in found]
             if heads is None:
-                return encoder_out, [{} for _ in batch]
+                return encoder_out, self._knowledge(encoder_out, batch)
             tags = self._annotations(batch, [UPOS]).get(UPOS, ()) if heads.limited else ()
             return encoder_out, [*heads.predict(encoder_out.tagged, [len(one.words) for one in batch], tags)]
+
+    def _knowledge(self, encoder_out: EncoderOut, batch: list[_ToParse]) -> list[Tags]:
+        """Return what a model of AMRs knows of the words besides the graph, by name; for most models nothing."""
+        columns: dict[str, Iterable] = {}
+        if self.resources.moods is not None:
+            columns[moods.COLUMN] = self.resources.moods.predicted(encoder_out.words, [one.words for one in batch])
+        if self.model.labeller is not None:
+            columns[READINGS] = self.model.labeller.read(encoder_out)
+        of_sentences = zip(*columns.values(), strict=True) if columns else [()] * len(batch)
+        return [dict(zip(columns, values, strict=True)) for values in of_sentences]
 
     def net_input(
         self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS, in_search: bool = False

@@ -28,8 +28,10 @@ from transition_parser.graphs.amr import (
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, tree_text
+from transition_parser.modules.semantic_roles import Readings
 from transition_parser.parsing.alternatives import Parts, Ranked
 from transition_parser.parsing.completion import SentenceFacts, complete, without, without_meaning
+from transition_parser.parsing.labelling import labelled
 from transition_parser.parsing.mending import mended, with_mentions, with_types
 from transition_parser.parsing.restoring import restored
 from transition_parser.text.columns import ABSENT, FEATS, LEMMA, UNKNOWN, UPOS, XPOS, Columns
@@ -572,6 +574,7 @@ def replay_amr(
     wiki: Mapping[str, str] | None = None,
     facts: SentenceFacts | None = None,
     moods: Sequence[str] = (),
+    readings: Readings | None = None,
 ) -> AmrParse:
     """Return the parse with the AMR that a derivation builds, replayed once through the pure-Python machine.
 
@@ -609,7 +612,9 @@ def replay_amr(
         found = with_mentions(graph, alignments, state.words)
         return None if facts is not None and complete(graph, found, facts).added else found
 
-    for mend in (partial(restored, moods=moods), mended, partial(with_types, known=system.lexicon or ())):
+    by_labeller = () if readings is None else (partial(labelled, readings=readings),)
+    by_rules = (partial(restored, moods=moods), mended, partial(with_types, known=system.lexicon or ()))
+    for mend in (*by_labeller, *by_rules):
         if mends := mend(graph, alignments, state.words):
             aligned = [alignments[node] for node in mends.nodes]
             if mentioned(mends.graph, aligned) is not None:

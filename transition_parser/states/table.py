@@ -190,6 +190,7 @@ class ActionTable(TokenArrays[np.ndarray]):
             self._known_sets: dict[frozenset[Action], int] = {}
             self._rows_of_spans, self._sets_of_rows = self.span_rows.tolist(), self.row_sets.tolist()
         self._long_spans, self._places = long_spans, {span: place for place, span in enumerate(spans)}
+        self._ends = {span.rpartition(" ")[2] for span in long_spans}
         self.span_lengths = range(1, 2 + max(map(str.count, long_spans, repeat(" ")), default=0))
 
     def _make(self, spans: Sequence[str], lexicon: Mapping | None, counts: Counts, bits: Mapping[str, int]) -> None:
@@ -327,8 +328,12 @@ class ActionTable(TokenArrays[np.ndarray]):
                     lemmas = self._frames.lemmas(read[end - 1 : end], read[end : end + WINDOW])
                     evoked = [self._lemmas.get(str(lemma), 0) for lemma in lemmas]
                 row += [*_symbol_and_plain(word), several, *evoked]
+                ends_span = self._frames is None or word.lemma in self._ends
                 for length in self.span_lengths:
-                    row.append(self._row_of(read, end - length, end) if length <= end else UNSEEN)
+                    if length > end:
+                        row.append(UNSEEN)
+                    else:
+                        row.append(self._row_of(read, end - length, end) if ends_span or length == 1 else FIRST_ROW)
             for place, is_certain in names_inside(words).items() if in_search else ():
                 if is_certain or key(read[place : place + 1]) not in self._places:
                     columns[place][LEMMA], columns[place][FIRST_SPAN] = 0, UNSEEN if self._frames is None else FIRST_ROW

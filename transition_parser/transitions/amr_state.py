@@ -204,7 +204,8 @@ def with_action(state: AmrState, action: Action) -> AmrState:
     kind = action.kind
     if kind is Kind.LA or kind is Kind.RA:
         return with_arc(state, action)
-    state = state._replace(arcs=0)
+    if state.arcs:
+        state = state._replace(arcs=0)
     if kind is Kind.SHIFT:
         position = state.position
         return returned(state)._replace(first=position, position=position + 1, named=False)

@@ -12,6 +12,7 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.data.moods import COLUMN
 from transition_parser.graphs.amr import AmrGraph, with_numbers
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
+from transition_parser.modules.semantic_roles import READINGS
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
 from transition_parser.parsing.parses import AmrParse, replay_amr
 from transition_parser.transitions.amr import AmrSystem
@@ -52,12 +53,13 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         sentence: AmrEntry,
         words: Sequence[str],
         hypothesis: Hypothesis,
-        tags: Mapping[str, Sequence[str]],
+        tags: Mapping[str, Any],
         facts: SentenceFacts | None = None,
     ) -> AmrParse:
         lexicon = resources.parser.lexicon
         wiki = lexicon.wiki if lexicon else None
-        return replay_amr(resources.table, sentence, words, hypothesis, wiki, facts, tags.get(COLUMN, ()))
+        of_model = tags.get(COLUMN, ()), tags.get(READINGS)
+        return replay_amr(resources.table, sentence, words, hypothesis, wiki, facts, *of_model)
 
     def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
         """Return for each confidence in a node True where the node is right, None for constants."""

@@ -67,7 +67,7 @@ class Formalism(ABC, Generic[E, P, G]):
         sentence: E,
         words: Sequence[str],
         hypothesis: Hypothesis,
-        tags: Mapping[str, Sequence[str]],
+        tags: Mapping[str, Any],
         facts: SentenceFacts | None = None,
     ) -> P:
         """Return the parse of a sentence with the graph that a derivation builds, completed by facts."""

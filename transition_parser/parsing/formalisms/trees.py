@@ -54,7 +54,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         sentence: Sentence,
         words: Sequence[str],
         hypothesis: Hypothesis,
-        tags: Mapping[str, Sequence[str]],
+        tags: Mapping[str, Any],
         facts: SentenceFacts | None = None,
     ) -> Parse:
         return replay_tree(resources.table, sentence, words, hypothesis, tags, resources.columns)

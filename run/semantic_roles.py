@@ -1,0 +1,285 @@
+"""Train the semantic role labeller of a model of AMRs on PropBank's annotation of a treebank, and store it there.
+
+    python run/semantic_roles.py MODEL --treebank TRAIN.conllu --propbank TRAIN.tsv --frames FRAMES.jsonl
+        [--banks GOLD.amr ...]
+
+MODEL: the folder of an exported model, which gets the file `semantic_roles.safetensors`; its weights stay as they are.
+The model parses the treebank greedily. From the annotation of the words that have nodes the labeller learns senses of
+predicates and roles of their arguments (ARG0 … ARG5, another label, none); from AMR banks, which are aligned first, the
+same. The same command gives the same bytes on the same machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from propbank import Annotation, Predicate, read_annotations, read_frames
+from silver_facts import AUXILIARIES
+from torch import Tensor, nn
+
+from transition_parser import AmrParse, Parser
+from transition_parser.base.errors import InputError
+from transition_parser.data.resources import LABELLER
+from transition_parser.graphs.bank import read_bank
+from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.modules.encoder import WordEncoder
+from transition_parser.modules.semantic_roles import ROLES, RoleLabeller, distance_class
+from transition_parser.parsing.labelling import Candidates
+from transition_parser.preprocess.aligner.aligner import aligned, entry_tokens, train_table
+from transition_parser.storage.exports import read_config, write_config
+from transition_parser.text.pieces import normalise
+
+NONE, OTHER, SKIPPED = ROLES, ROLES + 1, -1  # no argument; an argument with another label; not counted by the loss
+SENSES, PAIRS = 256, 2048  # words and pairs of words in a batch
+
+
+class Annotated(NamedTuple):
+    """A sentence with what the labeller learns from it; words count from 0."""
+
+    words: list[str]  # as the network reads them
+    senses: list[tuple[int, str]]  # word, concept of its frame
+    pairs: list[tuple[int, int, str, int]]  # word of a frame, another word, the frame, the role
+
+
+def concept_of(roleset: str) -> str:
+    """Return the AMR concept of a roleset: `come-03` for `come.03`."""
+    return roleset.replace("_", "-").replace(".", "-")
+
+
+def lemma_of(concept: str) -> str:
+    return concept.rpartition("-")[0]
+
+
+def role_of(label: str) -> int:
+    """Return the number of a core role, `OTHER` for other labels."""
+    return int(label[3:]) if label[:3] == "ARG" and label[3:].isdecimal() and int(label[3:]) < ROLES else OTHER
+
+
+def of_treebank(
+    parser: Parser, sentences: Sequence[Sentence], annotations: Mapping[str, Annotation], inventory: frozenset[str]
+) -> Iterator[Annotated]:
+    """Yield what the sentences of a treebank teach about the nodes that the model finds."""
+    for sentence, parse in zip(sentences, parser.parse([one.forms for one in sentences]), strict=True):
+        forms, annotation = [*sentence.forms], annotations[sentence.id]
+        annotation.check(forms)
+        predicates = {
+            one.word: one
+            for one in annotation.predicates
+            if one.roleset in inventory
+            and not one.is_light
+            and one.roleset not in AUXILIARIES
+            and sentence.words[one.word].upos != "AUX"
+        }
+        found = Candidates(parse.graph, parse.alignments, parser.resources.table.system.read(forms))
+        heads = [head - 1 for head in sentence.tree().heads]
+        roles: dict[int, dict[tuple[int, int], int]] = {}
+        for node, word in found.frames.items():
+            one = predicates.get(word)
+            if one is not None and lemma_of(one.concept) == lemma_of(parse.graph.labels[node]):
+                roles[node] = roles_of(found, parse, node, one, heads)
+        frames = [(node, word) for node, word in found.frames.items() if node in roles]
+        pairs = []
+        for row, column, _ in found.pairs(frames):
+            (node, word), other = frames[row], found.others[column]
+            pairs.append((word, other[1], predicates[word].concept, roles[node].get(other, NONE)))
+        yield Annotated([*map(normalise, forms)], [(word, one.concept) for word, one in predicates.items()], pairs)
+
+
+def roles_of(
+    found: Candidates, parse: AmrParse, frame: int, predicate: Predicate, heads: Sequence[int]
+) -> dict[tuple[int, int], int]:
+    """Return the roles of nodes, (node, word) → role, that the arguments of a predicate give.
+
+    Of the nodes of an argument's words, one has its role: the first that the frame has as an argument, that has the
+    word which heads the others in the tree, that is below none of them, or any. The others are not counted.
+    """
+    arguments = {edge.target for edge in parse.graph.edges if edge.source == frame and role_of(edge.role) != OTHER}
+    places = {one: [one[1]] if one[0] < 0 else parse.alignments[one[0]] for one in found.others if one[0] != frame}
+    roles: dict[tuple[int, int], int] = {}
+    for label, (first, last) in predicate.arguments:
+        words = range(first, last + 1)
+        inside = [one for one, of_node in places.items() if any(place in words for place in of_node)]
+        tops = {word for word in words if heads[word] not in words}
+        nodes = {node for node, _ in inside}
+        below = {edge.target for edge in parse.graph.edges if edge.source in nodes}
+        by_rule = (
+            [one for one in inside if one[0] in arguments],
+            [one for one in inside if not tops.isdisjoint(places[one])],
+            [one for one in inside if one[0] not in below],
+            inside,
+        )
+        chosen = next((some[0] for some in by_rule if some), None)
+        if chosen is not None and roles.get(chosen, SKIPPED) in (OTHER, SKIPPED):
+            roles[chosen] = role = role_of(label)
+            for one in inside:
+                roles.setdefault(one, NONE if role == OTHER else SKIPPED)
+    return roles
+
+
+def of_banks(parser: Parser, paths: Sequence[str], inventory: frozenset[str]) -> Iterator[Annotated]:
+    """Yield what AMR banks teach. A pronoun without a node may be any argument."""
+    concepts = {*map(concept_of, inventory)}
+    entries = [entry for path in paths for entry in read_bank(path, [])]
+    for entry in aligned(entries, train_table(entries)):
+        graph, tokens = entry.amr, entry_tokens(entry)
+        found = Candidates(graph, entry.alignments, parser.resources.table.system.read(tokens))
+        roles = {(edge.source, edge.target): role_of(edge.role) for edge in graph.edges}
+        frames = [(node, word) for node, word in found.frames.items() if graph.labels[node] in concepts]
+        pairs = []
+        for row, column, _ in found.pairs(frames):
+            (node, word), (other, place) = frames[row], found.others[column]
+            role = roles.get((node, other), NONE) if other >= 0 else SKIPPED
+            pairs.append((word, place, graph.labels[node], role))
+        yield Annotated([*map(normalise, tokens)], [(word, graph.labels[node]) for node, word in frames], pairs)
+
+
+def word_vectors(parser: Parser, sentences: Sequence[Sequence[str]]) -> Tensor:
+    """Return the vectors of the words of all sentences, as the labeller reads them."""
+    found: list[Tensor] = [torch.empty(0)] * len(sentences)
+    order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
+    for first in range(0, len(order), 32):
+        batch = order[first : first + 32]
+        with torch.inference_mode():
+            out = parser.model.encode(parser.net_input([sentences[i] for i in batch], in_search=True))
+        assert out.read is not None
+        for i, encoded, read in zip(batch, out.words, out.read, strict=True):
+            found[i] = torch.cat([encoded, read], -1)[: len(sentences[i])].clone()
+    return torch.cat(found)
+
+
+class Training:
+    """The examples of the two tasks, and the weights that they train."""
+
+    def __init__(self, vectors: Tensor, data: Sequence[Annotated], frames: Sequence[str], width: int, dropout: float):
+        self.mean, self.deviation = vectors.mean(0), vectors.std(0) + 1e-5
+        self.vectors, self.drop = (vectors - self.mean) / self.deviation, nn.Dropout(dropout)
+        inputs = vectors.size(1)
+        deviations = {"heads": inputs**-0.5, "others": inputs**-0.5, "senses": 0.02, "hidden": (2 * width) ** -0.5}
+        shapes = RoleLabeller.shapes(len(frames), inputs, width)
+        weights = {name: torch.randn(shape) * deviations.get(name, 0.05) for name, shape in shapes.items()}
+        for name in ("heads", "others", "senses", "hidden", "roles"):
+            weights[name][:, -1] = 0  # the bias
+        self.labeller = RoleLabeller(frames, {name: value.requires_grad_() for name, value in weights.items()})
+        starts = [*accumulate(len(one.words) for one in data[:-1])]
+        starts = [0, *starts]
+        self._add_senses([(i + n, concept) for i, one in zip(starts, data, strict=True) for n, concept in one.senses])
+        self._add_pairs(
+            [(i + h, i + o, *more) for i, one in zip(starts, data, strict=True) for h, o, *more in one.pairs]
+        )
+
+    def _add_senses(self, senses: Sequence[tuple[int, str]]) -> None:
+        numbers, of_lemma = self.labeller.numbers, [self.labeller.of_lemma[lemma_of(concept)] for _, concept in senses]
+        self.predicates = torch.tensor([word for word, _ in senses])
+        rows = [torch.tensor(some) for some in of_lemma]
+        self.senses = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=-1)
+        gold = [some.index(numbers[concept]) for some, (_, concept) in zip(of_lemma, senses, strict=True)]
+        self.gold = torch.tensor(gold)
+
+    def _add_pairs(self, pairs: Sequence[tuple[int, int, str, int]]) -> None:
+        numbers = self.labeller.numbers
+        known = [
+            (head, other, distance_class(other - head), numbers[frame], role) for head, other, frame, role in pairs
+        ]
+        *self.pairs, self.roles = torch.tensor(known).t()
+        has_role = self.labeller.functions[self.pairs[-1], self.roles.clamp(0, ROLES - 1)] > 0
+        self.counted = (self.roles != SKIPPED) & ((self.roles >= ROLES) | has_role)
+
+    def map(self, words: Tensor, name: str) -> Tensor:
+        return self.labeller.linear(self.drop(self.vectors[words]), name)
+
+    def sense_loss(self, rows: Tensor) -> Tensor:
+        some = self.senses[rows]
+        scores = self.labeller.senses(self.map(self.predicates[rows], "heads")[:, None], some.clamp(min=0))
+        return F.cross_entropy(scores.masked_fill(some < 0, -1e9), self.gold[rows])
+
+    def role_loss(self, rows: Tensor) -> Tensor:
+        head, other, distance, frame = (some[rows] for some in self.pairs)
+        places = torch.arange(len(rows))
+        pairs = torch.stack([places, places, distance, frame])
+        scores = self.labeller.roles(self.map(head, "heads"), self.map(other, "others"), pairs, self.drop)
+        return F.nll_loss(scores, self.roles[rows])
+
+    def run(self, epochs: int, rate: float) -> RoleLabeller:
+        """Return the trained labeller. Batches of the two tasks alternate at random."""
+        weights = self.labeller.weights
+        tables = [weights["senses"], weights["frames"]]
+        others = [weights[name] for name in ("heads", "others", "distance", "hidden", "roles")]
+        groups = [{"params": tables, "weight_decay": 0.1}, {"params": others}]
+        optimizer = torch.optim.AdamW(groups, lr=rate)
+        several = ((self.senses >= 0).sum(1) > 1).nonzero()[:, 0]
+        tasks = (self.sense_loss, several, SENSES), (self.role_loss, self.counted.nonzero()[:, 0], PAIRS)
+        steps = epochs * sum(-(-len(rows) // size) for _, rows, size in tasks)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, [2 * rate, rate], steps, pct_start=0.1)
+        for epoch in range(1, epochs + 1):
+            parts = [(loss, some) for loss, rows, size in tasks for some in rows[torch.randperm(len(rows))].split(size)]
+            values: dict[str, list[float]] = defaultdict(list)
+            for i in torch.randperm(len(parts)).tolist():
+                loss, rows = parts[i]
+                optimizer.zero_grad()
+                value = loss(rows)
+                value.backward()
+                nn.utils.clip_grad_norm_(weights.values(), 1.0)
+                optimizer.step()
+                schedule.step()
+                values[loss.__name__].append(value.item())
+            means = ", ".join(f"{name} {sum(some) / len(some):.4f}" for name, some in sorted(values.items()))
+            print(f"epoch {epoch}: {means}", file=sys.stderr)
+        final = {name: value.detach() for name, value in weights.items()}
+        for name in ("heads", "others"):  # vectors of parsing are not normalised
+            matrix = final[name][:, :-1] / self.deviation
+            final[name] = torch.cat([matrix, (final[name][:, -1] - matrix @ self.mean)[:, None]], 1)
+        return RoleLabeller(self.labeller.frames, final)
+
+
+def train(arguments: argparse.Namespace) -> None:
+    """Train the labeller of a model, and store it with the model."""
+    torch.manual_seed(arguments.seed)
+    inventory, _ = read_frames(arguments.frames)
+    annotations = read_annotations([arguments.propbank])
+    sentences = [one for one in read_conllu(arguments.treebank) if one.id in annotations]
+    if not sentences:
+        raise InputError(f"{arguments.propbank} has no sentence of {arguments.treebank}: are both of one part?")
+    exported = read_config(arguments.model)
+    parser = Parser.load(arguments.model, precision="fp32", kind="AMRs")
+    if not isinstance(parser.model.encoder, WordEncoder) or parser.model.tag_heads is not None:
+        raise InputError(f"{arguments.model}: only models without tags whose words attend to each other get a labeller")
+    parser.model.labeller, parser.model.encoder.keeps_read = None, True
+    data = [*of_treebank(parser, sentences, annotations, inventory), *of_banks(parser, arguments.banks, inventory)]
+    seen = {lemma_of(concept) for one in data for _, concept in one.senses}
+    frames = [concept for concept in sorted(map(concept_of, inventory)) if lemma_of(concept) in seen]
+    vectors = word_vectors(parser, [one.words for one in data])
+    training = Training(vectors, data, frames, arguments.width, arguments.dropout)
+    training.run(arguments.epochs, arguments.lr).save(Path(arguments.model, LABELLER))
+    write_config(arguments.model, *exported)
+
+
+def main() -> None:
+    """Run the command."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("model", metavar="MODEL")
+    options.add_argument("--treebank", required=True, metavar="TRAIN.conllu", help="with UPOS tags, features and trees")
+    options.add_argument("--propbank", required=True, metavar="TRAIN.tsv", help="its annotation (run/propbank.py)")
+    options.add_argument("--frames", required=True, metavar="FRAMES.jsonl", help="PropBank's rolesets")
+    options.add_argument("--banks", nargs="+", default=[], metavar="GOLD.amr", help="AMRs to learn from, too")
+    options.add_argument("--width", type=int, default=128, metavar="N", help="size of hidden layers")
+    options.add_argument("--epochs", type=int, default=8, metavar="N")
+    options.add_argument("--lr", type=float, default=2e-3, metavar="RATE", help="highest learning rate")
+    options.add_argument("--dropout", type=float, default=0.3, metavar="P")
+    options.add_argument("--seed", type=int, default=1, metavar="N")
+    try:
+        train(options.parse_args())
+    except (InputError, OSError) as error:
+        sys.stderr.write(f"semantic_roles.py: error: {error}\n")
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""A semantic role labeller changes senses, roles and arguments where it is sure, and nothing else."""
+
+import math
+
+import pytest
+import torch
+
+from transition_parser.graphs.bank import parse_entry
+from transition_parser.modules.semantic_roles import ROLES, Readings, RoleLabeller
+from transition_parser.parsing.labelling import labelled
+from transition_parser.transitions.amr import AmrSystem
+
+FRAMES = ("ask-01", "ask-02", "go-02", "leave-11", "leave-15", "run-01", "run-02")
+NO_ARGUMENT = ROLES
+
+
+class Certain(RoleLabeller):
+    """A labeller that knows the sense of each word, and the roles of pairs of words with their probabilities."""
+
+    def __init__(self, senses: dict[int, str], roles: dict[tuple[int, int], tuple[int, float]]) -> None:
+        shapes = self.shapes(len(FRAMES), inputs=4, width=1)
+        super().__init__(FRAMES, {name: torch.zeros(shape) for name, shape in shapes.items()})
+        self.of_words, self.of_pairs = senses, roles
+
+    def senses(self, words, frames):
+        return torch.tensor(
+            [[3.0 * (self.frames[i] == self.of_words.get(int(word[0]))) for i in frames] for word in words]
+        )
+
+    def roles(self, words, heads, others, distances, frames, dropout=None):
+        found = torch.full((len(frames), ROLES + 2), -20.0)
+        for row, pair in enumerate(zip(heads.tolist(), others.tolist(), strict=True)):
+            role, probability = self.of_pairs.get(pair, (NO_ARGUMENT, 0.99))
+            found[row, role] = math.log(probability)
+        return found
+
+
+def label(text: str, graph: str, senses=None, roles=None) -> str:
+    """The graph on one line. Marks `~N` align nodes to words."""
+    entry = parse_entry([f"# ::tok {text}", graph])
+    words = text.split()
+    places = torch.arange(float(len(words)))[:, None].expand(-1, 6)
+    readings = Readings(Certain(senses or {}, roles or {}), places)
+    done = labelled(entry.graph, entry.alignments, AmrSystem().read(words), readings)
+    if done is None:
+        return "the same"
+    assert len(done.nodes) == len(done.graph) and len(done.edges) == len(done.graph.edges)
+    return " ".join(done.graph.to_penman().split())
+
+
+LEFT = "(l / leave-11~1 :ARG0 (h / he~0) :ARG1 (t / town~2))"
+
+
+@pytest.mark.parametrize(
+    ("senses", "expected"),
+    [
+        ({1: "leave-15"}, "(l / leave-15 :ARG0 (h / he) :ARG1 (t / town))"),
+        ({1: "leave-11"}, "the same"),
+        ({1: "run-01"}, "the same"),  # no sense of this lemma
+        ({}, "the same"),
+    ],
+)
+def test_senses(senses, expected):
+    roles = {(1, 0): (0, 0.9), (1, 2): (1, 0.9)}
+    assert label("he left town", LEFT, senses, roles) == expected
+
+
+@pytest.mark.parametrize(
+    ("graph", "roles", "expected"),
+    [
+        (LEFT, {(1, 0): (1, 0.9), (1, 2): (0, 0.9)}, "(l / leave-11 :ARG1 (h / he) :ARG0 (t / town))"),
+        (LEFT, {(1, 0): (0, 0.9), (1, 2): (2, 0.9)}, "(l / leave-11 :ARG0 (h / he) :ARG2 (t / town))"),
+        (LEFT, {(1, 0): (0, 0.9), (1, 2): (0, 0.99)}, "the same"),  # a role has one argument
+        (LEFT, {(1, 0): (0, 0.9), (1, 2): (NO_ARGUMENT, 0.99)}, "the same"),  # edges stay
+        ("(w / wibble-01~1 :ARG0 (h / he~0))", {(1, 0): (1, 0.99)}, "the same"),  # an unknown frame
+    ],
+)
+def test_roles(graph, roles, expected):
+    assert label("he left town", graph, roles=roles) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "graph", "roles", "expected"),
+    [
+        ("we asked Ann to go", "(a / ask-02~1 :ARG0 (w / we~0) :ARG1 (g / go-02~4) :ARG2 (p / person~2))",
+         {(1, 0): (0, 0.9), (1, 4): (1, 0.9), (1, 2): (2, 0.9), (4, 2): (0, 0.9)},
+         "(a / ask-02 :ARG0 (w / we) :ARG1 (g / go-02 :ARG0 p) :ARG2 (p / person))"),
+        ("we asked Ann to go", "(a / ask-02~1 :ARG1 (g / go-02~4))", {(1, 4): (1, 0.9), (1, 0): (0, 0.9)},
+         "(a / ask-02 :ARG1 (g / go-02) :ARG0 (w / we))"),  # a pronoun without a node
+        ("we asked Ann to go", "(a / ask-02~1 :ARG1 (g / go-02~4))", {(1, 4): (1, 0.9), (1, 0): (0, 0.7)}, "the same"),
+        ("we ran", "(w / we~0 :ARG0-of (r / run-02~1))", {(1, 0): (1, 0.9)}, "(w / we :ARG1-of (r / run-02))"),
+    ],
+)  # fmt: skip
+def test_arguments_that_search_left_out(text, graph, roles, expected):
+    assert label(text, graph, roles=roles) == expected
+
+
+def test_long_sentences_need_little_memory():
+    words = " ".join(["run"] * 1500)
+    nodes = " ".join(f":op{i} (r{i} / run-01~{i})" for i in range(1, 1500))
+    assert label(words, f"(a / and~0 {nodes})") == "the same"

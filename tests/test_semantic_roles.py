@@ -1,0 +1,96 @@
+"""A labeller is trained for a model, stored with it, and used by it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import pytest
+
+from tests.conftest import ROOT, SAMPLE_AMR, both_ways  # noqa: F401 (a fixture)
+from tests.test_run import annotated_treebank
+from transition_parser import Parser
+from transition_parser.base.errors import InputError
+from transition_parser.data.resources import LABELLER
+
+sys.path.insert(0, str(ROOT / "run"))
+from semantic_roles import main
+
+MODEL = ROOT / "transition_parser" / "pretrained" / "en-amr"
+TEXTS = ["Boys fathom sounds .", "They wanted her to go , and I asked him to stay with us .", "Stop", "He left ."]
+SENTENCES = [text.split() for text in TEXTS]
+
+
+def run(monkeypatch, *arguments: object) -> None:
+    monkeypatch.setattr("sys.argv", ["semantic_roles.py", *map(str, arguments)])
+    main()
+
+
+def written(parser: Parser, sentences: list[list[str]]) -> list[str]:
+    return [parse.graph.to_penman() for parse in parser.parse(sentences)]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """Two copies of a model whose labellers were trained by the same command, and a third one without any."""
+    folder = tmp_path_factory.mktemp("labelled")
+    treebank, annotation, frames = annotated_treebank(folder)
+    shutil.copytree(MODEL, folder / "one")
+    data = ("--treebank", treebank, "--propbank", annotation, "--frames", frames)
+    with pytest.MonkeyPatch.context() as patch:
+        run(patch, folder / "one", *data, "--banks", SAMPLE_AMR, "--epochs", "2", "--width", "4")
+        shutil.copytree(folder / "one", folder / "two")
+        run(patch, folder / "two", *data, "--banks", SAMPLE_AMR, "--epochs", "2", "--width", "4")
+    return folder
+
+
+def test_the_same_command_gives_the_same_bytes(trained):
+    """Also for a model that has a labeller already."""
+    first, second = (trained / name / LABELLER for name in ("one", "two"))
+    assert first.read_bytes() == second.read_bytes() != (MODEL / LABELLER).read_bytes()
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_sentence_has_the_same_parse_beside_any_others(both_ways, beam):  # noqa: F811
+    parser = Parser.load("en-amr", beam=beam, precision="fp32")
+    assert parser.model.labeller is not None
+    together = written(parser, SENTENCES)
+    assert together == written(parser, SENTENCES[::-1])[::-1] == [written(parser, [one])[0] for one in SENTENCES]
+
+
+def test_facts_stay(trained):
+    parser = Parser.load("en-amr", precision="fp32")
+    (parse,) = parser.parse(SENTENCES[3:], given=[{"nodes": [{"words": [1], "concept": "leave-15"}]}])
+    assert "leave-15" in parse.graph.labels
+
+
+def test_a_damaged_labeller_is_refused(trained, tmp_path):
+    shutil.copytree(trained / "one", tmp_path / "model")
+    (tmp_path / "model" / LABELLER).write_bytes(b"\0" * 64)
+    with pytest.raises(InputError, match="SHA-256"):
+        Parser.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("model", "annotation", "problem"),
+    [
+        ("en", "t.tsv", "is a model of trees"),
+        ("one", "other.tsv", "has no sentence of"),
+        ("one", "no.tsv", "No such file"),
+    ],
+)
+def test_bad_input(trained, monkeypatch, capsys, model, annotation, problem):
+    before = {path.name: path.read_bytes() for path in (trained / "one").iterdir()}
+    (trained / "other.tsv").write_text("# sent_id = other\n1\tfathom\tfathom.01\n")
+    data = (
+        "--treebank",
+        trained / "t.conllu",
+        "--propbank",
+        trained / annotation,
+        "--frames",
+        trained / "frames.jsonl",
+    )
+    with pytest.raises(SystemExit) as ended:
+        run(monkeypatch, trained / model if model == "one" else model, *data)
+    assert ended.value.code == 2 and problem in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in (trained / "one").iterdir()} == before

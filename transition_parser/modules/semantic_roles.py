@@ -1,0 +1,138 @@
+"""A semantic role labeller over the word vectors of a model of AMRs: senses of frames, roles of their arguments.
+
+AMRs show few examples of most frames. PropBank's annotation of a treebank has many more, without graphs; the labeller
+is trained on it once the model is trained (`run/semantic_roles.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from transition_parser.base.errors import input_error
+from transition_parser.base.files import replacing
+from transition_parser.modules.encoder import EncoderOut
+from transition_parser.text.frames import FUNCTIONS, role_functions
+
+READINGS = "readings"  # the key of `Readings` among the tags of a sentence
+ROLES = 6  # ARG0 to ARG5; the classes behind them are no argument, and an argument with another label
+FARTHEST = 60  # words between a frame and an argument
+_NEAR = 12  # classes of distances on either side; `distance_class`
+_AT_ONCE = 4096  # pairs of words, for memory
+_NO_ROLE = -30.0  # score of a role that the frame does not have
+
+
+class Readings(NamedTuple):
+    """The labeller, and the vectors of the words of a sentence, (words, inputs)."""
+
+    labeller: RoleLabeller
+    vectors: Tensor
+
+
+class RoleLabeller:
+    """The scores of senses and of roles.
+
+    frames: the rolesets that it knows (`give-01`); of their lemmas all senses
+    weights: in fp32, by name; see `shapes`
+    """
+
+    def __init__(self, frames: Iterable[str], weights: Mapping[str, Tensor]) -> None:
+        self.frames, self.weights = tuple(frames), weights
+        self.width = weights["distance"].size(1)
+        self.numbers = {frame: number for number, frame in enumerate(self.frames)}
+        self.of_lemma: dict[str, list[int]] = {}  # lemma of a frame → the numbers of its senses
+        for number, frame in enumerate(self.frames):
+            self.of_lemma.setdefault(frame.rpartition("-")[0], []).append(number)
+        known = role_functions()
+        functions = [known.functions[known.classes.get(frame, 0)][:ROLES] for frame in self.frames]
+        self.functions = torch.tensor(functions).view(-1, ROLES)  # of each role, from 1 on; 0: the frame lacks the role
+        self._lacks = torch.where(self.functions > 0, 0.0, _NO_ROLE)
+
+    @staticmethod
+    def shapes(frames: int, inputs: int, width: int) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the weights, by name. Where the last column is a bias, the size has `+ 1`.
+
+        inputs: size of a word's vector, which is what the encoder returns, and what its layers read
+        """
+        return {
+            "heads": (3 * width, inputs + 1),  # of the word of a frame: for its sense, as a term, as a factor
+            "others": (2 * width, inputs + 1),  # of another word: as a term, as a factor
+            "senses": (frames, width + 1),
+            "frames": (frames, width),
+            "distance": (2 * _NEAR + 1, width),
+            "hidden": (width, 2 * width + 1),
+            "roles": (ROLES + 2 + len(FUNCTIONS) + 1, width + 1),
+        }
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the labeller into a file, in half precision."""
+        weights = {name: value.detach().half().contiguous() for name, value in self.weights.items()}
+        with replacing(path) as temporary:
+            save_file(weights, temporary, {"frames": json.dumps(self.frames)})
+
+    @classmethod
+    def load(cls, path: Path, inputs: int) -> RoleLabeller:
+        """Read the file of a model whose words have vectors of size `inputs`. Raises `InputError` for any other."""
+        try:
+            with safe_open(path, "pt") as file:
+                weights = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118 (no dictionary)
+                frames = json.loads((file.metadata() or {})["frames"])
+            shapes = {name: tuple(value.shape) for name, value in weights.items()}
+            if shapes != cls.shapes(len(frames), inputs, weights["distance"].size(1)):
+                raise ValueError(f"its tensors have the shapes {shapes}")
+            return cls(frames, weights)
+        except (SafetensorError, KeyError, ValueError, TypeError, AttributeError) as error:
+            problem = f"is not the semantic role labeller of this model ({type(error).__name__}: {error})"
+            raise input_error(f"{problem}: make it with run/semantic_roles.py, or remove it", path) from None
+
+    def read(self, encoder_out: EncoderOut) -> list[Readings]:
+        """Return the readings of each sentence of a batch."""
+        assert encoder_out.read is not None
+        vectors = torch.cat([encoder_out.words.float(), encoder_out.read.float()], -1).cpu()
+        return [Readings(self, some[:n]) for some, n in zip(vectors, encoder_out.lengths.tolist(), strict=True)]
+
+    def senses(self, heads: Tensor, frames: Sequence[int] | Tensor) -> Tensor:
+        """Return the scores (…) of the senses `frames`, (…), of words (…, 3 · width) that were mapped by "heads"."""
+        rows = self.weights["senses"][frames]
+        return (heads[..., : self.width] * rows[..., :-1]).sum(-1) + rows[..., -1]
+
+    def roles(
+        self, heads: Tensor, others: Tensor, pairs: Tensor, dropout: Callable[[Tensor], Tensor] = lambda x: x
+    ) -> Tensor:
+        """Return the log-probabilities (N, ROLES + 2) of the roles of N words for N frames.
+
+        heads: (H, 3 · width), words of frames that were mapped by "heads"; others: (O, 2 · width), mapped by "others"
+        pairs: (4, N): the row of `heads`, the row of `others`, the class of their distance, the number of the frame
+        dropout: in training
+        """
+        (terms, factors), (other_terms, other_factors) = (x.split(self.width, 1)[-2:] for x in (heads, others))
+        found = []
+        for head, other, distance, frame in (some.unbind() for some in pairs.split(_AT_ONCE, 1)):
+            added = terms[head] + other_terms[other] + self.weights["distance"][distance]
+            added = added + dropout(self.weights["frames"][frame])
+            read = torch.cat([added.relu(), factors[head] * other_factors[other]], 1)
+            scores = self.linear(dropout(self.linear(read, "hidden")), "roles")
+            of_roles = scores[:, :ROLES] + scores.gather(1, self.functions[frame] + ROLES + 2) + self._lacks[frame]
+            found.append(torch.cat([of_roles, scores[:, ROLES : ROLES + 2]], 1).log_softmax(1))
+        return torch.cat(found)
+
+    def linear(self, vectors: Tensor, name: str) -> Tensor:
+        """Return the vectors mapped by a matrix of the weights, whose last column is the bias."""
+        weight = self.weights[name]
+        return F.linear(vectors, weight[:, :-1], weight[:, -1])
+
+
+def distance_class(distance: int) -> int:
+    """Return the class of a distance in words, from a frame to another word."""
+    near = min(int(2 * math.log2(max(abs(distance), 1))), _NEAR)
+    return _NEAR + (near if distance > 0 else -near)

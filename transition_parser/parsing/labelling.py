@@ -1,0 +1,152 @@
+"""Senses of frames, roles of their arguments, and arguments that search left out, by a semantic role labeller."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import permutations
+
+import torch
+from torch import Tensor
+
+from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.modules.semantic_roles import FARTHEST, ROLES, Readings, RoleLabeller, distance_class
+from transition_parser.parsing.mending import SUBJECTS, Mended
+from transition_parser.transitions.amr_limits import Sort, sort_of
+from transition_parser.transitions.amr_state import Word
+
+# Chosen on development data. In nats: another sense, or other roles, must be better by this for each label.
+_MARGIN = 1.0
+_SURE = math.log(0.8)  # the probability of the role of an argument that search left out
+_DISTANCES = [distance_class(distance) for distance in (*range(FARTHEST + 1), *range(-FARTHEST, 0))]
+_MOST = 4  # arguments of a frame whose roles are compared in all orders
+
+
+class Candidates:
+    """The frames of a graph, and the words that may be their arguments. A pronoun without a node is one, too."""
+
+    def __init__(self, graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence[Word]) -> None:
+        self.frames: dict[int, int] = {}  # node → its word
+        self.others: list[tuple[int, int]] = []  # node, -1 for none; its word
+        for node, places in enumerate(alignments):
+            if not places or node in graph.constants or graph.labels[node] == "name":
+                continue
+            self.others.append((node, places[0]))
+            if sort_of(graph.labels[node], constant=False) is Sort.FRAME:
+                self.frames[node] = places[0]
+        aligned = {place for places in alignments for place in places}
+        for place, word in enumerate(words):
+            if place not in aligned and word.form.lower() in SUBJECTS:
+                self.others.append((-1, place))
+
+    def pairs(self, frames: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
+        """Yield the place in `frames` (node, word), that in `others`, and the distance class of possible arguments."""
+        for row, (_, word) in enumerate(frames):
+            for column, (_, place) in enumerate(self.others):
+                if 0 < abs(place - word) <= FARTHEST:
+                    yield row, column, _DISTANCES[place - word]
+
+
+def labelled(
+    graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word], readings: Readings
+) -> Mended | None:
+    """Return the graph with the senses, roles and arguments that the labeller is sure of; None for no change."""
+    found = Candidates(graph, alignments, words)
+    draft = _Draft(graph, words)
+    draft.label(found, readings)
+    return draft.result()
+
+
+class _Draft:
+    def __init__(self, graph: AmrGraph, words: Sequence[Word]) -> None:
+        self.graph, self.words = graph, words
+        self.labels, self.edges, self.origins = [*graph.labels], [*graph.edges], [*range(len(graph))]
+
+    def label(self, found: Candidates, readings: Readings) -> None:
+        """Give frames other senses, arguments other roles, and frames the arguments that they lack."""
+        labeller, vectors = readings
+        known = [(node, word) for node, word in found.frames.items() if self.labels[node] in labeller.numbers]
+        if not known:
+            return
+        heads = labeller.linear(vectors[[word for _, word in known]], "heads")
+        self._choose_senses(labeller, [node for node, _ in known], heads)
+        others = labeller.linear(vectors[[place for _, place in found.others]], "others")
+        frames = [labeller.numbers[self.labels[node]] for node, _ in known]
+        pairs = [(*pair, frames[pair[0]]) for pair in found.pairs(known)]
+        if not pairs:
+            return
+        scores = labeller.roles(heads, others, torch.tensor(pairs).t())
+        of_frames: dict[int, dict[tuple[int, int], list[float]]] = {node: {} for node, _ in known}
+        for (row, column, *_), values in zip(pairs, scores.tolist(), strict=True):
+            of_frames[known[row][0]][found.others[column]] = values
+        for node, of_others in of_frames.items():
+            self._relabel(labeller, node, {other: values for (other, _), values in of_others.items() if other >= 0})
+            self._complete(node, of_others)
+
+    def _choose_senses(self, labeller: RoleLabeller, nodes: Sequence[int], heads: Tensor) -> None:
+        """Give frames the senses that are better by `_MARGIN`."""
+        senses = [
+            (row, sense)
+            for row, node in enumerate(nodes)
+            for sense in labeller.of_lemma[self.labels[node].rpartition("-")[0]]
+        ]
+        rows, frames = torch.tensor(senses).t()
+        best: dict[int, tuple[float, int]] = {}
+        for (row, sense), score in zip(senses, labeller.senses(heads[rows], frames).tolist(), strict=True):
+            is_present = labeller.frames[sense] == self.labels[nodes[row]]
+            best[row] = max(best.get(row, (-math.inf, sense)), (score + _MARGIN * is_present, sense))
+        for row, (_, sense) in best.items():
+            self.labels[nodes[row]] = labeller.frames[sense]
+
+    def _relabel(self, labeller: RoleLabeller, node: int, scores: Mapping[int, Sequence[float]]) -> None:
+        """Give the numbered edges of a frame, as far as their targets have scores, the best roles."""
+        numbered = {n: int(e.role[3:]) for n, e in enumerate(self.edges) if e.source == node and _is_core(e)}
+        edges = [n for n in numbered if self.edges[n].target in scores][:_MOST]
+        now = [numbered[n] for n in edges]
+        of_edges = [scores[self.edges[n].target][:ROLES] for n in edges]
+        if all(max(values) <= values[role] + _MARGIN for values, role in zip(of_edges, now, strict=True)):
+            return
+        taken = {role for n, role in numbered.items() if n not in edges}
+        has_role = (labeller.functions[labeller.numbers[self.labels[node]]] > 0).tolist()
+        free = sorted({*now, *(role for role in range(ROLES) if has_role[role])} - taken)
+
+        def score(roles: Iterable[int]) -> float:
+            one_by_one = zip(of_edges, roles, now, strict=True)
+            return sum(values[role] + _MARGIN * (role == before) for values, role, before in one_by_one)
+
+        choices: list[Sequence[int]] = [now, *permutations(free, len(edges))]
+        for n, role in zip(edges, max(choices, key=score), strict=True):
+            self.edges[n] = self.edges[n]._replace(role=f"ARG{role}")
+
+    def _complete(self, node: int, scores: Mapping[tuple[int, int], Sequence[float]]) -> None:
+        """Add the arguments of a frame that search left out."""
+        used = {edge.role for edge in self.edges if edge.source == node}
+        near = {edge.source + edge.target - node for edge in self.edges if node in (edge.source, edge.target)}
+        for (other, place), values in scores.items():
+            role = max(range(ROLES), key=values.__getitem__)
+            if values[role] > _SURE and f"ARG{role}" not in used and other not in near:
+                target = other if other >= 0 else self._pronoun(place, node)
+                if target is not None and target not in near:
+                    used.add(f"ARG{role}")
+                    self.edges.append(Edge(node, f"ARG{role}", target))
+
+    def _pronoun(self, place: int, frame: int) -> int | None:
+        """Return the node of the pronoun that a word is, a new one if there is none, None if there are several."""
+        label = SUBJECTS[self.words[place].form.lower()]
+        same = [node for node, known in enumerate(self.labels) if known == label]
+        if not same:
+            same = [len(self.labels)]
+            self.labels.append(label)
+            self.origins.append(frame)
+        return same[0] if len(same) == 1 else None
+
+    def result(self) -> Mended | None:
+        if self.edges == [*self.graph.edges] and self.labels == [*self.graph.labels]:
+            return None
+        known = {edge: number for number, edge in enumerate(self.graph.edges)}
+        whole = AmrGraph(tuple(self.labels), self.graph.constants, tuple(self.edges), self.graph.top)
+        return Mended(whole, self.origins, [known.get(edge, -1) for edge in self.edges])
+
+
+def _is_core(edge: Edge) -> bool:
+    return edge.role[:3] == "ARG" and edge.role[3:].isdecimal() and int(edge.role[3:]) < ROLES
