@@ -215,7 +215,8 @@ class Training:
         groups = [{"params": tables, "weight_decay": 0.1}, {"params": others}]
         optimizer = torch.optim.AdamW(groups, lr=rate)
         several = ((self.senses >= 0).sum(1) > 1).nonzero()[:, 0]
-        tasks = (self.sense_loss, several, SENSES), (self.role_loss, self.counted.nonzero()[:, 0], PAIRS)
+        all_tasks = (self.sense_loss, several, SENSES), (self.role_loss, self.counted.nonzero()[:, 0], PAIRS)
+        tasks = [task for task in all_tasks if len(task[1])]
         steps = epochs * sum(-(-len(rows) // size) for _, rows, size in tasks)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, [2 * rate, rate], steps, pct_start=0.1)
         for epoch in range(1, epochs + 1):
@@ -255,6 +256,8 @@ def train(arguments: argparse.Namespace) -> None:
     data = [*of_treebank(parser, sentences, annotations, inventory), *of_banks(parser, arguments.banks, inventory)]
     seen = {lemma_of(concept) for one in data for _, concept in one.senses}
     frames = [concept for concept in sorted(map(concept_of, inventory)) if lemma_of(concept) in seen]
+    if not any(one.pairs for one in data):
+        raise InputError(f"{arguments.model} finds no predicate of {arguments.propbank} that {arguments.frames} has")
     vectors = word_vectors(parser, [one.words for one in data])
     training = Training(vectors, data, frames, arguments.width, arguments.dropout)
     training.run(arguments.epochs, arguments.lr).save(Path(arguments.model, LABELLER))

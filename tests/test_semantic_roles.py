@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 
@@ -12,6 +13,8 @@ from tests.test_run import annotated_treebank
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import LABELLER
+from transition_parser.graphs.bank import read_bank
+from transition_parser.parsing.given import Given, GivenNode
 
 sys.path.insert(0, str(ROOT / "run"))
 from semantic_roles import main
@@ -36,6 +39,10 @@ def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("labelled")
     treebank, annotation, frames = annotated_treebank(folder)
     shutil.copytree(MODEL, folder / "one")
+    concepts = {label for entry in read_bank(SAMPLE_AMR) for label in entry.amr.labels if label[-3:-2] == "-"}
+    rolesets = [".".join(concept.rsplit("-", 1)) for concept in sorted(concepts)]
+    with frames.open("a") as file:
+        file.writelines(json.dumps({"id": one, "amr": [1], "examples": []}) + "\n" for one in rolesets)
     data = ("--treebank", treebank, "--propbank", annotation, "--frames", frames)
     with pytest.MonkeyPatch.context() as patch:
         run(patch, folder / "one", *data, "--banks", SAMPLE_AMR, "--epochs", "2", "--width", "4")
@@ -60,7 +67,7 @@ def test_a_sentence_has_the_same_parse_beside_any_others(both_ways, beam):  # no
 
 def test_facts_stay(trained):
     parser = Parser.load("en-amr", precision="fp32")
-    (parse,) = parser.parse(SENTENCES[3:], given=[{"nodes": [{"words": [1], "concept": "leave-15"}]}])
+    (parse,) = parser.parse(SENTENCES[3:], given=[Given(nodes=(GivenNode((1, 1), "leave-15"),))])
     assert "leave-15" in parse.graph.labels
 
 
@@ -74,7 +81,7 @@ def test_a_damaged_labeller_is_refused(trained, tmp_path):
 @pytest.mark.parametrize(
     ("model", "annotation", "problem"),
     [
-        ("en", "t.tsv", "is a model of trees"),
+        ("trees", "t.tsv", "is a model of trees"),
         ("one", "other.tsv", "has no sentence of"),
         ("one", "no.tsv", "No such file"),
     ],
@@ -82,15 +89,9 @@ def test_a_damaged_labeller_is_refused(trained, tmp_path):
 def test_bad_input(trained, monkeypatch, capsys, model, annotation, problem):
     before = {path.name: path.read_bytes() for path in (trained / "one").iterdir()}
     (trained / "other.tsv").write_text("# sent_id = other\n1\tfathom\tfathom.01\n")
-    data = (
-        "--treebank",
-        trained / "t.conllu",
-        "--propbank",
-        trained / annotation,
-        "--frames",
-        trained / "frames.jsonl",
-    )
+    folder = MODEL.with_name("en-ewt") if model == "trees" else trained / model
+    annotation, frames = trained / annotation, trained / "frames.jsonl"
     with pytest.raises(SystemExit) as ended:
-        run(monkeypatch, trained / model if model == "one" else model, *data)
+        run(monkeypatch, folder, "--treebank", trained / "t.conllu", "--propbank", annotation, "--frames", frames)
     assert ended.value.code == 2 and problem in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in (trained / "one").iterdir()} == before

@@ -5,7 +5,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from transition_parser.base.errors import InputError
-from transition_parser.modules.semantic_roles import ROLES, RoleLabeller, functions_of
+from transition_parser.modules.semantic_roles import ROLES, RoleLabeller, distance_class
 
 FRAMES = ["give-01", "give-16", "go-02"]
 
@@ -17,34 +17,42 @@ def labeller() -> RoleLabeller:
     return RoleLabeller(FRAMES, {name: torch.randn(shape, generator=generator) for name, shape in shapes.items()})
 
 
+def random(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(2))
+
+
 def test_each_pair_has_its_own_scores(labeller):
-    """In one call, in any order, or one by one: the same."""
-    words = torch.randn(9, 21, generator=torch.Generator().manual_seed(2))
-    heads, others = torch.tensor([0, 1, 2, 8]), torch.tensor([3, 4, 1, 0])
-    frames = ["give-01", "go-02", "give-16", "unheard-01"]
-    together = labeller.roles(words, heads, others, others - heads, frames)
-    assert together.exp().sum(1) == pytest.approx(torch.ones(4))
+    """In one call, or one by one: the same."""
+    heads, others = random(3, 12), random(9, 8)
+    pairs = torch.tensor([[0, 1, 2, 2], [3, 4, 1, 0], [15, 9, 12, 24], [0, 2, 1, 1]])
+    together = labeller.roles(heads, others, pairs)
+    assert together.exp().sum(1).tolist() == pytest.approx([1.0] * 4)
     for i in range(4):
-        one = slice(i, i + 1)
-        alone = labeller.roles(words, heads[one], others[one], (others - heads)[one], frames[one])
-        assert alone[0].tolist() == pytest.approx(together[i].tolist(), abs=1e-5)
+        assert labeller.roles(heads, others, pairs[:, i : i + 1])[0].tolist() == pytest.approx(
+            together[i].tolist(), abs=1e-5
+        )
 
 
-def test_roles_without_a_function_are_unlikely(labeller):
-    has_role = functions_of(FRAMES) > 0
+def test_roles_that_a_frame_lacks_are_unlikely(labeller):
+    has_role = labeller.functions > 0
     assert has_role[0].tolist() == [True, True, True, False, False, False]  # ARG0 to ARG2 of give-01
-    scores = labeller.roles(
-        torch.zeros(2, 21), torch.zeros(3).long(), torch.ones(3).long(), torch.ones(3).long(), FRAMES
-    )
+    pairs = torch.tensor([[0] * 3, [0] * 3, [12] * 3, [0, 1, 2]])
+    scores = labeller.roles(torch.zeros(1, 12), torch.zeros(1, 8), pairs)
     assert (scores[:, :ROLES][~has_role] < -15).all()
 
 
 def test_senses_of_a_lemma(labeller):
-    words = torch.randn(2, 21, generator=torch.Generator().manual_seed(2))
-    rows = labeller.weights["senses"]
+    words, rows = random(2, 12), labeller.weights["senses"]
     expected = [[float(word[:4] @ rows[i, :4] + rows[i, 4]) for i in (0, 1)] for word in words]
     assert labeller.of_lemma["give"] == [0, 1]
-    assert labeller.senses(words, labeller.of_lemma["give"]).tolist() == [pytest.approx(row) for row in expected]
+    assert labeller.senses(words[:, None], labeller.of_lemma["give"]).tolist() == [
+        pytest.approx(row) for row in expected
+    ]
+
+
+@pytest.mark.parametrize(("distance", "expected"), [(1, 12), (-1, 12), (2, 14), (-2, 10), (3, 15), (60, 23), (500, 24)])
+def test_classes_of_distances(distance, expected):
+    assert distance_class(distance) == expected
 
 
 def test_the_file_holds_the_labeller(labeller, tmp_path):

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from transition_parser.base.errors import input_error
 from transition_parser.base.model_files import read_json
+from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 from transition_parser.text.frames import packaged
 
-FILE_NAME, COLUMN = "moods.json", "mood"
-IMPERATIVE, UNSURE, OTHER = "imperative", "unsure", "other"  # the moods; `other`: certainly no imperative
+FILE_NAME = "moods.json"
 _LEAST, _MOST = -3.0, -0.75  # log-odds below which a mood is `other`, and above which `imperative`; chosen on EWT dev
 _PLACES = ((0,), (-1,), (-2,), (1,), (2,), (-1, 0), (0, 1), (-2, -1), (-1, 1), (-3, -2, -1))  # of words read together
 _BEFORE = frozenset(  # words before verbs that have a subject or are infinitives

@@ -24,7 +24,6 @@ from transition_parser.base.files import replacing
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.text.frames import FUNCTIONS, role_functions
 
-READINGS = "readings"  # the key of `Readings` among the tags of a sentence
 ROLES = 6  # ARG0 to ARG5; the classes behind them are no argument, and an argument with another label
 FARTHEST = 60  # words between a frame and an argument
 _NEAR = 12  # classes of distances on either side; `distance_class`

@@ -27,7 +27,6 @@ import torch
 from transition_parser.base.errors import InputError, NotFiniteError, input_error, warn
 from transition_parser.base.files import output as opened_output
 from transition_parser.base.process import give_back_freed_memory, progress
-from transition_parser.data import moods
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Sentence, raw_text
@@ -35,7 +34,6 @@ from transition_parser.modules.bert import merge_adapters
 from transition_parser.modules.contract import Hypothesis, ParserModel
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.ensemble import Ensemble
-from transition_parser.modules.semantic_roles import READINGS
 from transition_parser.modules.tagging import Tags
 from transition_parser.modules.tree_decoder import ArcBeliefs, TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
@@ -68,7 +66,7 @@ from transition_parser.parsing.sentences.texts import (
 )
 from transition_parser.storage.cards import AmrModel, TreeModel
 from transition_parser.storage.checkpoints import load_model, model_path
-from transition_parser.text.columns import DOMAIN, UPOS, Annotations
+from transition_parser.text.columns import DOMAIN, MOOD, READINGS, UPOS, Annotations
 from transition_parser.text.pieces import normalise
 from transition_parser.text.segmentation import LONGEST
 
@@ -605,7 +603,7 @@ class Parser(Generic[P_co]):
         """Return what a model of AMRs knows of the words besides the graph, by name; for most models nothing."""
         columns: dict[str, Iterable] = {}
         if self.resources.moods is not None:
-            columns[moods.COLUMN] = self.resources.moods.predicted(encoder_out.words, [one.words for one in batch])
+            columns[MOOD] = self.resources.moods.predicted(encoder_out.words, [one.words for one in batch])
         if self.model.labeller is not None:
             columns[READINGS] = self.model.labeller.read(encoder_out)
         of_sentences = zip(*columns.values(), strict=True) if columns else [()] * len(batch)

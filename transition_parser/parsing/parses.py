@@ -6,7 +6,7 @@ import json
 import math
 import re
 from abc import abstractmethod
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from html import escape
@@ -28,11 +28,9 @@ from transition_parser.graphs.amr import (
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, tree_text
-from transition_parser.modules.semantic_roles import Readings
 from transition_parser.parsing.alternatives import Parts, Ranked
 from transition_parser.parsing.completion import SentenceFacts, complete, without, without_meaning
-from transition_parser.parsing.labelling import labelled
-from transition_parser.parsing.mending import mended, with_mentions, with_types
+from transition_parser.parsing.mending import Mended, mended, with_mentions, with_types
 from transition_parser.parsing.restoring import restored
 from transition_parser.text.columns import ABSENT, FEATS, LEMMA, UNKNOWN, UPOS, XPOS, Columns
 from transition_parser.transitions import Action, Kind
@@ -45,6 +43,7 @@ if TYPE_CHECKING:
     from spacy.vocab import Vocab
 
     from transition_parser.modules.contract import Hypothesis
+    from transition_parser.modules.semantic_roles import Readings
     from transition_parser.states.table import ActionTable
     from transition_parser.transitions.amr import AmrSystem
 
@@ -612,9 +611,13 @@ def replay_amr(
         found = with_mentions(graph, alignments, state.words)
         return None if facts is not None and complete(graph, found, facts).added else found
 
-    by_labeller = () if readings is None else (partial(labelled, readings=readings),)
-    by_rules = (partial(restored, moods=moods), mended, partial(with_types, known=system.lexicon or ()))
-    for mend in (*by_labeller, *by_rules):
+    steps: list[Callable[..., Mended | None]] = [partial(restored, moods=moods), mended]
+    steps.append(partial(with_types, known=system.lexicon or ()))
+    if readings is not None:
+        from transition_parser.parsing.labelling import labelled
+
+        steps.insert(0, partial(labelled, readings=readings))
+    for mend in steps:
         if mends := mend(graph, alignments, state.words):
             aligned = [alignments[node] for node in mends.nodes]
             if mentioned(mends.graph, aligned) is not None:

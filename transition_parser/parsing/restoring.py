@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from transition_parser.data.moods import IMPERATIVE, OTHER, UNSURE
 from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge
 from transition_parser.parsing.completion import without
 from transition_parser.parsing.mending import Mended
+from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 from transition_parser.text.frames import packaged
 from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import Word, is_constant, lemma_of

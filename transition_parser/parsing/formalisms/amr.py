@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.data.moods import COLUMN
 from transition_parser.graphs.amr import AmrGraph, with_numbers
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
-from transition_parser.modules.semantic_roles import READINGS
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
 from transition_parser.parsing.parses import AmrParse, replay_amr
+from transition_parser.text.columns import MOOD, READINGS
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import AmrState
 
@@ -58,7 +57,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     ) -> AmrParse:
         lexicon = resources.parser.lexicon
         wiki = lexicon.wiki if lexicon else None
-        of_model = tags.get(COLUMN, ()), tags.get(READINGS)
+        of_model = tags.get(MOOD, ()), tags.get(READINGS)
         return replay_amr(resources.table, sentence, words, hypothesis, wiki, facts, *of_model)
 
     def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
