@@ -273,8 +273,8 @@ def main() -> None:
     options.add_argument("--frames", required=True, metavar="FRAMES.jsonl", help="PropBank's rolesets")
     options.add_argument("--banks", nargs="+", default=[], metavar="GOLD.amr", help="AMRs to learn from, too")
     options.add_argument("--width", type=int, default=128, metavar="N", help="size of hidden layers")
-    options.add_argument("--epochs", type=int, default=8, metavar="N")
-    options.add_argument("--lr", type=float, default=2e-3, metavar="RATE", help="highest learning rate")
+    options.add_argument("--epochs", type=int, default=9, metavar="N")
+    options.add_argument("--lr", type=float, default=3e-3, metavar="RATE", help="highest learning rate")
     options.add_argument("--dropout", type=float, default=0.3, metavar="P")
     options.add_argument("--seed", type=int, default=1, metavar="N")
     try:

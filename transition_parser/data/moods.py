@@ -48,7 +48,7 @@ class Moods(NamedTuple):
     def predicted(self, encoded: Tensor, sentences: Sequence[Sequence[str]]) -> Iterator[list[str]]:
         """Yield the moods of the words of each sentence, from the encoded words (B, P, dim)."""
         if encoded.size(-1) != len(self.vector):
-            problem = f"has {len(self.vector)} weights for vectors of {encoded.size(-1)} numbers: run run/moods.py again"
+            problem = f"has {len(self.vector)} weights for vectors of {encoded.size(-1)}: run run/moods.py again"
             raise input_error(problem, FILE_NAME)
         odds = (encoded.float() @ torch.tensor(self.vector, device=encoded.device) + self.bias).tolist()
         for words, of_words in zip(sentences, odds, strict=True):
