@@ -117,7 +117,8 @@ def with_types(
                 is_person = label == "person" and forms[places[0] - 1].lower() != "the"
                 said = type_in_context(lemmas, places[0], places[-1] + 1, is_person)
                 kind = said if said in tables()["work"] else type_of(name, is_person) or said
-                kind = kind or ("city" if label in tables()["closed"] else None)
+                is_ambiguous = " ".join(name) in tables()["ambiguous"]
+                kind = kind or ("city" if label in tables()["closed"] and not is_ambiguous else None)
             draft.labels[node] = kind or label
     return draft.result()
 

@@ -74,7 +74,8 @@ def tables() -> Mapping[str, Mapping[str, str]]:
     head, first head, surname: heads of names, heads that begin names, heads that are also surnames
     noun, noun of: nouns that stand before names of their type, without and with *of*
     before, after, weak: lemmas that stand before or behind names of their type; those that stand before persons, too
-    work, closed: types that the context says better than heads; types of which the table `name` has all names
+    work, closed: types that the context says better than heads; types of which the table `name` has all names,
+    but for ambiguous ones
     unsure, region: types that models give names which they do not know; those that names of the table `name` may get
     """
     found: dict[str, dict[str, str]] = {}
