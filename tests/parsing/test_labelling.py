@@ -91,6 +91,8 @@ def test_roles(graph, roles, expected):
         ("we asked Ann to go", "(a / ask-02~1 :ARG1 (g / go-02~4))", {(1, 4): (1, 0.9), (1, 0): (0, 0.9)},
          "(a / ask-02 :ARG1 (g / go-02) :ARG0 (w / we))"),  # a pronoun without a node
         ("we asked Ann to go", "(a / ask-02~1 :ARG1 (g / go-02~4))", {(1, 4): (1, 0.9), (1, 0): (0, 0.7)}, "the same"),
+        ("US ran", "(r / run-02~1)", {(1, 0): (0, 0.9)}, "the same"),
+        ("I ran", "(r / run-02~1)", {(1, 0): (0, 0.9)}, "(r / run-02 :ARG0 (i / i))"),
         ("we ran", "(w / we~0 :ARG0-of (r / run-02~1))", {(1, 0): (1, 0.9)}, "(w / we :ARG1-of (r / run-02))"),
     ],
 )  # fmt: skip

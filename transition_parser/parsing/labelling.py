@@ -36,7 +36,8 @@ class Candidates:
                 self.frames[node] = places[0]
         aligned = {place for places in alignments for place in places}
         for place, word in enumerate(words):
-            if place not in aligned and word.form.lower() in SUBJECTS:
+            is_pronoun = word.form.lower() in SUBJECTS and (word.form == "I" or not word.form.isupper())
+            if place not in aligned and is_pronoun:  # `US` is none
                 self.others.append((-1, place))
 
     def pairs(self, frames: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
@@ -143,9 +144,9 @@ class _Draft:
     def result(self) -> Mended | None:
         if self.edges == [*self.graph.edges] and self.labels == [*self.graph.labels]:
             return None
-        known = {edge: number for number, edge in enumerate(self.graph.edges)}
         whole = AmrGraph(tuple(self.labels), self.graph.constants, tuple(self.edges), self.graph.top)
-        return Mended(whole, self.origins, [known.get(edge, -1) for edge in self.edges])
+        old = len(self.graph.edges)
+        return Mended(whole, self.origins, [n if n < old else -1 for n in range(len(self.edges))])
 
 
 def _is_core(edge: Edge) -> bool:
