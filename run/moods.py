@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -20,6 +21,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from transition_parser import Parser
+from transition_parser.base.errors import InputError
+from transition_parser.base.files import replacing
 from transition_parser.data.moods import FILE_NAME, IMPERATIVE, Moods, features_of
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.modules.encoder import EncoderOut
@@ -81,12 +84,8 @@ def read(path: str) -> tuple[list[list[str]], dict[tuple[str, ...], Sentence]]:
     return [*map(list, gold)], gold
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("model", type=Path)
-    options.add_argument("train", metavar="TRAIN.conllu")
-    options.add_argument("--dev", metavar="DEV.conllu")
-    arguments = options.parse_args()
+def make(arguments: argparse.Namespace) -> None:
+    """Learn the weights, and store them with the model."""
     parser: Parser = Parser.load(arguments.model, precision="fp32", kind="AMRs")
     sentences, gold = read(arguments.train)
     vectors, features, targets = [], [], []
@@ -111,8 +110,22 @@ def main() -> None:
         print(json.dumps(found))
     architecture, values, calibration = read_config(arguments.model)
     text = json.dumps(moods._asdict(), ensure_ascii=False, indent=0)
-    (arguments.model / FILE_NAME).write_text(text + "\n", encoding="utf-8")
+    with replacing(arguments.model / FILE_NAME) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
     write_config(arguments.model, architecture, values, calibration)
+
+
+def main() -> None:
+    """Run the command."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("model", type=Path)
+    options.add_argument("train", metavar="TRAIN.conllu")
+    options.add_argument("--dev", metavar="DEV.conllu")
+    try:
+        make(options.parse_args())
+    except (InputError, OSError) as error:
+        sys.stderr.write(f"moods.py: error: {error}\n")
+        sys.exit(2)
 
 
 if __name__ == "__main__":

@@ -59,3 +59,11 @@ def test_a_model_gets_moods_and_search_stays_the_same(amr_checkpoint, tmp_path, 
     (folder / FILE_NAME).write_text("{}", "utf-8")
     with pytest.raises(InputError, match=r"moods\.json: its SHA-256 is not the one in config\.json"):
         Parser.load(folder)
+
+
+def test_bad_input_is_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["moods.py", "en-amr", str(tmp_path / "no.conllu")])
+    with pytest.raises(SystemExit) as ended:
+        _script.main()
+    assert ended.value.code == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
