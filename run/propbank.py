@@ -30,6 +30,11 @@ _PLAIN = {"``": '"', "''": '"', "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-
 _TRACE = re.compile(r"\*.+|.+\*-\d+|%[a-z]+|/[.?]|\S+@\S+@\S+")  # tokens of treebanks that are no words of the text
 
 
+def concept_of(roleset: str) -> str:
+    """Return the AMR concept of a roleset: `come-03` for `come.03`."""
+    return roleset.replace("_", "-").replace(".", "-")
+
+
 class Argument(NamedTuple):
     """An argument: its label (`ARG0`, `ARGM-TMP`, `C-ARG1`) and its words."""
 
@@ -52,7 +57,7 @@ class Predicate(NamedTuple):
     @property
     def concept(self) -> str:
         """The AMR concept of the roleset: `come-03` for `come.03`."""
-        return self.roleset.replace("_", "-").replace(".", "-")
+        return concept_of(self.roleset)
 
 
 class Annotation(NamedTuple):

@@ -21,7 +21,8 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from propbank import Annotation, Predicate, read_annotations, read_frames
+from moods import encoded
+from propbank import Annotation, Predicate, concept_of, read_annotations, read_frames
 from silver_facts import AUXILIARIES
 from torch import Tensor, nn
 
@@ -47,11 +48,6 @@ class Annotated(NamedTuple):
     words: list[str]  # as the network reads them
     senses: list[tuple[int, str]]  # word, concept of its frame
     pairs: list[tuple[int, int, str, int]]  # word of a frame, another word, the frame, the role
-
-
-def concept_of(roleset: str) -> str:
-    """Return the AMR concept of a roleset: `come-03` for `come.03`."""
-    return roleset.replace("_", "-").replace(".", "-")
 
 
 def lemma_of(concept: str) -> str:
@@ -144,14 +140,11 @@ def of_banks(parser: Parser, paths: Sequence[str], inventory: frozenset[str]) ->
 def word_vectors(parser: Parser, sentences: Sequence[Sequence[str]]) -> Tensor:
     """Return the vectors of the words of all sentences, as the labeller reads them."""
     found: list[Tensor] = [torch.empty(0)] * len(sentences)
-    order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
-    for first in range(0, len(order), 32):
-        batch = order[first : first + 32]
-        with torch.inference_mode():
-            out = parser.model.encode(parser.net_input([sentences[i] for i in batch], in_search=True))
+    places = iter(sorted(range(len(sentences)), key=lambda i: len(sentences[i])))  # the order of `encoded`
+    for out, batch in encoded(parser, sentences):
         assert out.read is not None
-        for i, encoded, read in zip(batch, out.words, out.read, strict=True):
-            found[i] = torch.cat([encoded, read], -1)[: len(sentences[i])].clone()
+        for words, *vectors in zip(batch, out.words, out.read, strict=True):
+            found[next(places)] = torch.cat(vectors, -1)[: len(words)].clone()
     return torch.cat(found)
 
 
@@ -168,8 +161,7 @@ class Training:
         for name in ("heads", "others", "senses", "hidden", "roles"):
             weights[name][:, -1] = 0  # the bias
         self.labeller = RoleLabeller(frames, {name: value.requires_grad_() for name, value in weights.items()})
-        starts = [*accumulate(len(one.words) for one in data[:-1])]
-        starts = [0, *starts]
+        starts = [0, *accumulate(len(one.words) for one in data[:-1])]
         self._add_senses([(i + n, concept) for i, one in zip(starts, data, strict=True) for n, concept in one.senses])
         self._add_pairs(
             [(i + h, i + o, *more) for i, one in zip(starts, data, strict=True) for h, o, *more in one.pairs]

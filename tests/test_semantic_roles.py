@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.conftest import ROOT, SAMPLE_AMR, both_ways  # noqa: F401 (a fixture)
+from tests.conftest import ROOT, SAMPLE_AMR
 from tests.test_run import annotated_treebank
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
@@ -58,7 +58,7 @@ def test_the_same_command_gives_the_same_bytes(trained):
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_a_sentence_has_the_same_parse_beside_any_others(both_ways, beam):  # noqa: F811
+def test_a_sentence_has_the_same_parse_beside_any_others(both_ways, beam):
     parser = Parser.load("en-amr", beam=beam, precision="fp32")
     assert parser.model.labeller is not None
     together = written(parser, SENTENCES)
