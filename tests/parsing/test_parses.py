@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import networkx
 import penman
@@ -17,6 +19,7 @@ from tests.amr_walks import FORMS, LEXICON, legal_actions
 from tests.conftest import ROOT
 from tests.states.test_machine import SPECIAL
 from transition_parser.base.errors import InputError, ParserWarning
+from transition_parser.data.resources import Resources
 from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry, parse_bank, parse_entry
 from transition_parser.graphs.conllu import Row, Sentence, parse_conllu
@@ -25,8 +28,9 @@ from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.oracles.amr_check import derive_entry
 from transition_parser.parsing import parses as parses_module
 from transition_parser.parsing.alternatives import NbestRank
+from transition_parser.parsing.formalisms import AMR
 from transition_parser.parsing.multi_sentence import multi_sentence
-from transition_parser.parsing.parses import AmrParse, Parse, Parses, replay_amr
+from transition_parser.parsing.parses import AmrParse, Parse, Parses
 from transition_parser.parsing.search import Hypothesis
 from transition_parser.states.table import ActionTable
 from transition_parser.text.pieces import normalise
@@ -43,7 +47,9 @@ def parse_of(sentence: str, derivation: str, metadata: dict[str, str] | None = N
     table = ActionTable(make_system("amr"), tokens)
     hypothesis = Hypothesis([tokens.index(action) for action in actions], [-0.5] * len(actions), -0.25)
     words = [normalise(word) for word in sentence.split()]
-    return replay_amr(table, AmrEntry.from_words(sentence.split(), metadata), words, hypothesis, wiki)
+    lexicon = SimpleNamespace(wiki=wiki) if wiki else None
+    resources = cast(Resources, SimpleNamespace(table=table, parser=SimpleNamespace(lexicon=lexicon)))
+    return AMR.replay(resources, AmrEntry.from_words(sentence.split(), metadata), words, hypothesis, {})
 
 
 def test_a_derivation_becomes_an_entry():

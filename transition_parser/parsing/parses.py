@@ -3,56 +3,36 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from html import escape
 from importlib.util import find_spec
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
 
 from transition_parser.base.errors import InputError, shortened, warn
-from transition_parser.graphs.amr import (
-    MAX_DEPTH,
-    AmrGraph,
-    Edge,
-    PenmanLayout,
-    TooDeepError,
-    canonical,
-    named,
-    without_gaps,
-)
+from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, PenmanLayout, TooDeepError, canonical
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
-from transition_parser.parsing.completion import SentenceFacts, complete, without, without_meaning
-from transition_parser.parsing.mending import Mended, mended, with_mentions, with_types
-from transition_parser.parsing.restoring import restored
-from transition_parser.text.columns import ABSENT, FEATS, LEMMA, UNKNOWN, UPOS, XPOS, Columns
-from transition_parser.transitions import Action, Kind
-from transition_parser.transitions.amr_state import kept
-from transition_parser.transitions.config import wiki_keys
+from transition_parser.parsing.completion import without
+from transition_parser.text.columns import UNKNOWN
+from transition_parser.transitions import Action
 
 if TYPE_CHECKING:
     from networkx import DiGraph, MultiDiGraph
     from spacy.tokens import Doc
     from spacy.vocab import Vocab
 
-    from transition_parser.modules.contract import Hypothesis
-    from transition_parser.modules.semantic_roles import Readings
     from transition_parser.states.table import ActionTable
-    from transition_parser.transitions.amr import AmrSystem
 
 # Which `:wiki` named nodes get. True: the one that their name has in the training data, `-` for other names;
 # "name": the same, but other names get the name itself (`"New_York"`); False: none
 Wiki = bool | Literal["name"]
 
-NO_TAGS: Mapping[str, Sequence[str]] = MappingProxyType({})
-_NO_COLUMNS = Columns()
 _COLUMNS = ("lemma", "upos", "xpos", "feats")
 SCORE_KEY = "ArcScore"  # the key of an arc's confidence in MISC
 # comments that `annotated` writes anew, or that describe another graph
@@ -533,107 +513,6 @@ def _as_written(value: Any, left_out: Collection[str]) -> Any:
     return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
 
 
-def replay_tree(
-    table: ActionTable,
-    sentence: Sentence,
-    words: Sequence[str],
-    hypothesis: Hypothesis,
-    tags: Mapping[str, Sequence[str]] = NO_TAGS,
-    columns: Columns = _NO_COLUMNS,
-) -> Parse:
-    """Return the parse with the tree that a derivation builds."""
-    from transition_parser.states.machine import replay  # imported late, because it needs torch, which takes seconds
-
-    tree, log_probs = replay(table, words, hypothesis.tokens, hypothesis.step_scores)
-    upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))
-    given = [row.upos if upos else UNKNOWN for row in sentence.words]
-    of_words = [tag if own == UNKNOWN else own for own, tag in zip(given, upos or given, strict=True)]
-    values = {name: tags.get(name, ()) for name in (LEMMA, FEATS)}
-    for name, known in columns.forms.items():  # forms of the training data have its values
-        if values[name]:
-            values[name] = [*map(known.get, zip(sentence.forms, of_words, strict=True), values[name])]
-    lemmas = tuple(map(columns.lemma, sentence.forms, of_words, values[LEMMA]))
-    features = tuple(UNKNOWN if value == ABSENT else value for value in values[FEATS])
-    scores = tuple(map(math.exp, log_probs))
-    return Parse(
-        sentence, tree, scores, tuple(map(table.action, hypothesis.tokens)), hypothesis.score,
-        upos, lemmas, xpos, features, probability=_probability(hypothesis),
-    )  # fmt: skip
-
-
-def _probability(hypothesis: Hypothesis) -> float:
-    return math.exp(sum(hypothesis.step_scores))
-
-
-def replay_amr(
-    table: ActionTable,
-    sentence: AmrEntry,
-    words: Sequence[str],
-    hypothesis: Hypothesis,
-    wiki: Mapping[str, str] | None = None,
-    facts: SentenceFacts | None = None,
-    moods: Sequence[str] = (),
-    readings: Readings | None = None,
-) -> AmrParse:
-    """Return the parse with the AMR that a derivation builds, replayed once through the pure-Python machine.
-
-    facts: completes the AMR of a guided derivation. Mends that contradict a fact are not made. Where there are facts,
-        nodes without meaning and gaps in the numbers of roles stay.
-    """
-    system, actions = cast("AmrSystem", table.system), tuple(map(table.action, hypothesis.tokens))
-    state = system.initial(system.read(words) if facts is None else facts.words)
-    made: list[float] = []
-    edges: list[float] = []
-    span = 0.0  # log-probability of the actions that merged words into the current span
-    for action, log_prob in zip(actions, hypothesis.step_scores, strict=True):
-        span = 0.0 if action.kind is Kind.SHIFT else span + log_prob if action.kind is Kind.MERGE else span
-        state = system.apply(state, action)
-        from_span = 0.0 if action.kind is Kind.DEPENDENT else span
-        made += [math.exp(log_prob + from_span)] * (len(state.nodes) - len(made))
-        edges += [math.exp(log_prob)] * (len(state.edges) - len(edges))
-    graph, alignments, completed = system.result(state), system.alignments(state), 0
-    nodes = [made[node] for node in kept(state)]
-    if facts is not None:
-        done = complete(graph, alignments, facts)
-        if completed := done.added:
-            known = dict(zip(graph.edges, edges, strict=True))
-            old = [-1 if node is None else node for node in done.origins]
-            nodes = [1.0 if node is None else nodes[node] for node in done.origins]
-            edges = [known.get(Edge(old[s], role, old[t]), 1.0) for s, role, t in done.graph.edges]
-            graph, alignments = done.graph, [*done.alignments]
-    elif removed := without_meaning(graph, system.limits):
-        graph, kept_nodes, kept_edges = without(graph, removed)
-        alignments, nodes = [alignments[node] for node in kept_nodes], [nodes[node] for node in kept_nodes]
-        edges = [edges[edge] for edge in kept_edges]
-
-    def mentioned(graph: AmrGraph, alignments: list[tuple[int, ...]]) -> list[tuple[int, ...]] | None:
-        """Return the alignments to all mentions, None where a fact contradicts the graph."""
-        found = with_mentions(graph, alignments, state.words)
-        return None if facts is not None and complete(graph, found, facts).added else found
-
-    steps: list[Callable[..., Mended | None]] = [partial(restored, moods=moods), mended]
-    steps.append(partial(with_types, known=system.lexicon or ()))
-    if readings is not None:
-        from transition_parser.parsing.labelling import labelled
-
-        steps.insert(0, partial(labelled, readings=readings))
-    for mend in steps:
-        if mends := mend(graph, alignments, state.words):
-            aligned = [alignments[node] for node in mends.nodes]
-            if mentioned(mends.graph, aligned) is not None:
-                graph, alignments, nodes = mends.graph, aligned, [nodes[node] for node in mends.nodes]
-                edges = [1.0 if edge < 0 else edges[edge] for edge in mends.edges]
-    alignments = mentioned(graph, alignments) or alignments
-    if facts is None:  # facts may ask for gaps in the numbers of roles
-        graph = without_gaps(graph)
-    values, new_names = _wiki(graph, wiki or {})
-    parse = AmrParse(
-        sentence, graph, tuple(alignments), values, actions, hypothesis.score,
-        tuple(nodes), tuple(edges), new_names, completed, probability=_probability(hypothesis),
-    )  # fmt: skip
-    return within_depth(parse)
-
-
 def within_depth(parse: AmrParse) -> AmrParse:
     """Return the parse without the nodes that are nested too deeply for PENMAN, with a warning about them."""
     while len(parse.graph) > MAX_DEPTH:
@@ -665,16 +544,3 @@ def _without(parse: AmrParse, removed: frozenset[int]) -> AmrParse:
 def graph_of(table: ActionTable, words: Sequence[str], tokens: Sequence[int]) -> Any:
     """Return the graph that a derivation builds from normalised words; each step is checked."""
     return table.system.replay(table.system.read(words), [*map(table.action, tokens)])
-
-
-def _wiki(graph: AmrGraph, known: Mapping[str, str]) -> tuple[dict[int, str], dict[int, str]]:
-    """Return named node → value of `:wiki`, and node → its name in the form of such a value, for unknown names."""
-    values, new_names = {}, {}
-    for node, _name, ops in named(graph):
-        strings = tuple(graph.labels[op] for op in ops)
-        value = next((known[key] for key in wiki_keys(graph.labels[node], strings) if key in known), None)
-        if known:
-            values[node] = "-" if value is None else value
-        if value is None:
-            new_names[node] = '"' + "_".join(string[1:-1] for string in strings) + '"'
-    return values, new_names

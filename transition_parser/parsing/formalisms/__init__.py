@@ -52,4 +52,4 @@ def _of_file(path: str | os.PathLike) -> Formalism | None:
         first = next((line for line in map(bytes.strip, file) if line and not line.startswith(b"#")), None)
     if first is None:
         return None
-    return next((formalism for formalism in FORMALISMS if formalism.opens_with(first)), TREES)
+    return AMR if first.startswith(b"(") and b"\t" not in first else TREES

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.graphs.amr import AmrGraph, with_numbers
+from transition_parser.graphs.amr import AmrGraph, Edge, named, with_numbers, without_gaps
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
+from transition_parser.parsing.completion import complete, without, without_meaning
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
-from transition_parser.parsing.parses import AmrParse, replay_amr
+from transition_parser.parsing.mending import Mended, mended, with_mentions, with_types
+from transition_parser.parsing.parses import AmrParse, within_depth
+from transition_parser.parsing.restoring import restored
 from transition_parser.text.columns import MOOD, READINGS
+from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_state import AmrState
+from transition_parser.transitions.amr_state import AmrState, kept
+from transition_parser.transitions.config import wiki_keys
 
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
@@ -34,7 +41,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
 
     name, files, suffix = "AMRs", "AMR", ".amr"
     systems, default_system = (AmrSystem.name,), AmrSystem.name
-    sentence = AmrEntry
+    sentence, read_graphs = AmrEntry, staticmethod(read_bank)
     no_graph: ClassVar = {"penman": None, "nodes": [], "edges": [], "top": None, "triples": []}
     annotations = ("scores", "actions", "alignment_markers", "wiki", "jamr")
     score_options: ClassVar = dict(fine_grained=False, ignore_wiki=False, ignore_ids=False, seed=0, processes=1)
@@ -55,10 +62,64 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         tags: Mapping[str, Any],
         facts: SentenceFacts | None = None,
     ) -> AmrParse:
-        lexicon = resources.parser.lexicon
-        wiki = lexicon.wiki if lexicon else None
-        of_model = tags.get(MOOD, ()), tags.get(READINGS)
-        return replay_amr(resources.table, sentence, words, hypothesis, wiki, facts, *of_model)
+        """Return the parse with the AMR that a derivation builds, replayed once through the pure-Python machine.
+
+        facts: completes the AMR of a guided derivation. Mends that contradict a fact are not made. Where there are
+            facts, nodes without meaning and gaps in the numbers of roles stay.
+        """
+        lexicon, table = resources.parser.lexicon, resources.table
+        system, actions = cast("AmrSystem", table.system), tuple(map(table.action, hypothesis.tokens))
+        state = system.initial(system.read(words) if facts is None else facts.words)
+        made: list[float] = []
+        edges: list[float] = []
+        span = 0.0  # log-probability of the actions that merged words into the current span
+        for action, log_prob in zip(actions, hypothesis.step_scores, strict=True):
+            span = 0.0 if action.kind is Kind.SHIFT else span + log_prob if action.kind is Kind.MERGE else span
+            state = system.apply(state, action)
+            from_span = 0.0 if action.kind is Kind.DEPENDENT else span
+            made += [math.exp(log_prob + from_span)] * (len(state.nodes) - len(made))
+            edges += [math.exp(log_prob)] * (len(state.edges) - len(edges))
+        graph, alignments, completed = system.result(state), system.alignments(state), 0
+        nodes = [made[node] for node in kept(state)]
+        if facts is not None:
+            done = complete(graph, alignments, facts)
+            if completed := done.added:
+                known = dict(zip(graph.edges, edges, strict=True))
+                old = [-1 if node is None else node for node in done.origins]
+                nodes = [1.0 if node is None else nodes[node] for node in done.origins]
+                edges = [known.get(Edge(old[s], role, old[t]), 1.0) for s, role, t in done.graph.edges]
+                graph, alignments = done.graph, [*done.alignments]
+        elif removed := without_meaning(graph, system.limits):
+            graph, kept_nodes, kept_edges = without(graph, removed)
+            alignments, nodes = [alignments[node] for node in kept_nodes], [nodes[node] for node in kept_nodes]
+            edges = [edges[edge] for edge in kept_edges]
+
+        def mentioned(graph: AmrGraph, alignments: list[tuple[int, ...]]) -> list[tuple[int, ...]] | None:
+            """Return the alignments to all mentions, None where a fact contradicts the graph."""
+            found = with_mentions(graph, alignments, state.words)
+            return None if facts is not None and complete(graph, found, facts).added else found
+
+        steps: list[Callable[..., Mended | None]] = [partial(restored, moods=tags.get(MOOD, ())), mended]
+        steps.append(partial(with_types, known=system.lexicon or ()))
+        if (readings := tags.get(READINGS)) is not None:
+            from transition_parser.parsing.labelling import labelled
+
+            steps.insert(0, partial(labelled, readings=readings))
+        for mend in steps:
+            if mends := mend(graph, alignments, state.words):
+                aligned = [alignments[node] for node in mends.nodes]
+                if mentioned(mends.graph, aligned) is not None:
+                    graph, alignments, nodes = mends.graph, aligned, [nodes[node] for node in mends.nodes]
+                    edges = [1.0 if edge < 0 else edges[edge] for edge in mends.edges]
+        alignments = mentioned(graph, alignments) or alignments
+        if facts is None:  # facts may ask for gaps in the numbers of roles
+            graph = without_gaps(graph)
+        values, new_names = _wiki(graph, lexicon.wiki if lexicon else {})
+        parse = AmrParse(
+            sentence, graph, tuple(alignments), values, actions, hypothesis.score,
+            tuple(nodes), tuple(edges), new_names, completed, probability=math.exp(sum(hypothesis.step_scores)),
+        )  # fmt: skip
+        return within_depth(parse)
 
     def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
         """Return for each confidence in a node True where the node is right, None for constants."""
@@ -72,12 +133,6 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
             for name, concept, other in zip(ours.variables, ours.normalized.concepts, mapping, strict=True)
         }
         return {"node_scores": [right[name] if name else None for name in parse.graph.variables()]}
-
-    def opens_with(self, line: bytes) -> bool:
-        return line.startswith(b"(")
-
-    def read_graphs(self, path: str | os.PathLike) -> Iterator[AmrEntry]:
-        return read_bank(path)
 
     def draw_sentence(self, sentence: AmrEntry, system: str | None, picture: Path) -> None:
         from transition_parser.drawing.amrs import draw_amr
@@ -172,6 +227,19 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
             with suppress(InputError):  # a barely trained model may make more nodes than can be compared
                 counts = smatch_counts(gold, system, restarts=1)
         return dict(zip(self.sums, (counts.match, counts.system, counts.gold), strict=True))
+
+
+def _wiki(graph: AmrGraph, known: Mapping[str, str]) -> tuple[dict[int, str], dict[int, str]]:
+    """Return named node → value of `:wiki`, and node → its name in the form of such a value, for unknown names."""
+    values, new_names = {}, {}
+    for node, _name, ops in named(graph):
+        strings = tuple(graph.labels[op] for op in ops)
+        value = next((known[key] for key in wiki_keys(graph.labels[node], strings) if key in known), None)
+        if known:
+            values[node] = "-" if value is None else value
+        if value is None:
+            new_names[node] = '"' + "_".join(string[1:-1] for string in strings) + '"'
+    return values, new_names
 
 
 AMR = Amr()

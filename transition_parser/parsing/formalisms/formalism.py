@@ -50,6 +50,7 @@ class Formalism(ABC, Generic[E, P, G]):
     systems: ClassVar[tuple[str, ...]]  # the transition systems that build such graphs
     default_system: ClassVar[str]  # the transition system that is used where none is named
     sentence: ClassVar[type]  # the class of its sentences
+    read_graphs: Callable[[str | os.PathLike], Iterator[Any]]  # file → its sentences with their graphs
     no_graph: ClassVar[Mapping[str, Any]]  # the entries of a parse in JSON that describe the graph
     annotations: ClassVar[tuple[str, ...]]  # the names of the options of `annotated`, the method of its parses
     score_options: ClassVar[Mapping[str, Any]]  # the options of `score`, with their defaults
@@ -82,14 +83,6 @@ class Formalism(ABC, Generic[E, P, G]):
         return {name: column.values(sentence) for name, column in read.items()}
 
     # --- files ------------------------------------------------------------------------------
-
-    @abstractmethod
-    def opens_with(self, line: bytes) -> bool:
-        """Return True where a file with this first line holds graphs of this formalism."""
-
-    @abstractmethod
-    def read_graphs(self, path: str | os.PathLike) -> Iterator[E]:
-        """Yield the sentences of a file with their graphs. Raises `InputError` for a malformed sentence."""
 
     def draw(self, path: str | os.PathLike, wanted: str | None, system: str | None, picture: Path) -> None:
         """Draw the sentence of a file whose id is `wanted`; None for the first sentence."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +12,8 @@ from transition_parser.base.errors import input_error
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
-from transition_parser.parsing.parses import Parse, graph_of, replay_tree
+from transition_parser.parsing.parses import Parse, graph_of
+from transition_parser.text.columns import ABSENT, FEATS, LEMMA, UNKNOWN, UPOS, XPOS
 from transition_parser.transitions import TREE_SYSTEMS, RootRelations
 from transition_parser.transitions.tree_system import NO_HEAD, State
 
@@ -39,7 +41,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
 
     name, files, suffix = "trees", "CoNLL-U", ".conllu"
     systems, default_system = tuple(sorted(TREE_SYSTEMS)), "arc-hybrid-swap"
-    sentence = Sentence
+    sentence, read_graphs = Sentence, staticmethod(read_conllu)
     no_graph: ClassVar = {"multiword_tokens": []}
     annotations = ("scores", "actions")
     score_options: ClassVar = {**dict.fromkeys(["conll18", "full_labels", *BREAKDOWNS], False), "punct": None}
@@ -57,7 +59,24 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         tags: Mapping[str, Any],
         facts: SentenceFacts | None = None,
     ) -> Parse:
-        return replay_tree(resources.table, sentence, words, hypothesis, tags, resources.columns)
+        from transition_parser.states.machine import replay  # imported late, because it imports torch, which is slow
+
+        table, columns = resources.table, resources.columns
+        tree, log_probs = replay(table, words, hypothesis.tokens, hypothesis.step_scores)
+        upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))
+        given = [row.upos if upos else UNKNOWN for row in sentence.words]
+        of_words = [tag if own == UNKNOWN else own for own, tag in zip(given, upos or given, strict=True)]
+        values = {name: tags.get(name, ()) for name in (LEMMA, FEATS)}
+        for name, known in columns.forms.items():  # forms of the training data have its values
+            if values[name]:
+                values[name] = [*map(known.get, zip(sentence.forms, of_words, strict=True), values[name])]
+        lemmas = tuple(map(columns.lemma, sentence.forms, of_words, values[LEMMA]))
+        features = tuple(UNKNOWN if value == ABSENT else value for value in values[FEATS])
+        scores = tuple(map(math.exp, log_probs))
+        return Parse(
+            sentence, tree, scores, tuple(map(table.action, hypothesis.tokens)), hypothesis.score,
+            upos, lemmas, xpos, features, probability=math.exp(sum(hypothesis.step_scores)),
+        )  # fmt: skip
 
     def right_parts(self, gold: Sentence, parse: Parse) -> Mapping[str, Sequence[bool | None]]:
         """Return for each arc True where its head and its full relation are right."""
@@ -65,12 +84,6 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         heads = zip(ours.heads, theirs.heads, strict=True)
         relations = zip(ours.relations, theirs.relations, strict=True)
         return {"arc_scores": [a == b and c == d for (a, b), (c, d) in zip(heads, relations, strict=True)]}
-
-    def opens_with(self, line: bytes) -> bool:
-        return b"\t" in line
-
-    def read_graphs(self, path: str | os.PathLike) -> Iterator[Sentence]:
-        return read_conllu(path)
 
     def draw_sentence(self, sentence: Sentence, system: str | None, picture: Path) -> None:
         from transition_parser.drawing.derivations import draw_derivation
