@@ -18,8 +18,8 @@ from transition_parser.base.files import open_input, unpacked_name
 from transition_parser.graphs.bank import AmrEntry, parse_bank
 from transition_parser.graphs.conllu import COLUMNS, Sentence, check_line_ends, decoded, parse_conllu
 from transition_parser.parsing.sentences.streams import standard_input
-from transition_parser.parsing.sentences.texts import OF_TEXT, TextWarnings, sentence_of_line, without_mark
-from transition_parser.text.segmentation import ENGLISH, LONGEST, Segmenter, one_sentence
+from transition_parser.parsing.sentences.texts import MORE, TextWarnings, as_kind, sentences_of_text, without_mark
+from transition_parser.text.segmentation import ENGLISH, LONGEST, Segmenter, TextSentence, is_longer, one_sentence
 from transition_parser.text.spacy_tokens import tokenise, tokens_of_spacy
 from transition_parser.text.tokens import Token
 
@@ -150,10 +150,8 @@ def sentences_in_file(part: Part, kind: Kind, reading: Reading) -> Iterator[Any]
     with opened(part.path) as (file, name):
         head, layout = head_and_layout(file, name, kind, reading)
         lines: Iterable[bytes] = chain(head, file) if part.end is None else part.lines(file)
-        begin, empty = part.begin, part.end is None
-        opens = not begin.sentences
-        warned = TextWarnings(of_markup=not reading.raw)
-        for sentence in sentences_of(lines, name, kind, layout, reading, begin, warned):
+        empty, opens = part.end is None, not part.begin.sentences
+        for sentence in SentenceReader(name, kind, reading).read(lines, layout, part.begin):
             if not isinstance(sentence, EmptyLine):
                 if part.document is not None:
                     sentence = part.document.placed(sentence, opens)
@@ -185,29 +183,6 @@ def head_and_layout(lines: Iterator[bytes], name: str, kind: Kind, reading: Read
     if kind is AmrEntry and is_conllu:
         raise input_error(f"the file is CoNLL-U, but the model parses into AMRs: give an AMR bank or {_TEXT}", name)
     return head, FileLayout.BLOCKS if is_bank or is_conllu else FileLayout.PARAGRAPHS
-
-
-def sentences_of(
-    lines: Iterable[bytes],
-    name: str,
-    kind: Kind,
-    layout: FileLayout,
-    reading: Reading,
-    start: FilePlace,
-    warned: TextWarnings,
-) -> Iterator[Any]:
-    """Return an iterator over the sentences of some lines; with the layout LINES, some items are an `EmptyLine`."""
-    if layout is FileLayout.PARAGRAPHS:
-        return _of_paragraphs(lines, name, kind, reading, start, warned)
-    if layout is FileLayout.LINES:
-        return _of_lines(lines, name, kind, reading, start, warned)
-    if layout is FileLayout.WORDS:
-        return _of_words(lines, name, kind, reading.longest, start, warned)
-    if kind is Sentence:
-        return parse_conllu(lines, name, start.line)
-    entries = parse_bank(lines, name, graphs=False, first=start.line)
-    words = ((one, one.tokens or tokenise(one.text)) for one in entries)
-    return (replace(one, metadata={**one.metadata, "tok": " ".join(forms)}) for one, forms in words)
 
 
 def _head(lines: Iterator[bytes]) -> list[bytes]:
@@ -246,60 +221,80 @@ def _is_conllu(head: list[bytes], name: str) -> bool:
     return of_rows or unpacked_name(name).endswith(".conllu")
 
 
-def _of_lines(
-    lines: Iterable[bytes], name: str, kind: Kind, reading: Reading, start: FilePlace, warned: TextWarnings
-) -> Iterator[Any]:
-    """Yield a sentence for each line, an `EmptyLine` for a line without tokens."""
-    count, place, longest, segmenter = start.sentences, start.characters, reading.longest, reading.segmenter
-    divide = _words_of if reading.tokenised else segmenter.tokens if kind is Sentence else tokens_of_spacy
-    for number, raw in enumerate(lines, start.line):
-        written = _text_line(raw, name, number, warned)
-        line = written.rstrip("\r\n")
-        check_line_ends([line], name, number)
-        found = islice(divide(line), longest + 1) if line.strip() else ()  # all tokens may fill the memory
-        sentence = one_sentence(found, line)
-        count += sentence is not None
-        yield sentence_of_line(sentence, kind, count, name, number, place, longest) if sentence else EmptyLine(number)
-        place += len(written)
+class SentenceReader:
+    """A reader of sentences of the class `kind` from lines; `name` stands for the lines in messages."""
+
+    def __init__(self, name: str, kind: Kind, reading: Reading, warned: TextWarnings | None = None) -> None:
+        self.name, self.kind, self.reading = name, kind, reading
+        self.warned = warned or TextWarnings(of_markup=not reading.raw)
+
+    def read(self, lines: Iterable[bytes], layout: FileLayout, start: FilePlace = BEGIN) -> Iterator[Any]:
+        """Return an iterator over the sentences of some lines; with the layout LINES, some items are an `EmptyLine`."""
+        if layout is FileLayout.PARAGRAPHS:
+            return self._of_paragraphs(lines, start)
+        if layout is FileLayout.LINES:
+            return self._of_lines(lines, start)
+        if layout is FileLayout.WORDS:
+            return self._of_words(lines, start)
+        if self.kind is Sentence:
+            return parse_conllu(lines, self.name, start.line)
+        entries = parse_bank(lines, self.name, graphs=False, first=start.line)
+        words = ((one, one.tokens or tokenise(one.text)) for one in entries)
+        return (replace(one, metadata={**one.metadata, "tok": " ".join(forms)}) for one, forms in words)
+
+    def _of_paragraphs(self, lines: Iterable[bytes], start: FilePlace) -> Iterator[Any]:
+        longest, first = self.reading.longest, start.sentences + 1
+        text = (self._text(raw, number).removesuffix("\n") for number, raw in enumerate(lines, start.line))
+        divided = self.warned.divided(self.reading.segmenter.sentences(text, longest), self.name, longest, first)
+        return sentences_of_text(divided, self.kind, first, self.name, start.characters)
+
+    def _of_lines(self, lines: Iterable[bytes], start: FilePlace) -> Iterator[Any]:
+        """Yield a sentence for each line, an `EmptyLine` for a line without tokens."""
+        count, place, longest = start.sentences, start.characters, self.reading.longest
+        divide = self.reading.segmenter.tokens if self.kind is Sentence else tokens_of_spacy
+        if self.reading.tokenised:
+            divide = _words_of
+        for number, raw in enumerate(lines, start.line):
+            written = self._text(raw, number)
+            line = written.rstrip("\r\n")
+            check_line_ends([line], self.name, number)
+            found = islice(divide(line), longest + 1) if line.strip() else ()  # all tokens may fill the memory
+            sentence = one_sentence(found, line)
+            count += sentence is not None
+            yield self._whole(sentence, count, number, place) if sentence else EmptyLine(number)
+            place += len(written)
+
+    def _of_words(self, lines: Iterable[bytes], start: FilePlace) -> Iterator[Any]:
+        """Yield a sentence for each stretch of lines that are not blank; what follows a tab is no part of a word."""
+        count, place, text = start.sentences, start.characters, ""
+        tokens: list[Token] = []
+        for number, raw in enumerate(chain(lines, [b""]), start.line):
+            line = self._text(raw, number)
+            check_line_ends([line.rstrip("\r\n")], self.name, number)
+            if word := line.strip().partition("\t")[0].rstrip():
+                tokens.append(Token(len(text) + line.index(word), (word,)))
+                text += line
+            if (not word or len(tokens) > self.reading.longest) and (sentence := one_sentence(tokens, text)):
+                count, first = count + 1, number - len(tokens) + (word != "")
+                yield self._whole(sentence, count, first, place)
+                place, text, tokens = place + len(text), "", []
+            if not word:
+                place += len(line)
+
+    def _text(self, raw: bytes, number: int) -> str:
+        """Return a line of text with all its characters, a tab in place of a byte-order mark at the file's start."""
+        line = decoded(raw, self.name, number)
+        self.warned.markup(line, self.name)
+        return without_mark(line) if number == 1 else line
+
+    def _whole(self, sentence: TextSentence, number: int, line: int, place: int) -> Any:
+        """Return the sentence that a line holds, or several lines from `line` on."""
+        longest = self.reading.longest
+        if is_longer([word for token in sentence.tokens for word in token.words], longest):
+            problem = f"the sentence has more than {longest} words: divide it, or allow it with {MORE}"
+            raise input_error(problem, self.name, line)
+        return as_kind(sentence, sentence.tokens, self.kind, number, self.name, line, place)
 
 
-def _of_words(
-    lines: Iterable[bytes], name: str, kind: Kind, longest: int, start: FilePlace, warned: TextWarnings
-) -> Iterator[Any]:
-    """Yield a sentence for each stretch of lines that are not blank; what follows a tab is no part of a word."""
-    count, place, text = start.sentences, start.characters, ""
-    tokens: list[Token] = []
-    for number, raw in enumerate(chain(lines, [b""]), start.line):
-        line = _text_line(raw, name, number, warned)
-        check_line_ends([line.rstrip("\r\n")], name, number)
-        if word := line.strip().partition("\t")[0].rstrip():
-            tokens.append(Token(len(text) + line.index(word), (word,)))
-            text += line
-        if (not word or len(tokens) > longest) and (sentence := one_sentence(tokens, text)):
-            count, first = count + 1, number - len(tokens) + (word != "")
-            yield sentence_of_line(sentence, kind, count, name, first, place, longest)
-            place, text, tokens = place + len(text), "", []
-        if not word:
-            place += len(line)
-
-
-def _words_of(line: str) -> Iterator[Token]:
-    return (Token(match.start(), (match[0],)) for match in _NO_BLANKS.finditer(line))
-
-
-def _text_line(raw: bytes, name: str, number: int, warned: TextWarnings) -> str:
-    """Return a line of text with all its characters, a tab in place of a byte-order mark at the start of the file."""
-    line = decoded(raw, name, number)
-    warned.markup(line, name)
-    return without_mark(line) if number == 1 else line
-
-
-def _of_paragraphs(
-    lines: Iterable[bytes], name: str, kind: Kind, reading: Reading, start: FilePlace, warned: TextWarnings
-) -> Iterator[Any]:
-    text = (_text_line(raw, name, number, warned).removesuffix("\n") for number, raw in enumerate(lines, start.line))
-    first = start.sentences + 1
-    divided = warned.divided(reading.segmenter.sentences(text, reading.longest), name, reading.longest, first)
-    for sentence in OF_TEXT[kind](divided, first):
-        spans = tuple((begin + start.characters, end + start.characters) for begin, end in sentence.spans)
-        yield replace(sentence, path=name, spans=spans)
+def _words_of(text: str) -> Iterator[Token]:
+    return (Token(match.start(), (match[0],)) for match in _NO_BLANKS.finditer(text))

@@ -24,12 +24,12 @@ from transition_parser.parsing.sentences.files import (
     Kind,
     Part,
     Reading,
+    SentenceReader,
     head_and_layout,
     no_sentences,
     opened,
     read_sentences,
     sentences_in_file,
-    sentences_of,
 )
 from transition_parser.parsing.sentences.streams import may_pause
 from transition_parser.parsing.sentences.texts import TextWarnings, is_missing, too_long
@@ -84,7 +84,7 @@ def _sentences(row: TableRow, kind: Kind, reading: Reading, warned: TextWarnings
         return []
     if isinstance(value, str):
         lines = (f"{line}\n".encode() for line in warned.replaced(value, row.name).split("\n"))
-        found = sentences_of(lines, row.name, kind, reading.layout_of_text, reading, BEGIN, warned)
+        found = SentenceReader(row.name, kind, reading, warned).read(lines, reading.layout_of_text)
         return [sentence for sentence in found if not isinstance(sentence, EmptyLine)]
     if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):
         if is_longer(value, reading.longest):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain
 from typing import Any, TypeGuard, TypeVar
@@ -22,40 +22,35 @@ from transition_parser.text.segmentation import (
     one_sentence,
 )
 from transition_parser.text.spacy_tokens import tokens_of_spacy
-from transition_parser.text.tokens import Span, Token
+from transition_parser.text.tokens import Token
+
+T = TypeVar("T", Sentence, AmrEntry)
 
 
-def trees_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[Sentence]:
-    """Yield each sentence with the rows of `rows_of` and its comments."""
+def sentences_of_text(
+    sentences: Iterable[TextSentence], kind: type[T], first: int = 1, path: str | None = None, place: int = 0
+) -> Iterator[T]:
+    """Yield each sentence as a `kind`, for AMRs with spaCy's tokens; `place`: position of the text in the file."""
     for number, sentence in enumerate(sentences, first):
-        paragraph = ["# newpar"] * sentence.opens_paragraph
-        comments = (*paragraph, f"# sent_id = {number}", f"# text = {sentence.line}")
-        yield Sentence(rows_of(sentence), comments, spans=_spans(sentence.tokens))
+        tokens: Sequence[Token] = sentence.tokens
+        if kind is AmrEntry:
+            tokens = [Token(sentence.start + token.start, token.words) for token in tokens_of_spacy(sentence.text)]
+        yield as_kind(sentence, tokens, kind, number, path, None, place)
 
 
-def amrs_of_text(sentences: Iterable[TextSentence], first: int = 1) -> Iterator[AmrEntry]:
-    """Yield each sentence as an entry with its metadata."""
-    for number, sentence in enumerate(sentences, first):
-        tokens = [Token(sentence.start + token.start, token.words) for token in tokens_of_spacy(sentence.text)]
-        metadata = {"id": str(number), "snt": sentence.line}
-        entry = AmrEntry.from_words([token.form for token in tokens], metadata)
-        yield replace(entry, spans=_spans(tokens))
-
-
-def sentence_of_line(
-    sentence: TextSentence, kind: type, number: int, path: str, line: int, place: int, longest: int
-) -> Sentence | AmrEntry:
-    """Return the sentence that a line of a file holds, or several lines, a `kind`."""
-    if is_longer([word for token in sentence.tokens for word in token.words], longest):
-        problem = f"the sentence has more than {longest} words: divide it, or allow it with {MORE}"
-        raise input_error(problem, path, line)
-    spans = tuple((start + place, end + place) for start, end in _spans(sentence.tokens))
+def as_kind(
+    one: TextSentence, tokens: Sequence[Token], kind: Any, number: int, path: str | None, line: int | None, place: int
+) -> Any:
+    """Return a sentence with the given tokens as a `kind`; `line`: the line that holds it, if it is kept."""
+    spans = tuple((start + place, end + place) for token in tokens for start, end in token.spans)
+    of_line = {} if line is None else {"line": str(line)}
     if kind is Sentence:
-        comments = (f"# sent_id = {number}", f"# line = {line}", f"# text = {sentence.line}")
-        return Sentence(rows_of(sentence), comments, path, line, spans)
-    metadata = {"id": str(number), "line": str(line), "snt": sentence.line}
+        about = {"sent_id": number, **of_line, "text": one.line}
+        comments = [*["# newpar"] * one.opens_paragraph, *(f"# {key} = {value}" for key, value in about.items())]
+        return kind(rows_of(one), tuple(comments), path, line, spans)
+    metadata = {"id": str(number), **of_line, "snt": one.line}
     try:
-        entry = AmrEntry.from_words([token.form for token in sentence.tokens], metadata)
+        entry = kind.from_words([token.form for token in tokens], metadata)
     except InputError as error:  # a word with a blank
         raise input_error(str(error), path, line) from None
     return replace(entry, path=path, line=line, spans=spans)
@@ -72,9 +67,6 @@ _MARKUP = {
 }
 
 MORE = "--longest N (in Python longest=N), which takes more memory and time"
-
-# class of sentences → the function that makes such sentences from text
-OF_TEXT: dict[type, Callable[..., Iterator[Any]]] = {Sentence: trees_of_text, AmrEntry: amrs_of_text}
 
 
 class TextWarnings:
@@ -154,13 +146,7 @@ def on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _spans(tokens: Iterable[Token]) -> tuple[Span, ...]:
-    return tuple(span for token in tokens for span in token.spans)
-
-
 # --- Python objects ------------------------------------------------------------
-
-T = TypeVar("T", Sentence, AmrEntry)
 
 
 def sentences_from(given: Any, kind: type[T], longest: int = LONGEST, segmenter: Segmenter = ENGLISH) -> list[T]:
@@ -168,12 +154,12 @@ def sentences_from(given: Any, kind: type[T], longest: int = LONGEST, segmenter:
     warned = TextWarnings()
     if isinstance(given, str):
         name = "the text"
-        return list(OF_TEXT[kind](_divided(warned.replaced(given, name), name, longest, segmenter, warned)))
+        return list(sentences_of_text(_divided(warned.replaced(given, name), name, longest, segmenter, warned), kind))
     if not _is_list(given):
         raise InputError(f"{_shown(given)} can't be parsed: {_accepted(kind)}")
     items = list(given)
     if items and isinstance(next((item for item in items if not is_missing(item)), ""), str):
-        return list(OF_TEXT[kind](chain.from_iterable(_divided_texts(items, longest, segmenter))))
+        return list(sentences_of_text(chain.from_iterable(_divided_texts(items, longest, segmenter)), kind))
     found = []
     for number, item in enumerate(items, 1):
         if isinstance(item, kind):
@@ -194,7 +180,7 @@ def sentences_of_texts(
     """Return an iterator that yields for each text of an iterable the list of its sentences."""
     if not _is_list(texts):
         raise InputError(f"{_shown(texts)} is not a list (or other iterable) of texts")
-    return (list(OF_TEXT[kind](divided)) for divided in _divided_texts(texts, longest, segmenter))
+    return (list(sentences_of_text(divided, kind)) for divided in _divided_texts(texts, longest, segmenter))
 
 
 def _divided_texts(texts: Iterable, longest: int, segmenter: Segmenter) -> Iterator[list[TextSentence]]:
@@ -221,7 +207,7 @@ def whole_sentences(
             raise InputError(f"sentence {number} is {_shown(item)}, not a string")
         text = without_mark(warned.replaced(item or "", f"sentence {number}"))
         divided.append(one_sentence(segmenter.tokens(text), text))
-    sentences = OF_TEXT[kind](one for one in divided if one is not None)
+    sentences = sentences_of_text((one for one in divided if one is not None), kind)
     whole = [None if one is None else next(sentences) for one in divided]
     for number, sentence in enumerate(whole, 1):
         if sentence is not None and is_longer(sentence.forms, longest):
