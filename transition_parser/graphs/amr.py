@@ -67,14 +67,7 @@ class AmrGraph:
 
     def is_connected(self) -> bool:
         """Return True if every node can be reached from the top when the direction of edges is ignored."""
-        seen, reach = {self.top}, [self.top]
-        around = self.neighbours()
-        while reach:
-            for other in around[reach.pop()]:
-                if other not in seen:
-                    seen.add(other)
-                    reach.append(other)
-        return len(seen) == len(self)
+        return len(distances(self.edges, self.top)) == len(self)
 
     def neighbours(self) -> list[list[int]]:
         """Return for each node the nodes at the other ends of its edges."""
@@ -353,6 +346,21 @@ def edge_of(source: int, role: str, target: int) -> Edge:
     while is_inverse(role):
         source, role, target = target, role[:-3], source
     return Edge(target, "mod", source) if role == "domain" else Edge(source, role, target)
+
+
+def distances(edges: Iterable[Edge], start: int) -> dict[int, int]:
+    """Return node → its distance from `start`, over edges in any direction, for the nodes connected with it."""
+    around: dict[int, list[int]] = {}
+    for source, _, target in edges:
+        around.setdefault(source, []).append(target)
+        around.setdefault(target, []).append(source)
+    steps, reach = {start: 0}, [start]
+    for node in reach:  # the loop appends to this list
+        for other in around.get(node, ()):
+            if other not in steps:
+                steps[other] = steps[node] + 1
+                reach.append(other)
+    return steps
 
 
 def looks_like_a_variable(symbol: str) -> bool:

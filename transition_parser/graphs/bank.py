@@ -297,14 +297,6 @@ Alignments = tuple[tuple[int, ...], ...]
 def read_alignments(text: str, paths: Sequence[str], words: int) -> Alignments:
     """Return the tokens of each node, from `# ::alignments`; without items for roles, `:wiki` and other mentions."""
     tokens: list[set[int]] = [set() for _ in paths]
-    for nodes, span in _items(text, paths, words):
-        for node in nodes:
-            tokens[node].update(span)
-    return tuple(tuple(sorted(each)) for each in tokens)
-
-
-def _items(text: str, paths: Sequence[str], words: int) -> Iterator[tuple[list[int], Sequence[int]]]:
-    """Yield each item of `# ::alignments` as (its nodes, its tokens)."""
     jamr = {path: node for node, path in enumerate(jamr_paths(paths))}
     isi = {path: node for node, path in enumerate(paths)}
     for item in text.split():
@@ -312,16 +304,17 @@ def _items(text: str, paths: Sequence[str], words: int) -> Iterator[tuple[list[i
             first, last = int(match[1]), int(match[2])
             if not first < last <= (words or MOST_TOKENS):
                 raise ValueError(f"`# ::alignments` has {shortened(item)}, which is not a range: {_size(words)}")
-            missing = next((path for path in match[3].split("+") if path not in jamr), None)
-            if missing is not None:
-                problem = f"but the graph has no node {shortened(missing)} (the top is 0)"
-                raise ValueError(f"`# ::alignments` has {shortened(item)}, {problem}")
-            yield [jamr[path] for path in match[3].split("+")], range(first, last)
+            for path in match[3].split("+"):
+                if path not in jamr:
+                    problem = f"but the graph has no node {shortened(path)} (the top is 0)"
+                    raise ValueError(f"`# ::alignments` has {shortened(item)}, {problem}")
+                tokens[jamr[path]].update(range(first, last))
         elif match := _ISI_ITEM.fullmatch(item):
             if match[2] in isi:
-                yield [isi[match[2]]], (int(match[1]),)
+                tokens[isi[match[2]]].add(int(match[1]))
         else:
             raise ValueError(f"`# ::alignments` has {shortened(item)}: write 0-1|0.0 (JAMR) or 5-1.2 (ISI)")
+    return tuple(tuple(sorted(each)) for each in tokens)
 
 
 def _size(words: int) -> str:

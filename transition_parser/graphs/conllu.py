@@ -258,7 +258,17 @@ def read_conllu(path: str | os.PathLike) -> Iterator[Sentence]:
 def parse_conllu(lines: Iterable[bytes], path: str | None = None, first: int = 1) -> Iterator[Sentence]:
     """Yield the sentences of an iterable of UTF-8 encoded lines. Raises `InputError` for a malformed sentence."""
     for start, block in blocks(lines, path, first):
-        yield _sentence(block, path, start)
+        check_line_ends(block, path, start)
+        comments = tuple(takewhile(lambda line: line.startswith("#"), block))
+        sentence = Sentence((), comments, path, start)
+        rows = [line.split("\t") for line in block[len(comments) :]]
+        begin = start + len(comments)
+        for number, cells in enumerate(rows, begin):
+            if problem := _why_malformed(cells):
+                raise input_error(problem, path, number, sentence.id)
+        if wrong := _why_wrong_ids([cells[0] for cells in rows]):
+            raise input_error(wrong[1], path, begin + wrong[0], sentence.id)
+        yield replace(sentence, rows=tuple(Row(*cells) for cells in rows))
 
 
 def blocks(lines: Iterable[bytes], path: str | None, first: int) -> Iterator[tuple[int, list[str]]]:
@@ -302,22 +312,6 @@ def check_line_ends(block: list[str], path: str | None, start: int) -> None:
                 "a carriage return (CR) inside the line: lines end in LF or CR LF, so convert the file, for example by"
             )
             raise input_error(f"{problem} `tr '\\r' '\\n'`", path, number)
-
-
-def _sentence(block: list[str], path: str | None, start: int) -> Sentence:
-    check_line_ends(block, path, start)
-    comments = tuple(takewhile(lambda line: line.startswith("#"), block))
-    sentence = Sentence((), comments, path, start)
-    rows = [line.split("\t") for line in block[len(comments) :]]
-    first = start + len(comments)
-    for number, cells in enumerate(rows, first):
-        problem = _why_malformed(cells)
-        if problem:
-            raise input_error(problem, path, number, sentence.id)
-    wrong = _why_wrong_ids([cells[0] for cells in rows])
-    if wrong:
-        raise input_error(wrong[1], path, first + wrong[0], sentence.id)
-    return replace(sentence, rows=tuple(Row(*cells) for cells in rows))
 
 
 def _why_malformed(cells: list[str]) -> str | None:

@@ -193,7 +193,7 @@ class Score:
     gold: int
     system: int
     right: int  # in the system's file
-    aligned: int | None = None  # gold words; None where the score does not tell
+    aligned: int | None = field(default=None, compare=False)  # gold words; None where the score does not tell
 
     @property
     def precision(self) -> float:
@@ -276,19 +276,20 @@ class Comparison:
     def scores(self) -> dict[str, Score]:
         """Return UAS, LAS, CLAS, label accuracy, and the scores of columns that both files have."""
         scores = {
-            "uas": self._score(self.head_right),
-            "las": self._score(self.arc_right),
-            "clas": self._score(self.arc_right, _is_content),
-            "label_accuracy": self._score(lambda pair: pair[0].relation == pair[1].relation),
+            "uas": self.score(self.head_right, self.counts),
+            "las": self.score(self.arc_right, self.counts),
+            "clas": self.score(self.arc_right, lambda word: _is_content(word) and self.counts(word)),
+            "label_accuracy": self.score(_same("relation"), self.counts),
         }
         for name, column in COLUMNS.items():
             if all(any(getattr(word, column) != _NONE for word in words) for words in (self.gold, self.system)):
-                scores[name] = self._column_score(column)
-        return scores
+                right = _same("universal_features" if column == "feats" else column)
 
-    def _column_score(self, column: str) -> Score:
-        right = _same("universal_features" if column == "feats" else column)
-        return self._score(right, lambda word: any(self._has(gold, column) for gold in self._gold_words(word)))
+                def counted(word: AlignedWord, column: str = column) -> bool:
+                    return self.counts(word) and any(self._has(gold, column) for gold in self._gold_words(word))
+
+                scores[name] = self.score(right, counted)
+        return scores
 
     def annotated(self) -> dict[str, int]:
         """Return for `upos`, `lemmas`, `xpos` and `ufeats` how many gold words have the column."""
@@ -315,7 +316,7 @@ class Comparison:
         return {
             "tokens_f1": self.spans("tokens"),
             "sentences_f1": self.spans("sentences"),
-            "words_f1": self._score(lambda pair: True),
+            "words_f1": self.score(lambda pair: True, self.counts),
         }
 
     def spans(self, kind: Literal["tokens", "sentences"]) -> Score:
@@ -369,13 +370,11 @@ class Comparison:
         """Return the gold word that a word is aligned with, None if there is none; a gold word itself."""
         return self._gold_of.get(id(word))
 
-    def _score(
-        self, right: Callable[[Pair], bool], counted: Callable[[AlignedWord], bool] = lambda word: True
-    ) -> Score:
-        gold, system = (
-            sum(counted(word) and self.counts(word) for word in words) for words in (self.gold, self.system)
-        )
-        return Score(gold, system, sum(counted(pair[0]) and right(pair) for pair in self.counted_pairs))
+    def score(self, right: Callable[[Pair], bool], counted: Callable[[AlignedWord], bool]) -> Score:
+        """Return the score of the words for which `counted` is true."""
+        pairs = [pair for pair in self.pairs if counted(pair[0])]
+        gold, system = (sum(map(counted, words)) for words in (self.gold, self.system))
+        return Score(gold, system, sum(map(right, pairs)), len(pairs))
 
 
 def compare_files(
@@ -459,17 +458,12 @@ def conll18(comparison: Comparison) -> dict[str, Score]:
     }
     of_content_words = {"CLAS": arc, "MLAS": with_function_words, "BLEX": lambda pair: arc(pair) and lemma(pair)}
 
-    def score(right: Callable[[Pair], bool], counts: Callable[[AlignedWord], bool]) -> Score:
-        pairs = [pair for pair in comparison.pairs if counts(pair[0])]
-        gold, system = (sum(map(counts, words)) for words in (comparison.gold, comparison.system))
-        return Score(gold, system, sum(map(right, pairs)), len(pairs))
-
     return {
         "Tokens": comparison.spans("tokens"),
         "Sentences": comparison.spans("sentences"),
         "Words": Score(len(comparison.gold), len(comparison.system), len(comparison.pairs)),
-        **{name: score(right, lambda word: True) for name, right in of_all.items()},
-        **{name: score(right, _is_content) for name, right in of_content_words.items()},
+        **{name: comparison.score(right, lambda word: True) for name, right in of_all.items()},
+        **{name: comparison.score(right, _is_content) for name, right in of_content_words.items()},
     }
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
-from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge, edge_of, quoted
+from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge, distances, edge_of, quoted
 from transition_parser.parsing.given import Given, GivenName, Span, normal_edge
 from transition_parser.transitions.amr_limits import ONCE, SearchLimits, Sort, role_of_constants, sort_of
 from transition_parser.transitions.amr_state import Word
@@ -222,7 +222,7 @@ class _Draft:
             return
         for rival in [e for e in self.edges if e[:2] == wanted[:2] and e not in self.given]:
             rest = [edge for edge in self.edges if edge != rival]
-            if rival.target not in self.constants and rival.target in _steps(rest, rival.source):
+            if rival.target not in self.constants and rival.target in distances(rest, rival.source):
                 self.edges = rest
 
     def _ends(self, fact: EdgeFact, sources: list[int], targets: list[int]) -> tuple[int, int]:
@@ -262,7 +262,7 @@ class _Draft:
 
     def _head(self, nodes: Sequence[int]) -> int:
         """Return the concept, or without concepts the constant, that is nearest to the top of the graph."""
-        steps = _steps(self.edges, self.top)
+        steps = distances(self.edges, self.top)
         return min(nodes, key=lambda node: (node in self.constants, steps.get(node, len(self.labels)), node))
 
     # --- the whole -------------------------------------------------------------------------------------
@@ -273,11 +273,11 @@ class _Draft:
         if self.top in self.removed:
             self.top = next(i for i in nodes if i not in self.constants)
         while True:
-            whole = _steps(self.edges, self.top)
+            whole = distances(self.edges, self.top)
             outside = [node for node in nodes if node not in whole]
             if not outside:
                 return
-            part = _steps(self.edges, outside[0])
+            part = distances(self.edges, outside[0])
             concepts = [node for node in part if node not in self.constants] or [outside[0]]
             inside = [node for node in whole if node not in self.constants and node not in self._parts_of_names()]
             child = self._head(sorted(concepts))
@@ -302,27 +302,12 @@ class _Draft:
         known = {*self.node.values(), *names, *ends, self.top}
         edges = [edge for edge in self.edges if edge in self.given or (edge.target in names and edge.source in known)]
         for edge in self.edges:
-            if {edge.source, edge.target} <= known and edge.target not in _steps(edges, edge.source):
+            if {edge.source, edge.target} <= known and edge.target not in distances(edges, edge.source):
                 edges.append(edge)
         self.added += len({*self.edges} - {*edges})
         self.removed |= {*range(len(self.labels))} - known
         self.edges = edges
         self.join()
-
-
-def _steps(edges: Iterable[Edge], start: int) -> dict[int, int]:
-    """Return node → its distance from `start`, over edges in any direction, for the nodes connected with it."""
-    around: dict[int, list[int]] = {}
-    for source, _, target in edges:
-        around.setdefault(source, []).append(target)
-        around.setdefault(target, []).append(source)
-    steps, reach = {start: 0}, [start]
-    for node in reach:
-        for other in around.get(node, ()):
-            if other not in steps:
-                steps[other] = steps[node] + 1
-                reach.append(other)
-    return steps
 
 
 # --- nodes without meaning --------------------------------------------------------------------
