@@ -26,6 +26,7 @@ from transition_parser.cli.options import (
     add_text,
     check_inputs,
     check_options,
+    check_unset,
     import_user_dir,
     layout_of_text,
     positive,
@@ -67,26 +68,20 @@ def run(arguments: argparse.Namespace) -> int:
     if suffix not in (*FORMATS, PAGE):
         raise InputError(f"{arguments.output}: the name must end in {', '.join((*FORMATS, PAGE))}")
     if suffix != PAGE:
-        _check_default(arguments, _OF_PAGES | _OF_MODELS, f"is for pages: let {arguments.output} end in {PAGE}")
+        check_unset(arguments, _OF_PAGES | _OF_MODELS, f"is for pages: let {arguments.output} end in {PAGE}")
         formalism = formalism_of_files(arguments.input)
         check_options(arguments, OPTIONS, formalism, f"{arguments.input} holds {formalism.name}")
         with replacing(arguments.output) as temporary:
             formalism.draw(arguments.input, arguments.id, arguments.system, temporary)
         return 0
     if not arguments.model:
-        _check_default(arguments, _OF_MODELS, "is only for parses of models: give --model")
+        check_unset(arguments, _OF_MODELS, "is only for parses of models: give --model")
     from transition_parser.integrations.page import page
 
     documents = [_parsed(arguments, model) for model in arguments.model] or [_gold(arguments)]
     with replacing(arguments.output) as temporary:
         temporary.write_text(page({"documents": documents}), encoding="utf-8")
     return 0
-
-
-def _check_default(arguments: argparse.Namespace, options: dict[str, Any], why: str) -> None:
-    for name, default in options.items():
-        if getattr(arguments, name) != default:
-            raise InputError(f"--{name.replace('_', '-')} {why}")
 
 
 def _gold(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -128,9 +128,15 @@ def add(parser: argparse._ActionsContainer, *names: str) -> None:
 def check_options(arguments: argparse.Namespace, options: OptionsOf, formalism: Formalism, why: str) -> None:
     """Raise `InputError` for given options that belong to another formalism."""
     for other, defaults in options.items():
-        for name, default in defaults.items():
-            if other is not formalism and getattr(arguments, name) != default:
-                raise InputError(f"--{name.replace('_', '-')} is for {other.name}: {why}")
+        if other is not formalism:
+            check_unset(arguments, defaults, f"is for {other.name}: {why}")
+
+
+def check_unset(arguments: argparse.Namespace, defaults: Mapping[str, object], problem: str) -> None:
+    """Raise `InputError` for an option whose value is not its default."""
+    for name, default in defaults.items():
+        if getattr(arguments, name) != default:
+            raise InputError(f"--{name.replace('_', '-')} {problem}")
 
 
 def add_text(parser: argparse._ActionsContainer) -> None:
@@ -240,7 +246,7 @@ def wanted_columns(arguments: argparse.Namespace, formalism: Formalism) -> Colle
     values = vars(arguments)
     named = asked_for(values, formalism.name)
     others = [name for name in _predicted(formalism) if name not in named] if values.get(ALL_COLUMNS) else []
-    there = [*named, *_present([arguments.train], others, formalism)]
+    there = [*named, *_present(arguments.train, others, formalism)]
     return [name for name in KNOWN if name in there]
 
 

@@ -36,39 +36,26 @@ example:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add a subcommand for each kind of graph."""
     kinds = parser.add_subparsers(metavar="KIND", required=True)
-    dependency = _add_kind(kinds, "dependency", "CoNLL-U treebanks", _run_dependency)
-    dependency.add_argument("--train", required=True, metavar="CONLLU", help="training trees")
-    dependency.add_argument("--valid", required=True, metavar="CONLLU", help="development trees")
-    dependency.add_argument("--test", metavar="CONLLU", help="test trees")
-    add_system(dependency, formalism=TREES)
-    _add_shared(dependency)
-    add(dependency, "--nonprojective")
-    add_columns(dependency, TREES)
-    amr = _add_kind(kinds, "amr", "AMR banks", _run_amr)
-    for split, what, required in (("train", "training", True), ("valid", "development", True), ("test", "test", False)):
-        amr.add_argument(f"--{split}", required=required, nargs="+", metavar="AMR", help=f"{what} graphs")
-    add_system(amr, required=False, formalism=AMR)
-    _add_shared(amr)
-    add(amr, "--skip-bad", "--processes")
-    add_columns(amr, AMR)
-
-
-def _add_kind(kinds, name: str, help_text: str, run_kind) -> argparse.ArgumentParser:
-    kind = kinds.add_parser(
-        name, help=help_text, description=__doc__, epilog=EXAMPLE, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    kind.set_defaults(run_kind=run_kind)
-    return kind
-
-
-def _add_shared(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dest", required=True, metavar="FOLDER", help="folder to write the files into")
-    add(parser, *VOCABULARY, "--json")
+    for name, formalism, corpora, graphs, metavar, files, own in (
+        ("dependency", TREES, "CoNLL-U treebanks", "trees", "CONLLU", 1, ["--nonprojective"]),
+        ("amr", AMR, "AMR banks", "graphs", "AMR", "+", ["--skip-bad", "--processes"]),
+    ):
+        formatter = argparse.RawDescriptionHelpFormatter
+        kind = kinds.add_parser(name, help=corpora, description=__doc__, epilog=EXAMPLE, formatter_class=formatter)
+        for split, what in (("train", "training"), ("valid", "development"), ("test", "test")):
+            needed = split != "test"
+            kind.add_argument(f"--{split}", required=needed, nargs=files, metavar=metavar, help=f"{what} {graphs}")
+        add_system(kind, required=formalism is TREES, formalism=formalism)
+        kind.add_argument("--dest", required=True, metavar="FOLDER", help="folder to write the files into")
+        add(kind, *VOCABULARY, "--json", *own)
+        add_columns(kind, formalism)
+        kind.set_defaults(formalism=formalism)
 
 
 def run(arguments: argparse.Namespace) -> int:
     splits = {"train": arguments.train, "valid": arguments.valid, "test": arguments.test}
-    counts = arguments.run_kind({split: path for split, path in splits.items() if path}, arguments)
+    run_kind = {TREES: _run_dependency, AMR: _run_amr}[arguments.formalism]
+    counts = run_kind({split: paths for split, paths in splits.items() if paths}, arguments)
     figures = {f"{split}_{name}": n for split, c in counts.items() for name, n in c.items()}
     print_figures(figures, arguments.json)
     return 0
@@ -78,7 +65,7 @@ def _run_dependency(splits: dict, arguments: argparse.Namespace) -> dict[str, di
     columns = wanted_columns(arguments, TREES)
     names = ("system", "pieces", "labeled_shift", "nonprojective", "vectors", "pieces_from")
     options = DependencyOptions(columns=columns, **{name: getattr(arguments, name) for name in names})
-    return preprocess_dependency({split: [path] for split, path in splits.items()}, arguments.dest, options)
+    return preprocess_dependency(splits, arguments.dest, options)
 
 
 def _run_amr(splits: dict, arguments: argparse.Namespace) -> dict[str, dict[str, int]]:
