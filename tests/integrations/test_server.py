@@ -188,7 +188,7 @@ def stuck(parsers, monkeypatch):
             for what in ("parse", "trace")
         }
 
-    monkeypatch.setattr("transition_parser.integrations.batching.work_of", work_of)
+    monkeypatch.setattr("transition_parser.integrations.server.work_of", work_of)
     app = make_app(parsers, Limits(seconds=0.2, waiting=1))
     with testclient.TestClient(app, raise_server_exceptions=False) as client:
         yield client
@@ -216,7 +216,7 @@ def test_work_of_a_client_that_leaves_is_dropped(parsers, monkeypatch):
     def work_of(parsers):
         return {("en-ewt", "parse"): work}
 
-    monkeypatch.setattr("transition_parser.integrations.batching.work_of", work_of)
+    monkeypatch.setattr("transition_parser.integrations.server.work_of", work_of)
     app = make_app(parsers)
 
     async def request(word, left):

@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 
@@ -54,10 +53,6 @@ class _Tree:
 
 def draw_amr(entry: AmrEntry, file: str | os.PathLike | BinaryIO) -> None:
     """Draw the graph of an entry, including `:wiki`, above its words."""
-    save(_drawn(entry).figure, file)
-
-
-def _drawn(entry: AmrEntry) -> Axes:
     wiki = list(enumerate(sorted(entry.wiki.items()), len(entry.graph)))
     graph = AmrGraph(
         (*entry.graph.labels, *(value for _, (_, value) in wiki)),
@@ -84,12 +79,17 @@ def _drawn(entry: AmrEntry) -> Axes:
     bottom = min(box.y for box in boxes) - _LAYER
     above = _BOX + _MARGIN + (0.5 * _LAYER if tree.rest else 0.0)  # room for curved edges
     page = _Page(left - _MARGIN, right + _MARGIN, bottom - _MARGIN, above)
-    _draw_words(page, words, places, bottom, boxes, alignments)
+    for place, word, width in zip(places, words, widths, strict=True):
+        page.text(place, bottom, word, "word")
+        page.taken.append(_Rectangle(place, bottom, width + 0.12, 0.2))
+    for box, tokens in zip(boxes, alignments, strict=True):
+        for token in tokens:
+            page.axes.plot([box.x, places[token]], [box.y, bottom + 0.12], color=_WORD, linewidth=0.8, zorder=0.5)
     _draw_nodes(page, graph, boxes)
     _draw_tree(page, tree, boxes)
     for edge in tree.rest:
         _draw_reentrancy(page, edge, boxes)
-    return page.axes
+    save(page.axes.figure, file)
 
 
 def _breadth_first(graph: AmrGraph, alignments: Sequence[Sequence[int]]) -> _Tree:
@@ -197,22 +197,6 @@ class _Page:
         nearest = np.hypot(*(points[:, None] - drawn).transpose(2, 0, 1)).min(axis=1)
         outside = ~self.inside.contains(points)
         return float(crossed + 2 * (nearest < 0.07).mean() + 20 * outside.mean())
-
-
-def _draw_words(
-    page: _Page,
-    words: Sequence[str],
-    places: Sequence[float],
-    y: float,
-    boxes: Sequence[_Rectangle],
-    alignments: Sequence[Sequence[int]],
-) -> None:
-    for place, word in zip(places, words, strict=True):
-        page.text(place, y, word, "word")
-        page.taken.append(_Rectangle(place, y, _width(word, "word") + 0.12, 0.2))
-    for box, tokens in zip(boxes, alignments, strict=True):
-        for token in tokens:
-            page.axes.plot([box.x, places[token]], [box.y, y + 0.12], color=_WORD, linewidth=0.8, zorder=0.5)
 
 
 def _draw_nodes(page: _Page, graph: AmrGraph, boxes: Sequence[_Rectangle]) -> None:

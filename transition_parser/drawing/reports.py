@@ -102,23 +102,16 @@ def write_amr_report(
     head = ("words", "sentences", "Smatch")
     tables = [fine, ReportTable("Smatch by words of the sentence", head, rows, bars=bars)]
     worst = sorted(range(len(pairs)), key=lambda i: (smatch[i].f1, -smatch[i].gold, i))
-    shown = [_compared(*pairs[i], i, smatch[i]) for i in worst[:WORST] if not smatch[i].exact]
+    shown = []
+    for i in (i for i in worst[:WORST] if not smatch[i].exact):
+        gold, system = pairs[i]
+        ours, theirs, lines = gold.penman.strip(), system.penman.strip(), triple_diff(gold, system)
+        missing, extra = ([line[2:] for line in lines if line.startswith(sign)] for sign in ("- ", "+ "))
+        name, score = gold.id or f"sentence {i + 1}", f"Smatch {smatch[i].f1:.3f}"
+        shown.append(Compared(name, gold.text, score, gold=ours, predicted=theirs, missing=missing, extra=extra))
     plain = {name: value for name, value in figures.items() if not isinstance(value, dict) and value is not None}
     order = "those with the lowest Smatch first, larger graphs before smaller ones"
     write_page(path, title, plain, tables, shown, len(pairs), order)
-
-
-def _compared(gold: AmrEntry, system: AmrEntry, number: int, counts: Counts) -> Compared:
-    lines = triple_diff(gold, system)
-    return Compared(
-        gold.id or f"sentence {number + 1}",
-        gold.text,
-        f"Smatch {counts.f1:.3f}",
-        gold=gold.penman.strip(),
-        predicted=system.penman.strip(),
-        missing=[line[2:] for line in lines if line.startswith("- ")],
-        extra=[line[2:] for line in lines if line.startswith("+ ")],
-    )
 
 
 # --- trees ------------------------------------------------------------------------------------

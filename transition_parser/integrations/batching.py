@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
@@ -220,13 +220,3 @@ def _traces(parser: Parser, wanted: Sequence[ToTrace], pause: Pause) -> list[str
 
 
 _json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-
-
-@contextmanager
-def batches(parsers: dict[str, Parser], most_waiting: int) -> Iterator[Batches]:
-    """Yield the queue of `parsers`, and close it when the block ends."""
-    found = Batches(work_of(parsers), most_waiting)
-    try:
-        yield found
-    finally:
-        found.close()

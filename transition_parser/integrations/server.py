@@ -10,7 +10,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -31,7 +31,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from transition_parser.base import __version__
 from transition_parser.base.errors import InputError
 from transition_parser.base.process import open_files
-from transition_parser.integrations.batching import PARSE, TRACE, Batches, BusyError, ToTrace, batches
+from transition_parser.integrations.batching import PARSE, TRACE, Batches, BusyError, ToTrace, work_of
 from transition_parser.integrations.page import page, policy
 from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.sentences.texts import sentences_from
@@ -244,7 +244,7 @@ def make_app(
 
     @asynccontextmanager
     async def alive(_app: FastAPI) -> AsyncIterator[None]:
-        with batches(parsers, most.waiting) as service.work:
+        with closing(Batches(work_of(parsers), most.waiting)) as service.work:
             yield
         service.divider.shutdown(cancel_futures=True)
 
