@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from transition_parser.base.files import replacing
 from transition_parser.graphs.amr_score import BankScore, Counts, triple_diff
 from transition_parser.graphs.bank import AmrEntry
-from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency_score import Comparison, Pair, Score
 
 WORST = 100  # maximum number of sentences in a report; browsers scroll longer pages badly
@@ -53,21 +52,23 @@ def cells(*values: object) -> list[Cell]:
     return [Cell(value) for value in values]
 
 
-def write_page(
-    path: str | os.PathLike,
-    title: str,
-    facts: Mapping[str, Any],
-    tables: Sequence[ReportTable],
-    worst: Sequence[Compared],
-    total: int,
-    order: str,
-) -> None:
-    """Write a report."""
+class ErrorReport(NamedTuple):
+    """What a report shows besides the scores."""
+
+    tables: Sequence[ReportTable]
+    worst: Sequence[Compared]
+    total: int  # the number of all sentences
+    order: str  # the order of `worst` in words
+
+
+def write_page(path: str | os.PathLike, title: str, figures: Mapping[str, Any], report: ErrorReport) -> None:
+    """Write a report as an HTML file, with the scores that are single values at its top."""
     from jinja2 import Environment, StrictUndefined
 
     source = Path(__file__).with_name("report.html").read_text(encoding="utf-8")
     template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True).from_string(source)
-    text = template.render(title=title, facts=facts, tables=tables, worst=worst, total=total, order=order)
+    facts = {name: value for name, value in figures.items() if not isinstance(value, dict) and value is not None}
+    text = template.render(title=title, facts=facts, **report._asdict())
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", errors="replace")
 
@@ -78,14 +79,10 @@ def write_page(
 _STEP = 10  # width of the intervals of sentence lengths, in words
 
 
-def write_amr_report(
-    path: str | os.PathLike,
-    title: str,
-    pairs: Sequence[tuple[AmrEntry, AmrEntry]],
-    scores: BankScore,
-    figures: Mapping[str, Any],
-) -> None:
-    """Write the error report as an HTML file."""
+def amr_report(
+    pairs: Sequence[tuple[AmrEntry, AmrEntry]], scores: BankScore, figures: Mapping[str, Any]
+) -> ErrorReport:
+    """Return the error report of AMRs, in pairs of gold and predicted."""
     parts = [(name.replace("_", " "), value) for name, value in figures.items() if isinstance(value, dict)]
     rows = [cells(name, *(f"{value[part]:.4f}" for part in ("precision", "recall", "f1"))) for name, value in parts]
     fine = ReportTable(
@@ -109,9 +106,8 @@ def write_amr_report(
         missing, extra = ([line[2:] for line in lines if line.startswith(sign)] for sign in ("- ", "+ "))
         name, score = gold.id or f"sentence {i + 1}", f"Smatch {smatch[i].f1:.3f}"
         shown.append(Compared(name, gold.text, score, gold=ours, predicted=theirs, missing=missing, extra=extra))
-    plain = {name: value for name, value in figures.items() if not isinstance(value, dict) and value is not None}
     order = "those with the lowest Smatch first, larger graphs before smaller ones"
-    write_page(path, title, plain, tables, shown, len(pairs), order)
+    return ErrorReport(tables, shown, len(pairs), order)
 
 
 # --- trees ------------------------------------------------------------------------------------
@@ -121,14 +117,8 @@ _PAIRS = 30  # maximum number of listed confusions
 _HEAD = ("", "word", "gold head", "gold relation", "predicted head", "predicted relation")
 
 
-def write_tree_report(
-    path: str | os.PathLike,
-    title: str,
-    sentences: Sequence[Sentence],
-    comparison: Comparison,
-    figures: Mapping[str, Any],
-) -> None:
-    """Write the error report as an HTML file."""
+def tree_report(comparison: Comparison) -> ErrorReport:
+    """Return the error report of trees."""
     relations = Counter(gold.relation for gold, _ in comparison.counted_pairs)
     confused = Counter((gold.relation, system.relation) for gold, system in comparison.counted_pairs)
     wrong = Counter({pair: count for pair, count in confused.items() if pair[0] != pair[1]})
@@ -142,12 +132,10 @@ def write_tree_report(
         _scores("LAS by relation", "relation", comparison.by_relation()),
         ReportTable("Most frequent confusions", ("gold", "predicted", "words", "of the gold ones"), confusions),
     ]
-    worst = _worst(sentences, comparison)
     order = "those with the most wrong arcs first; what is wrong is marked"
     if not all(map(comparison.counts, comparison.gold)):
         order += ", but of punctuation, which no figure here counts"
-    plain = {name: value for name, value in figures.items() if not isinstance(value, dict)}
-    write_page(path, title, plain, tables, worst, len(sentences), order)
+    return ErrorReport(tables, _worst(comparison), len(comparison.sentences), order)
 
 
 def _scores(title: str, what: str, table: Mapping[str, Score]) -> ReportTable:
@@ -155,8 +143,8 @@ def _scores(title: str, what: str, table: Mapping[str, Score]) -> ReportTable:
     return ReportTable(title, (what, "gold", "predicted", "LAS"), rows, bars=[one.f1 / 100 for one in table.values()])
 
 
-def _worst(sentences: Sequence[Sentence], comparison: Comparison) -> list[Compared]:
-    system_of = {id(gold): (gold, system) for gold, system in comparison.pairs}
+def _worst(comparison: Comparison) -> list[Compared]:
+    sentences, system_of = comparison.sentences, {id(gold): (gold, system) for gold, system in comparison.pairs}
     wrong: list[tuple[int, int, int]] = []  # minus the number of wrong arcs, number of words, number of the sentence
     words = iter(comparison.gold)
     words_of = [list(islice(words, len(sentence.words))) for sentence in sentences]

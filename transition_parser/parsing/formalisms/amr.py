@@ -192,10 +192,10 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         if sembleu is not None:
             figures["sembleu"] = round(sembleu, 4)
         if given["html"]:
-            from transition_parser.drawing.reports import write_amr_report
+            from transition_parser.drawing.reports import amr_report, write_page
 
-            pairs = list(paired_entries(gold, system, *ignored))
-            write_amr_report(given["html"], f"{system} against {gold}", pairs, scores, figures)
+            report = amr_report([*paired_entries(gold, system, *ignored)], scores, figures)
+            write_page(given["html"], f"{system} against {gold}", figures, report)
         lines = [f"sentences {figures['sentences']:>14}", "", f"{'':<16}{'precision':>11}{'recall':>9}{'F1':>9}"]
         for name, parts in figures.items():
             if name not in ("sentences", "sembleu"):

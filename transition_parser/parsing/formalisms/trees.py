@@ -140,9 +140,9 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
                 for key, score in table.items():
                     text += f"\n{key:<18}{score.gold:>8}{score.system:>8}{score.f1:>8.2f}"
         if given.get("html"):
-            from transition_parser.drawing.reports import write_tree_report
+            from transition_parser.drawing.reports import tree_report, write_page
 
-            write_tree_report(given["html"], f"{system} against {gold}", comparison.sentences, comparison, figures)
+            write_page(given["html"], f"{system} against {gold}", figures, tree_report(comparison))
         return Report(figures, text)
 
     def as_data(self, sentence: Sentence) -> dict[str, Any]:
