@@ -22,8 +22,8 @@ from transition_parser.graphs.conllu import parse_conllu, read_conllu
 from transition_parser.kernels.int8 import has_int8
 from transition_parser.modules import packing
 from transition_parser.modules.contract import ParserModel
-from transition_parser.parsing import parser as parser_module
 from transition_parser.parsing import preparation
+from transition_parser.parsing.formalisms import ToParse
 from transition_parser.parsing.search import search
 from transition_parser.storage.checkpoints import load_model
 from transition_parser.text.pieces import normalise
@@ -308,11 +308,11 @@ def test_the_usual_batch_is_of_few_words_on_a_cpu(model, beam, words):
 @pytest.mark.parametrize(("beam", "last"), [(1, 1000), (2, 500)])
 def test_batches_of_a_beam_become_smaller_towards_the_end(beam, last):
     parser = Parser.load("en-ewt", beam, threads=2)
-    sizes = [10 * len(batch) for batch in parser._batches([parser_module._ToParse(None, ["a"] * 10)] * 450)]
+    sizes = [10 * len(batch) for batch in parser._batches([ToParse(None, ["a"] * 10)] * 450)]
     assert sum(sizes) == 4500 and sizes == sorted(sizes, reverse=True)
     assert sizes[0] == 1000 and sizes[-2] == last
     parser.batch_tokens = 8000
-    sizes = [10 * len(batch) for batch in parser._batches([parser_module._ToParse(None, ["a"] * 10)] * 450)]
+    sizes = [10 * len(batch) for batch in parser._batches([ToParse(None, ["a"] * 10)] * 450)]
     assert sizes[0] == 1120 and sizes[-2] == last  # the cores share what one batch could hold
 
 

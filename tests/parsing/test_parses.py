@@ -28,7 +28,7 @@ from transition_parser.graphs.smatch import best_mapping, graph_triples
 from transition_parser.oracles.amr_check import derive_entry
 from transition_parser.parsing import parses as parses_module
 from transition_parser.parsing.alternatives import NbestRank
-from transition_parser.parsing.formalisms import AMR
+from transition_parser.parsing.formalisms import AMR, ToParse
 from transition_parser.parsing.multi_sentence import multi_sentence
 from transition_parser.parsing.parses import AmrParse, Parse, Parses
 from transition_parser.parsing.search import Hypothesis
@@ -49,7 +49,8 @@ def parse_of(sentence: str, derivation: str, metadata: dict[str, str] | None = N
     words = [normalise(word) for word in sentence.split()]
     lexicon = SimpleNamespace(wiki=wiki) if wiki else None
     resources = cast(Resources, SimpleNamespace(table=table, parser=SimpleNamespace(lexicon=lexicon)))
-    return AMR.replay(resources, AmrEntry.from_words(sentence.split(), metadata), words, hypothesis, {})
+    prepared = ToParse(AmrEntry.from_words(sentence.split(), metadata), words)
+    return AMR.replay(resources, prepared, hypothesis, {})
 
 
 def test_a_derivation_becomes_an_entry():

@@ -20,7 +20,7 @@ from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, overload
 
 import torch
 
@@ -39,7 +39,7 @@ from transition_parser.modules.tree_decoder import ArcBeliefs, TreeDecoder
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS
 from transition_parser.parsing.alternatives import NbestRank, ranked
 from transition_parser.parsing.completion import SentenceFacts
-from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, formalism_of
+from transition_parser.parsing.formalisms import AMR, FORMALISMS, Formalism, ToParse, formalism_of
 from transition_parser.parsing.given import Given, GivenFacts
 from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
 from transition_parser.parsing.parses import NODE_LINE, AmrParse, Parse, Parses, SentenceParse
@@ -77,14 +77,6 @@ P_co = TypeVar("P_co", bound=SentenceParse, covariant=True)
 
 MOST_BEAM = 10_000
 CHUNK = 4096  # number of sentences that are sorted by length together
-
-
-class _ToParse(NamedTuple):
-    """A sentence to parse, its words as the network reads them (`normalise`), and the facts about it."""
-
-    sentence: AnySentence
-    words: list[str]
-    facts: SentenceFacts | None = None
 
 
 class LoadOptions(TypedDict, total=False):
@@ -505,7 +497,7 @@ class Parser(Generic[P_co]):
         parses = [self._replay(one, best, tags) for best in found]
         return encoder_out, [(best, self._calibrated(parse)) for best, parse in zip(found, parses, strict=True)]
 
-    def _to_parse(self, sentence: AnySentence, number: int, given: GivenFacts | None = None) -> _ToParse:
+    def _to_parse(self, sentence: AnySentence, number: int, given: GivenFacts | None = None) -> ToParse:
         forms = checked_forms(sentence, self.formalism.sentence, number, self.longest)
         if self.given_columns:
             values = self.formalism.annotations_of(sentence, self.given_columns)
@@ -513,9 +505,9 @@ class Parser(Generic[P_co]):
         words = [normalise(form) for form in forms]
         known = None if given is None else given.next(sentence)
         if known is None:
-            return _ToParse(sentence, words)
+            return ToParse(sentence, words)
         known.check(len(words))
-        return _ToParse(sentence, words, SentenceFacts(known, self.resources.table.system.read(words)))
+        return ToParse(sentence, words, SentenceFacts(known, self.resources.table.system.read(words)))
 
     @cached_property
     def given_columns(self) -> Collection[str]:
@@ -523,13 +515,13 @@ class Parser(Generic[P_co]):
         own = () if self.model.inputs is None else self.model.inputs.given_columns
         return list(dict.fromkeys(chain(own, *(other.given_columns for other in self._others))))
 
-    def _parse_batch(self, sentences: list[_ToParse], indices: list[int]) -> dict[int, P_co]:
+    def _parse_batch(self, sentences: list[ToParse], indices: list[int]) -> dict[int, P_co]:
         batch = [sentences[i] for i in indices]
         if self._joint is not None:
             return dict(zip(indices, self._jointly(self._joint, batch), strict=True))
         return dict(zip(indices, self._parsed(batch, self.nbest)[1], strict=True))
 
-    def _parsed(self, batch: list[_ToParse], nbest: int) -> tuple[list[Tags], list[Any]]:
+    def _parsed(self, batch: list[ToParse], nbest: int) -> tuple[list[Tags], list[Any]]:
         """Return the tags of each sentence by column, and its best parse, with up to `nbest` − 1 alternatives."""
         # before its last step, search has up to `beam` − 1 finished derivations; the step may finish `beam` more
         _, found, tags = self._searched(batch, 2 * self.beam if nbest > 1 else 1)
@@ -540,7 +532,7 @@ class Parser(Generic[P_co]):
             parses.append(self._calibrated(best, of_beam=nbest > 1))
         return tags, parses
 
-    def _jointly(self, joint: JointTrees, batch: list[_ToParse]) -> Iterator[Any]:
+    def _jointly(self, joint: JointTrees, batch: list[ToParse]) -> Iterator[Any]:
         """Yield the parse of each sentence: the tree that all models find together, and the tags of the first model."""
         parsers: Sequence[Parser[Any]] = (self, *self._others)
         (tags, own), *others = (parser._beliefs(batch) for parser in parsers)
@@ -549,7 +541,7 @@ class Parser(Generic[P_co]):
         for one, columns, beliefs in zip(batch, tags, of_sentences, strict=True):
             yield replace(self._replay(one, joint.derivation(beliefs, one.words), columns), place=place)
 
-    def _beliefs(self, batch: list[_ToParse]) -> tuple[list[Tags], Sequence[ArcBeliefs]]:
+    def _beliefs(self, batch: list[ToParse]) -> tuple[list[Tags], Sequence[ArcBeliefs]]:
         """Return the tags of each sentence by column, and the probabilities of labelled arcs by this model alone."""
         decoder = self.model.decoder
         if isinstance(decoder, TreeDecoder):
@@ -559,8 +551,8 @@ class Parser(Generic[P_co]):
         tags, parses = self._parsed(batch, 2 * self.beam if self.beam > 1 else 1)
         return tags, [*map(beliefs_of, parses)]
 
-    def _replay(self, one: _ToParse, hypothesis: Hypothesis, tags: Tags) -> Any:
-        return self.formalism.replay(self.resources, one.sentence, one.words, hypothesis, tags, one.facts)
+    def _replay(self, one: ToParse, hypothesis: Hypothesis, tags: Tags) -> Any:
+        return self.formalism.replay(self.resources, one, hypothesis, tags)
 
     def _calibrated(self, parse: Any, of_beam: bool = False) -> Any:
         """Return the parse, with calibrated confidences if the model has a calibration."""
@@ -570,7 +562,7 @@ class Parser(Generic[P_co]):
         scalings: Mapping[str, Any] = calibration.beam if of_beam else calibration.derivation
         return parse.rescored(scalings)
 
-    def _batches(self, sentences: list[_ToParse]) -> Iterator[list[int]]:
+    def _batches(self, sentences: list[ToParse]) -> Iterator[list[int]]:
         least = None
         if batches_at_a_time(self.threads, self.device) > 1:
             least = usual_batch(self.model, self.device, self.beam)
@@ -578,7 +570,7 @@ class Parser(Generic[P_co]):
                 least //= 2
         return in_batches([len(one.words) for one in sentences], self.beam, self.batch_tokens, least)
 
-    def _searched(self, batch: list[_ToParse], nbest: int) -> tuple[EncoderOut, list[list[Hypothesis]], list[Tags]]:
+    def _searched(self, batch: list[ToParse], nbest: int) -> tuple[EncoderOut, list[list[Hypothesis]], list[Tags]]:
         """Return the encoder's output, and the `nbest` best derivations and the tags by column of each sentence."""
         with _told_of_large_weights():
             encoder_out, tags = self._encoded(batch)
@@ -587,7 +579,7 @@ class Parser(Generic[P_co]):
             best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, guide=guide)
             return encoder_out, best, tags
 
-    def _encoded(self, batch: list[_ToParse]) -> tuple[EncoderOut, list[Tags]]:
+    def _encoded(self, batch: list[ToParse]) -> tuple[EncoderOut, list[Tags]]:
         """Return the encoder's output for sentences, and their tags by column."""
         inputs = self.model.inputs
         annotations = NO_ANNOTATIONS if inputs is None else self._annotations(batch, inputs.columns)
@@ -599,7 +591,7 @@ class Parser(Generic[P_co]):
             tags = self._annotations(batch, [UPOS]).get(UPOS, ()) if heads.limited else ()
             return encoder_out, [*heads.predict(encoder_out.tagged, [len(one.words) for one in batch], tags)]
 
-    def _knowledge(self, encoder_out: EncoderOut, batch: list[_ToParse]) -> list[Tags]:
+    def _knowledge(self, encoder_out: EncoderOut, batch: list[ToParse]) -> list[Tags]:
         """Return what a model of AMRs knows of the words besides the graph, by name; for most models nothing."""
         columns: dict[str, Iterable] = {}
         if self.resources.moods is not None:
@@ -623,7 +615,7 @@ class Parser(Generic[P_co]):
         words = None if self.model.inputs is None else self.model.inputs.read(sentences, annotations)
         return to_device(self.device, {"src_tokens": source, "features": features, "words": words})
 
-    def _annotations(self, batch: list[_ToParse], columns: Collection[str]) -> Annotations:
+    def _annotations(self, batch: list[ToParse], columns: Collection[str]) -> Annotations:
         """Return column → for each sentence the values of its words; the domain comes from the parser's options."""
         given = [self.formalism.annotations_of(one.sentence, columns) for one in batch]
         annotations = {name: [values[name] for values in given] for name in (given[0] if given else ())}

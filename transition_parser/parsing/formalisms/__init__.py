@@ -13,12 +13,12 @@ from pathlib import Path
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import open_input, unpacked_name
 from transition_parser.parsing.formalisms.amr import AMR
-from transition_parser.parsing.formalisms.formalism import Formalism, Report
+from transition_parser.parsing.formalisms.formalism import Formalism, Report, ToParse
 from transition_parser.parsing.formalisms.trees import TREES
 
 FORMALISMS: tuple[Formalism, ...] = (TREES, AMR)
 
-__all__ = ["AMR", "FORMALISMS", "TREES", "Formalism", "Report", "formalism_of", "formalism_of_files"]
+__all__ = ["AMR", "FORMALISMS", "TREES", "Formalism", "Report", "ToParse", "formalism_of", "formalism_of_files"]
 
 
 def formalism_of(system: str) -> Formalism:

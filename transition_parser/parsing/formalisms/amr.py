@@ -14,7 +14,7 @@ from transition_parser.base.errors import InputError, input_error
 from transition_parser.graphs.amr import AmrGraph, Edge, named, with_numbers, without_gaps
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
 from transition_parser.parsing.completion import complete, without, without_meaning
-from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
+from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report, ToParse
 from transition_parser.parsing.mending import Mended, mended, with_mentions, with_types
 from transition_parser.parsing.parses import AmrParse, within_depth
 from transition_parser.parsing.restoring import restored
@@ -27,7 +27,7 @@ from transition_parser.transitions.config import wiki_keys
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
     from transition_parser.modules.contract import Hypothesis
-    from transition_parser.parsing.completion import SentenceFacts
+    from transition_parser.modules.tagging import Tags
 
 
 def _smatch(sums: Mapping[str, float]) -> float:
@@ -53,21 +53,13 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     sums = ("_match", "_system", "_gold")
     figures: ClassVar = {"smatch": _smatch}
 
-    def replay(
-        self,
-        resources: Resources,
-        sentence: AmrEntry,
-        words: Sequence[str],
-        hypothesis: Hypothesis,
-        tags: Mapping[str, Any],
-        facts: SentenceFacts | None = None,
-    ) -> AmrParse:
+    def replay(self, resources: Resources, one: ToParse, hypothesis: Hypothesis, tags: Tags) -> AmrParse:
         """Return the parse with the AMR that a derivation builds, replayed once through the pure-Python machine.
 
-        facts: completes the AMR of a guided derivation. Mends that contradict a fact are not made. Where there are
-            facts, nodes without meaning and gaps in the numbers of roles stay.
+        Facts complete the AMR of a guided derivation. Mends that contradict a fact are not made. Where there are facts,
+        nodes without meaning and gaps in the numbers of roles stay.
         """
-        lexicon, table = resources.parser.lexicon, resources.table
+        (sentence, words, facts), lexicon, table = one, resources.parser.lexicon, resources.table
         system, actions = cast("AmrSystem", table.system), tuple(map(table.action, hypothesis.tokens))
         state = system.initial(system.read(words) if facts is None else facts.words)
         made: list[float] = []

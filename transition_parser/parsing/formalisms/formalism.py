@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from transition_parser.graphs.bank import AmrEntry
     from transition_parser.graphs.conllu import Sentence
     from transition_parser.modules.contract import Hypothesis
+    from transition_parser.modules.tagging import Tags
     from transition_parser.parsing.completion import SentenceFacts
     from transition_parser.parsing.parses import AmrParse, Parse
     from transition_parser.transitions import Action, TransitionSystem
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
 E = TypeVar("E", bound="Sentence | AmrEntry")  # the class of sentences that are read and written
 P = TypeVar("P", bound="Parse | AmrParse")  # the class of parses
 G = TypeVar("G")  # the class of graphs
+
+
+class ToParse(NamedTuple):
+    """A sentence to parse, its words as the network reads them (`normalise`), and the facts about it."""
+
+    sentence: Any
+    words: list[str]
+    facts: SentenceFacts | None = None
 
 
 class Report(NamedTuple):
@@ -62,15 +71,7 @@ class Formalism(ABC, Generic[E, P, G]):
     # --- parsing ----------------------------------------------------------------------------
 
     @abstractmethod
-    def replay(
-        self,
-        resources: Resources,
-        sentence: E,
-        words: Sequence[str],
-        hypothesis: Hypothesis,
-        tags: Mapping[str, Any],
-        facts: SentenceFacts | None = None,
-    ) -> P:
+    def replay(self, resources: Resources, one: ToParse, hypothesis: Hypothesis, tags: Tags) -> P:
         """Return the parse of a sentence with the graph that a derivation builds, completed by facts."""
 
     @abstractmethod

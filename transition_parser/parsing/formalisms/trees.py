@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from transition_parser.base.errors import input_error
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
-from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report
+from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report, ToParse
 from transition_parser.parsing.parses import Parse, graph_of
 from transition_parser.text.columns import ABSENT, FEATS, LEMMA, UNKNOWN, UPOS, XPOS
 from transition_parser.transitions import TREE_SYSTEMS, RootRelations
@@ -20,7 +20,7 @@ from transition_parser.transitions.tree_system import NO_HEAD, State
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
     from transition_parser.modules.contract import Hypothesis
-    from transition_parser.parsing.completion import SentenceFacts
+    from transition_parser.modules.tagging import Tags
 
 
 # method of `Comparison` that breaks the LAS down → the words that describe this breakdown in help texts
@@ -50,19 +50,11 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     sums = ("_words", "_heads", "_labelled")
     figures: ClassVar = {"uas": _percent_of_words("_heads"), "las": _percent_of_words("_labelled")}
 
-    def replay(
-        self,
-        resources: Resources,
-        sentence: Sentence,
-        words: Sequence[str],
-        hypothesis: Hypothesis,
-        tags: Mapping[str, Any],
-        facts: SentenceFacts | None = None,
-    ) -> Parse:
+    def replay(self, resources: Resources, one: ToParse, hypothesis: Hypothesis, tags: Tags) -> Parse:
         from transition_parser.states.machine import replay  # imported late, because it imports torch, which is slow
 
-        table, columns = resources.table, resources.columns
-        tree, log_probs = replay(table, words, hypothesis.tokens, hypothesis.step_scores)
+        table, columns, sentence = resources.table, resources.columns, one.sentence
+        tree, log_probs = replay(table, one.words, hypothesis.tokens, hypothesis.step_scores)
         upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))
         given = [row.upos if upos else UNKNOWN for row in sentence.words]
         of_words = [tag if own == UNKNOWN else own for own, tag in zip(given, upos or given, strict=True)]
