@@ -57,6 +57,11 @@ class Row(NamedTuple):
         first, last = self.id.split("-")
         return int(first), int(last)
 
+    @property
+    def space_after(self) -> bool:
+        """False where MISC says that no space follows."""
+        return "SpaceAfter=No" not in self.misc.split("|")
+
 
 @dataclass(frozen=True)
 class Sentence:
@@ -109,6 +114,16 @@ class Sentence:
                 return value.strip()
         return None
 
+    def token_rows(self) -> Iterator[tuple[Row, Sequence[Row]]]:
+        """Yield each token, a multi-word range or a word outside ranges, with the words that it stands for."""
+        last = 0  # the last word of the latest range
+        for row in self.rows:
+            if row.is_range:
+                first, last = row.span
+                yield row, self._words[first - 1 : last]
+            elif row.is_word and int(row.id) > last:
+                yield row, (row,)
+
     @property
     def text(self) -> str:
         """The value of `# text = ...`.
@@ -116,26 +131,23 @@ class Sentence:
         Without that comment, the text is made from the tokens. A space follows each token that has no
         `SpaceAfter=No`.
         """
-        return self.comment("text") or "".join(_tokens_with_spaces(self.rows)).strip(" ")
+        return self.comment("text") or "".join(_tokens_with_spaces(self)).strip(" ")
 
     def places_in_text(self) -> tuple[tuple[int, int], ...]:
         """Return start and end of each word in `# text`, () if that comment is missing or the tokens do not spell it.
 
         Words that do not spell their multi-word token (`du`: `de`, `le`) have the place of the token.
         """
-        text, here, last = self.comment("text") or "", 0, 0
+        text, here = self.comment("text") or "", 0
         places: list[tuple[int, int]] = []
-        for row in self.rows:
-            if not row.is_range and (not row.is_word or int(row.id) <= last):
-                continue
+        for row, words in self.token_rows():
             start = text.find(row.form, here)
             if start < 0 or text[here:start].strip():
                 return ()
             here = start + len(row.form)
-            first, last = row.span if row.is_range else (int(row.id), int(row.id))
-            words = self.forms[first - 1 : last]
-            for word in words:
-                size = len(word) if "".join(words) == row.form else 0
+            forms = [word.form for word in words]
+            for form in forms:
+                size = len(form) if "".join(forms) == row.form else 0
                 places.append((start, start + size if size else here))
                 start += size
         return tuple(places)
@@ -228,15 +240,9 @@ class Sentence:
         return input_error(problem, self.path, line, self.id)
 
 
-def _tokens_with_spaces(rows: Iterable[Row]) -> Iterator[str]:
+def _tokens_with_spaces(sentence: Sentence) -> Iterator[str]:
     """Yield the tokens, each with the space after it. A multi-word token stands for its words."""
-    last = 0  # the last word of the latest multi-word token
-    for row in rows:
-        if row.is_range:
-            last = row.span[1]
-        elif not row.is_word or int(row.id) <= last:
-            continue
-        yield row.form if "SpaceAfter=No" in row.misc.split("|") else f"{row.form} "
+    return (row.form + " " * row.space_after for row, _ in sentence.token_rows())
 
 
 def raw_text(sentences: Iterable[Sentence]) -> str:
@@ -245,7 +251,7 @@ def raw_text(sentences: Iterable[Sentence]) -> str:
     for sentence in sentences:
         if parts and any(_OPENS.match(comment) for comment in sentence.comments):
             parts.append("\n\n")
-        parts.extend(_tokens_with_spaces(sentence.rows))
+        parts.extend(_tokens_with_spaces(sentence))
     return "".join(parts)
 
 

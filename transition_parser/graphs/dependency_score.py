@@ -17,7 +17,7 @@ from operator import attrgetter, itemgetter
 from typing import Literal
 
 from transition_parser.base.errors import input_error
-from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.graphs.conllu import Row, Sentence, read_conllu
 
 # the features that the shared task scores
 UNIVERSAL_FEATURES = frozenset(
@@ -59,7 +59,7 @@ class TextFile:
         self.words: list[AlignedWord] = []
         self.tokens: list[tuple[int, int]] = []
         self.sentences: list[tuple[int, int]] = []
-        self._rows: list[tuple[Sentence, int]] = []  # of each token: its sentence, and its index in `Sentence.rows`
+        self._rows: list[tuple[Sentence, Row]] = []  # of each token: its sentence, and its row
         self._full_labels = full_labels
         forms: list[str] = []
         for sentence in sentences:
@@ -68,23 +68,18 @@ class TextFile:
 
     def _add(self, sentence: Sentence, forms: list[str]) -> None:
         tree = sentence.tree()
-        first_word, first_token, covered = len(self.words), len(self.tokens), 0
-        for number, row in enumerate(sentence.rows):
-            if not (row.is_word or row.is_range):
-                continue
-            in_range = row.is_word and int(row.id) <= covered
-            if not in_range:
-                forms.append("".join(c for c in row.form if unicodedata.category(c) != "Zs") or row.form)
-                start = self.tokens[-1][1] if self.tokens else 0
-                self.tokens.append((start, start + len(forms[-1])))
-                self._rows.append((sentence, number))
-            if row.is_range:
-                covered = row.span[1]
-            if row.is_word:
-                relation = row.deprel if self._full_labels else row.deprel.split(":")[0]
-                form = row.form if in_range else forms[-1]
-                columns = (row.upos, row.xpos, row.lemma, row.feats)
-                self.words.append(AlignedWord(form, *self.tokens[-1], relation, *columns, in_range))
+        first_word, first_token = len(self.words), len(self.tokens)
+        for row, words in sentence.token_rows():
+            form = "".join(c for c in row.form if unicodedata.category(c) != "Zs") or row.form
+            start = self.tokens[-1][1] if self.tokens else 0
+            forms.append(form)
+            self.tokens.append((start, start + len(form)))
+            self._rows.append((sentence, row))
+            for own in words:
+                relation = own.deprel if self._full_labels else own.deprel.split(":")[0]
+                columns = (relation, own.upos, own.xpos, own.lemma, own.feats)
+                shown = own.form if row.is_range else form
+                self.words.append(AlignedWord(shown, *self.tokens[-1], *columns, row.is_range))
         self.sentences.append((self.tokens[first_token][0], self.tokens[-1][1]))
         for word, head in zip(self.words[first_word:], tree.heads, strict=True):
             word.length = len(tree)
@@ -96,7 +91,7 @@ class TextFile:
         """Return the file, line and sentence id of the token at a character, or of the last token if there is none."""
         token = min(bisect_right(self.tokens, character, key=itemgetter(0)), len(self.tokens)) - 1
         sentence, row = self._rows[token]
-        line = None if sentence.line is None else sentence.line + len(sentence.comments) + row
+        line = None if sentence.line is None else sentence.line + len(sentence.comments) + sentence.rows.index(row)
         return sentence.path, line, sentence.id
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from transition_parser.base.errors import needs_extra
 from transition_parser.graphs.amr import named
-from transition_parser.graphs.conllu import Row, Sentence
+from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree
 
 if TYPE_CHECKING:
@@ -88,18 +88,7 @@ def value_of(cell: str) -> str:
 def _spaces(sentence: Sentence) -> list[bool]:
     """Return for each word True where a space follows it."""
     spaces: list[bool] = []
-    forms = sentence.forms
-    last, attached, spelled = 0, False, False  # latest range: its last word; no space after it; its words spell it
-    for row in sentence.rows:
-        if row.is_range:
-            first, last = row.span
-            attached, spelled = _is_attached(row), "".join(forms[first - 1 : last]) == row.form
-        elif row.is_word:
-            number = int(row.id)
-            inside = number < last
-            spaces.append(not spelled if inside else not (attached if number == last else _is_attached(row)))
+    for row, words in sentence.token_rows():
+        spelled = "".join(word.form for word in words) == row.form
+        spaces += [*[not spelled] * (len(words) - 1), row.space_after]
     return spaces
-
-
-def _is_attached(row: Row) -> bool:
-    return "SpaceAfter=No" in row.misc.split("|")

@@ -56,7 +56,7 @@ from transition_parser.parsing.preparation import (
 )
 from transition_parser.parsing.search import Guide, search
 from transition_parser.parsing.sentences.files import Reading, read_sentences
-from transition_parser.parsing.sentences.streams import ErrorAtEnd, in_chunks
+from transition_parser.parsing.sentences.streams import in_chunks
 from transition_parser.parsing.sentences.texts import (
     check_given,
     checked_forms,
@@ -378,13 +378,22 @@ class Parser(Generic[P_co]):
         parses of all texts before the error.
         """
         given = sentences_of_texts(texts, self.formalism.sentence, self.longest, self.resources.segmenter)
-        return self._parse_each(ErrorAtEnd(given), chunk or CHUNK)
+        return self._parse_each(given, chunk or CHUNK)
 
-    def _parse_each(self, given: ErrorAtEnd[list], chunk: int) -> Iterator[list[P_co]]:
-        for texts in in_chunks(given, chunk, len):
+    def _parse_each(self, given: Iterable[list], chunk: int) -> Iterator[list[P_co]]:
+        errors: list[Exception] = []
+
+        def until_error() -> Iterator[list]:
+            try:
+                yield from given
+            except Exception as error:  # the texts before it are parsed first
+                errors.append(error)
+
+        for texts in in_chunks(until_error(), chunk, len):
             parses = iter([*self.parse_chunks([[*chain.from_iterable(texts)]])])
             yield from (list(islice(parses, len(sentences))) for sentences in texts)
-        given.check()
+        if errors:
+            raise errors[0]
 
     def read(
         self, path: str | os.PathLike, tokenised: bool | None = None, raw: bool = False, vertical: bool = False

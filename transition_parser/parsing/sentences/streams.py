@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from queue import Empty, Queue
 from threading import Event, Thread
-from typing import BinaryIO, Generic, NamedTuple, TypeVar
+from typing import BinaryIO, NamedTuple, TypeVar
 
 from transition_parser.base.errors import InputError
 
@@ -48,25 +48,6 @@ def in_chunks(items: Iterable[T], size: int, weight: Callable[[T], int] = lambda
             chunk, total = [], 0
     if chunk:
         yield chunk
-
-
-class ErrorAtEnd(Generic[T]):
-    """Items whose iteration ends where an exception is raised. `check` raises the exception later."""
-
-    def __init__(self, items: Iterable[T]) -> None:
-        self._items = items
-        self._error: Exception | None = None
-
-    def __iter__(self) -> Iterator[T]:
-        try:
-            yield from self._items
-        except Exception as error:
-            self._error = error
-
-    def check(self) -> None:
-        """Raise the exception that the items raised, if any."""
-        if self._error is not None:
-            raise self._error
 
 
 def as_they_come(items: Iterable[T], size: int, pause: float = PAUSE) -> Iterator[list[T]]:
