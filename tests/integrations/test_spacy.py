@@ -33,7 +33,7 @@ from transition_parser.integrations.spacy_documents import (
     noun_chunks,
     sentences_of,
     set_trees,
-    tree_sentence,
+    tree_sentences,
     trees_of,
 )
 from transition_parser.parsing.parses import Parse
@@ -176,7 +176,7 @@ def test_xpos_and_features_that_a_model_predicts():
         (sentence,) = sentences_of(document)
         tree = DependencyTree((2, 0, 2), ("nsubj", "root", "punct"))
         predicted = {"upos": ("NOUN", "VERB", "PUNCT"), "xpos": ("NNS", "VBD", "."), "feats": ("Number=Plur", "_", "_")}
-        parse = Parse(tree_sentence(document, sentence), tree, (1.0,) * 3, (), 0.0, **predicted)
+        parse = Parse(next(tree_sentences(document, [sentence])), tree, (1.0,) * 3, (), 0.0, **predicted)
         set_trees(document, [sentence], [parse])
         return document
 
@@ -486,7 +486,7 @@ def test_a_sentence_starts_at_a_token_with_what_does_not_show_before_it(trees):
 def test_the_tokens_of_a_grapheme_cluster_are_one_word(trees, amrs, text, words):
     document = trees(text)
     (sentence,) = sentences_of(document)
-    assert tree_sentence(document, sentence).forms == words.split("|")
+    assert next(tree_sentences(document, [sentence])).forms == words.split("|")
     ((parse, *_),) = (trees.get_pipe("transition_parser").parser.parse([words.split("|")]),)
     assert document._.tree == [parse.tree]
     rest = [token for token in document if token.text and token.i not in sentence.words]

@@ -32,7 +32,7 @@ from transition_parser.integrations.spacy_documents import DocSentence
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism
 
 if TYPE_CHECKING:
-    from transition_parser.parsing.parser import AnyParse, AnySentence, Parser
+    from transition_parser.parsing.parser import AnySentence, Parser
 
 OPTIONS: dict[str, Any] = {
     "beam": 1, "batch_tokens": None, "device": "cpu", "precision": "auto", "threads": None, "domain": None,
@@ -51,6 +51,8 @@ class _Component(Pipe):
     """The base class of both components, which parses the sentences of a batch of documents together."""
 
     formalism: ClassVar[Formalism]
+    _read: Callable[[Doc, Sequence[DocSentence]], Iterator[AnySentence]]  # yields the sentences that have words
+    _write: Callable[[Doc, Sequence[DocSentence], Sequence[Any]], None]  # writes the parses of all sentences
 
     def __init__(self, name: str, model: PipelineModel) -> None:
         self.name, self.model = name, model
@@ -89,18 +91,10 @@ class _Component(Pipe):
     def _parse(self, docs: Sequence[Doc]) -> None:
         parser = self.parser
         sentences = [documents.sentences_of(doc, parser.resources.segmenter) for doc in docs]
-        given = chain.from_iterable(map(self._given, docs, sentences))
+        given = chain.from_iterable(map(self._read, docs, sentences))
         parses = parser.parse_stream(given)
         for doc, of_doc in zip(docs, sentences, strict=True):
-            self._set(doc, of_doc, [next(parses) if sentence.words else None for sentence in of_doc])
-
-    def _given(self, doc: Doc, sentences: Sequence[DocSentence]) -> Iterator[AnySentence]:
-        """Return the parser's input: the sentences that have words."""
-        raise NotImplementedError
-
-    def _set(self, doc: Doc, sentences: Sequence[DocSentence], parses: Sequence[AnyParse | None]) -> None:
-        """Write the parses into a document."""
-        raise NotImplementedError
+            self._write(doc, of_doc, [next(parses) if sentence.words else None for sentence in of_doc])
 
     def to_disk(self, path: str | os.PathLike, *, exclude: Iterable[str] = ()) -> None:
         """Write the model into a folder, see `PipelineModel`; its options are in the pipeline's configuration."""
@@ -130,6 +124,7 @@ class TreeComponent(_Component):
     """
 
     formalism = TREES
+    _read, _write = staticmethod(documents.tree_sentences), staticmethod(documents.set_trees)
     scorer = staticmethod(parser_score)  # for `nlp.evaluate`
 
     def __init__(self, name: str, model: PipelineModel) -> None:
@@ -137,13 +132,6 @@ class TreeComponent(_Component):
         _extend(Doc, "tree", getter=documents.trees_of)
         _extend(Span, "tree", getter=documents.tree_of)
         _extend(Token, "arc_score", default=None)
-
-    def _given(self, doc: Doc, sentences: Sequence[DocSentence]) -> Iterator[AnySentence]:
-        return (documents.tree_sentence(doc, sentence) for sentence in sentences if sentence.words)
-
-    def _set(self, doc: Doc, sentences: Sequence[DocSentence], parses: Sequence[Any]) -> None:
-        documents.set_trees(doc, sentences, parses)
-        doc.noun_chunks_iterator = doc.vocab.get_noun_chunks  # an older document has another iterator or none
 
 
 class AmrComponent(_Component):
@@ -154,6 +142,7 @@ class AmrComponent(_Component):
     """
 
     formalism = AMR
+    _read, _write = staticmethod(documents.amr_sentences), staticmethod(documents.set_amrs)
 
     def __init__(self, name: str, model: PipelineModel) -> None:
         super().__init__(name, model)
@@ -162,13 +151,6 @@ class AmrComponent(_Component):
         _extend(Span, "amr", getter=documents.amr_of)
         _extend(Span, "amr_tokens", getter=documents.amr_tokens_of)
         _extend(Token, "amr_nodes", getter=documents.amr_nodes_of)
-
-    def _given(self, doc: Doc, sentences: Sequence[DocSentence]) -> Iterator[AnySentence]:
-        with_words = (sentence for sentence in sentences if sentence.words)
-        return (documents.amr_sentence(doc, sentence, number) for number, sentence in enumerate(with_words, 1))
-
-    def _set(self, doc: Doc, sentences: Sequence[DocSentence], parses: Sequence[Any]) -> None:
-        documents.set_amrs(doc, sentences, parses)
 
 
 def _register(kind: type[_Component], factory: str, model: str, assigns: Sequence[str]) -> Callable[..., _Component]:

@@ -79,21 +79,17 @@ def _words_of(document: Doc, sentence: DocSentence) -> list[Span]:
 # --- trees --------------------------------------------------------------------------------------------
 
 
-def tree_sentence(document: Doc, sentence: DocSentence) -> Sentence:
-    """Return the words of a sentence, with the tags, lemmas and features that the document has."""
-    words = _words_of(document, sentence)
-    tokens = [word[0] for word in words]
-    rows = [Row(str(number), on_one_line(word.text)) for number, word in enumerate(words, 1)]
-    if any(token.lemma or token.pos or token.tag or token.has_morph() for token in tokens):
-        for i, token in enumerate(tokens):
-            found = {
-                "lemma": on_one_line(token.lemma_),
-                "upos": token.pos_,
-                "xpos": token.tag_,
-                "feats": str(token.morph),
-            }
-            rows[i] = rows[i]._replace(**{name: value or NO_VALUE for name, value in found.items()})
-    return Sentence(tuple(rows))
+def tree_sentences(document: Doc, sentences: Sequence[DocSentence]) -> Iterator[Sentence]:
+    """Yield each sentence that has words, with the tags, lemmas and features that the document has."""
+    for words in (_words_of(document, sentence) for sentence in sentences if sentence.words):
+        tokens = [word[0] for word in words]
+        rows = [Row(str(number), on_one_line(word.text)) for number, word in enumerate(words, 1)]
+        if any(token.lemma or token.pos or token.tag or token.has_morph() for token in tokens):
+            for i, token in enumerate(tokens):
+                lemma, feats = on_one_line(token.lemma_), str(token.morph)
+                found = {"lemma": lemma, "upos": token.pos_, "xpos": token.tag_, "feats": feats}
+                rows[i] = rows[i]._replace(**{name: value or NO_VALUE for name, value in found.items()})
+        yield Sentence(tuple(rows))
 
 
 def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[Parse | None]) -> None:
@@ -124,6 +120,7 @@ def set_trees(document: Doc, sentences: Sequence[DocSentence], parses: Sequence[
     columns = [heads.astype(np.uint64), *(_ids(document, name, of_name) for name, of_name in values.items())]
     document.from_array(["HEAD", *values], np.stack(columns, axis=1))
     set_sentence_starts(document, [sentence.start for sentence in sentences])
+    document.noun_chunks_iterator = document.vocab.get_noun_chunks  # an older document has another iterator or none
     for sentence, parse in zip(sentences, parses, strict=True):
         for i, score in zip(sentence.words, parse.arc_scores if parse else (), strict=True):
             document[i]._.arc_score = score
@@ -169,10 +166,11 @@ def trees_of(document: Doc) -> list[DependencyTree]:
 # --- AMRs ---------------------------------------------------------------------------------------------
 
 
-def amr_sentence(document: Doc, sentence: DocSentence, number: int) -> AmrEntry:
-    """Return an entry without a graph for a sentence; a token that contains blanks becomes several words."""
-    text = on_one_line(document[sentence.start : sentence.end].text)
-    return AmrEntry.from_words([word for word, _ in _amr_words(document, sentence)], {"id": str(number), "snt": text})
+def amr_sentences(document: Doc, sentences: Sequence[DocSentence]) -> Iterator[AmrEntry]:
+    """Yield an entry without a graph for each sentence that has words; a token with blanks becomes several words."""
+    for number, sentence in enumerate((one for one in sentences if one.words), 1):
+        words, text = _amr_words(document, sentence), on_one_line(document[sentence.start : sentence.end].text)
+        yield AmrEntry.from_words((word for word, _ in words), {"id": str(number), "snt": text})
 
 
 def _amr_words(document: Doc, sentence: DocSentence) -> Iterator[tuple[str, Span]]:
