@@ -355,7 +355,7 @@ def test_a_batch_that_fails_goes_to_the_error_handler(trees, monkeypatch):
     failed = []
     nlp.set_error_handler(lambda name, component, docs, error: failed.append((name, len(docs), str(error))))
     component = nlp.get_pipe("transition_parser")
-    monkeypatch.setattr(type(component), "_set", lambda *_: 1 / 0)
+    monkeypatch.setattr(type(component), "_write", lambda *_: 1 / 0)
     assert list(nlp.pipe(["a", "b", "c"], batch_size=2)) == []
     assert failed == [("transition_parser", 2, "division by zero"), ("transition_parser", 1, "division by zero")]
 
