@@ -73,10 +73,8 @@ def ranked(parses: Sequence[R], most: int) -> R:
     for i, parse in enumerate(best[:most]):
         parts = parse.parts().items()
         fields: dict[str, Any] = {name: tuple(confidences[name, part] for part in of_field) for name, of_field in parts}
-        best[i] = replace(parse, **fields)
-    best = best[:most]
-    first, *others = (replace(parse, place=NbestRank(rank, len(best))) for rank, parse in enumerate(best, 1))
-    return replace(first, alternatives=tuple(others))
+        best[i] = replace(parse, place=NbestRank(i + 1, min(most, len(best))), **fields)
+    return replace(best[0], alternatives=tuple(best[1:most]))
 
 
 def _confidences(parses: Sequence[Ranked]) -> dict[tuple[str, Hashable], float]:

@@ -25,11 +25,14 @@ def document_of(sentence: Sentence, tree: DependencyTree, vocab: Vocab) -> Doc:
         from spacy.parts_of_speech import IDS
         from spacy.tokens import Doc
 
-    words = sentence.words
+    words, spaces = sentence.words, []
+    for token, its_words in sentence.token_rows():
+        spelled = "".join(word.form for word in its_words) == token.form
+        spaces += [*[not spelled] * (len(its_words) - 1), token.space_after]
     document = Doc(
         vocab,
         words=[row.form for row in words],
-        spaces=_spaces(sentence),
+        spaces=spaces,
         pos=[row.upos if row.upos in IDS else "" for row in words],
         tags=[value_of(row.xpos) for row in words],
         lemmas=[value_of(row.lemma) for row in words],
@@ -83,12 +86,3 @@ def set_sentence_starts(document: Doc, starts: list[int]) -> None:
 def value_of(cell: str) -> str:
     """Return the value of a CoNLL-U cell, an empty string for `_`."""
     return "" if cell == NO_VALUE else cell
-
-
-def _spaces(sentence: Sentence) -> list[bool]:
-    """Return for each word True where a space follows it."""
-    spaces: list[bool] = []
-    for row, words in sentence.token_rows():
-        spelled = "".join(word.form for word in words) == row.form
-        spaces += [*[not spelled] * (len(words) - 1), row.space_after]
-    return spaces

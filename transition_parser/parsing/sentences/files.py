@@ -177,7 +177,8 @@ def head_and_layout(lines: Iterator[bytes], name: str, kind: Kind, reading: Read
         return [], reading.layout_of_text
     head = _head(lines)
     shown = [line.removeprefix(BOM_UTF8) for line in head]
-    is_bank, is_conllu = _is_bank(shown, name), _is_conllu(shown, name)
+    is_rows = bool(shown) and shown[-1].count(b"\t") == len(COLUMNS) - 1 and shown[-1][:1] != b"#"
+    is_bank, is_conllu = _is_bank(shown, name), is_rows or unpacked_name(name).endswith(".conllu")
     if kind is Sentence and is_bank:
         raise input_error(f"the file is an AMR bank, but the model parses into trees: give CoNLL-U or {_TEXT}", name)
     if kind is AmrEntry and is_conllu:
@@ -214,11 +215,6 @@ def _is_bank(head: list[bytes], name: str) -> bool:
         return True
     last = head[-1].lstrip() if head else b""
     return any(map(_BANK_COMMENT.match, head)) and (not last or last.startswith((b"#", b"(")))
-
-
-def _is_conllu(head: list[bytes], name: str) -> bool:
-    of_rows = bool(head) and head[-1].count(b"\t") == len(COLUMNS) - 1 and head[-1][:1] != b"#"
-    return of_rows or unpacked_name(name).endswith(".conllu")
 
 
 class SentenceReader:

@@ -71,14 +71,8 @@ def table_of(path: str, reading: Reading) -> TableFormat | None:
     return TableFormat.JSONL if table is None and reading.column is not None else table
 
 
-def items_of_rows(rows: Iterable[TableRow], kind: Kind, reading: Reading) -> Iterator[Item]:
-    """Yield each row as an item with its sentences, which are of the class `kind`."""
-    warned = TextWarnings(of_markup=not reading.raw)
-    for row in rows:
-        yield Item(_sentences(row, kind, reading, warned), row.kept)
-
-
 def _sentences(row: TableRow, kind: Kind, reading: Reading, warned: TextWarnings) -> list:
+    """Return the sentences of a row, each a `kind`."""
     value = row.value
     if is_missing(value):
         return []
@@ -112,25 +106,23 @@ def read_jsonl(lines: Iterable[bytes], name: str, reading: Reading, first: int =
     """Yield the rows of lines of JSON objects, blank lines left out. The `kept` of a row is its line."""
     for number, raw in enumerate(lines, first):
         line = decode_line(raw, name, number).strip()
-        if line:
-            row = _object(line, name, number)
-            if problem := why_unfit([*row], reading):
-                raise input_error(problem, name, number)
-            yield TableRow(row[reading.column], line, f"{name}:{number}")
-
-
-def _object(line: str, name: str, number: int) -> dict:
-    try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise input_error(f"the line is not JSON: {error.msg} at character {error.pos + 1}", name, number) from None
-    except RecursionError:
-        raise input_error("the line is not JSON: too deep", name, number) from None
-    except ValueError:  # Python reads no integers of more than 4,300 digits
-        raise input_error("the line has a number of too many digits", name, number) from None
-    if not isinstance(row, dict):
-        raise input_error("the line is not a JSON object: each line of JSONL must be a JSON object", name, number)
-    return row
+        if not line:
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise input_error(f"the line is not JSON: {error.msg} at character {error.pos + 1}", name, number) from None
+        except RecursionError:
+            raise input_error("the line is not JSON: too deep", name, number) from None
+        except ValueError:  # Python reads no integers of more than 4,300 digits
+            raise input_error("the line has a number of too many digits", name, number) from None
+        if not isinstance(row, dict):
+            unfit: str | None = "the line is not a JSON object: each line of JSONL must be a JSON object"
+        else:
+            unfit = why_unfit([*row], reading)
+        if unfit:
+            raise input_error(unfit, name, number)
+        yield TableRow(row[reading.column], line, f"{name}:{number}")
 
 
 # --- Parquet ------------------------------------------------------------
@@ -157,11 +149,6 @@ def arrow() -> Any:
 def schema_of(path: str) -> pyarrow.Schema:
     """Return the schema of a file. Raises `InputError` for a file that is not Parquet."""
     return _opened(path).schema_arrow
-
-
-def rows_in(path: str) -> int:
-    """Return the number of rows of a file."""
-    return _opened(path).metadata.num_rows
 
 
 def read_parquet(path: str, reading: Reading, first: int = 0, end: int | None = None) -> Iterator[TableRow]:
@@ -214,16 +201,22 @@ def _opened(path: str) -> Any:
 
 def read_part(part: Part, kind: Kind, reading: Reading) -> Iterator[Item]:
     """Yield the items of a part, with sentences of the class `kind`."""
-    table = table_of(part.path, reading)
-    if table is TableFormat.PARQUET:
-        end = None if part.end is None else part.end.position
-        yield from items_of_rows(read_parquet(part.path, reading, part.begin.position, end), kind, reading)
-    elif table is TableFormat.JSONL:
-        with opened(part.path) as (file, name):
-            yield from items_of_rows(read_jsonl(part.lines(file), name, reading, part.begin.line), kind, reading)
-    else:
+    if table_of(part.path, reading) is None:
         for one in sentences_in_file(part, kind, reading):
             yield Item([], one) if isinstance(one, EmptyLine) else Item([one])
+        return
+    warned = TextWarnings(of_markup=not reading.raw)
+    for row in _rows(part, reading):
+        yield Item(_sentences(row, kind, reading, warned), row.kept)
+
+
+def _rows(part: Part, reading: Reading) -> Iterator[TableRow]:
+    if table_of(part.path, reading) is TableFormat.PARQUET:
+        end = None if part.end is None else part.end.position
+        yield from read_parquet(part.path, reading, part.begin.position, end)
+        return
+    with opened(part.path) as (file, name):
+        yield from read_jsonl(part.lines(file), name, reading, part.begin.line)
 
 
 def documents(paths: Sequence[str], kind: Kind, reading: Reading) -> list[Document | None]:
@@ -259,7 +252,7 @@ def places(path: str, kind: Kind, reading: Reading) -> Iterator[FilePlace]:
         raise input_error("standard input and pipes can't be divided into parts: give a file", path)
     table = table_of(path, reading)
     if table is TableFormat.PARQUET:
-        yield from (FilePlace(row, row + 1, row) for row in range(rows_in(path) + 1))
+        yield from (FilePlace(row, row + 1, row) for row in range(_opened(path).metadata.num_rows + 1))
         return
     with opened(path) as (file, name):
         layout = FileLayout.LINES if table else head_and_layout(file, name, kind, reading)[1]

@@ -54,8 +54,20 @@ def as_they_come(items: Iterable[T], size: int, pause: float = PAUSE) -> Iterato
     """Yield lists of at most `size` items. A list ends early where no further item came for `pause` seconds."""
     queue: Queue = Queue(size)
     closed = Event()
+
+    def fill() -> None:
+        error = None
+        try:
+            for item in items:
+                queue.put(item)
+                if closed.is_set():
+                    return
+        except BaseException as raised:  # the thread that takes the items raises it again
+            error = raised
+        queue.put(_End(error))
+
     # a daemon thread, so that the program can end while the thread waits for input
-    Thread(target=_fill, args=(queue, items, closed), name="reader", daemon=True).start()
+    Thread(target=fill, name="reader", daemon=True).start()
     end = None
     try:
         while end is None:
@@ -67,18 +79,6 @@ def as_they_come(items: Iterable[T], size: int, pause: float = PAUSE) -> Iterato
     finally:
         closed.set()
         _take(queue, size, 0.0, wait=False)  # makes room in the queue, in case the thread waits to put an item
-
-
-def _fill(queue: Queue, items: Iterable[T], closed: Event) -> None:
-    try:
-        for item in items:
-            queue.put(item)
-            if closed.is_set():
-                return
-    except BaseException as error:  # the thread that takes the items raises it again
-        queue.put(_End(error))
-    else:
-        queue.put(_End(None))
 
 
 def _take(queue: Queue, size: int, pause: float, wait: bool = True) -> tuple[list, _End | None]:
