@@ -30,14 +30,11 @@ UNIVERSAL_FEATURES = frozenset(
 class AlignedWord:
     """A word at the characters `start` up to `end` (excluded) of `TextFile.text`; in a range: those of the range."""
 
+    row: Row
     form: str
     start: int
     end: int
     relation: str
-    upos: str
-    xpos: str
-    lemma: str
-    feats: str
     in_range: bool
     parent: AlignedWord | None = None
     children: list[AlignedWord] = field(default_factory=list)
@@ -46,7 +43,7 @@ class AlignedWord:
     @property
     def universal_features(self) -> tuple[str, ...]:
         """The features of the word that the shared task scores, in alphabetical order."""
-        return tuple(sorted(one for one in self.feats.split("|") if one.partition("=")[0] in UNIVERSAL_FEATURES))
+        return tuple(sorted(one for one in self.row.feats.split("|") if one.partition("=")[0] in UNIVERSAL_FEATURES))
 
 
 Pair = tuple[AlignedWord, AlignedWord]
@@ -77,9 +74,8 @@ class TextFile:
             self._rows.append((sentence, row))
             for own in words:
                 relation = own.deprel if self._full_labels else own.deprel.split(":")[0]
-                columns = (relation, own.upos, own.xpos, own.lemma, own.feats)
                 shown = own.form if row.is_range else form
-                self.words.append(AlignedWord(shown, *self.tokens[-1], *columns, row.is_range))
+                self.words.append(AlignedWord(own, shown, *self.tokens[-1], relation, row.is_range))
         self.sentences.append((self.tokens[first_token][0], self.tokens[-1][1]))
         for word, head in zip(self.words[first_word:], tree.heads, strict=True):
             word.length = len(tree)
@@ -240,10 +236,10 @@ class Comparison:
         self._gold_of = {id(system): gold for gold, system in self.pairs} | {id(word): word for word in self.gold}
         self._gold_ends = [word.end for word in self.gold]
         self._gold_starts = [word.start for word in self.gold]
-        self._has_features = any(word.feats != _NONE for word in self.gold)
+        self._has_features = any(word.row.feats != _NONE for word in self.gold)
         self._left_out: set[int] = set()
         if skip_punctuation:
-            self._left_out = {id(word) for word in self.gold if word.xpos in PTB_PUNCTUATION}
+            self._left_out = {id(word) for word in self.gold if word.row.xpos in PTB_PUNCTUATION}
             self._left_out |= {id(word) for word in self.system if not any(map(self.counts, self._gold_words(word)))}
 
     def counts(self, word: AlignedWord) -> bool:
@@ -277,8 +273,8 @@ class Comparison:
             "label_accuracy": self.score(_same("relation"), self.counts),
         }
         for name, column in COLUMNS.items():
-            if all(any(getattr(word, column) != _NONE for word in words) for words in (self.gold, self.system)):
-                right = _same("universal_features" if column == "feats" else column)
+            if all(any(getattr(word.row, column) != _NONE for word in words) for words in (self.gold, self.system)):
+                right = _same("universal_features" if column == "feats" else f"row.{column}")
 
                 def counted(word: AlignedWord, column: str = column) -> bool:
                     return self.counts(word) and any(self._has(gold, column) for gold in self._gold_words(word))
@@ -297,7 +293,7 @@ class Comparison:
         """Return True if a gold word has the column; `_` is the lemma of `_`, and also stands for no features."""
         if column == "feats":
             return self._has_features
-        return getattr(word, column) != _NONE or (column == "lemma" and word.form == _NONE)
+        return getattr(word.row, column) != _NONE or (column == "lemma" and word.form == _NONE)
 
     @property
     def same_segmentation(self) -> bool:
@@ -343,7 +339,7 @@ class Comparison:
 
     def by_tag(self) -> dict[str, Score]:
         """Return LAS of the words with each UPOS tag of the gold file, the most frequent tag first."""
-        return self._las_by(lambda word: self._gold_words(word)[0].upos)
+        return self._las_by(lambda word: self._gold_words(word)[0].row.upos)
 
     def _las_by(self, key: Callable[[AlignedWord], str], order: Iterable[str] | None = None) -> dict[str, Score]:
         """Return value of `key` → LAS of the words with this value, in the given order, or by frequency in gold."""
@@ -430,7 +426,7 @@ def conll18(comparison: Comparison) -> dict[str, Score]:
         return _plain(pair[0]) == _plain(pair[1]) and comparison.head_right(pair)
 
     def lemma(pair: Pair) -> bool:
-        return pair[0].lemma in (_NONE, pair[1].lemma)  # where gold has no lemma, any is right
+        return pair[0].row.lemma in (_NONE, pair[1].row.lemma)  # where gold has no lemma, any is right
 
     def with_function_words(pair: Pair) -> bool:
         """Return True if the arc, UPOS and features of a word and of the function words that depend on it are right."""
@@ -441,12 +437,12 @@ def conll18(comparison: Comparison) -> dict[str, Score]:
             arc(pair) and aligned and all(map(tagged, [pair, *pairs])) and all(_plain(a) == _plain(b) for a, b in pairs)
         )
 
-    tagged = _same("upos", "universal_features")
+    tagged = _same("row.upos", "universal_features")
     of_all: dict[str, Callable[[Pair], bool]] = {
-        "UPOS": _same("upos"),
-        "XPOS": _same("xpos"),
+        "UPOS": _same("row.upos"),
+        "XPOS": _same("row.xpos"),
         "UFeats": _same("universal_features"),
-        "AllTags": _same("upos", "xpos", "universal_features"),
+        "AllTags": _same("row.upos", "row.xpos", "universal_features"),
         "Lemmas": lemma,
         "UAS": comparison.head_right,
         "LAS": arc,
