@@ -8,7 +8,7 @@ count. Unaligned nodes of AMRs are aligned first.
 from __future__ import annotations
 
 import argparse
-import contextlib
+import os
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import output
@@ -61,9 +61,9 @@ def _run_trees(arguments: argparse.Namespace) -> int:
     system = make_system(arguments.system, roots=RootRelations.from_trees(sentence.tree() for sentence in sentences))
     coverage = Coverage()
     results = run_oracle(sentences, system, coverage, arguments.check, arguments.nonprojective)
-    with _lines(arguments.out_actions) as write:
+    with output(arguments.out_actions or os.devnull) as file:
         for _sentence, actions in progress(results, "oracle"):
-            write(actions or [])
+            print(*(actions or []), file=file)
     print_figures(coverage.report(arguments.check), arguments.json)
     return 1 if arguments.check and not coverage.lossless else 0
 
@@ -76,25 +76,15 @@ def _run_amr(arguments: argparse.Namespace) -> int:
     entries = list(progress(found, "aligner", len(entries)))
     derive_or_check = check if arguments.check else lambda *given: map(Checked, derive(*given))
     results = derive_or_check(entries, system, arguments.processes)
-    with _lines(arguments.out_actions) as write:
+    with output(arguments.out_actions or os.devnull) as file:
         for item in progress(results, "oracle", len(entries)):
             if item.derived.error is not None and not arguments.skip_bad:
                 raise item.derived.error
             coverage.add(item)
             if item.derived.derivation is not None:
-                write(item.derived.derivation.actions)
+                print(*item.derived.derivation.actions, file=file)
         if not coverage.sentences:
             raise nothing_left([arguments.input], [*coverage.unreadable, *coverage.skipped])
     report_left_out([*coverage.unreadable, *coverage.skipped])
     print_figures(coverage.report(arguments.check), arguments.json)
     return 1 if arguments.check and not coverage.lossless else 0
-
-
-@contextlib.contextmanager
-def _lines(path: str | None):
-    """Yield a function that writes a derivation as a line of `path`, or that does nothing without a path."""
-    if not path:
-        yield lambda actions: None
-        return
-    with output(path) as file:
-        yield lambda actions: print(*actions, file=file)

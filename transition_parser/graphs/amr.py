@@ -29,7 +29,7 @@ _PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "this", "tha
 _SYMBOL = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|(?!#)[^ \t\r\n\v\f"()/:~]+')
 _ROLE = re.compile(r'[^ \t\r\n\v\f"()/:~]+')
 _VARIABLE = re.compile(r"[A-Za-z]\d*")
-_MEMBER = re.compile(r"(?:op|snt)(\d+)")  # of a list, with its number
+_MEMBER = re.compile(r"(op|snt)(\d+)")  # of a list, with its number
 
 
 class TooDeepError(InputError):
@@ -202,7 +202,7 @@ class PenmanLayout:
         ranks: dict[int, dict[int, int]] = {}  # node → edge to a member of its list → the member's number
         for number, edge in enumerate(self.graph.edges):
             if found := _MEMBER.fullmatch(edge.role):
-                ranks.setdefault(edge.source, {})[number] = int(found[1])
+                ranks.setdefault(edge.source, {})[number] = int(found[2])
         for node, members in ranks.items():
             ordered = iter(sorted(members, key=members.__getitem__))
             self._around[node] = [next(ordered) if number in members else number for number in self._around[node]]
@@ -450,15 +450,14 @@ def without_gaps(graph: AmrGraph) -> AmrGraph:
     with "And". Gaps are removed from complete graphs only, because search adds the members of a list in any order.
     """
     renamed: dict[Edge, Edge] = {}
-    for name in LISTS:
-        listed: dict[int, list[tuple[int, Edge]]] = {}  # node → (number, edge) of each member of its list
-        for edge in graph.edges:
-            if edge.role.startswith(name) and edge.role[len(name) :].isdecimal():
-                listed.setdefault(edge.source, []).append((int(edge.role[len(name) :]), edge))
-        for node, members in listed.items():
-            if not (graph.labels[node] in CONJUNCTIONS and [number for number, _ in members] == [2]):
-                ordered = sorted(members, key=lambda member: member[0])
-                renamed |= {edge: edge._replace(role=f"{name}{i}") for i, (_, edge) in enumerate(ordered, 1)}
+    lists: dict[tuple[int, str], list[tuple[int, Edge]]] = {}  # (node, `op` or `snt`) → (number, edge) of each member
+    for edge in graph.edges:
+        if found := _MEMBER.fullmatch(edge.role):
+            lists.setdefault((edge.source, found[1]), []).append((int(found[2]), edge))
+    for (node, name), members in lists.items():
+        if not (graph.labels[node] in CONJUNCTIONS and [number for number, _ in members] == [2]):
+            ordered = sorted(members, key=lambda member: member[0])
+            renamed |= {edge: edge._replace(role=f"{name}{i}") for i, (_, edge) in enumerate(ordered, 1)}
     return replace(graph, edges=tuple(renamed.get(edge, edge) for edge in graph.edges))
 
 

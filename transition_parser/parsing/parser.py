@@ -526,9 +526,8 @@ class Parser(Generic[P_co]):
 
     def _parse_batch(self, sentences: list[ToParse], indices: list[int]) -> dict[int, P_co]:
         batch = [sentences[i] for i in indices]
-        if self._joint is not None:
-            return dict(zip(indices, self._jointly(self._joint, batch), strict=True))
-        return dict(zip(indices, self._parsed(batch, self.nbest)[1], strict=True))
+        parses = self._parsed(batch, self.nbest)[1] if self._joint is None else self._jointly(self._joint, batch)
+        return dict(zip(indices, parses, strict=True))
 
     def _parsed(self, batch: list[ToParse], nbest: int) -> tuple[list[Tags], list[Any]]:
         """Return the tags of each sentence by column, and its best parse, with up to `nbest` − 1 alternatives."""

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import ClassVar, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from transition_parser.text.characters import Clusters, shared_start
 from transition_parser.text.segmentation import LONG_WORD, LONGEST, Segmenter, TextSentence
@@ -181,8 +181,6 @@ class LearnedSegmenter(Segmenter):
     labeller: Labeller
     multiwords: MultiWords
     holds_blanks: bool  # True where tokens of the treebank hold blanks, as `20 000` in French
-
-    stretch: ClassVar[int] = 1 << 14
 
     def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
         """Yield the sentences of a text. A long paragraph is read in stretches."""
