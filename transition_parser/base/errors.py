@@ -13,8 +13,14 @@ class InputError(ValueError):
     """Bad input or usage. The command line prints the error as one line and exits with status 2."""
 
 
-class NotFiniteError(ValueError):
+TRAIN_AGAIN = "its training has diverged: take an earlier checkpoint, or train again with a lower learning rate"
+
+
+class NotFiniteError(InputError):
     """The error for network scores that are NaN or infinite because the finite weights are too large."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"the weights of the model are too large: {problem}; {TRAIN_AGAIN}")
 
 
 class ParserWarning(UserWarning):

@@ -14,7 +14,6 @@ import math
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
@@ -24,7 +23,7 @@ from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, overload
 
 import torch
 
-from transition_parser.base.errors import InputError, NotFiniteError, input_error, warn
+from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.base.files import output as opened_output
 from transition_parser.base.process import give_back_freed_memory, progress
 from transition_parser.data.resources import Resources
@@ -44,7 +43,6 @@ from transition_parser.parsing.given import Given, GivenFacts
 from transition_parser.parsing.joint_trees import JointTrees, beliefs_of
 from transition_parser.parsing.parses import NODE_LINE, AmrParse, Parse, Parses, SentenceParse
 from transition_parser.parsing.preparation import (
-    TRAIN_AGAIN,
     batches_at_a_time,
     checked_device,
     checked_precision,
@@ -553,9 +551,8 @@ class Parser(Generic[P_co]):
         """Return the tags of each sentence by column, and the probabilities of labelled arcs by this model alone."""
         decoder = self.model.decoder
         if isinstance(decoder, TreeDecoder):
-            with _told_of_large_weights():
-                encoder_out, tags = self._encoded(batch)
-                return tags, decoder.beliefs(encoder_out)
+            encoder_out, tags = self._encoded(batch)
+            return tags, decoder.beliefs(encoder_out)
         tags, parses = self._parsed(batch, 2 * self.beam if self.beam > 1 else 1)
         return tags, [*map(beliefs_of, parses)]
 
@@ -580,12 +577,11 @@ class Parser(Generic[P_co]):
 
     def _searched(self, batch: list[ToParse], nbest: int) -> tuple[EncoderOut, list[list[Hypothesis]], list[Tags]]:
         """Return the encoder's output, and the `nbest` best derivations and the tags by column of each sentence."""
-        with _told_of_large_weights():
-            encoder_out, tags = self._encoded(batch)
-            facts = [one.facts for one in batch]
-            guide = Guide(self.resources.table, facts, self.device) if any(facts) else None
-            best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, guide=guide)
-            return encoder_out, best, tags
+        encoder_out, tags = self._encoded(batch)
+        facts = [one.facts for one in batch]
+        guide = Guide(self.resources.table, facts, self.device) if any(facts) else None
+        best = search(self.model, encoder_out, self.beam, nbest, self.lenpen, guide=guide)
+        return encoder_out, best, tags
 
     def _encoded(self, batch: list[ToParse]) -> tuple[EncoderOut, list[Tags]]:
         """Return the encoder's output for sentences, and their tags by column."""
@@ -638,12 +634,3 @@ def _made_again(make: Callable[..., Parser], arguments: Sequence[Any], options: 
 
 def _reads_domains(model: ParserModel) -> bool:
     return model.inputs is not None and DOMAIN in model.inputs
-
-
-@contextmanager
-def _told_of_large_weights() -> Iterator[None]:
-    """Raise `InputError` in place of `NotFiniteError`."""
-    try:
-        yield
-    except NotFiniteError as error:
-        raise InputError(f"the weights of the model are too large: {error}; {TRAIN_AGAIN}") from None

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from transition_parser.base.errors import InputError
+from transition_parser.base.errors import TRAIN_AGAIN, InputError
 from transition_parser.base.machine import has_amx, has_fast_bf16
 from transition_parser.base.process import Shared
 from transition_parser.kernels.int8 import has_int8
@@ -18,7 +18,6 @@ from transition_parser.modules.contract import ParserModel
 from transition_parser.modules.packing import pack, quantise
 
 PRECISIONS = ("fp32", "bf16", "int8")
-TRAIN_AGAIN = "its training has diverged: take an earlier checkpoint, or train again with a lower learning rate"
 
 
 def checked_device(name: str) -> torch.device:
