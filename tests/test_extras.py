@@ -12,7 +12,7 @@ from tests.conftest import ENVIRONMENT, ROOT, SAMPLE, SAMPLE_AMR
 from tests.programs import PARSING, Programs
 from transition_parser.base.errors import InputError, needs_extra
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.parsing.documents import document_of
+from transition_parser.parsing.parses import Parse
 
 PROGRAMS = Programs(ENVIRONMENT, PARSING)
 OF_EXTRAS = ("fairseq", "omegaconf", "hydra", "matplotlib", "spacy")
@@ -72,9 +72,11 @@ def test_pictures_say_which_extra_they_need(file, tmp_path):
 
 def test_documents_of_spacy_say_which_extra_they_need(monkeypatch):
     monkeypatch.setitem(sys.modules, "spacy.tokens", None)
+    monkeypatch.delitem(sys.modules, "transition_parser.parsing.documents", raising=False)
     sentence = next(iter(read_conllu(SAMPLE)))
+    parse = Parse(sentence, sentence.tree(), (1.0,) * len(sentence.words), (), 0.0)
     with pytest.raises(InputError, match=r"need the extra `spacy` .*: pip install 'transition-parser\[spacy\]'$"):
-        document_of(sentence, sentence.tree(), None)
+        parse.to_spacy(None)
 
 
 def test_models_of_ones_own_that_train_say_which_extra_they_need(tmp_path):

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from transition_parser.base.errors import InputError, input_error, missing_extra
+from transition_parser.base.errors import InputError, input_error, needs_extra
 from transition_parser.base.files import folder, unpacked_name
 from transition_parser.base.process import keep_few_kernels, keep_freed_memory, progress
 from transition_parser.parsing.bulk import names_in
@@ -113,11 +113,9 @@ def _run(job: Job, work: Sequence[Mapping[str, Any]], actors: int, prepare: Call
 @contextmanager
 def _running(job: Job, actors: int | None) -> Iterator[int]:
     """Connect to Ray for the block, unless this process is connected already, and yield the number of actors."""
-    try:
+    with needs_extra("ray", "actors of Ray"):
         import ray
         import ray.data
-    except ImportError as error:
-        raise missing_extra("ray", "actors of Ray", str(error)) from None
     with ExitStack() as stack:
         if not ray.is_initialized():
             stack.enter_context(mock.patch.dict(os.environ, _ENVIRONMENT))

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from transition_parser.base.errors import needs_extra
 from transition_parser.graphs.amr import named
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree
 
-if TYPE_CHECKING:
+with needs_extra("spacy", "documents of spaCy"):
+    from spacy.parts_of_speech import IDS
     from spacy.tokens import Doc, Span
+    from spacy.util import filter_spans
     from spacy.vocab import Vocab
 
 NO_VALUE = "_"
@@ -21,10 +25,6 @@ AMRS = "transition_amr"  # the name in keys of `user_data`
 
 def document_of(sentence: Sentence, tree: DependencyTree, vocab: Vocab) -> Doc:
     """Return a document of one sentence, whose tokens are the words, without spaces in `do` `n't`."""
-    with needs_extra("spacy", "documents of spaCy"):
-        from spacy.parts_of_speech import IDS
-        from spacy.tokens import Doc
-
     words, spaces = sentence.words, []
     for token, its_words in sentence.token_rows():
         spelled = "".join(word.form for word in its_words) == token.form
@@ -46,9 +46,6 @@ def document_of(sentence: Sentence, tree: DependencyTree, vocab: Vocab) -> Doc:
 
 def document_of_amr(parse: Any, vocab: Vocab) -> Doc:
     """Return a document of one sentence, whose tokens are the words of an `AmrParse`, with its AMR (`set_amr`)."""
-    with needs_extra("spacy", "documents of spaCy"):
-        from spacy.tokens import Doc
-
     spaces = [end < start for (_, end), (start, _) in pairwise(parse.sentence.spans)] or [True] * (len(parse) - 1)
     document = Doc(vocab, words=parse.words, spaces=[*spaces, False])
     set_sentence_starts(document, [0])
@@ -58,9 +55,6 @@ def document_of_amr(parse: Any, vocab: Vocab) -> Doc:
 
 def set_amr(sentence: Span, words: Sequence[Span], parse: Any) -> None:
     """Keep an `AmrParse` in `user_data`, by offsets that spaCy moves, and its names as entities if there are none."""
-    from spacy.tokens import Span
-    from spacy.util import filter_spans
-
     document, start = sentence.doc, sentence.start_char
     places = [(word.start_char - start, word.end_char - start) for word in words]
     document.user_data["._.", AMRS, start, sentence.end_char] = {"amr": str(parse.annotated()), "words": places}
@@ -75,8 +69,6 @@ def set_amr(sentence: Span, words: Sequence[Span], parse: Any) -> None:
 
 def set_sentence_starts(document: Doc, starts: list[int]) -> None:
     """Set the tokens at which sentences start; spaCy's own are wrong for some non-projective trees."""
-    import numpy as np
-
     values = np.full(len(document), -1, dtype=np.int64)
     values[starts] = 1
     if (document.to_array("SENT_START").astype(np.int64) != values).any():

@@ -11,7 +11,7 @@ from itertools import chain, count, pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
-from transition_parser.base.errors import InputError, input_error, missing_extra, shortened
+from transition_parser.base.errors import InputError, input_error, needs_extra, shortened
 from transition_parser.base.files import unpacked_name
 from transition_parser.graphs.bank import AmrEntry, is_header, metadata_of
 from transition_parser.graphs.conllu import Sentence, decode_line
@@ -139,10 +139,8 @@ class KeptRow(NamedTuple):
 
 def arrow() -> Any:
     """Return the module `pyarrow.parquet`. Raises `InputError` where it is not installed."""
-    try:
+    with needs_extra("parquet", "Parquet files"):
         import pyarrow.parquet
-    except ImportError as error:
-        raise missing_extra("parquet", "Parquet files", str(error)) from None
     return pyarrow.parquet
 
 
