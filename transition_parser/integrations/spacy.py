@@ -47,29 +47,66 @@ def _extend(kind: type[Doc] | type[Span] | type[Token], name: str, **what: Any) 
         kind.set_extension(name, **what)
 
 
+SAVED = "saved_model.json"
+FORMAT_VERSION = 1
+_KEYS = {
+    "format_version": Key("1", lambda value: value == FORMAT_VERSION),
+    "name": Key("a string or null", lambda value: value is None or is_text(value)),
+    "sha256": TEXT,
+}
+
+
+def _of_package(path: Path) -> bool:
+    from transition_parser.storage.cards import PRETRAINED
+
+    return path.parent == PRETRAINED
+
+
+def _model_files() -> tuple[str, ...]:
+    """Return the names that the files of an exported model may have."""
+    from transition_parser.data.resources import FILES, OPTIONAL_FILES
+    from transition_parser.storage.exports import CONFIG, WEIGHTS
+
+    return (CONFIG, WEIGHTS, *FILES, *OPTIONAL_FILES)
+
+
 class _Component(Pipe):
-    """The base class of both components, which parses the sentences of a batch of documents together."""
+    """The base class of both components, which parses the sentences of a batch of documents together.
+
+    A component can be pickled and sent to other processes. A model of this package is saved as its name and the SHA-256
+    of its weights, a checkpoint as `transition-parser export` writes it, and any other model as a copy of its folder.
+    """
 
     formalism: ClassVar[Formalism]
     _read: Callable[[Doc, Sequence[DocSentence]], Iterator[AnySentence]]  # yields the sentences that have words
     _write: Callable[[Doc, Sequence[DocSentence], Sequence[Any]], None]  # writes the parses of all sentences
 
-    def __init__(self, name: str, model: PipelineModel) -> None:
-        self.name, self.model = name, model
+    def __init__(self, name: str, model: str, options: Mapping[str, Any]) -> None:
+        self.name, self.model, self.options = name, model, dict(options)
+        self._folder: str | None = None  # of a model from `from_bytes`; it is deleted together with the parser
+        self._parser: Parser | None = None
+        self._lock = Lock()
 
     def __reduce__(self) -> tuple:
-        return type(self), (self.name, self.model)
+        return type(self), (self.name, self.model, self.options), self._folder and self.to_bytes()
+
+    def __setstate__(self, state: bytes) -> None:
+        self.from_bytes(state)
 
     @property
     def parser(self) -> Parser:
-        """The parser, which is loaded at its first use."""
-        parser = self.model.parser
-        if parser.formalism is not self.formalism:
+        """The parser, which is loaded at its first use. Raises `InputError` as `Parser.load` does."""
+        with self._lock:
+            if self._parser is None:
+                from transition_parser.parsing.parser import Parser
+
+                self._parser = Parser.load(self.model, **self.options)
+        if self._parser.formalism is not self.formalism:
             raise InputError(
-                f"{self.name}: {self.model.model} is a model of {parser.formalism.name}, "
+                f"{self.name}: {self.model} is a model of {self._parser.formalism.name}, "
                 f"and the component one of {self.formalism.name}: give both of the same kind"
             )
-        return parser
+        return self._parser
 
     def __call__(self, doc: Doc) -> Doc:
         """Parse a document."""
@@ -97,21 +134,66 @@ class _Component(Pipe):
             self._write(doc, of_doc, [next(parses) if sentence.words else None for sentence in of_doc])
 
     def to_disk(self, path: str | os.PathLike, *, exclude: Iterable[str] = ()) -> None:
-        """Write the model into a folder, see `PipelineModel`; its options are in the pipeline's configuration."""
-        self.model.save(path)
+        """Write the model into a folder of its own; the options of its parser are in the pipeline's configuration."""
+        from transition_parser.storage.checkpoints import export_checkpoint, model_path
+        from transition_parser.storage.exports import WEIGHTS
+
+        with new_files(path, stale=_model_files()) as temporary:
+            model = model_path(self._folder or self.model)
+            if model.is_dir() and not _of_package(model):
+                for file in model.iterdir():
+                    if file.name in _model_files():
+                        shutil.copyfile(file, temporary / file.name)
+            elif not _of_package(model):
+                export_checkpoint([model], temporary)
+            copied = (temporary / WEIGHTS).is_file()
+            saved = {
+                "format_version": FORMAT_VERSION,
+                "name": None if copied else model.name,
+                "sha256": sha256_of((temporary if copied else model) / WEIGHTS),
+            }
+            (temporary / SAVED).write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
 
     def from_disk(self, path: str | os.PathLike, *, exclude: Iterable[str] = ()) -> _Component:
         """Load the model that `to_disk` wrote, in place of the configured one."""
-        self.model.load(path)
+        from transition_parser.parsing.parser import Parser
+        from transition_parser.storage.checkpoints import model_path
+        from transition_parser.storage.exports import WEIGHTS
+
+        folder = Path(path)
+        saved = read_json(folder / SAVED, "the pipeline was not saved whole")
+        check_version(saved, [FORMAT_VERSION], folder / SAVED)
+        check_keys(saved, _KEYS, folder / SAVED)
+        model = saved["name"] or os.path.abspath(folder)
+        weights = model_path(model) / WEIGHTS
+        if weights.is_file() and sha256_of(weights) != saved["sha256"]:
+            mend = "save the pipeline again" if saved["name"] else "copy the pipeline again"
+            raise input_error(f"the model {model} is not the one that the pipeline was saved with: {mend}", folder)
+        parser = Parser.load(model, **self.options)
+        self.model, self._folder, self._parser = model, None, parser
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return the files that `to_disk` writes, as bytes."""
-        return srsly.msgpack_dumps(self.model.to_files())
+        with tempfile.TemporaryDirectory() as parent:
+            folder = Path(parent, "model")
+            self.to_disk(folder)
+            return srsly.msgpack_dumps({path.name: path.read_bytes() for path in sorted(folder.iterdir())})
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> _Component:
-        """Load the model from the bytes of `to_bytes`."""
-        self.model.from_files(srsly.msgpack_loads(data))
+        """Load the model from the bytes of `to_bytes`. Raises `InputError` as `from_disk` does."""
+        before, folder, files = self.model, tempfile.TemporaryDirectory(), srsly.msgpack_loads(data)
+        for name in (SAVED, *_model_files()):
+            if name in files:
+                Path(folder.name, name).write_bytes(files[name])
+        try:
+            self.from_disk(folder.name)
+        finally:
+            if self.model != folder.name:
+                folder.cleanup()
+        if self.model == folder.name:
+            self.model, self._folder = before, folder.name
+            weakref.finalize(self._parser, folder.cleanup)
         return self
 
 
@@ -127,8 +209,8 @@ class TreeComponent(_Component):
     _read, _write = staticmethod(documents.tree_sentences), staticmethod(documents.set_trees)
     scorer = staticmethod(parser_score)  # for `nlp.evaluate`
 
-    def __init__(self, name: str, model: PipelineModel) -> None:
-        super().__init__(name, model)
+    def __init__(self, name: str, model: str, options: Mapping[str, Any]) -> None:
+        super().__init__(name, model, options)
         _extend(Doc, "tree", getter=documents.trees_of)
         _extend(Span, "tree", getter=documents.tree_of)
         _extend(Token, "arc_score", default=None)
@@ -144,8 +226,8 @@ class AmrComponent(_Component):
     formalism = AMR
     _read, _write = staticmethod(documents.amr_sentences), staticmethod(documents.set_amrs)
 
-    def __init__(self, name: str, model: PipelineModel) -> None:
-        super().__init__(name, model)
+    def __init__(self, name: str, model: str, options: Mapping[str, Any]) -> None:
+        super().__init__(name, model, options)
         _extend(Doc, "to_amr", method=documents.to_amr)
         _extend(Span, "to_amr", method=documents.to_amr)
         _extend(Span, "amr", getter=documents.amr_of)
@@ -171,7 +253,7 @@ def _register(kind: type[_Component], factory: str, model: str, assigns: Sequenc
         if issubclass(kind, TreeComponent):
             documents.register_noun_chunks(nlp.vocab)
         values = (beam, batch_tokens, device, precision, threads, domain, lenpen)
-        return kind(name, PipelineModel(model, dict(zip(OPTIONS, values, strict=True))))
+        return kind(name, model, dict(zip(OPTIONS, values, strict=True)))
 
     Language.factory(factory, assigns=assigns, default_config={"model": model, **OPTIONS}, func=make)
     return make
@@ -184,125 +266,3 @@ make_tree_component = _register(
     [f"token.{name}" for name in ("head", "dep", "pos", "lemma", "tag", "morph", "is_sent_start")] + ["doc._.tree"],
 )
 make_amr_component = _register(AmrComponent, "transition_amr", "amr", ["doc._.to_amr"])
-
-
-# --- the model of a component -----------------------------------------------------------------
-
-
-SAVED = "saved_model.json"
-FORMAT_VERSION = 1
-_KEYS = {
-    "format_version": Key("1", lambda value: value == FORMAT_VERSION),
-    "name": Key("a string or null", lambda value: value is None or is_text(value)),
-    "sha256": TEXT,
-}
-
-
-def _of_package(path: Path) -> bool:
-    from transition_parser.storage.cards import PRETRAINED
-
-    return path.parent == PRETRAINED
-
-
-def _model_files() -> tuple[str, ...]:
-    """Return the names that the files of an exported model may have."""
-    from transition_parser.data.resources import FILES, OPTIONAL_FILES
-    from transition_parser.storage.exports import CONFIG, WEIGHTS
-
-    return (CONFIG, WEIGHTS, *FILES, *OPTIONAL_FILES)
-
-
-class PipelineModel:
-    """A model and the options of its parser (`Parser.load`), which can be pickled and sent to other processes.
-
-    A model of this package is saved as its name and the SHA-256 of its weights, a checkpoint as `transition-parser
-    export` writes it, and any other model as a copy of its folder.
-    """
-
-    def __init__(self, model: str, options: Mapping[str, Any]) -> None:
-        self.model, self.options = model, dict(options)
-        self._folder: str | None = None  # of a model from `from_files`; it is deleted together with the parser
-        self._parser: Parser | None = None
-        self._lock = Lock()
-
-    def __reduce__(self) -> tuple:
-        if self._folder is None:
-            return PipelineModel, (self.model, self.options)
-        return _from_files, (self.model, self.options, self.to_files())
-
-    @property
-    def parser(self) -> Parser:
-        """The parser, which is loaded at its first use. Raises `InputError` if `Parser.load` does."""
-        with self._lock:
-            if self._parser is None:
-                from transition_parser.parsing.parser import Parser
-
-                self._parser = Parser.load(self.model, **self.options)
-            return self._parser
-
-    def save(self, folder: str | os.PathLike) -> None:
-        """Write the model into a folder of its own, whole or not at all."""
-        from transition_parser.storage.checkpoints import export_checkpoint, model_path
-        from transition_parser.storage.exports import WEIGHTS
-
-        with new_files(folder, stale=_model_files()) as temporary:
-            path = model_path(self._folder or self.model)
-            if path.is_dir() and not _of_package(path):
-                for file in path.iterdir():
-                    if file.name in _model_files():
-                        shutil.copyfile(file, temporary / file.name)
-            elif not _of_package(path):
-                export_checkpoint([path], temporary)
-            copied = (temporary / WEIGHTS).is_file()
-            saved = {
-                "format_version": FORMAT_VERSION,
-                "name": None if copied else path.name,
-                "sha256": sha256_of((temporary if copied else path) / WEIGHTS),
-            }
-            (temporary / SAVED).write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
-
-    def load(self, folder: str | os.PathLike) -> None:
-        """Replace the model by one that `save` wrote, and load it at once."""
-        from transition_parser.parsing.parser import Parser
-        from transition_parser.storage.checkpoints import model_path
-        from transition_parser.storage.exports import WEIGHTS
-
-        folder = Path(folder)
-        saved = read_json(folder / SAVED, "the pipeline was not saved whole")
-        check_version(saved, [FORMAT_VERSION], folder / SAVED)
-        check_keys(saved, _KEYS, folder / SAVED)
-        model = saved["name"] or os.path.abspath(folder)
-        weights = model_path(model) / WEIGHTS
-        if weights.is_file() and sha256_of(weights) != saved["sha256"]:
-            mend = "save the pipeline again" if saved["name"] else "copy the pipeline again"
-            raise input_error(f"the model {model} is not the one that the pipeline was saved with: {mend}", folder)
-        parser = Parser.load(model, **self.options)
-        self.model, self._folder, self._parser = model, None, parser
-
-    def to_files(self) -> dict[str, bytes]:
-        """Return the files that `save` writes: name → content."""
-        with tempfile.TemporaryDirectory() as parent:
-            folder = Path(parent, "model")
-            self.save(folder)
-            return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
-
-    def from_files(self, files: Mapping[str, bytes]) -> None:
-        """Load the model from the files of `to_files`. Raises `InputError` as `load` does."""
-        before, folder = self.model, tempfile.TemporaryDirectory()
-        for name in (SAVED, *_model_files()):
-            if name in files:
-                Path(folder.name, name).write_bytes(files[name])
-        try:
-            self.load(folder.name)
-        finally:
-            if self.model != folder.name:
-                folder.cleanup()
-        if self.model == folder.name:
-            self.model, self._folder = before, folder.name
-            weakref.finalize(self.parser, folder.cleanup)
-
-
-def _from_files(model: str, options: dict[str, Any], files: Mapping[str, bytes]) -> PipelineModel:
-    made = PipelineModel(model, options)
-    made.from_files(files)
-    return made
