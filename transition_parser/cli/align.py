@@ -56,8 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
     if not new:
         raise nothing_left([arguments.input], left_out or [])
     with output(arguments.output) as file:
-        for line in _lines(lines, arguments.input, new, arguments.style, arguments.from_scratch):
-            print(line, file=file)
+        for start, block in _blocks(lines, arguments.input):
+            is_comment = all(line.lstrip().startswith("#") for line in block)
+            if start in new:
+                print(*marked(block, new[start], arguments.style, arguments.from_scratch), sep="\n", file=file)
+            elif not block[0].strip() or (is_comment and is_header(metadata_of(block))):
+                print(*block, sep="\n", file=file)
     report_left_out(left_out or [])
     if arguments.output != "-":
         nodes = sum(len(entry.alignments) for entry in new.values())
@@ -74,19 +78,6 @@ def _aligned(arguments: argparse.Namespace, lines: list[bytes], left_out: Proble
     derived = derive(progress(results, "align", len(entries)), AmrSystem(), arguments.processes)
     for item in derived_alone(derived, left_out):
         yield item.entry
-
-
-def _lines(
-    lines: Iterable[bytes], path: str, new: dict[int | None, AmrEntry], style: str, relist: bool
-) -> Iterator[str]:
-    """Yield the lines of the aligned bank, including headers and blank lines."""
-    for start, block in _blocks(lines, path):
-        if start in new:
-            yield from marked(block, new[start], style, relist)
-        elif not block[0].strip() or (
-            all(line.lstrip().startswith("#") for line in block) and is_header(metadata_of(block))
-        ):
-            yield from block
 
 
 def _blocks(lines: Iterable[bytes], path: str) -> Iterator[tuple[int, list[str]]]:

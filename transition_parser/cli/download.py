@@ -139,7 +139,11 @@ def source_of(name: str, release: str = RELEASE) -> CorpusSource:
 
 def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iterator[tuple[Path, str]]:
     """Fetch the missing files, and yield each file with its state: `here`, `fetched`, or `not published`."""
-    records = _records(folder / SUMS)
+    records = read_json(folder / SUMS, "") if (folder / SUMS).is_file() else {}  # name → `sha256` and `address`
+    for one in records.values():
+        if not (isinstance(one, dict) and is_text(one.get("sha256")) and is_text(one.get("address"))):
+            problem = "is damaged: remove it with the files beside it, and fetch them again"
+            raise input_error(problem, folder / SUMS)
     for file in source.files:
         path, record = folder / file.name, records.get(file.name, {})
         if record.get("address", file.address) != file.address:
@@ -157,15 +161,6 @@ def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iter
             with replacing(folder / SUMS) as temporary:
                 temporary.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
             yield path, "fetched"
-
-
-def _records(path: Path) -> dict[str, dict[str, str]]:
-    """Return file name → `sha256` and `address` of earlier downloads. Raises `InputError` for a damaged file."""
-    records = read_json(path, "") if path.is_file() else {}
-    for one in records.values():
-        if not (isinstance(one, dict) and is_text(one.get("sha256")) and is_text(one.get("address"))):
-            raise input_error("is damaged: remove it with the files beside it, and fetch them again", path)
-    return records
 
 
 def _fetched(file: File, path: Path, mirror: str | None, due: str | None) -> bool:

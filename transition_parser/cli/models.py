@@ -39,26 +39,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _table(cards: Sequence[ModelCard]) -> list[str]:
-    head = ("name", "language", "system", "architecture", "MB", "needs")
-    rows = [
-        head,
-        *((c.name, c.language or "–", c.system, c.architecture, f"{c.bytes / 1e6:.1f}", _needs(c)) for c in cards),
-    ]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    table = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in rows]
-    notes = []
+    rows, notes = [("name", "language", "system", "architecture", "MB", "needs")], []
     for card in cards:
+        needs = ", ".join(f"{one} (not installed)" if one in card.missing else one for one in card.needs)
+        size = f"{card.bytes / 1e6:.1f}"
+        rows.append((card.name, card.language or "–", card.system, card.architecture, size, needs or "–"))
         notes += ["", card.name, *([f"  {card.description}"] if card.description else [])]
         notes += [f"  licence: {card.license or 'none stated'}"]
-        notes += [f"  {_score(score)}" for score in card.scores]
-    return table + notes
-
-
-def _needs(card: ModelCard) -> str:
-    return ", ".join(f"{one} (not installed)" if one in card.missing else one for one in card.needs) or "–"
-
-
-def _score(score) -> str:
-    figures = ", ".join(f"{name.upper()} {value}" for name, value in score.items() if name not in ("data", "beam"))
-    beam = f", beam {score['beam']}" if "beam" in score else ""
-    return f"{score['data']}{beam}: {figures}"
+        for score in card.scores:
+            figures = (f"{name.upper()} {value}" for name, value in score.items() if name not in ("data", "beam"))
+            beam = f", beam {score['beam']}" if "beam" in score else ""
+            notes.append(f"  {score['data']}{beam}: {', '.join(figures)}")
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows] + notes

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from transition_parser.base.errors import InputError, collected, input_error, shortened
 from transition_parser.base.files import open_input
-from transition_parser.graphs.amr import AmrGraph, Edge, PenmanLayout, inverse
+from transition_parser.graphs.amr import AmrGraph, PenmanLayout, inverse
 from transition_parser.graphs.conllu import blocks, check_line_ends
 from transition_parser.graphs.penman_reader import PenmanError, read_penman
 
@@ -356,18 +356,11 @@ def jamr_lines(entry: AmrEntry, edges: bool = False) -> list[str]:
     lines = [f"# ::alignments {items}", *nodes]
     if edges:
         lines.append(f"# ::root\t{names[0]}\t{labels[0]}")
-        for source, role, target in _written_edges(entry):
+        below: set[int] = set()  # nodes below an inverse role: PENMAN writes `ARG0-of` for the edge to the node above
+        for source, role, target in entry.amr.edges:
+            if source not in below and entry.paths[source].rpartition(".")[0] == entry.paths[target]:
+                below.add(source)  # a second edge between the two nodes is written below the source
+                source, role, target = target, inverse(role), source
             ends = f"{labels[source]}\t{role}\t{labels[target]}\t{names[source]}\t{names[target]}"
             lines.append(f"# ::edge\t{ends}\t")
     return lines
-
-
-def _written_edges(entry: AmrEntry) -> Iterator[Edge]:
-    """Yield the edges in the direction in which PENMAN writes them: `ARG0-of` for an edge to the node above."""
-    below: set[int] = set()
-    for edge in entry.amr.edges:
-        source, role, target = edge
-        if source not in below and entry.paths[source].rpartition(".")[0] == entry.paths[target]:
-            below.add(source)  # a second edge between the two nodes is written below the source
-            edge = Edge(target, inverse(role), source)
-        yield edge
