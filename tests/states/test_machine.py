@@ -15,7 +15,7 @@ from transition_parser.graphs.conllu import read_conllu
 from transition_parser.kernels import loader, trees
 from transition_parser.oracles import oracle
 from transition_parser.states.device_table import DeviceTable
-from transition_parser.states.machine import DependencyMachine, max_search_actions, replay, replay_by_states, spec_of
+from transition_parser.states.machine import DependencyMachine, max_search_actions, replay, replay_by_states
 from transition_parser.states.machine import make_machine as make_search_machine
 from transition_parser.states.states import FIELDS, STEPS_SINCE
 from transition_parser.states.table import ActionClass, ActionTable
@@ -199,11 +199,6 @@ def test_fields_follow_beams():
         for name, value in machines[1].observe().tensors().items():
             assert torch.equal(getattr(machines[0].observe(), name), value[order]), (step, name)
         machines[1].reorder(order)
-
-
-def test_a_system_without_a_spec_is_an_error():
-    with pytest.raises(InputError, match="does not know the transition system 'arc-new'"):
-        spec_of("arc-new")
 
 
 @pytest.mark.parametrize("name", TREE_SYSTEMS)

@@ -131,11 +131,9 @@ class StackAttentionDecoder(StateDecoder):
     ) -> Tensor:
         memory, hidden = self.attention.memory(encoder_out), self._first(encoder_out)
         embedded = self._embed(actions)
-        of_step = states.tensors()
         tops, contexts = [], []
         for step in range(actions.size(1)):  # the attention of a step needs the GRU's state after the previous step
-            state = States(**{name: of_step[name][:, step] for name in ("columns", *self.needs)})
-            context = self._attend(hidden, memory, state, 1)
+            context = self._attend(hidden, memory, states.at(slice(None), step), 1)
             hidden = self._advance(embedded[:, step], context, hidden)
             tops.append(hidden[:, -1])
             contexts.append(context)

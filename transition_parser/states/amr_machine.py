@@ -142,26 +142,6 @@ class GivenRoles(NamedTuple):
     several: Tensor  # the roles that the new node may bear several times
 
 
-def sorts_made(rows: Rows, column: Tensor, text: Tensor, number: Tensor, sort: Tensor) -> Tensor:
-    """Return the sort of the node that each row's action makes, as bits, (R,); 0 if several words may be a number."""
-    one_word = rows.position - rows.first == 1
-    copied = torch.where(one_word & number, NUMBER_BIT, torch.where(one_word | text, STRING_BIT, 0))
-    return torch.where(column == ActionClass.COPY_WORD, copied, sort)
-
-
-def several_made(rows: Rows, by_word: Tensor, several: Tensor) -> Tensor:
-    """Return the roles that the node made by each row's action may bear several times, as bits, (R,)."""
-    one_word = rows.position - rows.first == 1
-    return torch.where(several == NAMED_BY_WORD, torch.where(one_word, by_word, 0), several)
-
-
-def of_frame(rows: Rows, evoked: Tensor, route: Tensor, sense: Tensor, values: Tensor) -> Tensor:
-    """Return the value of the frame of each row's action, (R,), of (lemmas, senses); 0 unless from a single word."""
-    named = (rows.position - rows.first == 1) & (route >= 0)
-    lemma = evoked.gather(1, route.clamp_min(0)[:, None])[:, 0]
-    return torch.where(named, values[lemma, sense], 0)
-
-
 def take_actions(
     rows: Rows, nodes: Nodes, column: Tensor, given: GivenRoles | None = None, frame: Tensor | None = None
 ) -> tuple[Rows, Nodes]:
@@ -433,8 +413,12 @@ class AmrMachine(BatchedMachine):
         legal = table.token_legal(tokens, self._columns, self._context)
         column = torch.where(legal, table.column[tokens], ActionClass.NEVER)
         before, nodes = self._unbound()
-        given = None if self.named is None else self._given(before, tokens, column)
-        frame = self._frame(before, tokens) if FRAMES in self.needs else None
+        word = self.features[before.sentence, (before.position - 1).clamp_min(0)]  # the last word of the span
+        given = None if self.named is None else self._given(before, word, tokens, column)
+        frame = None
+        if FRAMES in self.needs:
+            of_frames, of_tokens = table.frame_classes
+            frame = of_tokens[tokens] + self._of_frame(before, word, tokens, of_frames)
         rows, nodes = take_actions(before, nodes, column, given, frame)
         if self.named is not None:
             named = SpanActions(*self.named.unbind(1)).taken(before, tokens, column, table.most)
@@ -442,23 +426,24 @@ class AmrMachine(BatchedMachine):
         self.numbers, self.nodes = torch.stack(rows, 1), torch.stack(nodes, 2)
         self._read(rows, nodes)
 
-    def _given(self, rows: Rows, tokens: Tensor, column: Tensor) -> GivenRoles:
-        table = self.table
-        word = self.features[rows.sentence, (rows.position - 1).clamp_min(0)]
+    def _given(self, rows: Rows, word: Tensor, tokens: Tensor, column: Tensor) -> GivenRoles:
+        table, one_word = self.table, rows.position - rows.first == 1
         *_, text = self._unfit(rows)
-        sort = sorts_made(rows, column, text, word[:, PLAIN] == NUMBER, table.new_sort[tokens])
-        several = several_made(rows, word[:, SEVERAL], table.new_several[tokens])
-        of_top, of_second = table.top_roles[tokens], table.second_roles[tokens]
-        lacked = self._of_frame(rows, word, tokens, table.lacked)
-        return GivenRoles(of_top, of_second, table.new_roles[tokens] | lacked, sort, several)
-
-    def _frame(self, rows: Rows, tokens: Tensor) -> Tensor:
-        word = self.features[rows.sentence, (rows.position - 1).clamp_min(0)]
-        of_frames, of_tokens = self.table.frame_classes
-        return of_tokens[tokens] + self._of_frame(rows, word, tokens, of_frames)
+        number = one_word & (word[:, PLAIN] == NUMBER)
+        # 0 where several words are copied that may be a number
+        copied = torch.where(number, NUMBER_BIT, torch.where(one_word | text, STRING_BIT, 0))
+        sort = torch.where(column == ActionClass.COPY_WORD, copied, table.new_sort[tokens])
+        several, by_word = table.new_several[tokens], torch.where(one_word, word[:, SEVERAL], 0)
+        several = torch.where(several == NAMED_BY_WORD, by_word, several)
+        new = table.new_roles[tokens] | self._of_frame(rows, word, tokens, table.lacked)
+        return GivenRoles(table.top_roles[tokens], table.second_roles[tokens], new, sort, several)
 
     def _of_frame(self, rows: Rows, word: Tensor, tokens: Tensor, values: Tensor) -> Tensor:
-        return of_frame(rows, word[:, EVOKED:FIRST_SPAN], self.table.route[tokens], self.table.sense[tokens], values)
+        """Return the value of the frame of each row's action, (R,), of (lemmas, senses); 0 unless of a single word."""
+        route = self.table.route[tokens]
+        named = (rows.position - rows.first == 1) & (route >= 0)
+        lemma = word[:, EVOKED:FIRST_SPAN].gather(1, route.clamp_min(0)[:, None])[:, 0]
+        return torch.where(named, values[lemma, self.table.sense[tokens]], 0)
 
     def _make_room(self) -> None:
         """Ensure that each row has a free slot. The rows are read only where one of them may be full."""

@@ -15,7 +15,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from transition_parser.base.errors import InputError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import loader, trees
 from transition_parser.kernels.trees import TreeMachine
@@ -25,7 +24,7 @@ from transition_parser.states.states import TREE, BatchedMachine
 from transition_parser.states.table import KIND_OF_CLASS, NO_WORD, SHIFT_ID, ActionClass, ActionTable
 from transition_parser.transitions import TREE_SYSTEMS, TransitionSystem
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.tree_system import B0, NO_HEAD, S0, S1, Effect, Spec, TreeSystem
+from transition_parser.transitions.tree_system import B0, NO_HEAD, S0, S1, Effect, TreeSystem
 
 # Search takes at most this many SWAPs per word, because a model that has not learned when to SWAP would otherwise take
 # n² steps. Real trees need fewer: the largest number of SWAPs per word in the six treebanks of development is 1.97, in
@@ -33,19 +32,10 @@ from transition_parser.transitions.tree_system import B0, NO_HEAD, S0, S1, Effec
 SWAPS_PER_WORD = 2
 
 
-def spec_of(system: str) -> Spec:
-    """Return the spec of a system of dependency trees. Raises `InputError` for a name not in `TREE_SYSTEMS`."""
-    if system not in TREE_SYSTEMS:
-        raise InputError(
-            f"the batched machine does not know the transition system {system!r}, only {', '.join(TREE_SYSTEMS)}"
-        )
-    return TREE_SYSTEMS[system].spec
-
-
 @lru_cache(maxsize=32)
 def effects_table(system: str, device: torch.device) -> Tensor:
     """Return the effect of each column, (C, 8) int64: the fields of `Effect` in order, for `C` too."""
-    known = {ActionClass[kind.name]: rule.effect for kind, rule in spec_of(system).rules.items()}
+    known = {ActionClass[kind.name]: rule.effect for kind, rule in TREE_SYSTEMS[system].spec.rules.items()}
     effects = [known.get(KIND_OF_CLASS.get(column, column), Effect()) for column in ActionClass]
     return torch.tensor([[*effect[:-1], *effect.buffer_pushes] for effect in effects], device=device)
 
@@ -53,7 +43,7 @@ def effects_table(system: str, device: torch.device) -> Tensor:
 @lru_cache(maxsize=32)
 def columns_of_situations(system: str, device: torch.device) -> Tensor:
     """Return the legal columns for each set of facts (`tree_system.Fact`), (256, C) bool, or (4096, C) with arcs."""
-    spec = spec_of(system)
+    spec = TREE_SYSTEMS[system].spec
     facts = np.arange(1 << spec.facts)
     legal = np.zeros((len(facts), len(ActionClass)), bool)
     for kind, rule in spec.rules.items():
@@ -93,7 +83,7 @@ class DependencyMachine(BatchedMachine):
         super().__init__(needs)
         if table.labelled_shift and features is None:
             raise ValueError("SHIFT is labelled: the machine needs the features of the words")
-        self.table, self.spec = table, spec_of(table.system)
+        self.table, self.spec = table, TREE_SYSTEMS[table.system].spec
         self.root = lengths
         device, rows = lengths.device, len(lengths)
         self.width = int(lengths.max()) + 1
@@ -238,7 +228,8 @@ def make_machine(
 
 def whole_machine(table: DeviceTable) -> TreeMachine | None:
     """Return the machine for `search_trees`; None for AMR, and where legality depends on arcs or labels of SHIFT."""
-    if machine_class(table.system) is AmrMachine or spec_of(table.system).reads_arcs or table.labelled_shift:
+    system = TREE_SYSTEMS.get(table.system)
+    if system is None or system.spec.reads_arcs or table.labelled_shift:
         return None
     device = table.column.device
     effects, legal = effects_table(table.system, device), columns_of_situations(table.system, device)

@@ -60,13 +60,9 @@ class States:
         """Return the states with the dimensions (B, T) merged into one dimension of B · T rows."""
         return States(**{name: value.flatten(0, 1) for name, value in self.tensors().items()})
 
-    def at(self, *index: Tensor | int | slice) -> States:
-        """Return the states at the given index of the leading dimensions."""
+    def at(self, *index: Tensor | int | slice | None) -> States:
+        """Return the states at the given index of the leading dimensions; None adds a dimension."""
         return States(**{name: value[index] for name, value in self.tensors().items()})
-
-    def as_one_step(self) -> States:
-        """Return states (R, …) as (R, 1, …), as derivations of one step."""
-        return States(**{name: value.unsqueeze(1) for name, value in self.tensors().items()})
 
     def has(self, needs: Collection[str]) -> bool:
         """Return True if none of the named fields is None."""

@@ -106,7 +106,7 @@ class SearchAttention:
         self.cache.open()
         self._past = HeadMask(self.cache.bias())
         self._mask, self._position_scores = self.state_heads.masks(
-            states.as_one_step(),
+            states.at(slice(None), None),  # as derivations of one step
             self.words.repeat_interleave(self.cache.width, 0),
             self.attentions[0].heads,
             self.positions,
