@@ -67,15 +67,23 @@ def layers_of(wanted: str, count: int) -> range:
 
 
 class EncoderFiles:
-    """The files of a pretrained encoder on this machine. Raises `InputError` if there is no such encoder."""
+    """The files of a pretrained encoder on this machine.
 
-    def __init__(self, name: str) -> None:
+    Raises `InputError` if there is no such encoder, and for other weights than those with the given SHA-256.
+    """
+
+    def __init__(self, name: str, sha256: str = "") -> None:
         self.folder = _folder(name)
         packed = [] if (self.folder / "config.json").is_file() else [self.folder / four_bits.FILE_NAME]
         self.packed = four_bits.FourBitFile(packed[0]) if packed else None
         self.weights = packed or sorted(self.folder.glob("*.safetensors"))
         if not self.weights:
             raise input_error("no *.safetensors file of a pretrained encoder: other formats are not read", self.folder)
+        if sha256 and self.sha256 != sha256:
+            raise InputError(
+                f"the pretrained encoder {name!r} is not the one that the model was trained with: its weights have "
+                f"another SHA-256 than {sha256[:12]}…; {HOW_TO_GET}"
+            )
 
     def config(self) -> Mapping[str, Any]:
         if self.packed is not None:
@@ -88,14 +96,6 @@ class EncoderFiles:
     @cached_property
     def sha256(self) -> str:
         return sha256_of(*self.weights)
-
-    def check(self, name: str, sha256: str) -> None:
-        """Raise `InputError` unless these are the weights that a model was trained with; an empty `sha256` fits all."""
-        if sha256 and self.sha256 != sha256:
-            raise InputError(
-                f"the pretrained encoder {name!r} is not the one that the model was trained with: its weights have "
-                f"another SHA-256 than {sha256[:12]}…; {HOW_TO_GET}"
-            )
 
     def load(self) -> tuple[nn.Module, Tokenizer]:
         """Return the encoder, in fp32 and without its pooler, and its tokenizer. Pieces in four bits stay so."""
@@ -314,8 +314,7 @@ class PretrainedWords(OptionalInput):
 
     def __init__(self, options: Any, dim: int, resources: Resources) -> None:
         super().__init__(options, dim, resources)
-        files = EncoderFiles(options.pretrained)
-        files.check(options.pretrained, options.pretrained_sha256)
+        files = EncoderFiles(options.pretrained, options.pretrained_sha256)
         training = options.pretrained_training
         self.training_of_encoder, self.sha256 = training, files.sha256
         self.network, tokenizer = files.load()

@@ -48,11 +48,10 @@ class EncoderPieces(NamedTuple):
 
     @classmethod
     def of(cls, name: str | None, sha256: str = "") -> Self | None:
-        """Return the pieces, None without a name and for encoders of other kinds. Raises as `EncoderFiles.check`."""
-        files = EncoderFiles(name) if name else None
+        """Return the pieces, None without a name and for encoders of other kinds. Raises as `EncoderFiles`."""
+        files = EncoderFiles(name, sha256) if name else None
         if files is None or files.packed is None:
             return None
-        files.check(name, sha256)
         return cls(name, files.sha256, files.packed.tokenizer(), files.packed.pieces())
 
 

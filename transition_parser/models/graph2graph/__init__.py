@@ -23,7 +23,6 @@ from transition_parser.models.graph2graph.decoders import (
 )
 from transition_parser.models.graph2graph.encoder import (
     PIECES,
-    FirstReading,
     PieceInput,
     PretrainedLayers,
     SentenceEncoder,
@@ -109,7 +108,7 @@ def build_sentence_g2g(options: FeedbackOptions, resources: Resources) -> Parser
 
 def build_recursive_g2g(options: RefiningOptions, resources: Resources) -> ParserModel:
     parts = _Parts(options, resources, graph=options.refine > 0, further=True)
-    encoder = parts.encoder(FirstReading)
+    encoder = parts.encoder(SentenceEncoder)
     encoder.keeps_read = options.tags_read_words
     tags = tag_heads(options, parts.dim * (1 + options.tags_read_words), resources.columns)
     if tags is not None and options.tag_lr_scale != 1.0:

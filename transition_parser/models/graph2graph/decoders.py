@@ -18,7 +18,7 @@ from transition_parser.models.graph2graph.composition import Classifiers, Compos
 from transition_parser.models.graph2graph.encoder import (
     CLS,
     SECOND_SEP,
-    FirstReading,
+    SentenceEncoder,
     Slots,
     add_graph_inputs,
     label_embeddings,
@@ -413,9 +413,9 @@ class RefiningDecoder(TreeDecoder):
     trees. Source: Mohammadshahi and Henderson 2021 (TACL 9)
     """
 
-    encoder: FirstReading | None
+    encoder: SentenceEncoder | None
 
-    def __init__(self, table: ActionTable, encoder: FirstReading, options: RefiningOptions) -> None:
+    def __init__(self, table: ActionTable, encoder: SentenceEncoder, options: RefiningOptions) -> None:
         dim, count = encoder.transformer.width, len(table.relations)
         super().__init__(
             table,

@@ -38,8 +38,7 @@ class PretrainedLayers:
     """The first `layers` layers of a BERT with GELU, to be given away. Raises `InputError` for another encoder."""
 
     def __init__(self, name: str, sha256: str, layers: int) -> None:
-        files = EncoderFiles(name)
-        files.check(name, sha256)
+        files = EncoderFiles(name, sha256)
         self.network, self.tokenizer = files.load()
         config: Any = self.network.config
         if config.model_type != "bert" or config.hidden_act != "gelu":
@@ -178,7 +177,7 @@ class SlotEncoder(WordReader):
         """The input that reads the pieces of a pretrained encoder, or None."""
         return None if self.inputs is None or PIECES not in self.inputs else self.inputs[PIECES]
 
-    def slots(self, src_tokens: Tensor, words: WordTensors | None) -> Slots:
+    def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> Slots:
         x, mask = self.read(src_tokens, words)
         x, read = self.word_dropout(x), None
         if self.keeps_read:
@@ -209,34 +208,23 @@ class SlotEncoder(WordReader):
             slots, there = torch.cat([x, special, more], 1), torch.cat([mask, there, owner >= 0], 1)
         return Slots(x, mask, lengths, read=read, slots=slots, there=there, position=position, owner=owner)
 
-    def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
-        return self.slots(src_tokens, words)
-
 
 class SentenceEncoder(SlotEncoder):
-    """The encoder of the plain Sentence Transformer: words are read once, before the first action (eq. 9)."""
+    """An encoder that reads words once, before the first action (eq. 9); with its slots a decoder can read again."""
 
     def __init__(self, reading: ReadingSettings, transformer: Transformer, *, dim: int, word_dropout: float) -> None:
         super().__init__(reading, dim=dim, word_dropout=word_dropout)
         self.transformer = transformer
 
-    def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
-        slots = self.slots(src_tokens, words)
-        return EncoderOut(self.read_words(slots, slots.slots), slots.mask, slots.lengths)
+    def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> Slots:
+        slots = super().forward(src_tokens, words)
+        return replace(slots, words=self.read_words(slots, slots.slots))
 
     def read_words(self, slots: Slots, x: Tensor, relations: Tensor | None = None) -> Tensor:
         """Return (B, P, dim), the Transformer's output for words and root; x are embeddings of slots, (B, L, dim)."""
         segment = torch.zeros_like(slots.position)
         wanted = torch.arange(slots.words.size(1), device=segment.device).expand(len(segment), -1)
         return self.transformer(x, slots.position, segment, Visible(slots.there, wanted, relations))
-
-
-class FirstReading(SentenceEncoder):
-    """An encoder that reads the words once; the result is `words` of its `Slots`, so that a decoder can read again."""
-
-    def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> Slots:
-        slots = self.slots(src_tokens, words)
-        return replace(slots, words=self.read_words(slots, slots.slots))
 
 
 def label_embeddings(relations: int, dim: int) -> nn.Embedding:
