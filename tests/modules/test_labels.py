@@ -132,9 +132,9 @@ def test_the_loss_of_all_columns():
     }
     model = heads()
     targets = model.targets(annotations, 3)
-    loss = model.loss(words, targets)
-    assert {name: int(count) for name, count in loss.words.items()} == {"upos": 3, "xpos": 2, "feats": 2}
+    loss, of_columns = model.loss(words, targets)
+    assert {name: int(column.words) for name, column in of_columns.items()} == {"upos": 3, "xpos": 2, "feats": 2}
     parts = [model._labels[name].loss(head(words), targets[name]).loss.item() for name, head in model.items()]
-    assert loss.loss.item() == pytest.approx(0.5 * sum(parts), rel=1e-5)
-    loss.loss.backward()
+    assert loss.item() == pytest.approx(0.5 * sum(parts), rel=1e-5)
+    loss.backward()
     assert all(torch.isfinite(parameter.grad).all() for parameter in model.parameters())

@@ -71,11 +71,11 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         loss, nll = self.compute_loss(model, (logits, extra), sample, reduce)
         heads, tagged = extra["tag_heads"], {}
         if heads is not None and "tags" in sample:
-            found = heads.loss(extra["tagged"], sample["tags"])
-            loss = loss + found.loss
-            tagged = {"tag_loss": found.loss.item()}
-            for kind, counts in (("right", found.right), ("words", found.words)):
-                tagged |= {f"{name}_{kind}": count.item() for name, count in counts.items()}
+            tag_loss, of_columns = heads.loss(extra["tagged"], sample["tags"])
+            loss = loss + tag_loss
+            tagged = {"tag_loss": tag_loss.item()}
+            for name, (_, right, words) in of_columns.items():
+                tagged |= {f"{name}_right": right.item(), f"{name}_words": words.item()}
         sample_size = sample["target"].size(0) if self.sentence_avg else sample["ntokens"]
         logged = {
             **tagged,

@@ -159,14 +159,6 @@ def seen_labels(columns: Columns, name: str) -> Tensor | None:
 Tags = dict[str, Any]  # column → the value of each word of a sentence; of a semantic role labeller its `Readings`
 
 
-class TagLoss(NamedTuple):
-    """The weighted loss of a batch; for each column the numbers of right predictions, and of words with a target."""
-
-    loss: Tensor
-    right: dict[str, Tensor]
-    words: dict[str, Tensor]
-
-
 class TagHeads(nn.ModuleDict):
     """One linear layer for each column that is predicted and that the data has; `dim` is the width of what is read."""
 
@@ -229,11 +221,11 @@ class TagHeads(nn.ModuleDict):
         """Return the targets of each column, (B, wide) or (B, wide, attributes); see `OneLabel` and `LabelSet`."""
         return {name: labels.targets(annotations[name], wide) for name, labels in self._labels.items()}
 
-    def loss(self, words: Tensor, targets: Mapping[str, Tensor]) -> TagLoss:
+    def loss(self, words: Tensor, targets: Mapping[str, Tensor]) -> tuple[Tensor, dict[str, LabelLoss]]:
+        """Return the weighted loss of a batch, and the loss of each column."""
         found = {name: self._labels[name].loss(head(words), targets[name]) for name, head in self.items()}
         loss = sum((of_column.loss for of_column in found.values()), words.new_zeros((), dtype=torch.float))
-        right = {name: of_column.right for name, of_column in found.items()}
-        return TagLoss(self.weight * loss, right, {name: of_column.words for name, of_column in found.items()})
+        return self.weight * loss, found
 
 
 def tag_heads(options: WordOptions, dim: int, columns: Columns) -> TagHeads | None:
