@@ -34,8 +34,9 @@ def start_from(model: ParserModel, resources: Resources, path: str | os.PathLike
     system, their_system = resources.parser.system, theirs.parser.system
     if system != their_system:
         raise input_error(f"the model is for {their_system}, but the data is for {system}", path)
-    finds_trees, new_actions = isinstance(model.decoder, TreeDecoder), not _same_actions(resources, theirs)
-    if system != AmrSystem.name and not finds_trees and new_actions:
+    finds_trees = isinstance(model.decoder, TreeDecoder)
+    actions, known = ({*one.target_dictionary.symbols} for one in (resources, theirs))
+    if system != AmrSystem.name and not finds_trees and actions != known:
         raise input_error("its actions are not those of the data: start from a model of the same relations", path)
     weights = other.state_dict()
     whole, partly, own = 0, "", []
@@ -106,10 +107,6 @@ def _rows_of_actions(ours: Resources, theirs: Resources) -> dict[int, Sequence[i
         if similar:
             rows[row] = [places[other] for other in similar]
     return rows
-
-
-def _same_actions(ours: Resources, theirs: Resources) -> bool:
-    return {*ours.target_dictionary.symbols} == {*theirs.target_dictionary.symbols}
 
 
 def _rows_of_relations(size: int, ours: Resources, theirs: Resources) -> dict[int, Sequence[int]]:
