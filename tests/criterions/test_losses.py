@@ -9,10 +9,10 @@ import torch
 from transition_parser.base.errors import InputError
 from transition_parser.criterions.losses import (
     ActionLoss,
-    DecisionLoss,
     HingeLoss,
     LegalLoss,
     cross_entropy_of_correct,
+    decision_loss,
     hinge_and_relations,
 )
 from transition_parser.modules.contract import Decision
@@ -87,7 +87,7 @@ def test_decisions_have_a_share_and_none_for_targets_that_do_not_compete():
     scores, legal = make_scores([(1, 0, 5)])
     counted = torch.tensor([[True, True, False], [True, True, True]])
     decision = Decision(scores, legal, TARGET.clamp_min(2), counted, 0.5)
-    loss, _ = DecisionLoss(0.1)([decision], {"id": IDS}, training=False)
+    loss, _ = decision_loss([decision], {"id": IDS}, training=False, smoothing=0.1)
     wanted = [
         0.5 * plain(scores[row, place], legal[row, place], decision.target[row, place], 0.1)
         if (row, place) not in [(0, 2), (1, 0)]
@@ -97,7 +97,7 @@ def test_decisions_have_a_share_and_none_for_targets_that_do_not_compete():
     ]
     assert torch.allclose(loss, torch.stack(wanted), atol=1e-5)
     with pytest.raises(ValueError, match="word 0 of sentence 8 gets no head"):
-        DecisionLoss(0.1)([decision], {"id": IDS}, training=True)
+        decision_loss([decision], {"id": IDS}, training=True, smoothing=0.1)
 
 
 KINDS = torch.tensor([0, 1, 1, 1, 2, 2])  # of six actions

@@ -13,7 +13,7 @@ from fairseq.dataclass import ChoiceEnum
 from fairseq.logging import metrics
 
 from transition_parser.base.errors import InputError
-from transition_parser.criterions.losses import ActionLoss, DecisionLoss, HingeLoss
+from transition_parser.criterions.losses import ActionLoss, HingeLoss, decision_loss
 from transition_parser.modules.options import fairseq_option
 from transition_parser.text.columns import predicted
 from transition_parser.transitions import TreeSystem
@@ -54,7 +54,6 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
         if not 0.0 <= hinge_weight <= 1.0:
             raise InputError(f"--hinge-weight {hinge_weight} is not between 0 and 1")
         only_legal = str(softmax_over) == "legal"
-        self.decision_loss = DecisionLoss(label_smoothing)
         if str(action_loss) == "hinge":
             if not only_legal or label_smoothing:
                 raise InputError("--action-loss hinge needs --softmax-over legal and --label-smoothing 0")
@@ -67,8 +66,16 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
             self.action_loss = ActionLoss(label_smoothing, self.padding_idx, only_legal)
 
     def forward(self, model, sample, reduce=True):
+        """Return the loss, in nats, summed over the batch if `reduce` is True, its denominator, and what is logged."""
         logits, extra = model(**sample["net_input"], mask_illegal=False)
-        loss, nll = self.compute_loss(model, (logits, extra), sample, reduce)
+        if extra.get("decisions") is None:
+            loss, nll = self.action_loss(model.decoder, logits, extra, sample)
+        elif isinstance(self.action_loss, HingeLoss):
+            raise InputError("--action-loss hinge is for models that score actions, which this one does not")
+        else:
+            loss, nll = decision_loss(extra["decisions"], sample, model.training, self.eps)
+        if reduce:
+            loss, nll = loss.sum(), nll.sum()
         heads, tagged = extra["tag_heads"], {}
         if heads is not None and "tags" in sample:
             tag_loss, of_columns = heads.loss(extra["tagged"], sample["tags"])
@@ -96,14 +103,3 @@ class LegalCrossEntropyCriterion(LabelSmoothedCrossEntropyCriterion):
             if words:
                 right = sum(log.get(f"{name}_right", 0) for log in logging_outputs)
                 metrics.log_scalar(name, 100.0 * right / words, words, round=2)
-
-    def compute_loss(self, model, net_output, sample, reduce=True):
-        """Return (loss, negative log-likelihood), in nats, summed over the batch if `reduce` is True."""
-        logits, extra = net_output
-        if extra.get("decisions") is None:
-            loss, nll = self.action_loss(model.decoder, logits, extra, sample)
-        else:
-            if isinstance(self.action_loss, HingeLoss):
-                raise InputError("--action-loss hinge is for models that score actions, which this one does not")
-            loss, nll = self.decision_loss(extra["decisions"], sample, model.training)
-        return (loss.sum(), nll.sum()) if reduce else (loss, nll)

@@ -1,4 +1,4 @@
-"""Losses of a batch, one class for each kind of training target. `LegalCrossEntropyCriterion` adds them up."""
+"""Losses of a batch, one for each kind of training target. `LegalCrossEntropyCriterion` adds them up."""
 
 from __future__ import annotations
 
@@ -85,24 +85,20 @@ class HingeLoss(ActionLoss):
         return _where_counted(steps, loss, nll)
 
 
-class DecisionLoss:
-    """The cross-entropy of the decisions of a `GraphDecoder`, mixed with a teacher's (`Taught`)."""
-
-    def __init__(self, smoothing: float) -> None:
-        self.smoothing = smoothing
-
-    def __call__(self, decisions: Sequence[Decision], sample: Sample, training: bool) -> tuple[Tensor, Tensor]:
-        losses, nlls = [], []
-        for number, decision in enumerate(decisions):
-            unknown = decision.counted & (decision.competing.gather(2, decision.target[..., None])[..., 0] == 0)
-            if training:
-                problem = "word {} of sentence {} gets no head, or no relation that its arc may have"
-                _check_none(unknown, sample, problem)
-            known = decision._replace(counted=decision.counted & ~unknown)
-            loss, nll = smoothed(known, self.smoothing)
-            losses.append(decision.share * _with_taught(loss, known, sample, number))
-            nlls.append(decision.share * nll)
-        return torch.cat(losses), torch.cat(nlls)
+def decision_loss(
+    decisions: Sequence[Decision], sample: Sample, training: bool, smoothing: float
+) -> tuple[Tensor, Tensor]:
+    """Return the cross-entropy, mixed with a teacher's (`Taught`), and the negative log-likelihood of each decision."""
+    losses, nlls = [], []
+    for number, decision in enumerate(decisions):
+        unknown = decision.counted & (decision.competing.gather(2, decision.target[..., None])[..., 0] == 0)
+        if training:
+            _check_none(unknown, sample, "word {} of sentence {} gets no head, or no relation that its arc may have")
+        known = decision._replace(counted=decision.counted & ~unknown)
+        loss, nll = smoothed(known, smoothing)
+        losses.append(decision.share * _with_taught(loss, known, sample, number))
+        nlls.append(decision.share * nll)
+    return torch.cat(losses), torch.cat(nlls)
 
 
 def _check_none(wrong: Tensor, sample: Sample, problem: str) -> None:
