@@ -194,12 +194,9 @@ class Decoder(nn.Module):
             self._device_table = DeviceTable(self.table, device)
         return self._device_table
 
-    def machine(
-        self, encoder_out: EncoderOut, needs: Collection[str] | None = None, in_search: bool = False
-    ) -> Machine:
+    def machine(self, encoder_out: EncoderOut, in_search: bool = False) -> Machine:
         """Return the batched machine before the first action; `in_search` limits it to linearly many steps."""
-        needs = self.needs if needs is None else needs
-        return make_machine(self.device_table, encoder_out.lengths, encoder_out.features, needs, in_search)
+        return make_machine(self.device_table, encoder_out.lengths, encoder_out.features, self.needs, in_search)
 
     def states(self, actions: Tensor, encoder_out: EncoderOut) -> States:
         """Return the states (B, T, …) before each step of derivations, with `actions` as in `StateDecoder.scores`."""
