@@ -87,10 +87,6 @@ class StatePositions(nn.Module):
         role = [0] * heads.stack + [1] * heads.buffer
         self.register_buffer("role", torch.tensor(role), persistent=False)
 
-    def index(self, ranks: Tensor) -> Tensor:
-        """Return the index of each rank's embedding. Ranks above `largest` have the index `largest`."""
-        return ranks.clamp_max(self.largest).long()
-
     def keys(self, attention: Attention) -> Tensor:
         """Return (2, largest + 1, dim), the keys p W^K of the stack and of the buffer."""
         return self.table @ attention.key_value.weight[: self.table.size(2)].t()
@@ -118,7 +114,7 @@ class PositionScores:
 
     def __init__(self, positions: StatePositions, ranks: Tensor, mask: HeadMask) -> None:
         assert mask.alive is not None
-        self.positions, self.index = positions, positions.index(ranks)
+        self.positions, self.index = positions, ranks.clamp_max(positions.largest).long()
         alive = mask.alive[:, : ranks.size(1)]
         self.nowhere = _bias(alive > 0, alive.dtype)  # 0 for heads that see no word: all −inf would give NaN
 
