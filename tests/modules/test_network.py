@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from transition_parser.kernels import encoders, loader
-from transition_parser.models.stack_transformer.state_masks import StateHeads, StatePositions
+from transition_parser.models.stack_transformer.attention import StateHeads, StatePositions
 from transition_parser.modules.encoder import ReadingSettings, WordEncoder
 from transition_parser.modules.layers import Attention, Dropout, HeadMask, cheap_dropout
 

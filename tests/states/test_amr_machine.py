@@ -16,7 +16,7 @@ from tests.conftest import without_kernels
 from tests.search_limits import BEARERS, doubles, is_unfit, last_arc, new_lacked, new_several, new_sorts, why_beyond
 from tests.states.test_machine import SPECIAL
 from transition_parser.graphs.amr import AmrGraph, edge_of
-from transition_parser.models.stack_transformer.state_masks import StateHeads
+from transition_parser.models.stack_transformer.attention import StateHeads
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import machine_class, make_machine, max_search_actions
 from transition_parser.states.states import FRAMES as FRAMES_ON_TOP

@@ -11,8 +11,12 @@ from torch import Tensor, nn
 from transition_parser.kernels import loader
 from transition_parser.kernels.amrs import Actions, Attended, Functions, LayerStack, Prior, search_amrs
 from transition_parser.kernels.trees import FoundDerivations
-from transition_parser.models.stack_transformer.search_attention import SearchAttention
-from transition_parser.models.stack_transformer.state_masks import PositionScores, StateHeads, StatePositions
+from transition_parser.models.stack_transformer.attention import (
+    PositionScores,
+    SearchAttention,
+    StateHeads,
+    StatePositions,
+)
 from transition_parser.modules.action_scores import FunctionScores, LexicalPrior
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
