@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from transition_parser.preprocess.aligner.tables import DEMONYMS
 from transition_parser.preprocess.aligner.words import Span, Words, span
@@ -18,19 +19,23 @@ def unquoted(label: str) -> str:
 
 def name_spans(strings: Sequence[str], words: Words) -> list[tuple[float, list[Span]]]:
     """Return (score, the span of each string) for each way to express a name, by the first rule that matches."""
-    for rule in (_in_order, _joined, _initials, _demonym, _beginnings, _some_strings, _inside):
+    exactly, alike = partial(_in_order, operator.eq, 1.0), partial(_in_order, _alike, 0.8)
+    for rule in (exactly, _joined, _initials, _demonym, alike, _some_strings, _inside):
         matches = rule([string.lower() for string in strings], words)
         if matches:
             return matches
     return []
 
 
-def _in_order(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
+def _in_order(
+    same: Callable[[str, str], bool], score: float, strings: list[str], words: Words
+) -> list[tuple[float, list[Span]]]:
+    """Return runs of tokens, one token for each string, in which each token is the `same` as its string."""
     size = len(strings)
     return [
-        (1.0, [(first + i,) for i in range(size)])
+        (score, [(first + i,) for i in range(size)])
         for first in range(len(words) - size + 1)
-        if list(words.forms[first : first + size]) == strings
+        if all(map(same, strings, words.forms[first : first + size]))
     ]
 
 
@@ -86,16 +91,6 @@ def _initials(strings: list[str], words: Words) -> list[tuple[float, list[Span]]
 def _demonym(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
     forms = DEMONYMS.get(" ".join(strings), "").split()
     return [(0.9, [(token,)] * len(strings)) for token, form in enumerate(words.forms) if form in forms]
-
-
-def _beginnings(strings: list[str], words: Words) -> list[tuple[float, list[Span]]]:
-    """Return runs of tokens, one token for each string, in which each token begins like its string."""
-    size, matches = len(strings), []
-    for first in range(len(words) - size + 1):
-        forms = words.forms[first : first + size]
-        if all(_alike(string, form) for string, form in zip(strings, forms, strict=True)):
-            matches.append((0.8, [(first + i,) for i in range(size)]))
-    return matches
 
 
 def _alike(string: str, form: str) -> bool:
