@@ -82,11 +82,16 @@ class AmrGraph:
 
         Graphs that differ only in their numbering become equal, given corresponding orders.
         """
-        number = {old: new for new, old in enumerate(order)}
+        same = self.part(order, self.edges)
+        return replace(same, edges=tuple(sorted(same.edges)))
+
+    def part(self, nodes: Sequence[int], edges: Iterable[Edge]) -> AmrGraph:
+        """Return the graph of some nodes, numbered in their order, the top among them, and of edges between them."""
+        number = {old: new for new, old in enumerate(nodes)}
         return AmrGraph(
-            tuple(self.labels[old] for old in order),
-            frozenset(number[node] for node in self.constants),
-            tuple(sorted(Edge(number[s], role, number[t]) for s, role, t in self.edges)),
+            tuple(self.labels[old] for old in nodes),
+            frozenset(number[node] for node in self.constants if node in number),
+            tuple(Edge(number[source], role, number[target]) for source, role, target in edges),
             number[self.top],
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import takewhile
@@ -174,16 +174,10 @@ class Sentence:
 
         misc: one `Key=Value` a word, which is added to MISC
         """
-        rows, word = [], 0
-        for row in self.rows:
-            if row.is_word:
-                row = row._replace(head=str(tree.heads[word]), deprel=tree.relations[word])
-                if misc is not None:
-                    kept = [] if row.misc == "_" else [row.misc]
-                    row = row._replace(misc="|".join([*kept, misc[word]]))
-                word += 1
-            rows.append(row)
-        return replace(self, rows=tuple(rows))
+        changes = [{"head": str(head), "deprel": relation} for head, relation in zip(tree.heads, tree.relations)]
+        for row, change, more in zip(self._words, changes, misc or ()):
+            change["misc"] = more if row.misc == "_" else f"{row.misc}|{more}"
+        return self._with_columns(changes)
 
     def with_tags(
         self, upos: Sequence[str] = (), lemmas: Sequence[str] = (), xpos: Sequence[str] = (), feats: Sequence[str] = ()
@@ -196,13 +190,15 @@ class Sentence:
         if feats and any(row.feats != "_" for row in self.rows if row.is_word):
             del columns["feats"]
         found = {name: values for name, values in columns.items() if values}
-        rows, word = list(self.rows), 0
-        for number, row in enumerate(rows):
-            if row.is_word:
-                missing = {name: values[word] for name, values in found.items() if getattr(row, name) == "_"}
-                rows[number] = row._replace(**missing) if missing else row
-                word += 1
-        return replace(self, rows=tuple(rows))
+        return self._with_columns(
+            {name: values[i] for name, values in found.items() if getattr(row, name) == "_"}
+            for i, row in enumerate(self._words)
+        )
+
+    def _with_columns(self, changes: Iterable[Mapping[str, str]]) -> Sentence:
+        """Return the sentence with other columns of its words."""
+        of_words = iter(changes)
+        return replace(self, rows=tuple(row._replace(**next(of_words)) if row.is_word else row for row in self.rows))
 
     def untagged(self, kept: Collection[str] = ()) -> Sentence:
         """Return the sentence without lemmas, tags and features, so that a model has to predict them.

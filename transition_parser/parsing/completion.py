@@ -361,15 +361,4 @@ def without(graph: AmrGraph, removed: frozenset[int]) -> tuple[AmrGraph, list[in
     """Return the graph without the nodes `removed`, and the old numbers of the nodes and edges that stay."""
     nodes = [node for node in range(len(graph)) if node not in removed]
     edges = [number for number, edge in enumerate(graph.edges) if not removed & {edge.source, edge.target}]
-    place = {old: new for new, old in enumerate(nodes)}
-    kept = [graph.edges[number] for number in edges]
-    return (
-        AmrGraph(
-            tuple(graph.labels[node] for node in nodes),
-            frozenset(place[node] for node in nodes if node in graph.constants),
-            tuple(Edge(place[source], role, place[target]) for source, role, target in kept),
-            place[graph.top],
-        ),
-        nodes,
-        edges,
-    )
+    return graph.part(nodes, [graph.edges[number] for number in edges]), nodes, edges

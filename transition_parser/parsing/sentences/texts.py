@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, count
 from typing import Any, TypeGuard, TypeVar
 
 from transition_parser.base.errors import InputError, input_error, warn
@@ -199,19 +199,17 @@ def whole_sentences(
     """Return each text of a list as one sentence of the class `kind`, divided into tokens but never into sentences."""
     if not _is_list(given):
         raise InputError(f"{_shown(given)} is not a list of sentences: give a list of strings")
-    warned = TextWarnings()
-    divided: list[TextSentence | None] = []
+    warned, ids = TextWarnings(), count(1)
+    whole: list[T | None] = []
     for number, item in enumerate(given, 1):
         item = None if is_missing(item) else item
         if item is not None and not isinstance(item, str):
             raise InputError(f"sentence {number} is {_shown(item)}, not a string")
         text = without_mark(warned.replaced(item or "", f"sentence {number}"))
-        divided.append(one_sentence(segmenter.tokens(text), text))
-    sentences = sentences_of_text((one for one in divided if one is not None), kind)
-    whole = [None if one is None else next(sentences) for one in divided]
-    for number, sentence in enumerate(whole, 1):
-        if sentence is not None and is_longer(sentence.forms, longest):
-            raise InputError(f"sentence {number} {too_long(sentence.forms, longest)}")
+        one = one_sentence(segmenter.tokens(text), text)
+        whole += [None] if one is None else sentences_of_text([one], kind, next(ids))
+        if whole[-1] is not None and is_longer(whole[-1].forms, longest):
+            raise InputError(f"sentence {number} {too_long(whole[-1].forms, longest)}")
     return whole
 
 
