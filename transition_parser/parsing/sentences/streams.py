@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from queue import Empty, Queue
 from threading import Event, Thread
 from typing import BinaryIO, NamedTuple, TypeVar
@@ -71,25 +72,21 @@ def as_they_come(items: Iterable[T], size: int, pause: float = PAUSE) -> Iterato
     end = None
     try:
         while end is None:
-            chunk, end = _take(queue, size, pause)
+            chunk: list[T] = []
+            while end is None and len(chunk) < size:
+                try:
+                    item = queue.get(timeout=pause if chunk else None)
+                except Empty:
+                    break
+                if isinstance(item, _End):
+                    end = item
+                else:
+                    chunk.append(item)
             if chunk:
                 yield chunk
         if end.error is not None:
             raise end.error
     finally:
         closed.set()
-        _take(queue, size, 0.0, wait=False)  # makes room in the queue, in case the thread waits to put an item
-
-
-def _take(queue: Queue, size: int, pause: float, wait: bool = True) -> tuple[list, _End | None]:
-    """Return up to `size` items of the queue, and the `_End` if it has come, else None."""
-    chunk: list = []
-    while len(chunk) < size:
-        try:
-            item = queue.get(timeout=None if wait and not chunk else pause)
-        except Empty:
-            break
-        if isinstance(item, _End):
-            return chunk, item
-        chunk.append(item)
-    return chunk, None
+        with suppress(Empty):
+            queue.get_nowait()  # makes room in the queue, in case the thread waits to put an item
