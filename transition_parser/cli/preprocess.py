@@ -53,25 +53,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    splits = {"train": arguments.train, "valid": arguments.valid, "test": arguments.test}
-    run_kind = {TREES: _run_dependency, AMR: _run_amr}[arguments.formalism]
-    counts = run_kind({split: paths for split, paths in splits.items() if paths}, arguments)
+    given = {split: getattr(arguments, split) for split in ("train", "valid", "test")}
+    splits = {split: paths for split, paths in given.items() if paths}
+    formalism, problems = arguments.formalism, []
+    own = {TREES: ("system", "nonprojective"), AMR: ("skip_bad", "processes")}[formalism]
+    names = ("pieces", "labeled_shift", "vectors", "pieces_from", *own)
+    options = {name: getattr(arguments, name) for name in names}
+    options["columns"] = wanted_columns(arguments, formalism)
+    if formalism is TREES:
+        counts = preprocess_dependency(splits, arguments.dest, DependencyOptions(**options))
+    else:
+        counts, problems = preprocess_amr(splits, arguments.dest, AmrOptions(**options))
+    report_left_out(problems)
     figures = {f"{split}_{name}": n for split, c in counts.items() for name, n in c.items()}
     print_figures(figures, arguments.json)
     return 0
-
-
-def _run_dependency(splits: dict, arguments: argparse.Namespace) -> dict[str, dict[str, int]]:
-    columns = wanted_columns(arguments, TREES)
-    names = ("system", "pieces", "labeled_shift", "nonprojective", "vectors", "pieces_from")
-    options = DependencyOptions(columns=columns, **{name: getattr(arguments, name) for name in names})
-    return preprocess_dependency(splits, arguments.dest, options)
-
-
-def _run_amr(splits: dict, arguments: argparse.Namespace) -> dict[str, dict[str, int]]:
-    columns = wanted_columns(arguments, AMR)
-    names = ("pieces", "labeled_shift", "skip_bad", "processes", "vectors", "pieces_from")
-    options = AmrOptions(columns=columns, **{name: getattr(arguments, name) for name in names})
-    counts, problems = preprocess_amr(splits, arguments.dest, options)
-    report_left_out(problems)
-    return counts
