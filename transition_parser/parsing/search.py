@@ -167,19 +167,15 @@ class _Search:
             rows = self.moved if rows is None else self.moved[rows]
             self.moved = None
         self.state.machine.apply(self.tokens)
-        self.steps.append(_Step(self.tokens, added.flatten(), rows, self._finish()))
-        self.sentence_of_row.append(self.sentence.repeat(self.width))
-
-    def _finish(self) -> Tensor:
-        """Return the rows that are final now, (R,) bool; end them, and sentences with `beam` finished hypotheses."""
+        # end rows that are final now, and sentences with `beam` finished hypotheses
         final = self.state.machine.is_final().view(-1, self.width) & (self.totals > float("-inf"))
-        if self.on_host and not bool(final.any()):
-            return final.flatten()
-        self.some_finished = True
-        self.finished = self.finished + final.sum(1)
-        dead = final | (self.finished >= self.beam)[:, None]
-        self.totals = self.totals.masked_fill(dead, float("-inf"))
-        return final.flatten()
+        if not self.on_host or bool(final.any()):
+            self.some_finished = True
+            self.finished = self.finished + final.sum(1)
+            dead = final | (self.finished >= self.beam)[:, None]
+            self.totals = self.totals.masked_fill(dead, float("-inf"))
+        self.steps.append(_Step(self.tokens, added.flatten(), rows, final.flatten()))
+        self.sentence_of_row.append(self.sentence.repeat(self.width))
 
     def _drop_what_is_done(self) -> None:
         """Remove finished sentences from the batch, unless more than `_DROP_BELOW` of the sentences are unfinished."""
