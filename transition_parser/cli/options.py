@@ -15,7 +15,7 @@ from typing import Any
 from transition_parser.base.errors import InputError, input_error, missing_extra
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism
 from transition_parser.parsing.sentences.streams import may_pause
-from transition_parser.text.columns import KNOWN, asked_for, present
+from transition_parser.text.columns import KNOWN, asked_for, predicted, present
 
 _PACKAGE = __name__.partition(".")[0]
 # the options that belong to only one formalism, with their default values
@@ -236,7 +236,7 @@ def add_columns(parser: argparse.ArgumentParser, formalism: Formalism) -> None:
             text = f"also write {{train,…}}.{name}: {column.holds}, for models that are trained with {used_by}"
             parser.add_argument(f"--{column.flag}", action="store_true", help=text)
     if formalism is TREES:
-        flags = ", ".join(f"--{KNOWN[name].flag}" for name in _predicted(formalism))
+        flags = ", ".join(f"--{KNOWN[name].flag}" for name in predicted(formalism.name))
         text = f"also write all columns that models predict ({flags}); columns that are empty in --train are left out"
         parser.add_argument("--all-columns", action="store_true", help=text)
 
@@ -245,7 +245,7 @@ def wanted_columns(arguments: argparse.Namespace, formalism: Formalism) -> Colle
     """Return the columns that the flags of `add_columns` ask for; `--all-columns` does not ask for empty columns."""
     values = vars(arguments)
     named = asked_for(values, formalism.name)
-    others = [name for name in _predicted(formalism) if name not in named] if values.get(ALL_COLUMNS) else []
+    others = [name for name in predicted(formalism.name) if name not in named] if values.get(ALL_COLUMNS) else []
     there = [*named, *_present(arguments.train, others, formalism)]
     return [name for name in KNOWN if name in there]
 
@@ -256,14 +256,10 @@ def columns_to_train(
     """Return flag of a column → True if training uses the column."""
     open_ = [name for name, column in KNOWN.items() if formalism.name in column.graphs and given[column.flag] is None]
     needed = {name: {*flags} & {*KNOWN[name].used_by} for name in open_}
-    predicted = [name for name, by in needed.items() if by == {PREDICTED_BY}]
-    empty = {*predicted}.difference(_present(train, predicted, formalism))
+    to_predict = [name for name, by in needed.items() if by == {PREDICTED_BY}]
+    empty = {*to_predict}.difference(_present(train, to_predict, formalism))
     taken = {KNOWN[name].flag: bool(by) and name not in empty for name, by in needed.items()}
     return taken | {flag: value for flag, value in given.items() if value is not None}
-
-
-def _predicted(formalism: Formalism) -> Sequence[str]:
-    return [name for name, column in KNOWN.items() if column.predicted and formalism.name in column.graphs]
 
 
 def _present(paths: Sequence[str], columns: Collection[str], formalism: Formalism) -> Collection[str]:

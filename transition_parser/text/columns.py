@@ -129,9 +129,9 @@ KNOWN: dict[str, Column] = {
 }  # fmt: skip
 
 
-def predicted() -> list[str]:
-    """Return the names of the columns that models with `--tag-loss` predict."""
-    return [name for name, column in KNOWN.items() if column.predicted]
+def predicted(graphs: str | None = None) -> list[str]:
+    """Return the names of the columns that models with `--tag-loss` predict, by default for any kind of graph."""
+    return [name for name, column in KNOWN.items() if column.predicted and graphs in (None, *column.graphs)]
 
 
 def asked_for(options: Mapping[str, Any], graphs: str) -> list[str]:
