@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.base.files import open_input
@@ -335,7 +335,7 @@ class GivenFacts:
 
     def __init__(self, facts: Mapping[str, Given] | Iterable[Given | None]) -> None:
         self._by_id: dict[str, Given] | None = None
-        self._in_order: Iterator[Given | None] | None = None
+        self._in_order: Iterator[Given | None] = iter(())
         if isinstance(facts, Mapping):
             self._by_id = dict(facts)
         elif isinstance(facts, Sequence) and any(given is not None and given.id is not None for given in facts):
@@ -358,7 +358,7 @@ class GivenFacts:
     def next(self, sentence: Any) -> Given | None:
         """Return the facts of the next sentence, None for a sentence without facts."""
         if self._by_id is None:
-            return next(cast("Iterator[Given | None]", self._in_order), None)
+            return next(self._in_order, None)
         if sentence.id is None:
             return None
         self._met.add(sentence.id)
@@ -367,13 +367,12 @@ class GivenFacts:
     def unused(self) -> list[Given]:
         """Return the facts of the sentences that `next` was not called with."""
         if self._by_id is None:
-            return [given for given in cast("Iterator[Given | None]", self._in_order) if given is not None]
+            return [given for given in self._in_order if given is not None]
         return [given for name, given in self._by_id.items() if name not in self._met]
 
     def warn_of_unused(self) -> None:
         """Warn of the facts in `unused`."""
-        unused = self.unused()
-        if unused:
+        if unused := self.unused():
             more = f", nor those of {len(unused) - 1} other lines of facts" if len(unused) > 1 else ""
             warn(str(unused[0].error(f"the inputs do not have the sentence of these facts{more}")))
 

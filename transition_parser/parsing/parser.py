@@ -141,16 +141,14 @@ class Parser(Generic[P_co]):
         paths: Sequence[str | os.PathLike] = (),
         others: Sequence[Parser[Parse]] = (),
     ) -> None:
-        if beam < 1 or (batch_tokens is not None and batch_tokens < 1) or (threads is not None and threads < 1):
-            raise InputError("beam, batch size and threads must be 1 or more")
+        positive = {"beam": beam, "batch_tokens": batch_tokens, "threads": threads, "longest": longest, "nbest": nbest}
+        for name, number in positive.items():
+            if number is not None and number < 1:
+                raise InputError(f"{name} must be 1 or more, not {number}")
         if max(beam, nbest) > MOST_BEAM:
             raise InputError(f"beam and nbest must be {MOST_BEAM:,} or less, because each hypothesis takes memory")
         if lenpen is not None and not 0 <= lenpen < math.inf:
             raise InputError(f"lenpen must be a finite number, 0 or more, not {lenpen}")
-        if longest < 1:
-            raise InputError(f"longest must be 1 or more, not {longest}")
-        if nbest < 1:
-            raise InputError(f"nbest must be 1 or more, not {nbest}")
         if nbest > beam and not (model.searches_directly or others):
             raise InputError(f"{nbest} parses of a sentence need a beam of {nbest} or more, not {beam}")
         self.device = checked_device(device)
