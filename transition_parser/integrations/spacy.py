@@ -56,12 +56,6 @@ _KEYS = {
 }
 
 
-def _of_package(path: Path) -> bool:
-    from transition_parser.storage.cards import PRETRAINED
-
-    return path.parent == PRETRAINED
-
-
 def _model_files() -> tuple[str, ...]:
     """Return the names that the files of an exported model may have."""
     from transition_parser.data.resources import FILES, OPTIONAL_FILES
@@ -135,16 +129,18 @@ class _Component(Pipe):
 
     def to_disk(self, path: str | os.PathLike, *, exclude: Iterable[str] = ()) -> None:
         """Write the model into a folder of its own; the options of its parser are in the pipeline's configuration."""
+        from transition_parser.storage.cards import PRETRAINED
         from transition_parser.storage.checkpoints import export_checkpoint, model_path
         from transition_parser.storage.exports import WEIGHTS
 
         with new_files(path, stale=_model_files()) as temporary:
             model = model_path(self._folder or self.model)
-            if model.is_dir() and not _of_package(model):
+            of_package = model.parent == PRETRAINED
+            if model.is_dir() and not of_package:
                 for file in model.iterdir():
                     if file.name in _model_files():
                         shutil.copyfile(file, temporary / file.name)
-            elif not _of_package(model):
+            elif not of_package:
                 export_checkpoint([model], temporary)
             copied = (temporary / WEIGHTS).is_file()
             saved = {

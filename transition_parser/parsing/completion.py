@@ -45,9 +45,8 @@ class SentenceFacts:
         self.nodes: list[NodeFact] = []
         for fact in given.made:
             if isinstance(fact, GivenName):
-                forms = (
-                    word.form.replace('"', "").replace("\\", "") for word in words[fact.span[0] : fact.span[1] + 1]
-                )
+                first, last = fact.span
+                forms = (word.form.replace('"', "").replace("\\", "") for word in words[first : last + 1])
                 strings = fact.strings or [form for form in forms if form] or ["-"]
                 self.nodes.append(NodeFact(fact.span, fact.type, False, tuple(map(quoted, strings))))
             else:

@@ -130,12 +130,11 @@ class MultiWords(NamedTuple):
             same = shared_start(form[::-1], last[::-1])
             if 0 < same < len(form):
                 prefixes[form[: len(form) - same]][*words[:-1], last[: len(last) - same]] += 1
-        return cls(
-            *(
-                {key: min(words, key=lambda one: (-words[one], one)) for key, words in sorted(table.items())}
-                for table in tables
-            )
+        most_frequent = (
+            {key: min(words, key=lambda one: (-words[one], one)) for key, words in sorted(table.items())}
+            for table in tables
         )
+        return cls(*most_frequent)
 
     def words(self, form: str) -> Words:
         """Return the words of a token by its form, its lower-cased form, or its longest known suffix or prefix."""
