@@ -40,9 +40,10 @@ class OneLabel:
         rows = [self.columns.ids(self.name, values) for values in sentences]
         return torch.tensor([[*ids, *[0] * (wide - len(ids))] for ids in rows])
 
-    def scores(self, scores: Tensor) -> Tensor:
-        """Return the scores (…, labels) as floats, −inf for id 0."""
-        return F.pad(scores[..., 1:].float(), (1, 0), value=_FAR)
+    def scores(self, scores: Tensor, legal: Tensor | None = None) -> Tensor:
+        """Return the scores (…, labels) as floats, −inf for id 0 and for labels that are not legal."""
+        scores = F.pad(scores[..., 1:].float(), (1, 0), value=_FAR)
+        return scores if legal is None else scores.masked_fill(~legal, _FAR)
 
     def loss(self, scores: Tensor, target: Tensor) -> LabelLoss:
         """Return the cross-entropy of scores (B, P, labels), for the words whose target, (B, P), is not 0."""
@@ -52,9 +53,7 @@ class OneLabel:
 
     def best(self, scores: Tensor, legal: Tensor | None = None) -> Tensor:
         """Return the ids (B, P) of the best labels; the root and padding get ids, too."""
-        if legal is None:
-            return scores[..., 1:].float().argmax(-1) + 1
-        return self.scores(scores).masked_fill(~legal, _FAR).argmax(-1)
+        return self.scores(scores, legal).argmax(-1)
 
     def values(self, ids: Sequence[Any]) -> list[str]:
         """Return the value of each word, `_` for id 0 and for "absent"."""
@@ -68,10 +67,7 @@ class RankedLabels(OneLabel):
 
     def best(self, scores: Tensor, legal: Tensor | None = None) -> Tensor:
         """Return ids (B, P, K), best first, then 0, for K ≤ `most`; see `OneLabel.best`."""
-        scores = self.scores(scores)
-        if legal is not None:
-            scores = scores.masked_fill(~legal, _FAR)
-        best, ids = scores.topk(min(self.most, scores.size(-1) - 1), -1)
+        best, ids = self.scores(scores, legal).topk(min(self.most, scores.size(-1) - 1), -1)
         return ids * (best > best[..., :1] - self.margin)
 
     def values(self, ids: Sequence[Any]) -> list[str]:
