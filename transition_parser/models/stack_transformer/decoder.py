@@ -104,16 +104,15 @@ class StackTransformerOptions(WordOptions):
 class DecoderLayer(nn.Module):
     """Self-attention over actions, cross-attention to words, feed-forward (pre-norm), for training and search."""
 
-    def __init__(
-        self, dim: int, heads: int, inner: int, dropout: float, attention_dropout: float, relu_dropout: float
-    ) -> None:
+    def __init__(self, options: StackTransformerOptions) -> None:
         super().__init__()
+        dim, heads = options.decoder_embed_dim, options.decoder_attention_heads
         self.norms = nn.ModuleList(nn.LayerNorm(dim) for _ in range(3))
-        self.self_attention = Attention(dim, heads, attention_dropout)
-        self.cross_attention = Attention(dim, heads, attention_dropout)
+        self.self_attention = Attention(dim, heads, options.attention_dropout)
+        self.cross_attention = Attention(dim, heads, options.attention_dropout)
         keep_weight(self.cross_attention.key_value, BESIDE)  # state positions are projected by this weight too
-        self.feed_forward = FeedForward(dim, inner, relu_dropout)
-        self.dropout = Dropout(dropout)
+        self.feed_forward = FeedForward(dim, options.decoder_ffn_embed_dim, options.activation_dropout)
+        self.dropout = Dropout(options.dropout)
         for one in self.linears():
             keep_weight(one, BESIDE_PACKED)
 
@@ -179,17 +178,7 @@ class StackTransformerDecoder(StateDecoder):
         self.scale = math.sqrt(dim)
         self.dropout = Dropout(options.dropout)
         self.action_dropout = Dropout(options.action_dropout, whole=True)
-        self.layers = nn.ModuleList(
-            DecoderLayer(
-                dim,
-                self.heads,
-                options.decoder_ffn_embed_dim,
-                options.dropout,
-                options.attention_dropout,
-                options.activation_dropout,
-            )
-            for _ in range(options.decoder_layers)
-        )
+        self.layers = nn.ModuleList(DecoderLayer(options) for _ in range(options.decoder_layers))
         self.norm = nn.LayerNorm(dim)
         self.output = keep_weight(nn.Linear(dim, actions, bias=False))
         if options.share_decoder_input_output_embed:
