@@ -395,15 +395,9 @@ class AmrMachine(BatchedMachine):
         places = (rows.depth, rows.below)
         return torch.stack([torch.where(place > 0, nodes.at(place - 1).frame, 0) for place in places], 1)
 
-    def legal_columns(self) -> Tensor:
-        return self._columns
-
     def context(self) -> Tensor:
         """Return what legality depends on besides the columns, (R, 2), or (R, 6 + N) in search."""
         return self._context
-
-    def is_final(self) -> Tensor:
-        return self._columns[:, ActionClass.END].clone()
 
     # --- taking actions ---------------------------------------------------------------------
 

@@ -121,9 +121,6 @@ class DependencyMachine(BatchedMachine):
         """Return the root and the words S0, S1 and B0 of `Effect`, (R, 4); any number where there is no such word."""
         return torch.stack([self.root, self._top, self._second, self._front], 1)
 
-    def legal_columns(self) -> Tensor:
-        return self._columns
-
     def context(self) -> Tensor | None:
         """Return the shift id of the front word, (R, 1), `NO_WORD` for the root; None if SHIFT has no labels."""
         if self.features is None:
@@ -131,9 +128,6 @@ class DependencyMachine(BatchedMachine):
         shift_ids = self.features[:, :, SHIFT_ID]
         of_front = shift_ids.gather(1, self._front.clamp_max(shift_ids.size(1) - 1)[:, None])
         return of_front.masked_fill((self._front == self.root)[:, None], NO_WORD)
-
-    def is_final(self) -> Tensor:
-        return self._columns[:, ActionClass.END].clone()
 
     # --- taking actions ---------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from transition_parser.states.device_table import DeviceTable
+from transition_parser.states.table import ActionClass
 
 # The names of fields of `States` that a model may list in its `needs`.
 RANKS = ("stack", "buffer")
@@ -92,6 +93,7 @@ class BatchedMachine(ABC):
     top_ranks: ClassVar[int] = 2
     table: DeviceTable
     width: int
+    _columns: Tensor  # the result of `legal_columns`, which subclasses compute after each action
 
     def __init__(self, needs: Collection[str] = ()) -> None:
         self.needs = frozenset(needs)
@@ -134,17 +136,17 @@ class BatchedMachine(ABC):
 
     # --- legality ---------------------------------------------------------------------------
 
-    @abstractmethod
     def legal_columns(self) -> Tensor:
         """Return (R, C) bool, True for the legal columns of the `ActionTable`."""
+        return self._columns
 
     @abstractmethod
     def context(self) -> Tensor | None:
         """Return the values that legality depends on besides the columns, (R, K), or None (`DeviceTable.legality`)."""
 
-    @abstractmethod
     def is_final(self) -> Tensor:
         """Return (R,) bool, True for final rows."""
+        return self._columns[:, ActionClass.END].clone()
 
     def legal(self) -> Tensor:
         """Return (R, V) bool, True for legal tokens. `</s>` is legal exactly in final states."""
