@@ -32,15 +32,12 @@ def formalism_of(system: str) -> Formalism:
 
 def formalism_of_files(*paths: str | os.PathLike) -> Formalism:
     """Return the formalism of the graphs in files, by their names and first lines; pipes do not count."""
-    first: tuple[Formalism, str | os.PathLike] | None = None
-    for path in paths:
-        formalism = _of_file(path)
-        if formalism is None:
-            continue
-        if first is not None and formalism is not first[0]:
-            raise input_error(f"{formalism.files}, but {first[1]} is {first[0].files}: give files of one kind", path)
-        first = first or (formalism, path)
-    return first[0] if first else TREES
+    known = [(formalism, path) for path in paths if (formalism := _of_file(path)) is not None]
+    for formalism, path in known[1:]:
+        first, other = known[0]
+        if formalism is not first:
+            raise input_error(f"{formalism.files}, but {other} is {first.files}: give files of one kind", path)
+    return known[0][0] if known else TREES
 
 
 def _of_file(path: str | os.PathLike) -> Formalism | None:
