@@ -6,8 +6,6 @@ import torch
 from tests.conftest import run_here, train
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.ensemble import EnsembleOut
 
 
 @pytest.fixture(scope="module")
@@ -17,15 +15,6 @@ def models(data_folder, checkpoint, tmp_path_factory):
     train(data_folder, folders[0], "--seed", "2", "--character-width", "8", "--disable-validation")
     train(data_folder, folders[1], "--disable-validation", arch="stack_attention_rnn_small")
     return [checkpoint, *(folder / "checkpoint_last.pt" for folder in folders)]
-
-
-def test_rows_of_the_output_are_rows_of_each_member():
-    lengths, order = torch.tensor([2, 1, 2]), torch.tensor([2, 0, 0, 1])
-    members = [EncoderOut(torch.randn(3, 3, dim), torch.rand(3, 3) < 0.5, lengths) for dim in (4, 5)]
-    rows = EnsembleOut.of_members(members).rows(order)
-    for member, (one, theirs) in enumerate(zip((rows, *rows.members), (members[0], *members), strict=True)):
-        assert torch.equal(one.words, theirs.words[order]) and torch.equal(one.mask, theirs.mask[order]), member
-        assert one.lengths.tolist() == [2, 2, 2, 1] and one.features is None
 
 
 @torch.inference_mode()

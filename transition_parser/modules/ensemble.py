@@ -27,14 +27,6 @@ class EnsembleOut(EncoderOut):
 
     members: Sequence[EncoderOut]
 
-    @classmethod
-    def of_members(cls, members: Sequence[EncoderOut]) -> EnsembleOut:
-        first = members[0]
-        return cls(first.words, first.mask, first.lengths, first.features, first.read, members=members)
-
-    def rows(self, sentences: Tensor) -> EnsembleOut:
-        return self.of_members([member.rows(sentences) for member in self.members])
-
 
 class EnsembleInputs:
     """The word inputs of members that have inputs besides pieces, by the member's number: "0", "1", …"""
@@ -126,6 +118,6 @@ class Ensemble(ParserModel):
 
     def encode(self, net_input: Mapping[str, Any]) -> EnsembleOut:
         words = net_input.get("words") or {}
-        return EnsembleOut.of_members(
-            [m.encode({**net_input, "words": words.get(str(i))}) for i, m in enumerate(self.members)]
-        )
+        members = [m.encode({**net_input, "words": words.get(str(i))}) for i, m in enumerate(self.members)]
+        first = members[0]
+        return EnsembleOut(first.words, first.mask, first.lengths, first.features, first.read, members=members)
