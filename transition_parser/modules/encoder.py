@@ -69,6 +69,8 @@ class ReadingSettings(NamedTuple):
 class WordReader(nn.Module):
     """A module that reads a word as the mean of its pieces' embeddings, and joins the other inputs."""
 
+    keeps_read = False  # True: `EncoderOut` has the vectors of words as they are read, too, for the heads of tags
+
     def __init__(self, reading: ReadingSettings, *, dim: int, any_width: bool = False) -> None:
         super().__init__()
         opens, self.padding, self.inputs, pieces = reading
@@ -117,8 +119,6 @@ class WordReader(nn.Module):
 
 class WordEncoder(WordReader):
     """An encoder whose words attend to each other, by layers of a Transformer."""
-
-    keeps_read = False  # True: return what the layers read, too
 
     def __init__(
         self,

@@ -99,9 +99,8 @@ class Stages:
         splits = {SPLITS[split]: paths for split, paths in experiment.files.items()}
         for line in _preprocess(experiment, splits, folder, self.processes):
             self.say(line)
-        prefixes = {"train": "--trainpref", "valid": "--validpref", "test": "--testpref"}
         written = [SPLITS[split] for split in experiment.splits]
-        arguments = [part for split in written for part in (prefixes[split], str(folder / split))]
+        arguments = [part for split in written for part in (f"--{split}pref", str(folder / split))]
         languages = ("--source-lang", "src", "--target-lang", "act", "--destdir", str(folder))
         run_fairseq("preprocess", [*arguments, *languages], experiment.dest / PREPARE_LOG)
         os.replace(folder, experiment.data)

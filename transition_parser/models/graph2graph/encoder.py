@@ -169,7 +169,6 @@ class SlotEncoder(WordReader):
     def __init__(self, reading: ReadingSettings, *, dim: int, word_dropout: float) -> None:
         super().__init__(reading, dim=dim)
         self.word_dropout = Dropout(word_dropout, whole=True)
-        self.keeps_read = False  # True: the heads of tags read all inputs of words, a pretrained Transformer its pieces
         self.marks = nn.Parameter(torch.randn(len(SPECIAL_TOKENS), dim))
 
     @property
@@ -182,7 +181,7 @@ class SlotEncoder(WordReader):
         x, read = self.word_dropout(x), None
         if self.keeps_read:
             read = x
-            if self.pieces is not None:
+            if self.pieces is not None:  # the pretrained Transformer reads its own pieces and the corpus alone
                 assert words is not None and self.inputs is not None
                 x = self.pieces(words[PIECES], x) + self._pool(src_tokens)[0]
                 if DOMAIN in self.inputs:
