@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain, repeat
 from types import MappingProxyType
 from typing import Generic, NamedTuple, Self, TypeVar
@@ -87,6 +87,7 @@ _OPTIONAL = (ActionClass.SWAP, ActionClass.VALUE, ActionClass.ENTITY, ActionClas
 
 VERSION = "1"  # of the arrays in `ActionTable.arrays`; another one for each change of what they hold
 _ROWS = ("lexicon", "prior", "sets")
+_MOST_WORDS = 1 << 14  # whose features are kept: words come again and again
 _OTHERS = ("has_once", "prior_values", "span_rows", "row_sets")
 
 
@@ -166,6 +167,7 @@ class ActionTable(TokenArrays[np.ndarray]):
         self.end = self.tokens.index(end)
         self.shift_words = sorted(system.shift_words)
         self._taken: dict[int, Action] = {}  # the actions that `action` has returned
+        self._of_words: dict[tuple[Word, str | None], list[int]] = {}  # what `_of_word` has returned
         lexicon = getattr(system, "lexicon", None)
         if lexicon is None and self._frames is not None:
             raise ValueError("a system with frames needs a lexicon")
@@ -321,24 +323,35 @@ class ActionTable(TokenArrays[np.ndarray]):
         if isinstance(self.system, AmrSystem):
             read = self.system.read(words)
             for end, (word, row) in enumerate(zip(read, columns, strict=True), 1):
-                several, evoked = 0, [0] * len(ROUTES)
-                for lemma in self.system.lemmas_named(read, end - 1) if self._several else ():
-                    several |= self._several.get(lemma, 0)
-                if self._frames is not None and self._lemmas:
-                    lemmas = self._frames.lemmas(read[end - 1 : end], read[end : end + WINDOW])
-                    evoked = [self._lemmas.get(str(lemma), 0) for lemma in lemmas]
-                row += [*_symbol_and_plain(word), several, *evoked]
+                row += self._of_word(self.system, word, read[end : end + WINDOW])
                 ends_span = self._frames is None or word.lemma in self._ends
-                for length in self.span_lengths:
+                for length in self.span_lengths[1:]:
                     if length > end:
                         row.append(UNSEEN)
                     else:
-                        row.append(self._row_of(read, end - length, end) if ends_span or length == 1 else FIRST_ROW)
+                        row.append(self._row_of(read, end - length, end) if ends_span else FIRST_ROW)
             for place, is_certain in names_inside(words).items() if in_search else ():
                 if is_certain or key(read[place : place + 1]) not in self._places:
                     columns[place][LEMMA], columns[place][FIRST_SPAN] = 0, UNSEEN if self._frames is None else FIRST_ROW
         columns.append([0] * len(columns[0]))
         return columns
+
+    def _of_word(self, system: AmrSystem, word: Word, following: Sequence[Word]) -> list[int]:
+        """Return the features of a word from LEMMA to its own lexicon row. Only a particle that follows matters."""
+        lemmas_after = (other.lemma for other in following)
+        particle = None if self._frames is None else self._frames.table.particle_of(word.lemma, lemmas_after)
+        found = self._of_words.get((word, particle))
+        if found is None:
+            several, evoked, span = 0, [0] * len(ROUTES), [word, *following]
+            for lemma in system.lemmas_named(span, 0) if self._several else ():
+                several |= self._several.get(lemma, 0)
+            if self._frames is not None and self._lemmas:
+                lemmas = self._frames.lemmas([word], following)
+                evoked = [self._lemmas.get(str(lemma), 0) for lemma in lemmas]
+            found = [*_symbol_and_plain(word), several, *evoked, self._row_of(span, 0, 1)]
+            if len(self._of_words) < _MOST_WORDS:
+                self._of_words[word, particle] = found
+        return found
 
     def _check_columns(self) -> None:
         """Raise `InputError` if the machine needs a column without tokens, because search could get stuck."""
@@ -488,7 +501,6 @@ def _lacks(action: str, system: TransitionSystem) -> InputError:
     )
 
 
-@lru_cache(maxsize=1 << 14)  # words come again and again
 def _symbol_and_plain(word: Word) -> tuple[int, int]:
     """Return the features `LEMMA` and `PLAIN` of a word, see `ActionTable.features`."""
     plain = NUMBER if word.is_number else PART if word.is_part_of_number else TEXT
