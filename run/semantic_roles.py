@@ -1,19 +1,21 @@
 """Train the semantic role labeller of a model of AMRs on PropBank's annotation of a treebank, and store it there.
 
     python run/semantic_roles.py MODEL --treebank TRAIN.conllu --propbank TRAIN.tsv --frames FRAMES.jsonl
-        [--banks GOLD.amr ...]
+        [--banks GOLD.amr ...] [--exclude TEST.conllu TEST.amr ...]
 
 MODEL: the folder of an exported model, which gets the file `semantic_roles.safetensors`; its weights stay as they are.
-The model parses the treebank greedily. From the annotation of the words that have nodes the labeller learns senses of
-predicates and roles of their arguments (ARG0 … ARG5, another label, none); from AMR banks, which are aligned first, the
-same. The same command gives the same bytes on the same machine.
+The model parses the treebank and the examples of the frames greedily. From the annotation of the words that have nodes
+the labeller learns senses of predicates and roles of their arguments (ARG0 … ARG5, another label, none); from AMR
+banks, which are aligned first, the same. Examples show rare senses as often as frequent ones: their senses are weighed
+by how often the treebank and the banks have them. Which words are imperatives is learned from Mood=Imp. The same
+command gives the same bytes on the same machine.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -21,8 +23,8 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from moods import encoded
-from propbank import Annotation, Predicate, concept_of, read_annotations, read_frames
+from propbank import Annotation, Example, Predicate, concept_of, read_annotations, read_frames
+from silver_common import Excluded, read_texts
 from silver_facts import AUXILIARIES
 from torch import Tensor, nn
 
@@ -31,15 +33,19 @@ from transition_parser.base.errors import InputError
 from transition_parser.data.resources import LABELLER
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu
-from transition_parser.modules.encoder import WordEncoder
+from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.semantic_roles import ROLES, RoleLabeller, distance_class
 from transition_parser.parsing.labelling import Candidates
 from transition_parser.preprocess.aligner.aligner import aligned, entry_tokens, train_table
 from transition_parser.storage.exports import read_config, write_config
+from transition_parser.text.frames import WINDOW, packaged
 from transition_parser.text.pieces import normalise
 
 NONE, OTHER, SKIPPED = ROLES, ROLES + 1, -1  # no argument; an argument with another label; not counted by the loss
-SENSES, PAIRS = 256, 2048  # words and pairs of words in a batch
+SENSES, PAIRS, MOODS = 256, 2048, 1024  # words and pairs of words in a batch of training
+BATCH = 32  # sentences
+DECAY = 3.0  # weight decay of the tables of senses and of frames, chosen on EWT dev
+_WITH_BIAS = ("heads", "others", "senses", "hidden", "roles", "moods", "imperative")
 
 
 class Annotated(NamedTuple):
@@ -48,6 +54,8 @@ class Annotated(NamedTuple):
     words: list[str]  # as the network reads them
     senses: list[tuple[int, str]]  # word, concept of its frame
     pairs: list[tuple[int, int, str, int]]  # word of a frame, another word, the frame, the role
+    moods: Sequence[tuple[int, bool]] = ()  # a word that evokes frames, True for an imperative
+    is_example: bool = False  # chosen for its frame
 
 
 def lemma_of(concept: str) -> str:
@@ -86,7 +94,36 @@ def of_treebank(
         for row, column, _ in found.pairs(frames):
             (node, word), other = frames[row], found.others[column]
             pairs.append((word, other[1], predicates[word].concept, roles[node].get(other, NONE)))
-        yield Annotated([*map(normalise, forms)], [(word, one.concept) for word, one in predicates.items()], pairs)
+        senses = [(word, one.concept) for word, one in predicates.items()]
+        moods = [
+            (place, "Mood=Imp" in word.feats.split("|"))
+            for place, word in enumerate(sentence.words)
+            if word.form.lower() in packaged().rolesets
+        ]
+        yield Annotated([*map(normalise, forms)], senses, pairs, moods)
+
+
+def of_examples(parser: Parser, examples: Sequence[Example]) -> Iterator[Annotated]:
+    """Yield what the examples of frames teach about the nodes that the model finds. They have no trees."""
+    for example, parse in zip(examples, parser.parse([one.words for one in examples]), strict=True):
+        words, predicate = [*example.words], example.predicate
+        found = Candidates(parse.graph, parse.alignments, parser.resources.table.system.read(words))
+        pairs: list[tuple[int, int, str, int]] = []
+        for node, word in found.frames.items():
+            if word == predicate.word and lemma_of(predicate.concept) == lemma_of(parse.graph.labels[node]):
+                roles = roles_of(found, parse, node, predicate, range(len(words)))
+                others = (found.others[column] for _, column, _ in found.pairs([(node, word)]))
+                pairs += ((word, other[1], predicate.concept, roles.get(other, NONE)) for other in others)
+        yield Annotated([*map(normalise, words)], [(predicate.word, predicate.concept)], pairs, is_example=True)
+
+
+def encoded(parser: Parser, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[EncoderOut, Sequence[Sequence[str]]]]:
+    """Yield the encoder's output for batches of sentences of similar length, with their words."""
+    by_length = sorted(sentences, key=len)
+    for first in range(0, len(by_length), BATCH):
+        batch = by_length[first : first + BATCH]
+        with torch.inference_mode():
+            yield parser.model.encode(parser.net_input(batch)), batch
 
 
 def roles_of(
@@ -149,31 +186,44 @@ def word_vectors(parser: Parser, sentences: Sequence[Sequence[str]]) -> Tensor:
 
 
 class Training:
-    """The examples of the two tasks, and the weights that they train."""
+    """The examples of the three tasks, and the weights that they train."""
 
     def __init__(self, vectors: Tensor, data: Sequence[Annotated], frames: Sequence[str], width: int, dropout: float):
         self.mean, self.deviation = vectors.mean(0), vectors.std(0) + 1e-5
         self.vectors, self.drop = (vectors - self.mean) / self.deviation, nn.Dropout(dropout)
         inputs = vectors.size(1)
-        deviations = {"heads": inputs**-0.5, "others": inputs**-0.5, "senses": 0.02, "hidden": (2 * width) ** -0.5}
+        deviations = dict.fromkeys(("heads", "others", "moods"), inputs**-0.5)
+        deviations |= {"senses": 0.02, "frames": 0.2, "hidden": (3 * width) ** -0.5}
         shapes = RoleLabeller.shapes(len(frames), inputs, width)
         weights = {name: torch.randn(shape) * deviations.get(name, 0.05) for name, shape in shapes.items()}
-        for name in ("heads", "others", "senses", "hidden", "roles"):
+        for name in _WITH_BIAS:
             weights[name][:, -1] = 0  # the bias
         self.labeller = RoleLabeller(frames, {name: value.requires_grad_() for name, value in weights.items()})
         starts = [0, *accumulate(len(one.words) for one in data[:-1])]
-        self._add_senses([(i + n, concept) for i, one in zip(starts, data, strict=True) for n, concept in one.senses])
+        self._add_senses([(i, one) for i, one in zip(starts, data, strict=True)])
         self._add_pairs(
             [(i + h, i + o, *more) for i, one in zip(starts, data, strict=True) for h, o, *more in one.pairs]
         )
+        moods = [(i + place, place > 0, mood) for i, one in zip(starts, data, strict=True) for place, mood in one.moods]
+        self.verbs, self.has_before, self.moods = torch.tensor(moods, dtype=torch.long).view(-1, 3).t()
 
-    def _add_senses(self, senses: Sequence[tuple[int, str]]) -> None:
-        numbers, of_lemma = self.labeller.numbers, [self.labeller.of_lemma[lemma_of(concept)] for _, concept in senses]
-        self.predicates = torch.tensor([word for word, _ in senses])
-        rows = [torch.tensor(some) for some in of_lemma]
+    def _add_senses(self, data: Sequence[tuple[int, Annotated]]) -> None:
+        """Add the predicates of sentences, each with the number of its first word among all."""
+        numbers, rows, words, gold = self.labeller.numbers, [], [], []
+        is_example, counts = [], (Counter[str](), Counter[str]())  # concepts of examples, and of others
+        for start, one in data:
+            counts[not one.is_example].update(concept for _, concept in one.senses)
+            for word, concept in one.senses:
+                following = [form.lower() for form in one.words[word + 1 : word + 1 + WINDOW]]
+                rivals = self.labeller.rivals(lemma_of(concept), following)
+                rows.append(torch.tensor(rivals))
+                gold.append(rivals.index(numbers[concept]))
+                words.append(start + word)
+                is_example.append(one.is_example)
+        self.predicates, self.gold, self.of_examples = map(torch.tensor, (words, gold, is_example))
         self.senses = nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=-1)
-        gold = [some.index(numbers[concept]) for some, (_, concept) in zip(of_lemma, senses, strict=True)]
-        self.gold = torch.tensor(gold)
+        examples, others = (torch.tensor([some[one] + 1.0 for one in self.labeller.frames]) for some in counts)
+        self.excess = (examples / others).log()  # by how much examples show a sense more often
 
     def _add_pairs(self, pairs: Sequence[tuple[int, int, str, int]]) -> None:
         numbers = self.labeller.numbers
@@ -190,6 +240,7 @@ class Training:
     def sense_loss(self, rows: Tensor) -> Tensor:
         some = self.senses[rows]
         scores = self.labeller.senses(self.map(self.predicates[rows], "heads")[:, None], some.clamp(min=0))
+        scores = scores + self.excess[some] * self.of_examples[rows, None]
         return F.cross_entropy(scores.masked_fill(some < 0, -1e9), self.gold[rows])
 
     def role_loss(self, rows: Tensor) -> Tensor:
@@ -199,15 +250,25 @@ class Training:
         scores = self.labeller.roles(self.map(head, "heads"), self.map(other, "others"), pairs, self.drop)
         return F.nll_loss(scores, self.roles[rows])
 
+    def mood_loss(self, rows: Tensor) -> Tensor:
+        words, has_before = self.verbs[rows], self.has_before[rows, None]
+        own, before = (self.map(words - i, "moods").chunk(2, -1)[i] for i in range(2))
+        odds = self.labeller.imperatives(own, before * has_before)
+        return F.binary_cross_entropy_with_logits(odds, self.moods[rows].float())
+
     def run(self, epochs: int, rate: float) -> RoleLabeller:
-        """Return the trained labeller. Batches of the two tasks alternate at random."""
+        """Return the trained labeller. Batches of the tasks alternate at random."""
         weights = self.labeller.weights
         tables = [weights["senses"], weights["frames"]]
-        others = [weights[name] for name in ("heads", "others", "distance", "hidden", "roles")]
-        groups = [{"params": tables, "weight_decay": 0.1}, {"params": others}]
+        others = [value for name, value in weights.items() if name not in ("senses", "frames")]
+        groups = [{"params": tables, "weight_decay": DECAY}, {"params": others}]
         optimizer = torch.optim.AdamW(groups, lr=rate)
         several = ((self.senses >= 0).sum(1) > 1).nonzero()[:, 0]
-        all_tasks = (self.sense_loss, several, SENSES), (self.role_loss, self.counted.nonzero()[:, 0], PAIRS)
+        all_tasks = (
+            (self.sense_loss, several, SENSES),
+            (self.role_loss, self.counted.nonzero()[:, 0], PAIRS),
+            (self.mood_loss, torch.arange(len(self.verbs)), MOODS),
+        )
         tasks = [task for task in all_tasks if len(task[1])]
         steps = epochs * sum(-(-len(rows) // size) for _, rows, size in tasks)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, [2 * rate, rate], steps, pct_start=0.1)
@@ -226,7 +287,7 @@ class Training:
             means = ", ".join(f"{name} {sum(some) / len(some):.4f}" for name, some in sorted(values.items()))
             print(f"epoch {epoch}: {means}", file=sys.stderr)
         final = {name: value.detach() for name, value in weights.items()}
-        for name in ("heads", "others"):  # vectors of parsing are not normalised
+        for name in ("heads", "moods", "others"):  # vectors of parsing are not normalised
             matrix = final[name][:, :-1] / self.deviation
             final[name] = torch.cat([matrix, (final[name][:, -1] - matrix @ self.mean)[:, None]], 1)
         return RoleLabeller(self.labeller.frames, final)
@@ -235,17 +296,23 @@ class Training:
 def train(arguments: argparse.Namespace) -> None:
     """Train the labeller of a model, and store it with the model."""
     torch.manual_seed(arguments.seed)
-    inventory, _ = read_frames(arguments.frames)
+    inventory, examples = read_frames(arguments.frames)
+    excluded = Excluded(read_texts(arguments.exclude))
+    examples = [one for one in examples if " ".join(one.words) not in excluded]
     annotations = read_annotations([arguments.propbank])
     sentences = [one for one in read_conllu(arguments.treebank) if one.id in annotations]
     if not sentences:
         raise InputError(f"{arguments.propbank} has no sentence of {arguments.treebank}: are both of one part?")
     exported = read_config(arguments.model)
     parser = Parser.load(arguments.model, precision="fp32", kind="AMRs")
-    if not isinstance(parser.model.encoder, WordEncoder) or parser.model.tag_heads is not None:
+    if (encoder := parser.model.labelled_encoder) is None:
         raise InputError(f"{arguments.model}: only models without tags whose words attend to each other get a labeller")
-    parser.model.labeller, parser.model.encoder.keeps_read = None, True
-    data = [*of_treebank(parser, sentences, annotations, inventory), *of_banks(parser, arguments.banks, inventory)]
+    parser.model.labeller, encoder.keeps_read = None, True
+    data = [
+        *of_treebank(parser, sentences, annotations, inventory),
+        *of_examples(parser, examples),
+        *of_banks(parser, arguments.banks, inventory),
+    ]
     seen = {lemma_of(concept) for one in data for _, concept in one.senses}
     frames = [concept for concept in sorted(map(concept_of, inventory)) if lemma_of(concept) in seen]
     if not any(one.pairs for one in data):
@@ -264,7 +331,8 @@ def main() -> None:
     options.add_argument("--propbank", required=True, metavar="TRAIN.tsv", help="its annotation (run/propbank.py)")
     options.add_argument("--frames", required=True, metavar="FRAMES.jsonl", help="PropBank's rolesets")
     options.add_argument("--banks", nargs="+", default=[], metavar="GOLD.amr", help="AMRs to learn from, too")
-    options.add_argument("--width", type=int, default=128, metavar="N", help="size of hidden layers")
+    options.add_argument("--exclude", nargs="+", default=[], metavar="FILE", help="texts that no example may have")
+    options.add_argument("--width", type=int, default=96, metavar="N", help="size of hidden layers")
     options.add_argument("--epochs", type=int, default=9, metavar="N")
     options.add_argument("--lr", type=float, default=3e-3, metavar="RATE", help="highest learning rate")
     options.add_argument("--dropout", type=float, default=0.3, metavar="P")

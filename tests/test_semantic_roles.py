@@ -43,7 +43,7 @@ def trained(tmp_path_factory):
     rolesets = [".".join(concept.rsplit("-", 1)) for concept in sorted(concepts)]
     with frames.open("a") as file:
         file.writelines(json.dumps({"id": one, "amr": [1], "examples": []}) + "\n" for one in rolesets)
-    data = ("--treebank", treebank, "--propbank", annotation, "--frames", frames)
+    data = ("--treebank", treebank, "--propbank", annotation, "--frames", frames, "--exclude", SAMPLE_AMR)
     with pytest.MonkeyPatch.context() as patch:
         run(patch, folder / "one", *data, "--banks", SAMPLE_AMR, "--epochs", "2", "--width", "4")
         shutil.copytree(folder / "one", folder / "two")

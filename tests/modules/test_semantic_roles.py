@@ -1,13 +1,17 @@
 """The semantic role labeller: scores, its file, and what damaged files say."""
 
+import json
+
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
 from transition_parser.base.errors import InputError
+from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.semantic_roles import ROLES, RoleLabeller, distance_class
+from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 
-FRAMES = ["give-01", "give-16", "go-02"]
+FRAMES = ["give-01", "give-16", "give-up-07", "go-02"]
 
 
 @pytest.fixture
@@ -23,8 +27,8 @@ def random(*shape: int) -> torch.Tensor:
 
 def test_each_pair_has_its_own_scores(labeller):
     """In one call, or one by one: the same."""
-    heads, others = random(3, 12), random(9, 8)
-    pairs = torch.tensor([[0, 1, 2, 2], [3, 4, 1, 0], [15, 9, 12, 24], [0, 2, 1, 1]])
+    heads, others = random(3, 12), random(9, 12)
+    pairs = torch.tensor([[0, 1, 2, 2], [3, 4, 1, 0], [15, 9, 12, 24], [0, 3, 1, 1]])
     together = labeller.roles(heads, others, pairs)
     assert together.exp().sum(1).tolist() == pytest.approx([1.0] * 4)
     for i in range(4):
@@ -36,8 +40,8 @@ def test_each_pair_has_its_own_scores(labeller):
 def test_roles_that_a_frame_lacks_are_unlikely(labeller):
     has_role = labeller.functions > 0
     assert has_role[0].tolist() == [True, True, True, False, False, False]  # ARG0 to ARG2 of give-01
-    pairs = torch.tensor([[0] * 3, [0] * 3, [12] * 3, [0, 1, 2]])
-    scores = labeller.roles(torch.zeros(1, 12), torch.zeros(1, 8), pairs)
+    pairs = torch.tensor([[0] * 4, [0] * 4, [12] * 4, [0, 1, 2, 3]])
+    scores = labeller.roles(torch.zeros(1, 12), torch.zeros(1, 12), pairs)
     assert (scores[:, :ROLES][~has_role] < -15).all()
 
 
@@ -48,6 +52,38 @@ def test_senses_of_a_lemma(labeller):
     assert labeller.senses(words[:, None], labeller.of_lemma["give"]).tolist() == [
         pytest.approx(row) for row in expected
     ]
+
+
+def test_the_rivals_of_a_sense(labeller):
+    """The verb and its particles, if one of them is the lemma."""
+    assert labeller.rivals("give", ["it", "up"]) == [0, 1, 2] == labeller.rivals("give-up", ["it", "up"])
+    assert labeller.rivals("give", ["it"]) == [0, 1]
+    assert labeller.rivals("give-up", []) == [2]
+    assert labeller.rivals("wibble", ["up"]) == []
+
+
+def test_moods_of_words_are_those_by_themselves(labeller):
+    """Only the word before a word matters, whatever stands beside it in the batch; `Xyzzy` evokes no frame."""
+    texts = [["Go", "home", "Xyzzy"], ["go"]]
+    vectors = random(2, 3, 10) * 40
+    encoded = [
+        EncoderOut(
+            some[..., :6],
+            torch.zeros(some.shape[:2], dtype=torch.bool),
+            torch.tensor([3] * len(some)),
+            read=some[..., 6:],
+        )
+        for some in (vectors, vectors[:1], vectors[1:, :1])
+    ]
+    together, alone, last = (
+        labeller.read(out, some) for out, some in zip(encoded, (texts, texts[:1], texts[1:]), strict=True)
+    )
+    assert [one.moods for one in together] == [alone[0].moods, last[0].moods]
+    assert together[0].moods[2] == OTHER and [len(one.vectors) for one in together] == [3, 1]
+    own, before = labeller.linear(vectors[0, :2], "moods").chunk(2, -1)
+    odds = labeller.imperatives(own[1], before[0])
+    expected = IMPERATIVE if odds > -0.75 else OTHER if odds < -2 else UNSURE
+    assert together[0].moods[1] == expected
 
 
 @pytest.mark.parametrize(("distance", "expected"), [(1, 12), (-1, 12), (2, 14), (-2, 10), (3, 15), (60, 23), (500, 24)])
@@ -74,7 +110,7 @@ def test_other_files_are_refused(labeller, tmp_path, damage):
         save_file(weights, path, {"frames": '["give-01"]'})
     elif damage == "no hidden layer":
         del weights["hidden"]
-        save_file(weights, path, {"frames": '["give-01", "give-16", "go-02"]'})
+        save_file(weights, path, {"frames": json.dumps(FRAMES)})
     elif damage == "no safetensors":
         path.write_bytes(b"\0" * 100)
     with pytest.raises(InputError, match="not the semantic role labeller of this model") as error:

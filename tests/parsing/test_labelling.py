@@ -10,7 +10,7 @@ from transition_parser.modules.semantic_roles import ROLES, Readings, RoleLabell
 from transition_parser.parsing.labelling import labelled
 from transition_parser.transitions.amr import AmrSystem
 
-FRAMES = ("ask-01", "ask-02", "go-02", "leave-11", "leave-15", "run-01", "run-02")
+FRAMES = ("ask-01", "ask-02", "go-02", "go-on-15", "leave-11", "leave-15", "run-01", "run-02")
 NO_ARGUMENT = ROLES
 
 
@@ -43,7 +43,7 @@ def label(text: str, graph: str, senses=None, roles=None) -> str:
     entry = parse_entry([f"# ::tok {text}", graph])
     words = text.split()
     places = torch.arange(float(len(words)))[:, None].expand(-1, 6)
-    readings = Readings(Certain(senses or {}, roles or {}), places)
+    readings = Readings(Certain(senses or {}, roles or {}), places, [])
     done = labelled(entry.graph, entry.alignments, AmrSystem().read(words), readings)
     if done is None:
         return "the same"
@@ -69,6 +69,18 @@ def test_senses(senses, expected):
 
 
 @pytest.mark.parametrize(
+    ("graph", "sense", "expected"),
+    [
+        ("(g / go-02~1 :ARG0 (h / he~0))", "go-on-15", "(g / go-on-15 :ARG0 (h / he))"),
+        ("(g / go-on-15~1 :ARG0 (h / he~0))", "go-02", "(g / go-02 :ARG0 (h / he))"),
+        ("(g / go-02~1 :ARG0 (h / he~0) :direction (o / on~2))", "go-on-15", "the same"),  # the particle has a node
+    ],
+)
+def test_particles_belong_to_senses(graph, sense, expected):
+    assert label("he goes on", graph, {1: sense}, {(1, 0): (0, 0.9)}) == expected
+
+
+@pytest.mark.parametrize(
     ("graph", "roles", "expected"),
     [
         (LEFT, {(1, 0): (1, 0.9), (1, 2): (0, 0.9)}, "(l / leave-11 :ARG1 (h / he) :ARG0 (t / town))"),
@@ -90,9 +102,13 @@ def test_roles(graph, roles, expected):
          "(a / ask-02 :ARG0 (w / we) :ARG1 (g / go-02 :ARG0 p) :ARG2 (p / person))"),
         ("we asked Ann to go", "(a / ask-02~1 :ARG1 (g / go-02~4))", {(1, 4): (1, 0.9), (1, 0): (0, 0.9)},
          "(a / ask-02 :ARG1 (g / go-02) :ARG0 (w / we))"),  # a pronoun without a node
-        ("we asked Ann to go", "(a / ask-02~1 :ARG1 (g / go-02~4))", {(1, 4): (1, 0.9), (1, 0): (0, 0.7)}, "the same"),
+        ("we asked Ann to go", "(a / ask-02~1 :ARG1 (g / go-02~4))", {(1, 4): (1, 0.9), (1, 0): (0, 0.2)}, "the same"),
         ("US ran", "(r / run-02~1)", {(1, 0): (0, 0.9)}, "the same"),
         ("I ran", "(r / run-02~1)", {(1, 0): (0, 0.9)}, "(r / run-02 :ARG0 (i / i))"),
+        ("we ran home", "(r / run-02~1 :ARG0 (w / we~0) :location (h / home~2))", {(1, 0): (0, 0.9), (1, 2): (2, 0.9)},
+         "(r / run-02 :ARG0 (w / we) :ARG2 (h / home))"),  # a role of no frame
+        ("we ran home", "(r / run-02~1 :ARG0 (w / we~0) :location (h / home~2))", {(1, 0): (0, 0.9), (1, 2): (0, 0.9)},
+         "the same"),
         ("we ran", "(w / we~0 :ARG0-of (r / run-02~1))", {(1, 0): (1, 0.9)}, "(w / we :ARG1-of (r / run-02))"),
     ],
 )  # fmt: skip

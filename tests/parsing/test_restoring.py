@@ -3,9 +3,9 @@
 import pytest
 
 from tests.conftest import ROOT
-from transition_parser.data.moods import IMPERATIVE, OTHER, UNSURE
 from transition_parser.graphs.bank import parse_entry, read_bank
 from transition_parser.parsing.restoring import restored
+from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 from transition_parser.transitions.amr import AmrSystem
 
 

@@ -18,8 +18,6 @@ from torch import Tensor
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.model_files import read_text, shown
-from transition_parser.data.moods import FILE_NAME as MOODS
-from transition_parser.data.moods import Moods
 from transition_parser.states.table import VERSION, ActionTable
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.columns import Columns
@@ -97,8 +95,8 @@ WORD_FILES = (COLUMNS, WORD_LIST, WORDS_FILE, VECTORS_FILE)  # only for models t
 SEGMENTER_FILES = ("segmenter.json", "segmenter.safetensors")  # a learned segmenter: its description, its weights
 LABELLER = "semantic_roles.safetensors"  # `modules.semantic_roles`, for a model of AMRs
 TABLE = "table.safetensors"  # of exported models: the arrays of `ActionTable`, which take a second to compute for AMRs
-OPTIONAL_FILES = (LEXICON, *WORD_FILES, *SEGMENTER_FILES, TABLE, MOODS, LABELLER)
-_NOT_OF_ALL = (*WORD_FILES, *SEGMENTER_FILES, TABLE, MOODS, LABELLER)
+OPTIONAL_FILES = (LEXICON, *WORD_FILES, *SEGMENTER_FILES, TABLE, LABELLER)
+_NOT_OF_ALL = (*WORD_FILES, *SEGMENTER_FILES, TABLE, LABELLER)
 _FILLER = re.compile(r"madeupword\d{4}")  # a symbol with which fairseq-preprocess fills up dictionaries
 
 
@@ -116,7 +114,6 @@ class Resources:
     vectors: WordVectors | None = None
     frequent_words: tuple[str, ...] | None = None  # words of the training data, the most frequent first
     segmenter: Segmenter = ENGLISH  # divides raw text; `storage.segmenters` loads learned segmenters
-    moods: Moods | None = None  # for an exported model of AMRs
     _kept_ids: KeptWords[list[int]] = field(default_factory=KeptWords, init=False, compare=False, repr=False)
 
     @classmethod

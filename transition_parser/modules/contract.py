@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from transition_parser.base.errors import InputError
 from transition_parser.base.model_files import shown
 from transition_parser.kernels.trees import FoundDerivations
-from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.encoder import EncoderOut, WordEncoder
 from transition_parser.modules.semantic_roles import RoleLabeller
 from transition_parser.modules.tagging import TagHeads
 from transition_parser.modules.words import TAGS, InputReader, WordTensors
@@ -352,6 +352,11 @@ class ParserModel(nn.Module):
     def tag_heads(self) -> TagHeads | None:
         """The heads that predict tags, lemmas and features; None for a model that predicts none."""
         return getattr(self, "tags", None)
+
+    @property
+    def labelled_encoder(self) -> WordEncoder | None:
+        """The encoder whose vectors a labeller reads; None where no labeller can: words must attend to each other."""
+        return self.encoder if isinstance(self.encoder, WordEncoder) and self.tag_heads is None else None
 
     def limit_to(self, labels: Mapping[str, Sequence[str]]) -> None:
         """Predict only these labels, by column (`Columns.of_domains`)."""

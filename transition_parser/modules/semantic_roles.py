@@ -1,7 +1,7 @@
-"""A semantic role labeller over the word vectors of a model of AMRs: senses of frames, roles of their arguments.
+"""A semantic role labeller over the word vectors of a model of AMRs: senses of frames, roles of arguments, imperatives.
 
-AMRs show few examples of most frames. PropBank's annotation of a treebank has many more, without graphs; the labeller
-is trained on it once the model is trained (`run/semantic_roles.py`).
+AMRs show few examples of most frames. PropBank's annotation of a treebank and its examples of each frame have many
+more, without graphs; the labeller is trained on them once the model is trained (`run/semantic_roles.py`).
 """
 
 from __future__ import annotations
@@ -22,20 +22,24 @@ from torch import Tensor
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import replacing
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.text.frames import FUNCTIONS, role_functions
+from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
+from transition_parser.text.frames import FUNCTIONS, packaged, role_functions
 
 ROLES = 6  # ARG0 to ARG5; the classes behind them are no argument, and an argument with another label
 FARTHEST = 60  # words between a frame and an argument
 _NEAR = 12  # classes of distances on either side; `distance_class`
 _AT_ONCE = 4096  # pairs of words, for memory
 _NO_ROLE = -30.0  # score of a role that the frame does not have
+_MOODS = 32  # hidden units
+_LEAST, _MOST = -2.0, -0.75  # log-odds of moods, chosen on EWT dev: `other` below, `imperative` above
 
 
 class Readings(NamedTuple):
-    """The labeller, and the vectors of the words of a sentence, (words, inputs)."""
+    """What the labeller reads of a sentence: the vectors of its words, (words, inputs), and their moods."""
 
     labeller: RoleLabeller
     vectors: Tensor
+    moods: Sequence[str]
 
 
 class RoleLabeller:
@@ -65,12 +69,14 @@ class RoleLabeller:
         """
         return {
             "heads": (3 * width, inputs + 1),  # of the word of a frame: for its sense, as a term, as a factor
-            "others": (2 * width, inputs + 1),  # of another word: as a term, as a factor
+            "others": (3 * width, inputs + 1),  # of another word: as a term, as a factor of the first, of the frame
             "senses": (frames, width + 1),
-            "frames": (frames, width),
+            "frames": (frames, 2 * width),  # as a term, as a factor
             "distance": (2 * _NEAR + 1, width),
-            "hidden": (width, 2 * width + 1),
+            "hidden": (width, 3 * width + 1),
             "roles": (ROLES + 2 + len(FUNCTIONS) + 1, width + 1),
+            "moods": (2 * _MOODS, inputs + 1),  # of any word, of the word before it
+            "imperative": (1, _MOODS + 1),
         }
 
     def save(self, path: str | os.PathLike) -> None:
@@ -94,11 +100,21 @@ class RoleLabeller:
             problem = f"is not the semantic role labeller of this model ({type(error).__name__}: {error})"
             raise input_error(f"{problem}: make it with run/semantic_roles.py, or remove it", path) from None
 
-    def read(self, encoder_out: EncoderOut) -> list[Readings]:
+    def read(self, encoder_out: EncoderOut, sentences: Iterable[Sequence[str]]) -> list[Readings]:
         """Return the readings of each sentence of a batch."""
         assert encoder_out.read is not None
         vectors = torch.cat([encoder_out.words.float(), encoder_out.read.float()], -1).cpu()
-        return [Readings(self, some[:n]) for some, n in zip(vectors, encoder_out.lengths.tolist(), strict=True)]
+        own, before = self.linear(vectors, "moods").split(_MOODS, -1)
+        odds = self.imperatives(own, F.pad(before[:, :-1], (0, 0, 1, 0))).tolist()
+        return [
+            Readings(self, vectors[i, : len(words)], [*map(_mood, words, odds[i])]) for i, words in enumerate(sentences)
+        ]
+
+    def rivals(self, lemma: str, following: Iterable[str]) -> list[int]:
+        """Return the senses of a lemma, and of its verb with any particle that follows: *take*, *take off*."""
+        verb = lemma.partition("-")[0]
+        family = [verb, *(f"{verb}-{word}" for word in following)]
+        return [sense for one in (family if lemma in family else [lemma]) for sense in self.of_lemma.get(one, ())]
 
     def senses(self, heads: Tensor, frames: Sequence[int] | Tensor) -> Tensor:
         """Return the scores (…) of the senses `frames`, (…), of words (…, 3 · width) that were mapped by "heads"."""
@@ -110,25 +126,38 @@ class RoleLabeller:
     ) -> Tensor:
         """Return the log-probabilities (N, ROLES + 2) of the roles of N words for N frames.
 
-        heads: (H, 3 · width), words of frames that were mapped by "heads"; others: (O, 2 · width), mapped by "others"
+        heads: (H, 3 · width), words of frames that were mapped by "heads"; others: (O, 3 · width), mapped by "others"
         pairs: (4, N): the row of `heads`, the row of `others`, the class of their distance, the number of the frame
         dropout: in training
         """
-        (terms, factors), (other_terms, other_factors) = (x.split(self.width, 1)[-2:] for x in (heads, others))
+        width = self.width
+        (_, terms, factors), (other_terms, *other_factors) = (x.split(width, 1) for x in (heads, others))
         found = []
         for head, other, distance, frame in (some.unbind() for some in pairs.split(_AT_ONCE, 1)):
-            added = terms[head] + other_terms[other] + self.weights["distance"][distance]
-            added = added + dropout(self.weights["frames"][frame])
-            read = torch.cat([added.relu(), factors[head] * other_factors[other]], 1)
+            of_frames = dropout(self.weights["frames"][frame])
+            added = terms[head] + other_terms[other] + self.weights["distance"][distance] + of_frames[:, :width]
+            products = factors[head] * other_factors[0][other], of_frames[:, width:] * other_factors[1][other]
+            read = torch.cat([added.relu(), *products], 1)
             scores = self.linear(dropout(self.linear(read, "hidden")), "roles")
             of_roles = scores[:, :ROLES] + scores.gather(1, self.functions[frame] + ROLES + 2) + self._lacks[frame]
             found.append(torch.cat([of_roles, scores[:, ROLES : ROLES + 2]], 1).log_softmax(1))
         return torch.cat(found)
 
+    def imperatives(self, own: Tensor, before: Tensor) -> Tensor:
+        """Return the log-odds (…) that words are imperatives. They and the words before were mapped by "moods"."""
+        return self.linear((own + before).relu(), "imperative")[..., 0]
+
     def linear(self, vectors: Tensor, name: str) -> Tensor:
         """Return the vectors mapped by a matrix of the weights, whose last column is the bias."""
         weight = self.weights[name]
         return F.linear(vectors, weight[:, :-1], weight[:, -1])
+
+
+def _mood(word: str, odds: float) -> str:
+    """Return the mood of a word by the log-odds that it is an imperative."""
+    if odds < _LEAST or word.lower() not in packaged().rolesets:
+        return OTHER
+    return IMPERATIVE if odds > _MOST else UNSURE
 
 
 def distance_class(distance: int) -> int:

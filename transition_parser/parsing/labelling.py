@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
 
 import torch
@@ -12,13 +12,18 @@ from torch import Tensor
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.modules.semantic_roles import FARTHEST, ROLES, Readings, RoleLabeller, distance_class
 from transition_parser.parsing.mending import SUBJECTS, Mended
+from transition_parser.text.frames import WINDOW
 from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import Word
 
 # Chosen on development data. In nats: another sense, or other roles, must be better by this for each label.
-_MARGIN = 1.0
-_SURE = math.log(0.8)  # the probability of the role of an argument that search left out
+_SENSE_MARGIN, _ROLE_MARGIN = 0.3, 0.5
+_SURE = math.log(0.3)  # the probability of the role of an argument that search left out
 _DISTANCES = [distance_class(distance) for distance in (*range(FARTHEST + 1), *range(-FARTHEST, 0))]
+_LOOSE = frozenset(  # roles that an argument may have been given
+    "location time purpose direction destination source topic beneficiary manner accompanier instrument mod part cause "
+    "medium poss".split()
+)
 _MOST = 4  # arguments of a frame whose roles are compared in all orders
 
 
@@ -65,12 +70,12 @@ class _Draft:
 
     def label(self, found: Candidates, readings: Readings) -> None:
         """Give frames other senses, arguments other roles, and frames the arguments that they lack."""
-        labeller, vectors = readings
+        labeller, vectors, _ = readings
         known = [(node, word) for node, word in found.frames.items() if self.labels[node] in labeller.numbers]
         if not known:
             return
         heads = labeller.linear(vectors[[word for _, word in known]], "heads")
-        self._choose_senses(labeller, [node for node, _ in known], heads)
+        self._choose_senses(labeller, known, heads, {place for node, place in found.others if node >= 0})
         others = labeller.linear(vectors[[place for _, place in found.others]], "others")
         frames = [labeller.numbers[self.labels[node]] for node, _ in known]
         pairs = [(*pair, frames[pair[0]]) for pair in found.pairs(known)]
@@ -84,18 +89,21 @@ class _Draft:
             self._relabel(labeller, node, {other: values for (other, _), values in of_others.items() if other >= 0})
             self._complete(node, of_others)
 
-    def _choose_senses(self, labeller: RoleLabeller, nodes: Sequence[int], heads: Tensor) -> None:
-        """Give frames the senses that are better by `_MARGIN`."""
-        senses = [
-            (row, sense)
-            for row, node in enumerate(nodes)
-            for sense in labeller.of_lemma[self.labels[node].rpartition("-")[0]]
-        ]
+    def _choose_senses(
+        self, labeller: RoleLabeller, known: Sequence[tuple[int, int]], heads: Tensor, taken: Container[int]
+    ) -> None:
+        """Give frames the senses that are better by `_SENSE_MARGIN`. Particles with a node belong to no sense."""
+        nodes, senses = [node for node, _ in known], []
+        for row, (node, word) in enumerate(known):
+            following = range(word + 1, min(word + 1 + WINDOW, len(self.words)))
+            particles = [self.words[place].form.lower() for place in following if place not in taken]
+            lemma = self.labels[node].rpartition("-")[0]
+            senses += [(row, sense) for sense in labeller.rivals(lemma, particles)]
         rows, frames = torch.tensor(senses).t()
         best: dict[int, tuple[float, int]] = {}
         for (row, sense), score in zip(senses, labeller.senses(heads[rows], frames).tolist(), strict=True):
             is_present = labeller.frames[sense] == self.labels[nodes[row]]
-            best[row] = max(best.get(row, (-math.inf, sense)), (score + _MARGIN * is_present, sense))
+            best[row] = max(best.get(row, (-math.inf, sense)), (score + _SENSE_MARGIN * is_present, sense))
         for row, (_, sense) in best.items():
             self.labels[nodes[row]] = labeller.frames[sense]
 
@@ -105,7 +113,7 @@ class _Draft:
         edges = [n for n in numbered if self.edges[n].target in scores][:_MOST]
         now = [numbered[n] for n in edges]
         of_edges = [scores[self.edges[n].target][:ROLES] for n in edges]
-        if all(max(values) <= values[role] + _MARGIN for values, role in zip(of_edges, now, strict=True)):
+        if all(max(values) <= values[role] + _ROLE_MARGIN for values, role in zip(of_edges, now, strict=True)):
             return
         taken = {role for n, role in numbered.items() if n not in edges}
         has_role = (labeller.functions[labeller.numbers[self.labels[node]]] > 0).tolist()
@@ -113,19 +121,25 @@ class _Draft:
 
         def score(roles: Iterable[int]) -> float:
             one_by_one = zip(of_edges, roles, now, strict=True)
-            return sum(values[role] + _MARGIN * (role == before) for values, role, before in one_by_one)
+            return sum(values[role] + _ROLE_MARGIN * (role == before) for values, role, before in one_by_one)
 
         choices: list[Sequence[int]] = [now, *permutations(free, len(edges))]
         for n, role in zip(edges, max(choices, key=score), strict=True):
             self.edges[n] = self.edges[n]._replace(role=f"ARG{role}")
 
     def _complete(self, node: int, scores: Mapping[tuple[int, int], Sequence[float]]) -> None:
-        """Add the arguments of a frame that search left out."""
+        """Add the arguments of a frame that search left out, or to which it gave a role of no frame."""
         used = {edge.role for edge in self.edges if edge.source == node}
+        loose = {edge.target: n for n, edge in enumerate(self.edges) if edge.source == node and edge.role in _LOOSE}
         near = {edge.source + edge.target - node for edge in self.edges if node in (edge.source, edge.target)}
         for (other, place), values in scores.items():
             role = max(range(ROLES), key=values.__getitem__)
-            if values[role] > _SURE and f"ARG{role}" not in used and other not in near:
+            if values[role] <= _SURE or f"ARG{role}" in used:
+                continue
+            if other in loose:
+                used.add(f"ARG{role}")
+                self.edges[loose[other]] = Edge(node, f"ARG{role}", other)
+            elif other not in near:
                 target = other if other >= 0 else self._pronoun(place, node)
                 if target is not None and target not in near:
                     used.add(f"ARG{role}")

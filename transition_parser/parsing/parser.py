@@ -64,7 +64,7 @@ from transition_parser.parsing.sentences.texts import (
 )
 from transition_parser.storage.cards import AmrModel, TreeModel
 from transition_parser.storage.checkpoints import load_model, model_path
-from transition_parser.text.columns import DOMAIN, MOOD, READINGS, UPOS, Annotations
+from transition_parser.text.columns import DOMAIN, READINGS, UPOS, Annotations
 from transition_parser.text.pieces import normalise
 from transition_parser.text.segmentation import LONGEST
 
@@ -589,19 +589,11 @@ class Parser(Generic[P_co]):
         with torch.inference_mode():
             encoder_out, heads = self.model.encode(net_input), self.model.tag_heads
             if heads is None:
-                return encoder_out, self._knowledge(encoder_out, batch)
+                labeller = self.model.labeller
+                readings = [] if labeller is None else labeller.read(encoder_out, (one.words for one in batch))
+                return encoder_out, [{READINGS: one} for one in readings] or [{} for _ in batch]
             tags = self._annotations(batch, [UPOS]).get(UPOS, ()) if heads.limited else ()
             return encoder_out, [*heads.predict(encoder_out.tagged, [len(one.words) for one in batch], tags)]
-
-    def _knowledge(self, encoder_out: EncoderOut, batch: list[ToParse]) -> list[Tags]:
-        """Return what a model of AMRs knows of the words besides the graph, by name; for most models nothing."""
-        columns: dict[str, Iterable] = {}
-        if self.resources.moods is not None:
-            columns[MOOD] = self.resources.moods.predicted(encoder_out.words, [one.words for one in batch])
-        if self.model.labeller is not None:
-            columns[READINGS] = self.model.labeller.read(encoder_out)
-        of_sentences = zip(*columns.values(), strict=True) if columns else [()] * len(batch)
-        return [dict(zip(columns, values, strict=True)) for values in of_sentences]
 
     def net_input(
         self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS, in_search: bool = False

@@ -21,11 +21,9 @@ from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.base.files import new_files
 from transition_parser.base.machine import allow_fairseq_checkpoints
 from transition_parser.base.model_files import shown
-from transition_parser.data.moods import Moods
 from transition_parser.data.resources import LABELLER, OPTIONAL_FILES, WORD_FILES, Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.contract import ParserModel
-from transition_parser.modules.encoder import WordEncoder
 from transition_parser.modules.semantic_roles import RoleLabeller
 from transition_parser.storage.cards import (
     BEST,
@@ -196,11 +194,11 @@ def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
     model.calibration = calibration
     labeller = Path(folder, LABELLER)
     if labeller.is_file():
-        if not isinstance(model.encoder, WordEncoder) or model.tag_heads is not None:
+        if (encoder := model.labelled_encoder) is None:
             raise input_error("no model of this architecture has a semantic role labeller: remove it", labeller)
-        model.labeller = RoleLabeller.load(labeller, model.encoder.norm.weight.numel() + model.encoder.read_width)
-        model.encoder.keeps_read = True
-    return model, replace(resources, moods=Moods.load(folder))
+        model.labeller = RoleLabeller.load(labeller, encoder.norm.weight.numel() + encoder.read_width)
+        encoder.keeps_read = True
+    return model, resources
 
 
 def _resources(folder: Path) -> Resources:

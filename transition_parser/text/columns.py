@@ -35,8 +35,7 @@ FILE_NAME = "columns.json"
 FORMAT_VERSION = 3
 UPOS, LEMMA, XPOS, FEATS, DOMAIN = "upos", "lemma", "xpos", "feats", "domain"
 UNKNOWN = "_"
-# what models of AMRs know of the words besides the graph: `data.moods`, and `modules.semantic_roles.Readings`
-MOOD, READINGS = "mood", "readings"
+READINGS = "readings"  # what a semantic role labeller knows of the words: `modules.semantic_roles.Readings`
 IMPERATIVE, UNSURE, OTHER = "imperative", "unsure", "other"  # the moods; `other`: certainly no imperative
 ABSENT = "|"  # the value of a word that is known to have no features, or no XPOS tag
 Annotations = Mapping[str, Sequence[Sequence[str]]]  # column → sentence → values

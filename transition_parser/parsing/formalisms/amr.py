@@ -18,7 +18,7 @@ from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Repo
 from transition_parser.parsing.mending import Mended, mended, with_mentions, with_types
 from transition_parser.parsing.parses import AmrParse, within_depth
 from transition_parser.parsing.restoring import restored
-from transition_parser.text.columns import MOOD, READINGS
+from transition_parser.text.columns import READINGS
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import AmrState, kept
@@ -91,9 +91,10 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
             found = with_mentions(graph, alignments, state.words)
             return None if facts is not None and complete(graph, found, facts).added else found
 
-        steps: list[Callable[..., Mended | None]] = [partial(restored, moods=tags.get(MOOD, ())), mended]
-        steps.append(partial(with_types, known=system.lexicon or ()))
-        if (readings := tags.get(READINGS)) is not None:
+        readings = tags.get(READINGS)
+        restore = partial(restored, moods=readings.moods if readings else ())
+        steps: list[Callable[..., Mended | None]] = [restore, mended, partial(with_types, known=system.lexicon or ())]
+        if readings is not None:
             from transition_parser.parsing.labelling import labelled
 
             steps.insert(0, partial(labelled, readings=readings))
