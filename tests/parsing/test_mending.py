@@ -64,6 +64,10 @@ def test_odd_structures_are_mended(text, graph, expected):
 
 
 SHE = "(s / she~0)"
+BOB_AND_CEM = (
+    '(a / and~3 :op1 (p / person~{0} :name (n / name~{0} :op1 "Bob"~{0})) :op2 (p2 / person~{1} :name'
+    ' (n2 / name~{1} :op1 "Cem"~{1})))'
+)
 LOST = '(h / help-01~5 :ARG0 (a / and~3 :op1 (p / person~0 :name (n / name~0 :op1 "Ann"~0))))'
 
 
@@ -85,6 +89,10 @@ LOST = '(h / help-01~5 :ARG0 (a / and~3 :op1 (p / person~0 :name (n / name~0 :op
         ("Ann , Bob and Cem help", LOST.replace("))))", ')) :op2 (p2 / person~4 :name (n2 / name~4 :op1 "Cem"~4))))'),
          '(h / help-01 :ARG0 (a / and :op1 (p / person :name (n / name :op1 "Ann")) :op2 (p3 / person :name (n3 / name'
          ' :op1 "Bob")) :op3 (p2 / person :name (n2 / name :op1 "Cem"))))'),
+        ("I saw Ann , Bob and Cem", f"(s / see-01~1 :ARG1 {BOB_AND_CEM.format(4, 6)})",
+         '(s / see-01 :ARG1 (a / and :op1 (p3 / person :name (n3 / name :op1 "Ann")) :op2 (p / person :name (n / name'
+         ' :op1 "Bob")) :op3 (p2 / person :name (n2 / name :op1 "Cem"))))'),
+        ("However , Bob and Cem help", f"(h / help-01~5 :ARG0 {BOB_AND_CEM.format(2, 4)})", "the same"),
         ("Ann , then and now helps", LOST, "the same"),
         ("Ann , her and Bob Cem", LOST, "the same"),
     ],

@@ -176,7 +176,8 @@ class _Draft:
         divided = [(one, other) for one, other in words if 1 < other - one < 4]  # by a comma, `and` or `or`
         beside_of = [*divided, *((other, one) for one, other in divided)]
         names = {node for node, *_ in named(self.graph)}
-        lost = {i for _, i in divided if names and _NAME.match(" ".join(forms[i : i + 2]))}.difference(*alignments)
+        inside = {place for pair in divided for place in pair if place and names}  # `However , Ann and Bob`
+        lost = {i for i in inside if _NAME.match(" ".join(forms[i : i + 2]))}.difference(*alignments)
         count, has_parent = len(ops), any(e.target == conjunction for i, e in edges if i not in frames.values())
         for place in sorted(lost.union(frames), reverse=True):
             beside = [self.edges[ops[other]].target for one, other in beside_of if one == place and other in ops]
