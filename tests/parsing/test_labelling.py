@@ -109,6 +109,9 @@ def test_roles(graph, roles, expected):
          "(r / run-02 :ARG0 (w / we) :ARG2 (h / home))"),  # a role of no frame
         ("we ran home", "(r / run-02~1 :ARG0 (w / we~0) :location (h / home~2))", {(1, 0): (0, 0.9), (1, 2): (0, 0.9)},
          "the same"),
+        ("and we ran home", "(a / and~0 :op1 (r / run-02~2) :op2 (w / we~1) :op3 (h / home~3))",
+         {(2, 1): (0, 0.4), (2, 3): (0, 0.5)},
+         "(a / and :op1 (r / run-02 :ARG0 h) :op2 (w / we) :op3 (h / home))"),  # the surer one
         ("we ran", "(w / we~0 :ARG0-of (r / run-02~1))", {(1, 0): (1, 0.9)}, "(w / we :ARG1-of (r / run-02))"),
     ],
 )  # fmt: skip

@@ -128,13 +128,13 @@ class _Draft:
             self.edges[n] = self.edges[n]._replace(role=f"ARG{role}")
 
     def _complete(self, node: int, scores: Mapping[tuple[int, int], Sequence[float]]) -> None:
-        """Add the arguments of a frame that search left out, or to which it gave a role of no frame."""
+        """Add the arguments of a frame that search left out, or gave a role of no frame; the surest first."""
         used = {edge.role for edge in self.edges if edge.source == node}
         loose = {edge.target: n for n, edge in enumerate(self.edges) if edge.source == node and edge.role in _LOOSE}
         near = {edge.source + edge.target - node for edge in self.edges if node in (edge.source, edge.target)}
-        for (other, place), values in scores.items():
-            role = max(range(ROLES), key=values.__getitem__)
-            if values[role] <= _SURE or f"ARG{role}" in used:
+        best = ((*max(zip(values, range(ROLES))), one) for one, values in scores.items())
+        for score, role, (other, place) in sorted(best, reverse=True):
+            if score <= _SURE or f"ARG{role}" in used:
                 continue
             if other in loose:
                 used.add(f"ARG{role}")
@@ -143,6 +143,7 @@ class _Draft:
                 target = other if other >= 0 else self._pronoun(place, node)
                 if target is not None and target not in near:
                     used.add(f"ARG{role}")
+                    near.add(target)
                     self.edges.append(Edge(node, f"ARG{role}", target))
 
     def _pronoun(self, place: int, frame: int) -> int | None:
