@@ -34,6 +34,7 @@ class Certain(RoleLabeller):
         for row, (head, other, *_) in enumerate(pairs.t().tolist()):
             places = int(heads[head, 0]), int(others[other, 0])
             role, probability = self.of_pairs.get(places, (NO_ARGUMENT, 0.99))
+            found[row, ROLES + 1] = math.log(1 - probability)
             found[row, role] = math.log(probability)
         return found
 
@@ -66,6 +67,11 @@ LEFT = "(l / leave-11~1 :ARG0 (h / he~0) :ARG1 (t / town~2))"
 def test_senses(senses, expected):
     roles = {(1, 0): (0, 0.9), (1, 2): (1, 0.9)}
     assert label("he left town", LEFT, senses, roles) == expected
+
+
+def test_a_frame_beside_another_node_of_its_word_keeps_its_sense():
+    graph = "(p / person~0 :ARG0-of (l / leave-11~0) :ARG0-of (r / run-01~1))"
+    assert "leave-11" in label("leavers run", graph, {0: "leave-15", 1: "run-02"})
 
 
 @pytest.mark.parametrize(
@@ -107,6 +113,8 @@ def test_roles(graph, roles, expected):
         ("I ran", "(r / run-02~1)", {(1, 0): (0, 0.9)}, "(r / run-02 :ARG0 (i / i))"),
         ("we ran home", "(r / run-02~1 :ARG0 (w / we~0) :location (h / home~2))", {(1, 0): (0, 0.9), (1, 2): (2, 0.9)},
          "(r / run-02 :ARG0 (w / we) :ARG2 (h / home))"),  # a role of no frame
+        ("we ran home", "(r / run-02~1 :ARG0 (w / we~0) :location (h / home~2))", {(1, 0): (0, 0.9), (1, 2): (2, 0.5)},
+         "the same"),  # another label is as probable
         ("we ran home", "(r / run-02~1 :ARG0 (w / we~0) :location (h / home~2))", {(1, 0): (0, 0.9), (1, 2): (0, 0.9)},
          "the same"),
         ("and we ran home", "(a / and~0 :op1 (r / run-02~2) :op2 (w / we~1) :op3 (h / home~3))",

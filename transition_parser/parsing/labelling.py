@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
 
 import torch
@@ -24,6 +25,7 @@ _LOOSE = frozenset(  # roles that an argument may have been given
     "location time purpose direction destination source topic beneficiary manner accompanier instrument mod part cause "
     "medium poss".split()
 )
+_OTHER = ROLES + 1  # the class of arguments with another label
 _MOST = 4  # arguments of a frame whose roles are compared in all orders
 
 
@@ -75,7 +77,7 @@ class _Draft:
         if not known:
             return
         heads = labeller.linear(vectors[[word for _, word in known]], "heads")
-        self._choose_senses(labeller, known, heads, {place for node, place in found.others if node >= 0})
+        self._choose_senses(labeller, known, heads, Counter(place for node, place in found.others if node >= 0))
         others = labeller.linear(vectors[[place for _, place in found.others]], "others")
         frames = [labeller.numbers[self.labels[node]] for node, _ in known]
         pairs = [(*pair, frames[pair[0]]) for pair in found.pairs(known)]
@@ -90,15 +92,23 @@ class _Draft:
             self._complete(node, of_others)
 
     def _choose_senses(
-        self, labeller: RoleLabeller, known: Sequence[tuple[int, int]], heads: Tensor, taken: Container[int]
+        self, labeller: RoleLabeller, known: Sequence[tuple[int, int]], heads: Tensor, nodes_of: Mapping[int, int]
     ) -> None:
-        """Give frames the senses that are better by `_SENSE_MARGIN`. Particles with a node belong to no sense."""
+        """Give frames the senses that are better by `_SENSE_MARGIN`. Particles with a node belong to no sense.
+
+        A frame beside another node of its word (*driver*, a person who drives) keeps its sense, as PropBank has none.
+        nodes_of: word → the number of its nodes
+        """
         nodes, senses = [node for node, _ in known], []
         for row, (node, word) in enumerate(known):
+            if nodes_of[word] > 1:
+                continue
             following = range(word + 1, min(word + 1 + WINDOW, len(self.words)))
-            particles = [self.words[place].form.lower() for place in following if place not in taken]
+            particles = [self.words[place].form.lower() for place in following if place not in nodes_of]
             lemma = self.labels[node].rpartition("-")[0]
             senses += [(row, sense) for sense in labeller.rivals(lemma, particles)]
+        if not senses:
+            return
         rows, frames = torch.tensor(senses).t()
         best: dict[int, tuple[float, int]] = {}
         for (row, sense), score in zip(senses, labeller.senses(heads[rows], frames).tolist(), strict=True):
@@ -132,13 +142,14 @@ class _Draft:
         used = {edge.role for edge in self.edges if edge.source == node}
         loose = {edge.target: n for n, edge in enumerate(self.edges) if edge.source == node and edge.role in _LOOSE}
         near = {edge.source + edge.target - node for edge in self.edges if node in (edge.source, edge.target)}
-        best = ((*max(zip(values, range(ROLES))), one) for one, values in scores.items())
-        for score, role, (other, place) in sorted(best, reverse=True):
+        for (other, place), values in sorted(scores.items(), key=lambda one: max(one[1][:ROLES]), reverse=True):
+            score, role = max(zip(values, range(ROLES)))
             if score <= _SURE or f"ARG{role}" in used:
                 continue
             if other in loose:
-                used.add(f"ARG{role}")
-                self.edges[loose[other]] = Edge(node, f"ARG{role}", other)
+                if score > values[_OTHER]:
+                    used.add(f"ARG{role}")
+                    self.edges[loose[other]] = Edge(node, f"ARG{role}", other)
             elif other not in near:
                 target = other if other >= 0 else self._pronoun(place, node)
                 if target is not None and target not in near:
