@@ -53,7 +53,7 @@ def cells(*values: object) -> list[Cell]:
 
 
 class ErrorReport(NamedTuple):
-    """What a report shows besides the scores."""
+    """The tables and the worst sentences of a report."""
 
     tables: Sequence[ReportTable]
     worst: Sequence[Compared]
