@@ -33,15 +33,15 @@ from transition_parser.base.errors import InputError
 from transition_parser.data.resources import LABELLER
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu
-from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.semantic_roles import ROLES, RoleLabeller, distance_class
+from transition_parser.modules.semantic_roles import NO_ROLE, OTHER_ROLE, ROLES, RoleLabeller, core_role, distance_class
 from transition_parser.parsing.labelling import Candidates
 from transition_parser.preprocess.aligner.aligner import aligned, entry_tokens, train_table
 from transition_parser.storage.exports import read_config, write_config
 from transition_parser.text.frames import WINDOW, packaged
 from transition_parser.text.pieces import normalise
+from transition_parser.transitions.amr_state import lemma_of
 
-NONE, OTHER, SKIPPED = ROLES, ROLES + 1, -1  # no argument; an argument with another label; not counted by the loss
+SKIPPED = -1  # a pair that the loss does not count
 SENSES, PAIRS, MOODS = 256, 2048, 1024  # words and pairs of words in a batch of training
 BATCH = 32  # sentences
 DECAY = 3.0  # weight decay of the tables of senses and of frames, chosen on EWT dev
@@ -58,13 +58,10 @@ class Annotated(NamedTuple):
     is_example: bool = False  # chosen for its frame
 
 
-def lemma_of(concept: str) -> str:
-    return concept.rpartition("-")[0]
-
-
 def role_of(label: str) -> int:
-    """Return the number of a core role, `OTHER` for other labels."""
-    return int(label[3:]) if label[:3] == "ARG" and label[3:].isdecimal() and int(label[3:]) < ROLES else OTHER
+    """Return the number of a core role, `OTHER_ROLE` for other labels."""
+    role = core_role(label)
+    return OTHER_ROLE if role is None else role
 
 
 def of_treebank(
@@ -82,48 +79,39 @@ def of_treebank(
             and one.roleset not in AUXILIARIES
             and sentence.words[one.word].upos != "AUX"
         }
-        found = Candidates(parse.graph, parse.alignments, parser.resources.table.system.read(forms))
         heads = [head - 1 for head in sentence.tree().heads]
-        roles: dict[int, dict[tuple[int, int], int]] = {}
-        for node, word in found.frames.items():
-            one = predicates.get(word)
-            if one is not None and lemma_of(one.concept) == lemma_of(parse.graph.labels[node]):
-                roles[node] = roles_of(found, parse, node, one, heads)
-        frames = [(node, word) for node, word in found.frames.items() if node in roles]
-        pairs = []
-        for row, column, _ in found.pairs(frames):
-            (node, word), other = frames[row], found.others[column]
-            pairs.append((word, other[1], predicates[word].concept, roles[node].get(other, NONE)))
         senses = [(word, one.concept) for word, one in predicates.items()]
         moods = [
             (place, "Mood=Imp" in word.feats.split("|"))
             for place, word in enumerate(sentence.words)
             if word.form.lower() in packaged().rolesets
         ]
-        yield Annotated([*map(normalise, forms)], senses, pairs, moods)
+        yield Annotated([*map(normalise, forms)], senses, [*pairs_of(parser, parse, predicates, heads)], moods)
 
 
 def of_examples(parser: Parser, examples: Sequence[Example]) -> Iterator[Annotated]:
     """Yield what the examples of frames teach about the nodes that the model finds. They have no trees."""
     for example, parse in zip(examples, parser.parse([one.words for one in examples]), strict=True):
         words, predicate = [*example.words], example.predicate
-        found = Candidates(parse.graph, parse.alignments, parser.resources.table.system.read(words))
-        pairs: list[tuple[int, int, str, int]] = []
-        for node, word in found.frames.items():
-            if word == predicate.word and lemma_of(predicate.concept) == lemma_of(parse.graph.labels[node]):
-                roles = roles_of(found, parse, node, predicate, range(len(words)))
-                others = (found.others[column] for _, column, _ in found.pairs([(node, word)]))
-                pairs += ((word, other[1], predicate.concept, roles.get(other, NONE)) for other in others)
+        pairs = [*pairs_of(parser, parse, {predicate.word: predicate}, range(len(words)))]
         yield Annotated([*map(normalise, words)], [(predicate.word, predicate.concept)], pairs, is_example=True)
 
 
-def encoded(parser: Parser, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[EncoderOut, Sequence[Sequence[str]]]]:
-    """Yield the encoder's output for batches of sentences of similar length, with their words."""
-    by_length = sorted(sentences, key=len)
-    for first in range(0, len(by_length), BATCH):
-        batch = by_length[first : first + BATCH]
-        with torch.inference_mode():
-            yield parser.model.encode(parser.net_input(batch)), batch
+def pairs_of(
+    parser: Parser, parse: AmrParse, predicates: Mapping[int, Predicate], heads: Sequence[int]
+) -> Iterator[tuple[int, int, str, int]]:
+    """Yield the pairs of words of a sentence with their roles, from the predicates whose frame the model finds.
+
+    predicates: word → its predicate; heads: of each word, the number of its head, itself where there is no tree
+    """
+    found = Candidates(parse.graph, parse.alignments, parser.resources.table.system.read(parse.sentence.tokens))
+    for node, word in found.frames.items():
+        one = predicates.get(word)
+        if one is not None and lemma_of(one.concept) == lemma_of(parse.graph.labels[node]):
+            roles = roles_of(found, parse, node, one, heads)
+            for _, column, _ in found.pairs([(node, word)]):
+                other = found.others[column]
+                yield word, other[1], one.concept, roles.get(other, NO_ROLE)
 
 
 def roles_of(
@@ -134,7 +122,7 @@ def roles_of(
     Of the nodes of an argument's words, one has its role: the first that the frame has as an argument, that has the
     word which heads the others in the tree, that is below none of them, or any. The others are not counted.
     """
-    arguments = {edge.target for edge in parse.graph.edges if edge.source == frame and role_of(edge.role) != OTHER}
+    arguments = {edge.target for edge in parse.graph.edges if edge.source == frame and role_of(edge.role) != OTHER_ROLE}
     places = {one: [one[1]] if one[0] < 0 else parse.alignments[one[0]] for one in found.others if one[0] != frame}
     roles: dict[tuple[int, int], int] = {}
     for label, (first, last) in predicate.arguments:
@@ -150,10 +138,10 @@ def roles_of(
             inside,
         )
         chosen = next((some[0] for some in by_rule if some), None)
-        if chosen is not None and roles.get(chosen, SKIPPED) in (OTHER, SKIPPED):
+        if chosen is not None and roles.get(chosen, SKIPPED) in (OTHER_ROLE, SKIPPED):
             roles[chosen] = role = role_of(label)
             for one in inside:
-                roles.setdefault(one, NONE if role == OTHER else SKIPPED)
+                roles.setdefault(one, NO_ROLE if role == OTHER_ROLE else SKIPPED)
     return roles
 
 
@@ -169,7 +157,7 @@ def of_banks(parser: Parser, paths: Sequence[str], inventory: frozenset[str]) ->
         pairs = []
         for row, column, _ in found.pairs(frames):
             (node, word), (other, place) = frames[row], found.others[column]
-            role = roles.get((node, other), NONE) if other >= 0 else SKIPPED
+            role = roles.get((node, other), NO_ROLE) if other >= 0 else SKIPPED
             pairs.append((word, place, graph.labels[node], role))
         yield Annotated([*map(normalise, tokens)], [(word, graph.labels[node]) for node, word in frames], pairs)
 
@@ -177,11 +165,14 @@ def of_banks(parser: Parser, paths: Sequence[str], inventory: frozenset[str]) ->
 def word_vectors(parser: Parser, sentences: Sequence[Sequence[str]]) -> Tensor:
     """Return the vectors of the words of all sentences, as the labeller reads them."""
     found: list[Tensor] = [torch.empty(0)] * len(sentences)
-    places = iter(sorted(range(len(sentences)), key=lambda i: len(sentences[i])))  # the order of `encoded`
-    for out, batch in encoded(parser, sentences):
+    order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
+    for first in range(0, len(order), BATCH):
+        batch = order[first : first + BATCH]
+        with torch.inference_mode():
+            out = parser.model.encode(parser.net_input([sentences[i] for i in batch]))
         assert out.read is not None
-        for words, *vectors in zip(batch, out.words, out.read, strict=True):
-            found[next(places)] = torch.cat(vectors, -1)[: len(words)].clone()
+        for i, *vectors in zip(batch, out.words, out.read, strict=True):
+            found[i] = torch.cat(vectors, -1)[: len(sentences[i])].clone()
     return torch.cat(found)
 
 

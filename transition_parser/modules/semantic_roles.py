@@ -24,18 +24,20 @@ from transition_parser.base.files import replacing
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 from transition_parser.text.frames import FUNCTIONS, packaged, role_functions
+from transition_parser.transitions.amr_state import lemma_of
 
-ROLES = 6  # ARG0 to ARG5; the classes behind them are no argument, and an argument with another label
+ROLES = 6  # ARG0 to ARG5
+NO_ROLE, OTHER_ROLE = ROLES, ROLES + 1  # the classes behind them: no argument, an argument with another label
 FARTHEST = 60  # words between a frame and an argument
 _NEAR = 12  # classes of distances on either side; `distance_class`
 _AT_ONCE = 4096  # pairs of words, for memory
-_NO_ROLE = -30.0  # score of a role that the frame does not have
+_LACKED = -30.0  # score of a role that the frame does not have
 _MOODS = 32  # hidden units
 _LEAST, _MOST = -2.0, -0.75  # log-odds of moods, chosen on EWT dev: `other` below, `imperative` above
 
 
 class Readings(NamedTuple):
-    """What the labeller reads of a sentence: the vectors of its words, (words, inputs), and their moods."""
+    """The vectors of a sentence's words, (words, inputs), their moods, and the labeller that reads them."""
 
     labeller: RoleLabeller
     vectors: Tensor
@@ -55,11 +57,11 @@ class RoleLabeller:
         self.numbers = {frame: number for number, frame in enumerate(self.frames)}
         self.of_lemma: dict[str, list[int]] = {}  # lemma of a frame → the numbers of its senses
         for number, frame in enumerate(self.frames):
-            self.of_lemma.setdefault(frame.rpartition("-")[0], []).append(number)
+            self.of_lemma.setdefault(lemma_of(frame), []).append(number)
         known = role_functions()
         functions = [known.functions[known.classes.get(frame, 0)][:ROLES] for frame in self.frames]
         self.functions = torch.tensor(functions).view(-1, ROLES)  # of each role, from 1 on; 0: the frame lacks the role
-        self._lacks = torch.where(self.functions > 0, 0.0, _NO_ROLE)
+        self._lacks = torch.where(self.functions > 0, 0.0, _LACKED)
 
     @staticmethod
     def shapes(frames: int, inputs: int, width: int) -> dict[str, tuple[int, ...]]:
@@ -158,6 +160,12 @@ def _mood(word: str, odds: float) -> str:
     if odds < _LEAST or word.lower() not in packaged().rolesets:
         return OTHER
     return IMPERATIVE if odds > _MOST else UNSURE
+
+
+def core_role(label: str) -> int | None:
+    """Return the number of a core role (`ARG0`, …), None for other labels."""
+    is_core = label[:3] == "ARG" and label[3:].isdecimal() and int(label[3:]) < ROLES
+    return int(label[3:]) if is_core else None
 
 
 def distance_class(distance: int) -> int:

@@ -11,11 +11,19 @@ import torch
 from torch import Tensor
 
 from transition_parser.graphs.amr import AmrGraph, Edge
-from transition_parser.modules.semantic_roles import FARTHEST, ROLES, Readings, RoleLabeller, distance_class
+from transition_parser.modules.semantic_roles import (
+    FARTHEST,
+    OTHER_ROLE,
+    ROLES,
+    Readings,
+    RoleLabeller,
+    core_role,
+    distance_class,
+)
 from transition_parser.parsing.mending import SUBJECTS, Mended
 from transition_parser.text.frames import WINDOW
 from transition_parser.transitions.amr_limits import Sort, sort_of
-from transition_parser.transitions.amr_state import Word
+from transition_parser.transitions.amr_state import Word, lemma_of
 
 # Chosen on development data. In nats: another sense, or other roles, must be better by this for each label.
 _SENSE_MARGIN, _ROLE_MARGIN = 0.3, 0.5
@@ -25,7 +33,6 @@ _LOOSE = frozenset(  # roles that an argument may have been given
     "location time purpose direction destination source topic beneficiary manner accompanier instrument mod part cause "
     "medium poss".split()
 )
-_OTHER = ROLES + 1  # the class of arguments with another label
 _MOST = 4  # arguments of a frame whose roles are compared in all orders
 
 
@@ -105,7 +112,7 @@ class _Draft:
                 continue
             following = range(word + 1, min(word + 1 + WINDOW, len(self.words)))
             particles = [self.words[place].form.lower() for place in following if place not in nodes_of]
-            lemma = self.labels[node].rpartition("-")[0]
+            lemma = lemma_of(self.labels[node])
             senses += [(row, sense) for sense in labeller.rivals(lemma, particles)]
         if not senses:
             return
@@ -119,7 +126,8 @@ class _Draft:
 
     def _relabel(self, labeller: RoleLabeller, node: int, scores: Mapping[int, Sequence[float]]) -> None:
         """Give the numbered edges of a frame, as far as their targets have scores, the best roles."""
-        numbered = {n: int(e.role[3:]) for n, e in enumerate(self.edges) if e.source == node and _is_core(e)}
+        roles = ((n, core_role(edge.role)) for n, edge in enumerate(self.edges) if edge.source == node)
+        numbered = {n: role for n, role in roles if role is not None}
         edges = [n for n in numbered if self.edges[n].target in scores][:_MOST]
         now = [numbered[n] for n in edges]
         of_edges = [scores[self.edges[n].target][:ROLES] for n in edges]
@@ -147,7 +155,7 @@ class _Draft:
             if score <= _SURE or f"ARG{role}" in used:
                 continue
             if other in loose:
-                if score > values[_OTHER]:
+                if score > values[OTHER_ROLE]:
                     used.add(f"ARG{role}")
                     self.edges[loose[other]] = Edge(node, f"ARG{role}", other)
             elif other not in near:
@@ -173,7 +181,3 @@ class _Draft:
         whole = AmrGraph(tuple(self.labels), self.graph.constants, tuple(self.edges), self.graph.top)
         old = len(self.graph.edges)
         return Mended(whole, self.origins, [n if n < old else -1 for n in range(len(self.edges))])
-
-
-def _is_core(edge: Edge) -> bool:
-    return edge.role[:3] == "ARG" and edge.role[3:].isdecimal() and int(edge.role[3:]) < ROLES
