@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge, distances, edge_of, quoted
+from transition_parser.parsing.draft import Draft, Edited, without
 from transition_parser.parsing.given import Given, GivenName, Span, normal_edge
 from transition_parser.transitions.amr_limits import ONCE, SearchLimits, Sort, role_of_constants, sort_of
 from transition_parser.transitions.amr_state import Word
@@ -73,9 +74,8 @@ class SentenceFacts:
 class Completed(NamedTuple):
     """A graph that fulfils all facts."""
 
-    graph: AmrGraph
+    edited: Edited
     alignments: tuple[tuple[int, ...], ...]  # the words of each node
-    origins: tuple[int | None, ...]  # for each node its number before the completion; None for a new node
     added: int  # the number of changes that the facts required
 
 
@@ -92,28 +92,26 @@ def complete(graph: AmrGraph, alignments: Sequence[Sequence[int]], facts: Senten
         draft.choose_top(facts.top)
     if facts.given.complete:
         draft.remove_others()
-    return draft.result()
+    return draft.completed()
 
 
-class _Draft:
+class _Draft(Draft):
     """A graph during its completion. A role in `edges` is not inverse unless the target is a constant."""
 
     def __init__(self, graph: AmrGraph, alignments: Sequence[Sequence[int]], facts: SentenceFacts) -> None:
-        self.facts = facts
+        super().__init__(graph)
+        self.facts, self.added = facts, 0
         self.node: dict[int, int] = {}  # the number of a node fact → its node
-        self.labels, self.constants = list(graph.labels), set(graph.constants)
         self.alignments = [tuple(words) for words in alignments]
         self.edges = [edge if edge.target in self.constants else edge_of(*edge) for edge in graph.edges]
-        self.top, self.added = graph.top, 0
-        self.origins: list[int | None] = list(range(len(graph)))
         self.given: set[Edge] = set()  # the edges that fulfil facts
-        self.removed: set[int] = set()
 
-    def result(self) -> Completed:
-        whole = AmrGraph(tuple(self.labels), frozenset(self.constants), tuple(dict.fromkeys(self.edges)), self.top)
-        graph, nodes, _ = without(whole, frozenset(self.removed))
-        aligned = tuple(self.alignments[i] for i in nodes)
-        return Completed(graph, aligned, tuple(self.origins[i] for i in nodes), self.added)
+    def completed(self) -> Completed:
+        number = {edge: number for number, edge in enumerate(self.graph.edges)}
+        self.edges = [*dict.fromkeys(self.edges)]
+        self.edge_origins = [number.get(edge, -1) for edge in self.edges]
+        aligned = (words for node, words in enumerate(self.alignments) if node not in self.removed)
+        return Completed(self.edited(), tuple(aligned), self.added)
 
     # --- nodes ---------------------------------------------------------------------------------------
 
@@ -170,12 +168,8 @@ class _Draft:
         return names | {edge.target for edge in self.edges if edge.source in names}
 
     def _new(self, label: str, constant: bool, words: tuple[int, ...]) -> int:
-        self.labels.append(label)
         self.alignments.append(words)
-        self.origins.append(None)
-        if constant:
-            self.constants.add(len(self.labels) - 1)
-        return len(self.labels) - 1
+        return self.new_node(label, constant)
 
     def _name(self, node: int, strings: Sequence[str], words: tuple[int, ...]) -> None:
         """Give a node a name, in place of the name that it may have."""
@@ -332,7 +326,7 @@ def without_meaning(graph: AmrGraph, limits: SearchLimits) -> frozenset[int]:
     for node, label in enumerate(graph.labels):
         if label in CONJUNCTIONS and node not in leaving | removed | graph.constants and node != graph.top:
             more = removed | {node}
-            if without(graph, more)[0].is_connected():
+            if without(graph, more).graph.is_connected():
                 removed = more
     return removed
 
@@ -354,10 +348,3 @@ def _candidates(graph: AmrGraph, limits: SearchLimits) -> Iterator[int]:
             if attribute in attributes or (sort not in limits.targets_under(edges[0].role) and sort not in _COPIED):
                 yield node
             attributes.add(attribute)
-
-
-def without(graph: AmrGraph, removed: frozenset[int]) -> tuple[AmrGraph, list[int], list[int]]:
-    """Return the graph without the nodes `removed`, and the old numbers of the nodes and edges that stay."""
-    nodes = [node for node in range(len(graph)) if node not in removed]
-    edges = [number for number, edge in enumerate(graph.edges) if not removed & {edge.source, edge.target}]
-    return graph.part(nodes, [graph.edges[number] for number in edges]), nodes, edges

@@ -20,7 +20,8 @@ from transition_parser.modules.semantic_roles import (
     core_role,
     distance_class,
 )
-from transition_parser.parsing.mending import SUBJECTS, Mended
+from transition_parser.parsing.draft import Edited
+from transition_parser.parsing.mending import SUBJECTS
 from transition_parser.text.frames import WINDOW
 from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import Word, lemma_of
@@ -64,7 +65,7 @@ class Candidates:
 
 def labelled(
     graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word], readings: Readings
-) -> Mended | None:
+) -> Edited | None:
     """Return the graph with the senses, roles and arguments that the labeller is sure of; None for no change."""
     found = Candidates(graph, alignments, words)
     draft = _Draft(graph, words)
@@ -175,9 +176,9 @@ class _Draft:
             self.origins.append(frame)
         return same[0] if len(same) == 1 else None
 
-    def result(self) -> Mended | None:
+    def result(self) -> Edited | None:
         if self.edges == [*self.graph.edges] and self.labels == [*self.graph.labels]:
             return None
         whole = AmrGraph(tuple(self.labels), self.graph.constants, tuple(self.edges), self.graph.top)
         old = len(self.graph.edges)
-        return Mended(whole, self.origins, [n if n < old else -1 for n in range(len(self.edges))])
+        return Edited(whole, self.origins, [n if n < old else -1 for n in range(len(self.edges))])

@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge, named, quoted
-from transition_parser.parsing.completion import without
+from transition_parser.parsing.draft import Draft, Edited
 from transition_parser.text.names import noun_before, tables, type_in_context, type_of
 from transition_parser.transitions.amr_state import Word, key, lemma_of
 
@@ -41,20 +40,12 @@ _NAME = re.compile("[A-Z][a-z]+( [^A-Z@-]|$)")  # no other word of the name foll
 _TIME = re.compile(r'"(\d\d?)(:\d\d)"')
 
 
-class Mended(NamedTuple):
-    """A graph without such structures."""
-
-    graph: AmrGraph
-    nodes: list[int]  # for each node the old node whose words and confidence it has
-    edges: list[int]  # for each edge its old number, -1 for a new edge
-
-
 def entity_of(text: str) -> str | None:
     """Return the concept of an address or telephone number, None for other texts."""
     return next((entity for entity, pattern in _ADDRESSES.items() if pattern.fullmatch(text)), None)
 
 
-def mended(graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence[Word]) -> Mended | None:
+def mended(graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence[Word]) -> Edited | None:
     """Return the graph with mended structures, None if there is none to mend."""
     lists = [node for node, label in enumerate(graph.labels) if label in CONJUNCTIONS]
     is_shared = any(graph.labels.count(pronoun) > 1 for pronoun in _SHARED)
@@ -71,7 +62,9 @@ def mended(graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence
     return draft.result()
 
 
-def with_mentions(graph: AmrGraph, alignments: list[tuple[int, ...]], words: Sequence[Word]) -> list[tuple[int, ...]]:
+def with_mentions(
+    graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word]
+) -> list[tuple[int, ...]]:
     """Return the alignments; a pronoun's only node also gets all words that mention it and have no node of their own.
 
     Words in capitals are left out (`US`, `IT`), except `I`. A name of one word that no node has gets this word.
@@ -93,7 +86,7 @@ def with_mentions(graph: AmrGraph, alignments: list[tuple[int, ...]], words: Seq
 
 def with_types(
     graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence[Word], known: Container[str] = ()
-) -> Mended | None:
+) -> Edited | None:
     """Return the graph with the types of names that their sentence or their own words say; None for no change.
 
     A noun before a name (*the film Ran*) becomes its type, and their nodes become one. Other names of unsure types get
@@ -123,13 +116,7 @@ def with_types(
     return draft.result()
 
 
-class _Draft:
-    def __init__(self, graph: AmrGraph) -> None:
-        self.graph, self.labels, self.edges, self.top = graph, [*graph.labels], [*graph.edges], graph.top
-        self.removed: set[int] = set()
-        self.origins = [*range(len(graph))]  # for each node the old node whose words it has
-        self.constants = set(graph.constants)
-
+class _Draft(Draft):
     def mend(self, node: int, words: Sequence[Word]) -> None:
         below = {edge.role: number for number, edge in enumerate(self.edges) if edge.source == node}
         label, text = self.labels[node], "".join(word.form for word in words)
@@ -148,17 +135,14 @@ class _Draft:
 
     def _add(self, node: int, role: str, label: str) -> int:
         """Add a node below another, whose words it gets, and return it."""
-        new = len(self.labels)
-        self.edges.append(Edge(node, role, new))
-        self.labels.append(label)
-        self.origins.append(self.origins[node])
-        self.constants |= {new} if label.startswith('"') else set()
+        new = self.new_node(label, label.startswith('"'), self.node_origins[node])
+        self.add_edge(node, role, new)
         return new
 
     def share_pronouns(self) -> None:
         """Merge the nodes of each pronoun in `_SHARED` into the first, unless both have the same place in the graph."""
         for pronoun in _SHARED:
-            first, *others = [node for node, label in enumerate(self.labels) if label == pronoun] or [-1]
+            first, *others = self.nodes_of(pronoun) or [-1]
             for node in others:
                 places = self._places(first)
                 if places.isdisjoint(self._places(node)) and node not in {other for other, _ in places}:
@@ -257,11 +241,3 @@ class _Draft:
                 self.edges[number] = edge._replace(role="year")
             else:
                 self.removed.add(edge.target)
-
-    def result(self) -> Mended | None:
-        whole = AmrGraph(tuple(self.labels), frozenset(self.constants), tuple(self.edges), self.top)
-        if whole == self.graph and not self.removed:
-            return None
-        graph, nodes, kept = without(whole, frozenset(self.removed))
-        old = len(self.graph.edges)
-        return Mended(graph, [self.origins[node] for node in nodes], [one if one < old else -1 for one in kept])

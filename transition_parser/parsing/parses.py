@@ -18,7 +18,7 @@ from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
-from transition_parser.parsing.completion import without
+from transition_parser.parsing.draft import Edited, without
 from transition_parser.text.columns import UNKNOWN
 from transition_parser.transitions import Action
 
@@ -521,23 +521,23 @@ def within_depth(parse: AmrParse) -> AmrParse:
         except TooDeepError as error:
             problem = f"the graph of {shortened(parse.text)!r} is nested more than {MAX_DEPTH} levels deep"
             warn(str(parse.sentence.error(f"{problem}: its {len(error.nodes)} deeper nodes are left out")))
-            parse = _without(parse, error.nodes)
+            parse = edited(parse, without(parse.graph, error.nodes))
         else:
             break
     return parse
 
 
-def _without(parse: AmrParse, removed: frozenset[int]) -> AmrParse:
-    graph, nodes, edges = without(parse.graph, removed)
-    place = {old: new for new, old in enumerate(nodes)}
+def edited(parse: AmrParse, edit: Edited) -> AmrParse:
+    """Return the parse with its graph after an edit. New edges, and nodes that come from none, have confidence 1."""
+    place = {old: new for new, old in enumerate(edit.nodes)}
     return replace(
         parse,
-        graph=graph,
-        alignments=tuple(parse.alignments[node] for node in nodes),
+        graph=edit.graph,
+        alignments=tuple(parse.alignments[node] if node >= 0 else () for node in edit.nodes),
         wiki={place[node]: value for node, value in parse.wiki.items() if node in place},
         new_names={place[node]: value for node, value in parse.new_names.items() if node in place},
-        node_scores=tuple(parse.node_scores[node] for node in nodes),
-        edge_scores=tuple(parse.edge_scores[edge] for edge in edges),
+        node_scores=tuple(parse.node_scores[node] if node >= 0 else 1.0 for node in edit.nodes),
+        edge_scores=tuple(parse.edge_scores[edge] if edge >= 0 else 1.0 for edge in edit.edges),
     )
 
 

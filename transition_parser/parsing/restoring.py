@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge
-from transition_parser.parsing.completion import without
-from transition_parser.parsing.mending import Mended
+from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge, distances
+from transition_parser.parsing.draft import Draft, Edited
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 from transition_parser.text.frames import packaged
 from transition_parser.transitions.amr_limits import Sort, sort_of
@@ -39,48 +38,39 @@ _WISHES = frozenset("hope like love miss need regard thank want wish".split())  
 
 def restored(
     graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word], moods: Sequence[str] = ()
-) -> Mended | None:
+) -> Edited | None:
     """Return the graph with what was left out or misplaced, None if nothing was.
 
     moods: those that the model predicts of the words; without them, rules find commands, and no mode is removed
     """
     draft = _Draft(graph, alignments, words, moods)
     for wrong, right in draft.misplaced():
-        draft.edges[draft.edges.index(wrong)] = right
+        draft.replace_edge(wrong, right)
     for node, roles, label in (*draft.commands(), *draft.pronouns()):
         draft.add(node, roles, label)
-    if draft.edges == [*graph.edges] and not draft.removed:
-        return None
-    constants = graph.constants.union(n for n in range(len(graph), len(draft.labels)) if is_constant(draft.labels[n]))
-    old = {edge: number for number, edge in enumerate(graph.edges)}
-    whole = AmrGraph(tuple(draft.labels), constants, tuple(draft.edges), graph.top)
-    whole, nodes, kept = without(whole, draft.removed)
-    if not whole.is_connected():
-        return None
-    return Mended(whole, [draft.origins[node] for node in nodes], [old.get(draft.edges[edge], -1) for edge in kept])
+    return draft.result()
 
 
-class _Draft:
+class _Draft(Draft):
     def __init__(
         self, graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word], moods: Sequence[str]
     ) -> None:
-        self.labels, self.edges, self.alignments, self.top = [*graph.labels], [*graph.edges], alignments, graph.top
-        self.moods = moods or [UNSURE] * len(words)
+        super().__init__(graph)
+        self.alignments, self.moods = alignments, moods or [UNSURE] * len(words)
         self.words, self.forms = words, [*(word.form.lower() for word in words), ""]
-        self.origins = [*range(len(graph))]
         self.frames: dict[int, int] = {}  # word → its node with a frame of its lemma
         for node, (place, *more) in ((node, places or (0, 0)) for node, places in enumerate(alignments)):
             is_frame = not more and sort_of(graph.labels[node], node in graph.constants) is Sort.FRAME
             if is_frame and lemma_of(graph.labels[node]).partition("-")[0] == words[place].lemma:
                 self.frames[place] = node
-        self.removed = frozenset(self.false_modes())
+        self.removed.update(self.false_modes())
 
     def below(self, node: int) -> dict[str, int]:
         return {edge.role: edge.target for edge in self.edges if edge.source == node}
 
     def around(self, node: int) -> dict[int, str]:
         """Return the neighbours of a node with their concepts."""
-        return {s + t - node: self.labels[s + t - node] for s, _, t in self.edges if node in (s, t)}
+        return {other: self.labels[other] for other in self.neighbours(node)}
 
     def add(self, node: int, roles: Sequence[str], label: str) -> None:
         """Give a node the first free role that its frame has, to the only node of a pronoun or a new node."""
@@ -88,13 +78,18 @@ class _Draft:
         subject = below.pop("ARG0", -1) if "ARG0" not in roles else -1
         known = [f"ARG{number}" for number in packaged().roles(lemma, sense)] or ["mode", *roles]
         free = [role for role in roles if below.get(role, subject) == subject and role in ("mode", *known)]
-        same = [one for one, other in enumerate(self.labels) if other == label and one != subject]
-        target = same[0] if len(same) == 1 and not is_constant(label) else len(self.labels)
         if free:
-            self.edges = [*(edge for edge in self.edges if edge[:2] != (node, free[0])), Edge(node, free[0], target)]
-            if target == len(self.labels):
-                self.labels.append(label)
-                self.origins.append(node)
+            same, constant = [one for one in self.nodes_of(label) if one != subject], is_constant(label)
+            target = same[0] if len(same) == 1 and not constant else self.new_node(label, constant, node)
+            for edge in [edge for edge in self.edges if edge[:2] == (node, free[0])]:
+                self.replace_edge(edge)
+            self.add_edge(node, free[0], target)
+
+    def replace_edge(self, edge: Edge, *others: Edge) -> None:
+        """Put other edges in the place of an edge."""
+        number = self.edges.index(edge)
+        self.edges[number : number + 1] = others
+        self.edge_origins[number : number + 1] = [-1] * len(others)
 
     def place(self, node: int) -> int:
         """Return the first word of a node, -1 for none."""
@@ -115,7 +110,7 @@ class _Draft:
                 yield subject, subject._replace(target=other.target)
                 yield other, other._replace(target=subject.target)
                 continue
-            speakers = [one for one, label in enumerate(self.labels) if label == self.forms[before]]
+            speakers = self.nodes_of(self.forms[before])
             near = {self.labels[subject.target], *self.around(subject.target).values(), *self.around(node).values()}
             is_relative = before - 1 in self.alignments[subject.target]  # `the cat we saw`
             is_speaker = self.forms[before] in _SPEAKERS - near and '"' not in self.forms
@@ -139,7 +134,7 @@ class _Draft:
 
     def commands(self) -> Iterator[tuple[int, Sequence[str], str]]:
         """Yield the mode of commands, and their subject."""
-        modes = {node for node, label in enumerate(self.labels) if label == "imperative"} - self.removed
+        modes = {*self.nodes_of("imperative")} - self.removed
         commands = {edge.source for edge in self.edges if edge.target in modes}
         for place, node in sorted(self.frames.items()):
             (form, following), mood = self.forms[place : place + 2], self.moods[place]
@@ -147,7 +142,7 @@ class _Draft:
                 continue
             is_wish = form in _WISHES or (form == "let" and following in ("s", "'s", "us"))
             subject = self.below(node).get("ARG0", node)
-            if mood == IMPERATIVE and not is_wish and self.labels[subject] != "you":
+            if mood == IMPERATIVE and not is_wish and subject != node and self.labels[subject] != "you":
                 subject = self.without_subject(node, subject)
             may_be = mood == UNSURE and self.labels[subject] in (self.labels[node], "you")
             is_command = mood == IMPERATIVE or (may_be and self.is_command(place, node, commands))
@@ -159,10 +154,10 @@ class _Draft:
 
     def without_subject(self, node: int, subject: int) -> int:
         """Take its subject from an imperative, and return the node itself, if the subject has another place."""
-        edges = [edge for edge in self.edges if edge != (node, "ARG0", subject)]
-        if not AmrGraph(tuple(self.labels), frozenset(), tuple(edges), self.top).is_connected():
+        edge = Edge(node, "ARG0", subject)
+        if len(distances([other for other in self.edges if other != edge], self.top)) < len(self.labels):
             return subject
-        self.edges = edges
+        self.replace_edge(edge)
         return node
 
     def is_command(self, place: int, node: int, commands: set[int]) -> bool:

@@ -6,17 +6,19 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.graphs.amr import AmrGraph, Edge, named, with_numbers, without_gaps
+from transition_parser.graphs.amr import AmrGraph, named, with_numbers, without_gaps
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
-from transition_parser.parsing.completion import complete, without, without_meaning
+from transition_parser.parsing.completion import complete, without_meaning
+from transition_parser.parsing.draft import Edited, without
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report, ToParse
-from transition_parser.parsing.mending import Mended, mended, with_mentions, with_types
-from transition_parser.parsing.parses import AmrParse, within_depth
+from transition_parser.parsing.mending import mended, with_mentions, with_types
+from transition_parser.parsing.parses import AmrParse, edited, within_depth
 from transition_parser.parsing.restoring import restored
 from transition_parser.text.columns import READINGS
 from transition_parser.transitions import Kind
@@ -71,48 +73,40 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
             from_span = 0.0 if action.kind is Kind.DEPENDENT else span
             made += [math.exp(log_prob + from_span)] * (len(state.nodes) - len(made))
             edges += [math.exp(log_prob)] * (len(state.edges) - len(edges))
-        graph, alignments, completed = system.result(state), system.alignments(state), 0
-        nodes = [made[node] for node in kept(state)]
+        parse = AmrParse(
+            sentence, system.result(state), tuple(system.alignments(state)), {}, actions, hypothesis.score,
+            tuple(made[node] for node in kept(state)), tuple(edges), probability=math.exp(sum(hypothesis.step_scores)),
+        )  # fmt: skip
         if facts is not None:
-            done = complete(graph, alignments, facts)
-            if completed := done.added:
-                known = dict(zip(graph.edges, edges, strict=True))
-                old = [-1 if node is None else node for node in done.origins]
-                nodes = [1.0 if node is None else nodes[node] for node in done.origins]
-                edges = [known.get(Edge(old[s], role, old[t]), 1.0) for s, role, t in done.graph.edges]
-                graph, alignments = done.graph, [*done.alignments]
-        elif removed := without_meaning(graph, system.limits):
-            graph, kept_nodes, kept_edges = without(graph, removed)
-            alignments, nodes = [alignments[node] for node in kept_nodes], [nodes[node] for node in kept_nodes]
-            edges = [edges[edge] for edge in kept_edges]
+            done = complete(parse.graph, parse.alignments, facts)
+            if done.added:
+                parse = replace(edited(parse, done.edited), alignments=done.alignments, completed=done.added)
+        elif removed := without_meaning(parse.graph, system.limits):
+            parse = edited(parse, without(parse.graph, removed))
 
-        def mentioned(graph: AmrGraph, alignments: list[tuple[int, ...]]) -> list[tuple[int, ...]] | None:
-            """Return the alignments to all mentions, None where a fact contradicts the graph."""
-            found = with_mentions(graph, alignments, state.words)
-            return None if facts is not None and complete(graph, found, facts).added else found
+        def mentioned(parse: AmrParse) -> AmrParse | None:
+            """Return the parse with the alignments to all mentions, None where a fact contradicts its graph."""
+            found = with_mentions(parse.graph, parse.alignments, state.words)
+            if facts is not None and complete(parse.graph, found, facts).added:
+                return None
+            return replace(parse, alignments=tuple(found))
 
         readings = tags.get(READINGS)
         restore = partial(restored, moods=readings.moods if readings else ())
-        steps: list[Callable[..., Mended | None]] = [restore, mended, partial(with_types, known=system.lexicon or ())]
+        steps: list[Callable[..., Edited | None]] = [restore, mended, partial(with_types, known=system.lexicon or ())]
         if readings is not None:
             from transition_parser.parsing.labelling import labelled
 
             steps.insert(0, partial(labelled, readings=readings))
         for mend in steps:
-            if mends := mend(graph, alignments, state.words):
-                aligned = [alignments[node] for node in mends.nodes]
-                if mentioned(mends.graph, aligned) is not None:
-                    graph, alignments, nodes = mends.graph, aligned, [nodes[node] for node in mends.nodes]
-                    edges = [1.0 if edge < 0 else edges[edge] for edge in mends.edges]
-        alignments = mentioned(graph, alignments) or alignments
-        if facts is None:  # facts may ask for gaps in the numbers of roles
-            graph = without_gaps(graph)
-        values, new_names = _wiki(graph, lexicon.wiki if lexicon else {})
-        parse = AmrParse(
-            sentence, graph, tuple(alignments), values, actions, hypothesis.score,
-            tuple(nodes), tuple(edges), new_names, completed, probability=math.exp(sum(hypothesis.step_scores)),
-        )  # fmt: skip
-        return within_depth(parse)
+            edit = mend(parse.graph, parse.alignments, state.words)
+            if edit is not None and mentioned(after := edited(parse, edit)) is not None:
+                parse = after
+        parse = mentioned(parse) or parse
+        # facts may ask for gaps in the numbers of roles
+        graph = parse.graph if facts is not None else without_gaps(parse.graph)
+        wiki, new_names = _wiki(graph, lexicon.wiki if lexicon else {})
+        return within_depth(replace(parse, graph=graph, wiki=wiki, new_names=new_names))
 
     def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
         """Return for each confidence in a node True where the node is right, None for constants."""
