@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from transition_parser.graphs.amr import AmrGraph
-from transition_parser.parsing.mending import NO_SUBJECTS, entity_of
+from transition_parser.parsing.mending import IN_DATES, NO_SUBJECTS, entity_of
 from transition_parser.transitions.amr_state import lemma_of
 
-# The valid numbers of a date. Gold AMRs have no year below 100: a smaller year is a misread day of the month.
-IN_DATES = {"year": range(100, 10_000), "month": range(1, 13), "day": range(1, 32)}
 BE = frozenset({"be", "be-01", "be-03"})  # copulas and auxiliaries; `be-02` is the frame of `there is`
 
 

@@ -1,9 +1,9 @@
 """Mends of structures that no AMR has, but that search may build because their parts are legal one by one.
 
-An empty date or a quantity without `:quant` becomes the concept of its unit or word. A pronoun gets its subject form, a
-web or e-mail address or telephone number its entity. A number that is no month or day of a month leaves the date.
-All mentions of *i*, *we* or *you* in a sentence are one node. Lists get the members that search left out of them. Names
-get the types that words say.
+An empty date or a quantity without `:quant` becomes its unit or the concept of its word. A pronoun gets its subject
+form, a web or e-mail address or telephone number its entity. A number that is no year, month or day becomes another of
+them, or leaves the date. All mentions of *i*, *we* or *you* in a sentence are one node. Lists get the members that
+search left out of them. Names get the types that words say.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _ADDRESSES = {
     "phone-number-entity": re.compile(r"(\(\d{3}\)|\d{3}-)\d{3}-\d{4}"),
 }
 _ODD = re.compile(rf"^({'|'.join(NO_SUBJECTS)})$|date-entity$|-quantity$|\S[@./]\S|\d{{3}}-\d{{4}}", re.MULTILINE)
-_MOST = {"day": 31, "month": 12}
+# The valid numbers of a date. Gold AMRs have no year below 100: a smaller year is a misread day of the month.
+IN_DATES = {"day": range(1, 32), "month": range(1, 13), "year": range(100, 10_000)}
 _SHARED = ("i", "we", "you")  # in 1,000 gold AMRs with one of them, two have it twice
 _SEPARATORS = (",", *CONJUNCTIONS)
 _NAME = re.compile("[A-Z][a-z]+( [^A-Z@-]|$)")  # no other word of the name follows
@@ -122,8 +123,8 @@ class _Draft(Draft):
         label, text = self.labels[node], "".join(word.form for word in words)
         is_empty = not below if label == "date-entity" else label.endswith("-quantity") and "quant" not in below
         if label == "date-entity":
-            for role in (role for role in _MOST if role in below):
-                self._mend_date(below[role], "year" in below)
+            for role in (role for role in IN_DATES if role in below):
+                self._mend_date(role, below)
         elif "name" in below:
             self._mend_name(node, below["name"])
         if is_empty:
@@ -206,16 +207,26 @@ class _Draft(Draft):
         return {(source + target - node, re.sub(r"^(op|snt)\d+$", r"\1", role)) for source, role, target in around}
 
     def _mend_name(self, node: int, number: int) -> None:
-        """Make `:value` of the only string of a name if it is an address."""
+        """Make `:value` of an address in a name: of the node if the name has no other string, else of a new node."""
         name = self.edges[number].target
         touching = [edge for edge in self.edges if name in (edge.source, edge.target)]
         strings = [edge.target for edge in touching if edge.source == name]
-        is_alone = len(touching) == 2 and self.graph.constants.issuperset(strings) and name != self.graph.top
-        entity = entity_of(self.labels[strings[0]].strip('"')) if strings and is_alone else None
-        if entity:
-            self.labels[node] = entity
-            self._add(node, "value", self.labels[strings[0]])
-            self.removed |= {name, *strings}
+        is_own = len(touching) == len(strings) + 1 and name != self.graph.top
+        if not (strings and is_own and self.graph.constants.issuperset(strings)):
+            return
+        for text in strings:
+            entity, address = entity_of(self.labels[text].strip('"')), node
+            if entity is None or (entity == "url-entity" and len(strings) > 1):
+                continue  # a company may have a web address in its name (*Amazon.com Books*)
+            if len(strings) == 1:
+                self.labels[node] = entity
+            else:
+                address = self.new_node(entity, False, self.node_origins[text])
+                self.add_edge(node, "mod", address)
+            self._add(address, "value", self.labels[text])
+            self.removed.add(text)
+        if self.removed.issuperset(strings):
+            self.removed.add(name)
 
     def _mend_quantity(self, node: int, below: Mapping[str, int], words: Sequence[Word]) -> None:
         unit = self.edges[below["unit"]].target if "unit" in below else -1
@@ -227,17 +238,22 @@ class _Draft(Draft):
             self.edges[below["value"]] = self.edges[below["value"]]._replace(role="time")
         elif is_leaf:
             self.labels[node] = self.labels[unit]
-        elif "unit" not in below:
+        elif "unit" in below:
+            self._merge(node, unit)
+        else:
             named = [word.lemma for word in words if word.lemma_is_symbol]
             self.labels[node] = "-".join(named) or "thing"
         if is_leaf:
             self.removed.add(unit)
 
-    def _mend_date(self, number: int, has_year: bool) -> None:
-        edge = self.edges[number]
+    def _mend_date(self, role: str, below: dict[str, int]) -> None:
+        edge = self.edges[below[role]]
         value = self.labels[edge.target]
-        if edge.target in self.graph.constants and value.isdecimal() and int(value) > _MOST[edge.role]:
-            if len(value) == 4 and not has_year:
-                self.edges[number] = edge._replace(role="year")
-            else:
-                self.removed.add(edge.target)
+        if edge.target not in self.graph.constants or not value.isdecimal() or int(value) in IN_DATES[role]:
+            return
+        right = "day" if int(value) in IN_DATES["day"] else "year" if len(value) == 4 else ""
+        if right and right not in below:
+            self.edges[below[role]] = edge._replace(role=right)
+            below[right] = below.pop(role)
+        elif right or role != "year":  # '98
+            self.removed.add(edge.target)
