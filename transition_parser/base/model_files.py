@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from reprlib import Repr
 from typing import Any, NamedTuple, TypeGuard
@@ -112,17 +112,17 @@ def check_keys(values: Mapping[str, Any], keys: Mapping[str, Key], path: str | o
             raise input_error(f"{name!r} must be {key.what}, not {shown(values[name])}", path)
 
 
-def check_version(values: Mapping[str, Any], versions: Iterable[int], path: str | os.PathLike) -> None:
-    """Raise `InputError` if `format_version` is missing or is not one of `versions`, which this program reads."""
-    version = values.get("format_version")
-    if version is None:
+def read_versioned(path: str | os.PathLike, missing: str, version: int, keys: Mapping[str, Key]) -> dict[str, Any]:
+    """Return the JSON object in a file of a format version, after checking its keys besides `format_version`."""
+    values = read_json(path, missing)
+    found = values.get("format_version")
+    if found is None:
         raise input_error("the key 'format_version' is missing", path)
-    if not is_whole(version) or version not in versions:
-        readable = " and ".join(map(str, versions))
-        raise input_error(
-            f"the file has format version {shown(version)}, but this program reads {readable}: make the file again",
-            path,
-        )
+    if not is_whole(found) or found != version:
+        problem = f"the file has format version {shown(found)}, but this program reads {version}"
+        raise input_error(f"{problem}: make the file again", path)
+    check_keys(values, {"format_version": WHOLE_NUMBER, **keys}, path)
+    return values
 
 
 def sha256_of(*paths: str | os.PathLike) -> str:

@@ -26,7 +26,7 @@ from spacy.util import minibatch
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import new_files
-from transition_parser.base.model_files import TEXT, Key, check_keys, check_version, is_text, read_json, sha256_of
+from transition_parser.base.model_files import TEXT, Key, is_text, read_versioned, sha256_of
 from transition_parser.integrations import spacy_documents as documents
 from transition_parser.integrations.spacy_documents import DocSentence
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism
@@ -50,7 +50,6 @@ def _extend(kind: type[Doc] | type[Span] | type[Token], name: str, **what: Any) 
 SAVED = "saved_model.json"
 FORMAT_VERSION = 1
 _KEYS = {
-    "format_version": Key("1", lambda value: value == FORMAT_VERSION),
     "name": Key("a string or null", lambda value: value is None or is_text(value)),
     "sha256": TEXT,
 }
@@ -157,9 +156,7 @@ class _Component(Pipe):
         from transition_parser.storage.exports import WEIGHTS
 
         folder = Path(path)
-        saved = read_json(folder / SAVED, "the pipeline was not saved whole")
-        check_version(saved, [FORMAT_VERSION], folder / SAVED)
-        check_keys(saved, _KEYS, folder / SAVED)
+        saved = read_versioned(folder / SAVED, "the pipeline was not saved whole", FORMAT_VERSION, _KEYS)
         model = saved["name"] or os.path.abspath(folder)
         weights = model_path(model) / WEIGHTS
         if weights.is_file() and sha256_of(weights) != saved["sha256"]:

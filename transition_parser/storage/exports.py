@@ -15,22 +15,13 @@ from typing import Any, NamedTuple
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import replacing
-from transition_parser.base.model_files import (
-    OBJECT,
-    TEXT,
-    WHOLE_NUMBER,
-    check_keys,
-    check_version,
-    read_json,
-    sha256_of,
-)
+from transition_parser.base.model_files import OBJECT, TEXT, read_versioned, sha256_of
 from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import Calibration
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FORMAT_VERSION = 1
 _KEYS = {
-    "format_version": WHOLE_NUMBER,
     "architecture": TEXT,
     "model": OBJECT,
     "calibration": OBJECT._replace(required=False),
@@ -74,9 +65,7 @@ def read_config(folder: str | os.PathLike) -> Exported:
     """Return the description of an exported model, whose files are as they were exported."""
     folder = Path(folder)
     path = folder / CONFIG
-    values = read_json(path, "is this a folder that `transition-parser export` wrote?")
-    check_version(values, (FORMAT_VERSION,), path)
-    check_keys(values, _KEYS, path)
+    values = read_versioned(path, "is this a folder that `transition-parser export` wrote?", FORMAT_VERSION, _KEYS)
     if values.pop("sha256") != sha256_of_json(values):
         raise input_error("has been changed after the export (its SHA-256 is wrong): export the model again", path)
     sums, paths = values["files"], {path.name: path for path in model_files(folder)}

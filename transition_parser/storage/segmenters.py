@@ -19,12 +19,9 @@ from transition_parser.base.model_files import (
     TEXT,
     TEXTS,
     TRUTH,
-    WHOLE_NUMBER,
     Key,
-    check_keys,
-    check_version,
     is_whole,
-    read_json,
+    read_versioned,
     shown,
 )
 from transition_parser.data.resources import SEGMENTER_FILES
@@ -137,7 +134,6 @@ _WORDS = Key(
     ),
 )
 _KEYS = {
-    "format_version": WHOLE_NUMBER,
     "characters": TEXTS,
     "size": Key("a whole number, 1 or more", lambda value: is_whole(value) and value >= 1),
     "layers": Key(
@@ -186,9 +182,7 @@ def load_segmenter(folder: str | os.PathLike) -> LearnedSegmenter | None:
     path, weights = Path(folder, DESCRIPTION), Path(folder, WEIGHTS)
     if not os.path.lexists(path) and not os.path.lexists(weights):
         return None
-    values = read_json(path, _MAKE)
-    check_version(values, (FORMAT_VERSION,), path)
-    check_keys(values, _KEYS, path)
+    values = read_versioned(path, _MAKE, FORMAT_VERSION, _KEYS)
     for character in values["characters"]:
         if len(character) != 1:
             raise input_error(f"'characters' holds {shown(character)}, which is not one character", path)

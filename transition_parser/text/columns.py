@@ -20,15 +20,7 @@ from typing import Any, NamedTuple, Self
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import unpacked_name
-from transition_parser.base.model_files import (
-    OBJECT,
-    TEXTS,
-    WHOLE_NUMBER,
-    check_keys,
-    check_version,
-    is_texts,
-    read_json,
-)
+from transition_parser.base.model_files import OBJECT, TEXTS, is_texts, read_versioned
 from transition_parser.text.lemmas import lemma_of, rule_of
 
 FILE_NAME = "columns.json"
@@ -45,7 +37,7 @@ RELATION = "deprel"  # the key of relations among the columns of domains
 _OPTIONAL = OBJECT._replace(required=False)
 _KEY_OF_FORMS = {LEMMA: "rules", FEATS: "features"}  # column → key of its `Forms` in `columns.json`
 _KEYS = {
-    **{"format_version": WHOLE_NUMBER, "columns": OBJECT, "seen": _OPTIONAL, "of_domains": _OPTIONAL},
+    **{"columns": OBJECT, "seen": _OPTIONAL, "of_domains": _OPTIONAL},
     **dict.fromkeys(_KEY_OF_FORMS.values(), _OPTIONAL),
 }
 _ENDING = 3  # letters of a form by which a rule of its lemma is looked up
@@ -301,9 +293,7 @@ class Columns:
         path = Path(folder, FILE_NAME)
         if not os.path.lexists(path):
             return cls()
-        values = read_json(path, "`transition-parser preprocess` writes it")
-        check_version(values, [FORMAT_VERSION], path)
-        check_keys(values, _KEYS, path)
+        values = read_versioned(path, "`transition-parser preprocess` writes it", FORMAT_VERSION, _KEYS)
         for name, listed in values["columns"].items():
             if name not in KNOWN:
                 raise input_error(f"unknown column {name!r:.60}: columns are {', '.join(KNOWN)}", path)

@@ -14,15 +14,7 @@ from typing import Any
 
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import held, replacing
-from transition_parser.base.model_files import (
-    OBJECT,
-    WHOLE_NUMBER,
-    check_keys,
-    check_version,
-    read_json,
-    sha256_of,
-    shown,
-)
+from transition_parser.base.model_files import OBJECT, read_json, read_versioned, sha256_of, shown
 from transition_parser.parsing.formalisms import Formalism, formalism_of
 from transition_parser.preprocess.splits import check_undivided
 from transition_parser.training.flags import Flag
@@ -31,7 +23,7 @@ FILE_NAME, LOCK = "experiment.json", ".lock"
 FORMAT_VERSION = 1
 WRITTEN_BY = "`transition-parser train` writes it"
 LENGTH = ("--max-epoch", "--max-update")  # the flags whose values may be raised once training has begun
-_KEYS = {"format_version": WHOLE_NUMBER, "flags": OBJECT, "files": OBJECT, "options": OBJECT}
+_KEYS = {"flags": OBJECT, "files": OBJECT, "options": OBJECT}
 
 
 @dataclass(frozen=True)
@@ -107,11 +99,9 @@ class Experiment:
         if not path.exists() and any(file.name != LOCK for file in self.dest.iterdir()):
             raise input_error("the folder holds other files, but no experiment: give a new folder with -o", self.dest)
         if path.exists() and self.data.is_dir():
-            theirs = read_json(path, WRITTEN_BY)
+            theirs = read_versioned(path, WRITTEN_BY, FORMAT_VERSION, _KEYS)
             if theirs == mine:
                 return None
-            check_version(theirs, (FORMAT_VERSION,), path)
-            check_keys(theirs, _KEYS, path)
             if self._check_same(theirs, mine):
                 model = self._reopen()
         with replacing(path) as temporary:

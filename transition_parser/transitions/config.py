@@ -19,10 +19,9 @@ from transition_parser.base.model_files import (
     WHOLE_NUMBER,
     Key,
     check_keys,
-    check_version,
     is_texts,
     is_whole,
-    read_json,
+    read_versioned,
     shown,
 )
 from transition_parser.text.frames import frames_of
@@ -34,7 +33,7 @@ from transition_parser.transitions.system import Action
 Counts = Mapping[str, Mapping[Action, int]]  # span → action → how many nodes of the span it made
 LEXICON_FILE = "lexicon.json"
 LEXICON_VERSION = 1
-_LEXICON_KEYS = {"format_version": WHOLE_NUMBER, "spans": OBJECT, "wiki": OBJECT, "limits": OBJECT, "counts": OBJECT}
+_LEXICON_KEYS = {"spans": OBJECT, "wiki": OBJECT, "limits": OBJECT, "counts": OBJECT}
 _COUNTS = Key(
     "an object of whole numbers", lambda value: isinstance(value, dict) and all(map(is_whole, value.values()))
 )
@@ -79,9 +78,7 @@ class Lexicon:
     def load(cls, folder: str | os.PathLike) -> Lexicon:
         """Read `lexicon.json` from `folder`. Raises `InputError` for a missing or invalid file."""
         path = Path(folder, LEXICON_FILE)
-        values = read_json(path, "`transition-parser preprocess amr` writes it")
-        check_version(values, (LEXICON_VERSION,), path)
-        check_keys(values, _LEXICON_KEYS, path)
+        values = read_versioned(path, "`transition-parser preprocess amr` writes it", LEXICON_VERSION, _LEXICON_KEYS)
         for name, wiki in values["wiki"].items():
             if not (isinstance(wiki, str) and _WIKI.fullmatch(wiki)):
                 raise input_error(f"the wiki of {shown(name)} is {shown(wiki)}, neither a symbol nor in quotes", path)
@@ -143,10 +140,8 @@ def wiki_keys(concept: str, strings: tuple[str, ...]) -> tuple[str, str]:
 
 FILE_NAME = "parser.json"
 FORMAT_VERSION = 2
-_KEYS = {
-    **{"system": TEXT, "relations": TEXTS, "shift_words": TEXTS, "format_version": WHOLE_NUMBER},
-    **{"roots": TEXTS, "shared_roots": TEXTS, "frames": TEXT._replace(required=False)},
-}
+_LISTED = dict.fromkeys(("relations", "shift_words", "roots", "shared_roots"), TEXTS)
+_KEYS = {"system": TEXT, **_LISTED, "frames": TEXT._replace(required=False)}
 
 
 @dataclass(frozen=True)
@@ -186,9 +181,8 @@ class ParserConfig:
     def load(cls, folder: str | os.PathLike) -> ParserConfig:
         """Read `parser.json`, and for AMR `lexicon.json`, from `folder`."""
         path = Path(folder, FILE_NAME)
-        values = read_json(path, "`transition-parser preprocess` and `transition-parser export` write it")
-        check_version(values, (FORMAT_VERSION,), path)
-        check_keys(values, _KEYS, path)
+        writers = "`transition-parser preprocess` and `transition-parser export` write it"
+        values = read_versioned(path, writers, FORMAT_VERSION, _KEYS)
         values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         system = SYSTEMS.get(values["system"])
         lexicon = Lexicon.load(folder) if system is not None and system.has_lexicon else None
