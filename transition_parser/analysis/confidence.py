@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.errors import InputError, errors_at, input_error
 from transition_parser.modules.contract import LARGEST, Calibration, Scaling, log_odds
 from transition_parser.parsing.parser import Parser
 from transition_parser.storage.checkpoints import load_model
@@ -112,8 +112,6 @@ def calibrate(model: str, path: str, beam: int = 10, precision: str = "auto", th
         loaded.calibration = None
         parser = Parser(loaded, resources, width, precision=precision, threads=threads, nbest=nbest)
         found[kind] = outcomes(parser, gold_sentences(parser, path))
-    try:
+    with errors_at(path):
         scalings = {kind: {name: fit_scaling(*one) for name, one in some.items()} for kind, some in found.items()}
-    except InputError as error:
-        raise input_error(str(error), path) from None
     return Fitted(Calibration(**scalings), found)

@@ -46,6 +46,17 @@ def input_error(
 
 
 @contextmanager
+def errors_at(
+    path: str | PathLike | None = None, line: int | None = None, sentence: str | None = None
+) -> Iterator[None]:
+    """Name the place in each `InputError` of the block, as `input_error` does."""
+    try:
+        yield
+    except InputError as error:
+        raise input_error(str(error), path, line, sentence) from None
+
+
+@contextmanager
 def collected(problems: list[InputError] | None) -> Iterator[None]:
     """Append an `InputError` of the block to `problems`; raise it if `problems` is None."""
     try:

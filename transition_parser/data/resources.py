@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 from torch import Tensor
 
-from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.errors import errors_at, input_error
 from transition_parser.base.model_files import read_text, shown
 from transition_parser.states.table import VERSION, ActionTable
 from transition_parser.text.columns import FILE_NAME as COLUMNS
@@ -127,10 +127,8 @@ class Resources:
         fingerprint = hashlib.sha256(contents).hexdigest()
         counts = parser.lexicon.counts if parser.lexicon else {}
         stored = _stored_table(Path(folder, TABLE), fingerprint)
-        try:
+        with errors_at(target_path if stored is None else Path(folder, TABLE)):
             table = ActionTable(parser.transition_system(), target.symbols, counts=counts, stored=stored)
-        except InputError as error:
-            raise input_error(str(error), target_path if stored is None else Path(folder, TABLE)) from None
         if stored is None:  # else these files have been checked before the table was stored
             _check_pieces(source, pieces, source_path)
             _check_actions(target, parser, table, target_path)

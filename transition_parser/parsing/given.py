@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from transition_parser.base.errors import InputError, input_error, warn
+from transition_parser.base.errors import InputError, errors_at, input_error, warn
 from transition_parser.base.files import open_input
 from transition_parser.base.model_files import TRUTH, Key, check_keys
 from transition_parser.graphs.amr import AmrGraph, edge_of, named
@@ -300,13 +300,11 @@ def _read_line(line: bytes, path: str, number: int) -> Given:
 def given_of(values: Mapping[str, Any], path: str | None = None, line: int | None = None) -> Given:
     """Return the facts that a JSON object holds. Raises `InputError` for anything else."""
     sentence = values.get("id") if isinstance(values.get("id"), str) else None
-    try:
+    with errors_at(path, line, sentence):
         check_keys(values, _LINE, None)
         for name, (_, keys) in _PARTS.items():
             for one in values.get(name, ()):
                 check_keys(one, keys, name)
-    except InputError as error:
-        raise input_error(str(error), path, line, sentence) from None
     parts: dict[str, Any] = {
         name: tuple(kind(**{key: _frozen(value) for key, value in one.items()}) for one in values.get(name, ()))
         for name, (kind, _) in _PARTS.items()

@@ -12,7 +12,7 @@ from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
 
-from transition_parser.base.errors import InputError, shortened, warn
+from transition_parser.base.errors import errors_at, shortened, warn
 from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, PenmanLayout, TooDeepError, canonical
 from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
@@ -374,10 +374,8 @@ class AmrParse(SentenceParse):
         """
         replaced = (*_REPLACED_AMR, "id") if self.place and self.place.rank > 1 else _REPLACED_AMR
         metadata = {key: value for key, value in self.sentence.metadata.items() if key not in replaced}
-        try:
+        with errors_at(self.sentence.path, self.sentence.line, self.sentence.id):
             entry = self.sentence.with_graph(self.graph, self.alignments, self.written_wiki(wiki), alignment_markers)
-        except InputError as error:
-            raise self.sentence.error(str(error)) from None
         comments = [*(f"# ::{key} {value}" for key, value in metadata.items()), *jamr_lines(entry, jamr)]
         if self.place:
             comments.append(f"# ::nbest {self.place.rank}/{self.place.of} ::score {self.probability:.4g}")

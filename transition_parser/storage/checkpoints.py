@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from safetensors.torch import save
 
-from transition_parser.base.errors import InputError, input_error, warn
+from transition_parser.base.errors import InputError, errors_at, input_error, warn
 from transition_parser.base.files import new_files
 from transition_parser.base.machine import allow_fairseq_checkpoints
 from transition_parser.base.model_files import shown
@@ -180,10 +180,8 @@ def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
 
 def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
     name, values, calibration = read_config(folder)
-    try:
+    with errors_at(folder / CONFIG):
         options = architecture_of(name).options.of_config(values)
-    except InputError as error:
-        raise input_error(str(error), folder / CONFIG) from None
     resources = _resources(folder)
     path, system = folder / WEIGHTS, resources.parser.system
     for kind in (kind for scalings in calibration or () for kind in scalings):
@@ -217,12 +215,10 @@ def _build(name: str, options: Any, resources: Resources, weights: Mapping, path
 def _described(state: dict, path: Path) -> tuple[str, Any]:
     args = state["cfg"].get("model")
     values = args if isinstance(args, dict) else vars(args) if isinstance(args, argparse.Namespace) else {}
-    try:
+    with errors_at(path):
         architecture = architecture_of(values.get("arch", values.get("_name")))
         args = argparse.Namespace(**{str(name): value for name, value in values.items()})
         return architecture.name, architecture.options.of_namespace(args, architecture.defaults)
-    except InputError as error:
-        raise input_error(str(error), path) from None
 
 
 def _data_folder(state: dict, path: Path) -> Path:

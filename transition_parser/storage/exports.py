@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from transition_parser.base.errors import InputError, input_error
+from transition_parser.base.errors import errors_at, input_error
 from transition_parser.base.files import replacing
 from transition_parser.base.model_files import OBJECT, TEXT, read_versioned, sha256_of
 from transition_parser.data.resources import Resources
@@ -79,10 +79,8 @@ def read_config(folder: str | os.PathLike) -> Exported:
             problem = f"its SHA-256 is not the one in {CONFIG}: the file is damaged, or from another model"
             raise input_error(f"{problem}; export the model again", file)
     calibration = values.get("calibration")
-    try:
+    with errors_at(path):
         found = None if calibration is None else Calibration.of_json(calibration)
-    except InputError as error:
-        raise input_error(str(error), path) from None
     return Exported(values["architecture"], values["model"], found)
 
 

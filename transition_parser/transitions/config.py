@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from transition_parser.base.errors import InputError, input_error, shortened
+from transition_parser.base.errors import errors_at, input_error, shortened
 from transition_parser.base.model_files import (
     OBJECT,
     TEXT,
@@ -187,8 +187,6 @@ class ParserConfig:
         system = SYSTEMS.get(values["system"])
         lexicon = Lexicon.load(folder) if system is not None and system.has_lexicon else None
         config = cls(**values, lexicon=lexicon)
-        try:
+        with errors_at(path):
             config.transition_system()
-        except InputError as error:
-            raise input_error(str(error), path) from None
         return config

@@ -11,7 +11,7 @@ from itertools import chain, count, pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
-from transition_parser.base.errors import InputError, input_error, needs_extra, shortened
+from transition_parser.base.errors import errors_at, input_error, needs_extra, shortened
 from transition_parser.base.files import unpacked_name
 from transition_parser.graphs.bank import AmrEntry, is_header, metadata_of
 from transition_parser.graphs.conllu import Sentence, decode_line
@@ -83,10 +83,8 @@ def _sentences(row: TableRow, kind: Kind, reading: Reading, warned: TextWarnings
     if isinstance(value, list) and all(isinstance(word, str) and word.strip() for word in value):
         if is_longer(value, reading.longest):
             raise input_error(f"the list of words {too_long(value, reading.longest)}", row.name)
-        try:
+        with errors_at(row.name):
             return [kind.from_words([warned.replaced(word, row.name) for word in value])] if value else []
-        except InputError as error:
-            raise input_error(str(error), row.name) from None
     shown = shortened(repr(value), 40)
     raise input_error(f"column {reading.column!r} holds {shown}: it must be a text, a list of words, or null", row.name)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain, count
 from typing import Any, TypeGuard, TypeVar
 
-from transition_parser.base.errors import InputError, input_error, warn
+from transition_parser.base.errors import InputError, errors_at, input_error, warn
 from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.text.columns import ABSENT, UNKNOWN, Columns
@@ -49,10 +49,8 @@ def as_kind(
         comments = [*["# newpar"] * one.opens_paragraph, *(f"# {key} = {value}" for key, value in about.items())]
         return kind(rows_of(one), tuple(comments), path, line, spans)
     metadata = {"id": str(number), **of_line, "snt": one.line}
-    try:
+    with errors_at(path, line):  # of a word with a blank
         entry = kind.from_words([token.form for token in tokens], metadata)
-    except InputError as error:  # a word with a blank
-        raise input_error(str(error), path, line) from None
     return replace(entry, path=path, line=line, spans=spans)
 
 
@@ -256,18 +254,15 @@ def _divided(text: str, name: str, longest: int, segmenter: Segmenter, warned: T
 
 
 def _one(words: list, kind: type[T], name: str, warned: TextWarnings) -> T:
-    where = f"{name}: "
-    if not words:
-        raise InputError(f"{where}it has no words")
-    for number, word in enumerate(words, 1):
-        if not isinstance(word, str):
-            raise InputError(f"{where}word {number} is {_shown(word)}, not a string")
-        if not word.strip():
-            raise InputError(f"{where}word {number} is {word!r}, which is empty or white space")
-    try:
+    with errors_at(name):
+        if not words:
+            raise InputError("it has no words")
+        for number, word in enumerate(words, 1):
+            if not isinstance(word, str):
+                raise InputError(f"word {number} is {_shown(word)}, not a string")
+            if not word.strip():
+                raise InputError(f"word {number} is {word!r}, which is empty or white space")
         return kind.from_words([warned.replaced(word, name) for word in words])
-    except InputError as error:
-        raise InputError(f"{where}{error}") from None
 
 
 def _is_list(given: object) -> TypeGuard[Iterable]:
