@@ -6,12 +6,11 @@ language, licence and scores come from the card of a model, the front matter of 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from transition_parser.cli.options import add
+from transition_parser.cli.options import add, print_figures
 
 if TYPE_CHECKING:
     from transition_parser.storage.cards import ModelCard
@@ -32,9 +31,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     cards = list(known_models(arguments.folders))
     if arguments.json:
-        print(json.dumps({"models": [asdict(card) for card in cards]}, ensure_ascii=False))
-        return 0
-    print("\n".join(_table(cards)))
+        print_figures({"models": [asdict(card) for card in cards]}, True)
+    else:
+        print("\n".join(_table(cards)))
     return 0
 
 

@@ -8,10 +8,9 @@ needs transition-parser, and the package of a pretrained encoder only if the mod
 from __future__ import annotations
 
 import argparse
-import json
 
 from transition_parser.base.errors import needs_extra
-from transition_parser.cli.options import add
+from transition_parser.cli.options import add, print_figures
 
 HELP = "make a wheel of a model, to install it and load it by name"
 EXAMPLE = """example:
@@ -39,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     package = ModelPackage.checked(arguments.name, arguments.version, arguments.short_name)
     wheel = write_package(model_path(arguments.model), package, arguments.output)
     if arguments.json:
-        print(json.dumps({"wheel": str(wheel), "package": package.name, "model": package.model}, ensure_ascii=False))
+        print_figures({"wheel": str(wheel), "package": package.name, "model": package.model}, True)
     else:
         print(f"{wheel}: `pip install` it, and load the model as {package.model}")
     return 0

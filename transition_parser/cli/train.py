@@ -19,7 +19,6 @@ the parses of dev and test, and the folder model, which `parse` reads.
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 from collections.abc import Sequence
@@ -39,6 +38,7 @@ from transition_parser.cli.options import (
     columns_to_train,
     import_user_dir,
     positive,
+    print_figures,
 )
 from transition_parser.parsing.formalisms import AMR, FORMALISMS, TREES, Formalism, formalism_of, formalism_of_files
 from transition_parser.text.columns import KNOWN, predicted
@@ -131,7 +131,7 @@ def run(arguments: argparse.Namespace) -> int:
                 shutil.rmtree(experiment.dest)
             raise
     if arguments.json:
-        print(json.dumps({**figures, "model": str(experiment.model)}, ensure_ascii=False))
+        print_figures({**figures, "model": str(experiment.model)}, True)
     else:
         print("\n".join(_table(figures) if treebanks else _lines(figures)))
         print(f"model: {experiment.model}")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from granian.constants import HTTPModes, Interfaces
@@ -25,7 +25,7 @@ from granian.net import SocketHolder  # type: ignore[attr-defined]
 from granian.server.embed import Server
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.datastructures import Headers
-from starlette.exceptions import HTTPException
+from starlette.exceptions import HTTPException as NotServed
 from starlette.middleware.gzip import GZipMiddleware
 
 from transition_parser.base import __version__
@@ -58,14 +58,6 @@ class Limits:
     seconds: float = 60.0  # seconds from the end of a request to its answer
     reading: float = 10.0  # seconds for the headers of a request, and for its body
     waiting: int = 256  # number of requests in the queue
-
-
-class RequestError(Exception):
-    """The error of a request that is answered with a problem instead of a parse."""
-
-    def __init__(self, status: int, problem: str) -> None:
-        super().__init__(problem)
-        self.status, self.problem = status, problem
 
 
 class Text(BaseModel):
@@ -128,16 +120,16 @@ class _Service:
         parser = self._parser(asked)
         sentences = await self._divided(parser, asked)
         if asked.sentence >= len(sentences):
-            raise RequestError(404, f"there is no sentence {asked.sentence}: the text has {len(sentences)}, from 0 on")
+            raise HTTPException(404, f"there is no sentence {asked.sentence}: the text has {len(sentences)}, from 0 on")
         words, most = len(sentences[asked.sentence].forms), self.limits.steps_of
         if words > most:
-            raise RequestError(413, f"the sentence has {words:,} words: derivations are shown of up to {most:,} words")
+            raise HTTPException(413, f"the sentence has {words:,} words: derivations are shown of up to {most:,} words")
         (found,) = await self._done((asked.model, TRACE), [ToTrace(sentences[asked.sentence], asked.derivation)])
         return found
 
     def _parser(self, asked: Text) -> Parser:
         if asked.model not in self.parsers:
-            raise RequestError(404, f"there is no model {asked.model!r:.60}: the models are {', '.join(self.parsers)}")
+            raise HTTPException(404, f"there is no model {asked.model!r:.60}: the models are {', '.join(self.parsers)}")
         return self.parsers[asked.model]
 
     async def _divided(self, parser: Parser, asked: Text) -> list[Any]:
@@ -146,7 +138,7 @@ class _Service:
         length = len(given) if isinstance(given, str) else sum(len(word) + 1 for words in given for word in words)
         if length > self.limits.characters:
             problem = f"{length:,} characters are more than {self.limits.words:,} words may have: send them in parts"
-            raise RequestError(413, problem)
+            raise HTTPException(413, problem)
         if length <= _FEW_CHARACTERS:
             return self._sentences(parser, given)
         return await asyncio.get_running_loop().run_in_executor(self.divider, self._sentences, parser, given)
@@ -156,10 +148,10 @@ class _Service:
         sentences = sentences_from(given, parser.formalism.sentence, segmenter=parser.resources.segmenter)
         words = sum(len(sentence.forms) for sentence in sentences)
         if words > most.words:
-            raise RequestError(413, f"{words:,} words, {most.words:,} are allowed: send them in parts")
+            raise HTTPException(413, f"{words:,} words, {most.words:,} are allowed: send them in parts")
         longest = max((len(sentence.forms) for sentence in sentences), default=0)
         if longest > most.sentence:
-            raise RequestError(413, f"a sentence has {longest:,} words, {most.sentence:,} are allowed: divide it")
+            raise HTTPException(413, f"a sentence has {longest:,} words, {most.sentence:,} are allowed: divide it")
         return sentences
 
     async def _done(self, key: tuple[str, str], sentences: list[Any]) -> list[Any]:
@@ -173,7 +165,7 @@ class _Service:
         try:
             await asyncio.wait([found, left], timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED)
             if not found.done():
-                raise RequestError(504, f"not parsed within {self.limits.seconds:g} seconds: send less at once")
+                raise HTTPException(504, f"not parsed within {self.limits.seconds:g} seconds: send less at once")
             return found.result()
         finally:
             left.cancel()
@@ -301,10 +293,10 @@ def _of_form(request: Request, error: RequestValidationError) -> JSONResponse:
 
 
 _REFUSALS: dict[Any, Any] = {  # every error is answered with a JSON object with the key `error`
-    RequestError: lambda _, error: refusal(error.status, error.problem),
+    HTTPException: lambda _, error: refusal(error.status_code, error.detail),
     InputError: lambda _, error: refusal(400, str(error)),
     BusyError: lambda _, _error: refusal(503, "too many requests are waiting: try again later"),
-    HTTPException: lambda request, error: refusal(
+    NotServed: lambda request, error: refusal(
         error.status_code, f"{request.method} {request.url.path}: {error.detail}"
     ),
     RequestValidationError: _of_form,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import torch
+from fairseq.utils import model_eval
 from torch import Tensor
 
 from transition_parser.base.errors import InputError
@@ -48,12 +49,8 @@ def explore(
     model: ParserModel, net_input: Mapping[str, Any], gold: GoldTrees, policy: ExplorationPolicy | None
 ) -> Rollout:
     """Return the greedy derivation of each sentence: of correct actions, or with `policy` of the model's own."""
-    was_training = model.training
-    model.eval()
-    try:
+    with model_eval(model):
         return _explore(model, model.encode(net_input), gold, policy)
-    finally:
-        model.train(was_training)
 
 
 def _explore(model: ParserModel, encoder_out: EncoderOut, gold: GoldTrees, policy: ExplorationPolicy | None) -> Rollout:

@@ -174,8 +174,7 @@ class KeyValueCache:
 
     def bias(self) -> Tensor:
         """Return the attention mask (B, 1, W, slots): 0 for a hypothesis's own actions, −inf for other slots."""
-        seen = self.ancestors[:, None]
-        return torch.zeros(seen.shape, dtype=self.keys[0].dtype, device=seen.device).masked_fill_(~seen, float("-inf"))
+        return _bias(~self.ancestors[:, None], self.keys[0].dtype)
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Store keys and values (B, heads, W, d) of the newest actions, and return all of the layer's."""
