@@ -13,7 +13,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.base.process import in_parallel
 from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry
-from transition_parser.graphs.smatch import TooLargeError, graph_triples
+from transition_parser.graphs.smatch import graph_triples
 from transition_parser.oracles.amr import Derivation, amr_oracle
 from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action
@@ -81,7 +81,7 @@ def check_entry(entry: AmrEntry, system: AmrSystem) -> Checked:
         return Checked(derived, exact=True, smatch=Counts(size, size, size))
     try:
         return Checked(derived, smatch=smatch_counts(entry.amr, graph))
-    except TooLargeError as error:
+    except InputError as error:
         return Checked(Derived(entry, derived.words, error=entry.error(str(error))))
 
 

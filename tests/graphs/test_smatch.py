@@ -9,8 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE_AMR
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.bank import read_bank
-from transition_parser.graphs.smatch import TooLargeError, Triples, best_mapping, entry_triples
+from transition_parser.graphs.smatch import Triples, best_mapping, entry_triples
 
 RESTARTS = 4
 
@@ -141,5 +142,5 @@ def test_graphs_of_many_nodes():
 
 
 def test_graphs_that_are_too_large():
-    with pytest.raises(TooLargeError, match="graphs of 2000 and 2001 nodes are too large for Smatch"):
+    with pytest.raises(InputError, match="graphs of 2000 and 2001 nodes are too large for Smatch"):
         best_mapping(chain(2000), chain(2001))

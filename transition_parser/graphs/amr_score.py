@@ -17,13 +17,12 @@ from typing import NamedTuple
 
 from sacrebleu.metrics.bleu import BLEU
 
-from transition_parser.base.errors import input_error
+from transition_parser.base.errors import errors_at, input_error
 from transition_parser.base.process import in_parallel, progress
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.graphs.penman_reader import read_penman, tokens_of
 from transition_parser.graphs.smatch import (
-    TooLargeError,
     Triples,
     best_mapping,
     entry_triples,
@@ -256,10 +255,8 @@ def compare_banks(
 def _score(pair: tuple[AmrEntry, AmrEntry], seed: int, fine_grained: bool) -> SentenceScore:
     gold, system = pair
     scores = {"smatch": entry_triples, **(FINE_GRAINED if fine_grained else {})}
-    try:
+    with errors_at(system.path, system.line, system.id):
         counts = {name: count_entries(gold, system, of, seed=seed) for name, of in scores.items()}
-    except TooLargeError as error:
-        raise system.error(str(error)) from None
     return SentenceScore(gold.id, counts, ngram_counts(gold, system) if fine_grained else None)
 
 

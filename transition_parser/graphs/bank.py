@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from transition_parser.base.errors import InputError, collected, input_error, shortened
+from transition_parser.base.errors import InputError, collected, errors_at, input_error, shortened
 from transition_parser.base.files import open_input
 from transition_parser.graphs.amr import AmrGraph, PenmanLayout, inverse
 from transition_parser.graphs.conllu import blocks, check_line_ends
@@ -229,10 +229,8 @@ def _aligned(entry: AmrEntry) -> AmrEntry:
     """Return the entry with the alignments of its comments if its graph has none."""
     words = len(entry.tokens or split_tokens(entry.metadata.get("snt", "")))
     if "alignments" in entry.metadata and not any(entry.alignments):
-        try:
+        with errors_at(entry.path, entry.line, entry.id):
             entry = entry.with_alignments(read_alignments(entry.metadata["alignments"], entry.paths, words))
-        except ValueError as error:
-            raise entry.error(str(error)) from None
     for label, tokens in zip(entry.amr.labels, entry.alignments, strict=True):
         if tokens and tokens[-1] >= (words or MOST_TOKENS):
             problem = f"is aligned to token {tokens[-1]}, but {_size(words)} (counted from 0)"
@@ -303,17 +301,17 @@ def read_alignments(text: str, paths: Sequence[str], words: int) -> Alignments:
         if match := _JAMR_ITEM.fullmatch(item):
             first, last = int(match[1]), int(match[2])
             if not first < last <= (words or MOST_TOKENS):
-                raise ValueError(f"`# ::alignments` has {shortened(item)}, which is not a range: {_size(words)}")
+                raise InputError(f"`# ::alignments` has {shortened(item)}, which is not a range: {_size(words)}")
             for path in match[3].split("+"):
                 if path not in jamr:
                     problem = f"but the graph has no node {shortened(path)} (the top is 0)"
-                    raise ValueError(f"`# ::alignments` has {shortened(item)}, {problem}")
+                    raise InputError(f"`# ::alignments` has {shortened(item)}, {problem}")
                 tokens[jamr[path]].update(range(first, last))
         elif match := _ISI_ITEM.fullmatch(item):
             if match[2] in isi:
                 tokens[isi[match[2]]].add(int(match[1]))
         else:
-            raise ValueError(f"`# ::alignments` has {shortened(item)}: write 0-1|0.0 (JAMR) or 5-1.2 (ISI)")
+            raise InputError(f"`# ::alignments` has {shortened(item)}: write 0-1|0.0 (JAMR) or 5-1.2 (ISI)")
     return tuple(tuple(sorted(each)) for each in tokens)
 
 

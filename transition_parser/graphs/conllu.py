@@ -157,6 +157,11 @@ class Sentence:
         """True for another parse of the previous sentence (`# nbest = 2/5`)."""
         return any(_ALTERNATIVE.fullmatch(comment) for comment in self.comments)
 
+    @property
+    def opens_paragraph(self) -> bool:
+        """True for the first sentence of a paragraph or document (`# newpar`, `# newdoc`)."""
+        return any(map(_OPENS.match, self.comments))
+
     def tree(self) -> DependencyTree:
         """Return the tree of HEAD and DEPREL. Raises `InputError` at the line that breaks the tree."""
         words = self.words
@@ -245,7 +250,7 @@ def raw_text(sentences: Iterable[Sentence]) -> str:
     """Return the text of consecutive sentences, with a blank line before each new document or paragraph."""
     parts: list[str] = []
     for sentence in sentences:
-        if parts and any(_OPENS.match(comment) for comment in sentence.comments):
+        if parts and sentence.opens_paragraph:
             parts.append("\n\n")
         parts.extend(_tokens_with_spaces(sentence))
     return "".join(parts)

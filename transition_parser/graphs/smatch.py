@@ -90,10 +90,6 @@ def part_triples(
     )
 
 
-class TooLargeError(InputError):
-    """Graphs that have too many nodes to be compared."""
-
-
 def best_mapping(
     system: Triples, gold: Triples, restarts: int = 4, seed: int = 0, start: Sequence[int] = ()
 ) -> tuple[int, list[int | None]]:
@@ -101,11 +97,11 @@ def best_mapping(
 
     The mapping has for each node of `system` a node of `gold`, or None. One climb begins with a mapping that joins
     equal concepts (or with `start`, alone), `restarts` others with random ones unless there are more than `LARGE` pairs
-    of nodes. Raises `TooLargeError` for more than `MOST` pairs.
+    of nodes. Raises `InputError` for more than `MOST` pairs.
     """
     pairs = len(system.concepts) * len(gold.concepts)
     if pairs > MOST:
-        raise TooLargeError(
+        raise InputError(
             f"graphs of {len(system.concepts)} and {len(gold.concepts)} nodes are too large for Smatch: "
             f"at most {MOST:,} pairs of nodes can be compared"
         )

@@ -33,7 +33,6 @@ from transition_parser.text.learned_segmentation import (
 from transition_parser.text.tokens import Token
 
 Paths = Sequence[str | os.PathLike]
-_OPENS = re.compile(r"#\s*new(doc|par)\b")
 _CONNECTOR = "_"
 _CONNECTED = re.compile(rf"[^\W_]{_CONNECTOR}|{_CONNECTOR}[^\W_]")  # `_` beside a letter or digit
 _LETTERS = "Aaǅʰا"  # one letter of each Unicode category of letters
@@ -243,18 +242,13 @@ def written_sentences(paths: Paths) -> list[WrittenSentence]:
 
 
 def _written(sentence: Sentence, path: str | os.PathLike) -> WrittenSentence:
-    forms, covered = sentence.forms, 0
-    tokens: list[WrittenToken] = []
-    for row in sentence.rows:
-        space_after = "SpaceAfter=No" not in row.misc.split("|")
-        if row.is_range:
-            first, covered = row.span
-            tokens.append(WrittenToken(row.form, tuple(forms[first - 1 : covered]), space_after))
-        elif row.is_word and int(row.id) > covered:
-            tokens.append(WrittenToken(row.form, (row.form,), space_after))
+    tokens = [
+        WrittenToken(row.form, tuple(word.form for word in words), row.space_after)
+        for row, words in sentence.token_rows()
+    ]
     if not all(token.form.strip() for token in tokens):
         raise input_error("a token is white space: a segmenter can't learn it", path, sentence.line, sentence.id)
-    return WrittenSentence(tuple(tokens), any(_OPENS.match(comment) for comment in sentence.comments))
+    return WrittenSentence(tuple(tokens), sentence.opens_paragraph)
 
 
 def segmentation_scores(segmenter: LearnedSegmenter, gold: Sequence[WrittenSentence]) -> SegmentationScores:
