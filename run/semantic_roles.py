@@ -17,7 +17,7 @@ import argparse
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ from transition_parser.data.resources import LABELLER
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.modules.semantic_roles import NO_ROLE, OTHER_ROLE, ROLES, RoleLabeller, core_role, distance_class
-from transition_parser.parsing.labelling import Candidates
+from transition_parser.parsing.labelling import Candidates, may_be_argument
 from transition_parser.preprocess.aligner.aligner import aligned, entry_tokens, train_table
 from transition_parser.storage.exports import read_config, write_config
 from transition_parser.text.frames import WINDOW, packaged
@@ -109,9 +109,9 @@ def pairs_of(
         one = predicates.get(word)
         if one is not None and lemma_of(one.concept) == lemma_of(parse.graph.labels[node]):
             roles = roles_of(found, parse, node, one, heads)
-            for _, column, _ in found.pairs([(node, word)]):
-                other = found.others[column]
-                yield word, other[1], one.concept, roles.get(other, NO_ROLE)
+            for other in found.others:
+                if may_be_argument(other[1] - word):
+                    yield word, other[1], one.concept, roles.get(other, NO_ROLE)
 
 
 def roles_of(
@@ -155,10 +155,10 @@ def of_banks(parser: Parser, paths: Sequence[str], inventory: frozenset[str]) ->
         roles = {(edge.source, edge.target): role_of(edge.role) for edge in graph.edges}
         frames = [(node, word) for node, word in found.frames.items() if graph.labels[node] in concepts]
         pairs = []
-        for row, column, _ in found.pairs(frames):
-            (node, word), (other, place) = frames[row], found.others[column]
-            role = roles.get((node, other), NO_ROLE) if other >= 0 else SKIPPED
-            pairs.append((word, place, graph.labels[node], role))
+        for (node, word), (other, place) in product(frames, found.others):
+            if may_be_argument(place - word):
+                role = roles.get((node, other), NO_ROLE) if other >= 0 else SKIPPED
+                pairs.append((word, place, graph.labels[node], role))
         yield Annotated([*map(normalise, tokens)], [(word, graph.labels[node]) for node, word in frames], pairs)
 
 

@@ -7,7 +7,8 @@ import torch
 
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.modules.semantic_roles import ROLES, Readings, RoleLabeller
-from transition_parser.parsing.labelling import labelled
+from transition_parser.parsing.draft import Edited
+from transition_parser.parsing.labelling import Parsed, labelled
 from transition_parser.transitions.amr import AmrSystem
 
 FRAMES = ("ask-01", "ask-02", "go-02", "go-on-15", "leave-11", "leave-15", "run-01", "run-02")
@@ -39,17 +40,22 @@ class Certain(RoleLabeller):
         return found
 
 
-def label(text: str, graph: str, senses=None, roles=None) -> str:
-    """The graph on one line. Marks `~N` align nodes to words."""
+def parsed(text: str, graph: str, labeller: RoleLabeller) -> Parsed:
+    """A sentence whose graph has marks `~N` that align nodes to words."""
     entry = parse_entry([f"# ::tok {text}", graph])
-    words = text.split()
-    places = torch.arange(float(len(words)))[:, None].expand(-1, 6)
-    readings = Readings(Certain(senses or {}, roles or {}), places, [])
-    done = labelled(entry.graph, entry.alignments, AmrSystem().read(words), readings)
+    readings = Readings(labeller, torch.arange(300.0)[:, None], 0, [])
+    return Parsed(entry.graph, entry.alignments, AmrSystem().read(text.split()), readings)
+
+
+def on_one_line(done: Edited | None) -> str:
     if done is None:
         return "the same"
     assert len(done.nodes) == len(done.graph) and len(done.edges) == len(done.graph.edges)
     return " ".join(done.graph.to_penman().split())
+
+
+def label(text: str, graph: str, senses=None, roles=None) -> str:
+    return on_one_line(*labelled([parsed(text, graph, Certain(senses or {}, roles or {}))]))
 
 
 LEFT = "(l / leave-11~1 :ARG0 (h / he~0) :ARG1 (t / town~2))"
@@ -131,3 +137,23 @@ def test_long_sentences():
     words = " ".join(["run"] * 300)
     nodes = " ".join(f":op{i} (r{i} / run-01~{i})" for i in range(1, 300))
     assert label(words, f"(a / and~0 {nodes})") == "the same"
+
+
+def test_sentences_of_a_batch_are_labelled_as_they_are_alone():
+    torch.manual_seed(1)
+    shapes = RoleLabeller.shapes(len(FRAMES), inputs=4, width=8)
+    labeller = RoleLabeller(FRAMES, {name: torch.randn(shape) for name, shape in shapes.items()})
+    graphs = (
+        LEFT,
+        "(c / cat~1)",
+        "(g / go-02~1 :ARG0 (h / he~0))",
+        "(r / run-01~2 :ARG0 (a / ask-01~1 :ARG1 (h / he~0)))",
+    )
+    vectors, texts = torch.randn(20, 4), ("he left town", "a cat", "he goes on", "he asked runners")
+    sentences = [
+        parsed(text, graph, labeller)._replace(readings=Readings(labeller, vectors, 5 * n, []))
+        for n, (text, graph) in enumerate(zip(texts, graphs, strict=True))
+    ]
+    alone = [on_one_line(*labelled([one])) for one in sentences]
+    assert [*map(on_one_line, labelled(sentences))] == alone and len(set(alone)) > 2
+    assert [*map(on_one_line, labelled(sentences[::-1]))] == alone[::-1]

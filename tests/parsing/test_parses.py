@@ -50,7 +50,7 @@ def parse_of(sentence: str, derivation: str, metadata: dict[str, str] | None = N
     lexicon = SimpleNamespace(wiki=wiki) if wiki else None
     resources = cast(Resources, SimpleNamespace(table=table, parser=SimpleNamespace(lexicon=lexicon)))
     prepared = ToParse(AmrEntry.from_words(sentence.split(), metadata), words)
-    return AMR.replay(resources, prepared, hypothesis, {})
+    return AMR.replay(resources, [(prepared, hypothesis, {})])[0]
 
 
 def test_a_derivation_becomes_an_entry():

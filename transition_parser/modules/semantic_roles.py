@@ -37,10 +37,11 @@ _LEAST, _MOST = -2.0, -0.75  # log-odds of moods, chosen on EWT dev: `other` bel
 
 
 class Readings(NamedTuple):
-    """The vectors of a sentence's words, (words, inputs), their moods, and the labeller that reads them."""
+    """What a labeller reads of a sentence's words, and their moods."""
 
     labeller: RoleLabeller
-    vectors: Tensor
+    vectors: Tensor  # of the words of a whole batch, (words, inputs)
+    start: int  # the number of the sentence's first word in the batch
     moods: Sequence[str]
 
 
@@ -108,9 +109,8 @@ class RoleLabeller:
         vectors = torch.cat([encoder_out.words.float(), encoder_out.read.float()], -1).cpu()
         own, before = self.linear(vectors, "moods").split(_MOODS, -1)
         odds = self.imperatives(own, F.pad(before[:, :-1], (0, 0, 1, 0))).tolist()
-        return [
-            Readings(self, vectors[i, : len(words)], [*map(_mood, words, odds[i])]) for i, words in enumerate(sentences)
-        ]
+        flat, length = vectors.flatten(0, 1), vectors.size(1)
+        return [Readings(self, flat, i * length, [*map(_mood, words, odds[i])]) for i, words in enumerate(sentences)]
 
     def rivals(self, lemma: str, following: Iterable[str]) -> list[int]:
         """Return the senses of a lemma, and of its verb with any particle that follows: *take*, *take off*."""

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -29,11 +30,11 @@ from transition_parser.transitions.amr_state import Word, lemma_of
 # Chosen on development data. In nats: another sense, or other roles, must be better by this for each label.
 _SENSE_MARGIN, _ROLE_MARGIN = 0.3, 0.5
 _SURE = math.log(0.3)  # the probability of the role of an argument that search left out
-_DISTANCES = [distance_class(distance) for distance in (*range(FARTHEST + 1), *range(-FARTHEST, 0))]
 _LOOSE = frozenset(  # roles that an argument may have been given
     "location time purpose direction destination source topic beneficiary manner accompanier instrument mod part cause "
     "medium poss".split()
 )
+_CLASSES = torch.tensor([distance_class(d) for d in (*range(FARTHEST + 1), *range(-FARTHEST, 0))])  # of distances
 _MOST = 4  # arguments of a frame whose roles are compared in all orders
 
 
@@ -55,77 +56,112 @@ class Candidates:
             if place not in aligned and is_pronoun:  # `US` is none
                 self.others.append((-1, place))
 
-    def pairs(self, frames: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
-        """Yield the place in `frames` (node, word), that in `others`, and the distance class of possible arguments."""
-        for row, (_, word) in enumerate(frames):
-            for column, (_, place) in enumerate(self.others):
-                if 0 < abs(place - word) <= FARTHEST:
-                    yield row, column, _DISTANCES[place - word]
+
+class Parsed(NamedTuple):
+    """The AMR of a sentence, and what the labeller reads of its words."""
+
+    graph: AmrGraph
+    alignments: Sequence[tuple[int, ...]]
+    words: Sequence[Word]
+    readings: Readings
 
 
-def labelled(
-    graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word], readings: Readings
-) -> Edited | None:
-    """Return the graph with the senses, roles and arguments that the labeller is sure of; None for no change."""
-    found = Candidates(graph, alignments, words)
-    draft = _Draft(graph, words)
-    draft.label(found, readings)
-    return draft.result()
+def labelled(batch: Sequence[Parsed]) -> list[Edited | None]:
+    """Return each graph with the senses, roles and arguments that the labeller is sure of; None for no change."""
+    drafts = [_Draft(*one) for one in batch]
+    if busy := [draft for draft in drafts if draft.frames]:
+        labeller, vectors, *_ = batch[0].readings
+        heads = [draft.start + word for draft in busy for _, word in draft.frames]
+        others = [draft.start + word for draft in busy for _, word in draft.others]
+        mapped = labeller.linear(vectors[heads], "heads"), labeller.linear(vectors[others], "others")
+        _choose_senses(labeller, busy, mapped[0])
+        scores = iter(_role_scores(labeller, busy, *mapped))
+        for draft in busy:
+            for node, _ in draft.frames:
+                of_others = next(scores)
+                draft.relabel(labeller, node, {other: values for (other, _), values in of_others.items() if other >= 0})
+                draft.complete(node, of_others)
+    return [draft.result() for draft in drafts]
+
+
+def may_be_argument(distance: int) -> bool:
+    """Return True where a word at this distance from a frame may be its argument."""
+    return 0 < abs(distance) <= FARTHEST
+
+
+def _choose_senses(labeller: RoleLabeller, drafts: Sequence[_Draft], heads: Tensor) -> None:
+    """Give frames the senses that are better by `_SENSE_MARGIN`."""
+    frames = [(draft, node, rivals) for draft in drafts for node, rivals in draft.rivals(labeller)]
+    choices = [(row, sense) for row, (*_, rivals) in enumerate(frames) for sense in rivals]
+    if not choices:
+        return
+    rows, senses = torch.tensor(choices).t()
+    best: dict[int, tuple[float, int]] = {}
+    for (row, sense), score in zip(choices, labeller.senses(heads[rows], senses).tolist(), strict=True):
+        draft, node, _ = frames[row]
+        is_present = labeller.frames[sense] == draft.labels[node]
+        best[row] = max(best.get(row, (-math.inf, sense)), (score + _SENSE_MARGIN * is_present, sense))
+    for row, (_, sense) in best.items():
+        draft, node, _ = frames[row]
+        draft.labels[node] = labeller.frames[sense]
+
+
+def _role_scores(
+    labeller: RoleLabeller, drafts: Sequence[_Draft], heads: Tensor, others: Tensor
+) -> list[dict[tuple[int, int], list[float]]]:
+    """Return for each frame the scores of the roles of its present arguments, and of others that it surely has."""
+    rows: list[int] = []  # for each pair of a frame and another word its place in `heads`, …
+    columns: list[int] = []  # … in `others`
+    distances: list[int] = []
+    frames: list[int] = []
+    with_edge: list[int] = []  # numbers of pairs
+    row = column = 0
+    for draft in drafts:
+        places, numbers = [place for _, place in draft.others], {node: n for n, (node, _) in enumerate(draft.others)}
+        for node, word in draft.frames:
+            targets = (edge.target for edge in draft.edges if edge.source == node)
+            with_edge += [len(rows) + numbers[target] for target in targets if target in numbers]
+            rows += [row] * len(places)
+            columns += range(column, column + len(places))
+            distances += [place - word for place in places]
+            frames += [labeller.numbers[draft.labels[node]]] * len(places)
+            row += 1
+        column += len(places)
+    classes = _CLASSES[torch.tensor(distances).clamp(-FARTHEST, FARTHEST)]
+    pairs = torch.stack([torch.tensor(rows), torch.tensor(columns), classes, torch.tensor(frames)])
+    scores = labeller.roles(heads, others, pairs)
+    wanted = scores[:, :ROLES].amax(1) > _SURE
+    wanted[with_edge] = True
+    all_others = [other for draft in drafts for other in draft.others]
+    found: list[dict[tuple[int, int], list[float]]] = [{} for _ in range(row)]
+    for number, values in zip(wanted.nonzero()[:, 0].tolist(), scores[wanted].tolist(), strict=True):
+        if may_be_argument(distances[number]):
+            found[rows[number]][all_others[columns[number]]] = values
+    return found
 
 
 class _Draft:
-    def __init__(self, graph: AmrGraph, words: Sequence[Word]) -> None:
-        self.graph, self.words = graph, words
-        self.labels, self.edges, self.origins = [*graph.labels], [*graph.edges], [*range(len(graph))]
-
-    def label(self, found: Candidates, readings: Readings) -> None:
-        """Give frames other senses, arguments other roles, and frames the arguments that they lack."""
-        labeller, vectors, _ = readings
-        known = [(node, word) for node, word in found.frames.items() if self.labels[node] in labeller.numbers]
-        if not known:
-            return
-        heads = labeller.linear(vectors[[word for _, word in known]], "heads")
-        self._choose_senses(labeller, known, heads, Counter(place for node, place in found.others if node >= 0))
-        others = labeller.linear(vectors[[place for _, place in found.others]], "others")
-        frames = [labeller.numbers[self.labels[node]] for node, _ in known]
-        pairs = [(*pair, frames[pair[0]]) for pair in found.pairs(known)]
-        if not pairs:
-            return
-        scores = labeller.roles(heads, others, torch.tensor(pairs).t())
-        of_frames: dict[int, dict[tuple[int, int], list[float]]] = {node: {} for node, _ in known}
-        for (row, column, *_), values in zip(pairs, scores.tolist(), strict=True):
-            of_frames[known[row][0]][found.others[column]] = values
-        for node, of_others in of_frames.items():
-            self._relabel(labeller, node, {other: values for (other, _), values in of_others.items() if other >= 0})
-            self._complete(node, of_others)
-
-    def _choose_senses(
-        self, labeller: RoleLabeller, known: Sequence[tuple[int, int]], heads: Tensor, nodes_of: Mapping[int, int]
+    def __init__(
+        self, graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word], readings: Readings
     ) -> None:
-        """Give frames the senses that are better by `_SENSE_MARGIN`. Particles with a node belong to no sense.
+        self.graph, self.words, self.start = graph, words, readings.start
+        self.labels, self.edges, self.origins = [*graph.labels], [*graph.edges], [*range(len(graph))]
+        found, known = Candidates(graph, alignments, words), readings.labeller.numbers
+        self.frames = [(node, word) for node, word in found.frames.items() if graph.labels[node] in known]
+        self.others = found.others
+
+    def rivals(self, labeller: RoleLabeller) -> Iterator[tuple[int, Sequence[int]]]:
+        """Yield the frames with their possible senses. Particles with a node belong to no sense.
 
         A frame beside another node of its word (*driver*, a person who drives) keeps its sense, as PropBank has none.
-        nodes_of: word → the number of its nodes
         """
-        nodes, senses = [node for node, _ in known], []
-        for row, (node, word) in enumerate(known):
-            if nodes_of[word] > 1:
-                continue
+        nodes_of = Counter(place for node, place in self.others if node >= 0)
+        for node, word in self.frames:
             following = range(word + 1, min(word + 1 + WINDOW, len(self.words)))
             particles = [self.words[place].form.lower() for place in following if place not in nodes_of]
-            lemma = lemma_of(self.labels[node])
-            senses += [(row, sense) for sense in labeller.rivals(lemma, particles)]
-        if not senses:
-            return
-        rows, frames = torch.tensor(senses).t()
-        best: dict[int, tuple[float, int]] = {}
-        for (row, sense), score in zip(senses, labeller.senses(heads[rows], frames).tolist(), strict=True):
-            is_present = labeller.frames[sense] == self.labels[nodes[row]]
-            best[row] = max(best.get(row, (-math.inf, sense)), (score + _SENSE_MARGIN * is_present, sense))
-        for row, (_, sense) in best.items():
-            self.labels[nodes[row]] = labeller.frames[sense]
+            yield node, () if nodes_of[word] > 1 else labeller.rivals(lemma_of(self.labels[node]), particles)
 
-    def _relabel(self, labeller: RoleLabeller, node: int, scores: Mapping[int, Sequence[float]]) -> None:
+    def relabel(self, labeller: RoleLabeller, node: int, scores: Mapping[int, Sequence[float]]) -> None:
         """Give the numbered edges of a frame, as far as their targets have scores, the best roles."""
         roles = ((n, core_role(edge.role)) for n, edge in enumerate(self.edges) if edge.source == node)
         numbered = {n: role for n, role in roles if role is not None}
@@ -146,7 +182,7 @@ class _Draft:
         for n, role in zip(edges, max(choices, key=score), strict=True):
             self.edges[n] = self.edges[n]._replace(role=f"ARG{role}")
 
-    def _complete(self, node: int, scores: Mapping[tuple[int, int], Sequence[float]]) -> None:
+    def complete(self, node: int, scores: Mapping[tuple[int, int], Sequence[float]]) -> None:
         """Add the arguments of a frame that search left out, or gave a role of no frame; the surest first."""
         used = {edge.role for edge in self.edges if edge.source == node}
         loose = {edge.target: n for n, edge in enumerate(self.edges) if edge.source == node and edge.role in _LOOSE}

@@ -499,7 +499,7 @@ class Parser(Generic[P_co]):
         one = self._to_parse(sentence, number)
         with workers(self.threads, self.device):  # sets the number of threads
             encoder_out, (found,), (tags,) = self._searched([one], nbest or self.beam)
-        parses = [self._replay(one, best, tags) for best in found]
+        parses = self._replay((one, best, tags) for best in found)
         return encoder_out, [(best, self._calibrated(parse)) for best, parse in zip(found, parses, strict=True)]
 
     def _to_parse(self, sentence: AnySentence, number: int, given: GivenFacts | None = None) -> ToParse:
@@ -529,21 +529,31 @@ class Parser(Generic[P_co]):
         """Return the tags of each sentence by column, and its best parse, with up to `nbest` − 1 alternatives."""
         # before its last step, search has up to `beam` − 1 finished derivations; the step may finish `beam` more
         _, found, tags = self._searched(batch, 2 * self.beam if nbest > 1 else 1)
+        replayed = iter(
+            self._replay(
+                (one, derivation, columns)
+                for one, derivations, columns in zip(batch, found, tags, strict=True)
+                for derivation in derivations
+            )
+        )
         parses = []
-        for one, derivations, columns in zip(batch, found, tags, strict=True):
-            replayed = [self._replay(one, derivation, columns) for derivation in derivations]
-            best = ranked(replayed, nbest) if nbest > 1 else replayed[0]
+        for derivations in found:
+            of_sentence = [*islice(replayed, len(derivations))]
+            best = ranked(of_sentence, nbest) if nbest > 1 else of_sentence[0]
             parses.append(self._calibrated(best, of_beam=nbest > 1))
         return tags, parses
 
-    def _jointly(self, joint: JointTrees, batch: list[ToParse]) -> Iterator[Any]:
-        """Yield the parse of each sentence: the tree that all models find together, and the tags of the first model."""
+    def _jointly(self, joint: JointTrees, batch: list[ToParse]) -> list[Any]:
+        """Return the parse of each sentence: the tree that all models find together, with tags of the first model."""
         parsers: Sequence[Parser[Any]] = (self, *self._others)
         (tags, own), *others = (parser._beliefs(batch) for parser in parsers)
         of_sentences = zip(own, *(beliefs for _, beliefs in others), strict=True)
         place = NbestRank(1, 1) if self.nbest > 1 else None
-        for one, columns, beliefs in zip(batch, tags, of_sentences, strict=True):
-            yield replace(self._replay(one, joint.derivation(beliefs, one.words), columns), place=place)
+        together = zip(batch, tags, of_sentences, strict=True)
+        parses = self._replay(
+            (one, joint.derivation(beliefs, one.words), columns) for one, columns, beliefs in together
+        )
+        return [replace(parse, place=place) for parse in parses]
 
     def _beliefs(self, batch: list[ToParse]) -> tuple[list[Tags], Sequence[ArcBeliefs]]:
         """Return the tags of each sentence by column, and the probabilities of labelled arcs by this model alone."""
@@ -554,8 +564,8 @@ class Parser(Generic[P_co]):
         tags, parses = self._parsed(batch, 2 * self.beam if self.beam > 1 else 1)
         return tags, [*map(beliefs_of, parses)]
 
-    def _replay(self, one: ToParse, hypothesis: Hypothesis, tags: Tags) -> Any:
-        return self.formalism.replay(self.resources, one, hypothesis, tags)
+    def _replay(self, found: Iterable[tuple[ToParse, Hypothesis, Tags]]) -> list[Any]:
+        return self.formalism.replay(self.resources, found)
 
     def _calibrated(self, parse: Any, of_beam: bool = False) -> Any:
         """Return the parse, with calibrated confidences if the model has a calibration."""

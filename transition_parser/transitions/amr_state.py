@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from transition_parser.graphs.amr import Edge, is_number, quoted
 from transition_parser.text.lemmas import number_of
@@ -178,25 +178,27 @@ def returned(state: AmrState) -> AmrState:
     return state._replace(stack=(*state.stack[:-1], *state.aside, state.stack[-1]), aside=())
 
 
-def with_nodes(state: AmrState, labels: Sequence[str], constant: bool | None = None) -> AmrState:
+def with_nodes(state: AmrState, labels: Sequence[str], constant: bool | None = None, **changes: Any) -> AmrState:
     """Return the state with new nodes of the current span. Together they count as one node in `nodes_left`."""
     new = tuple(
         Node(label, is_constant(label) if constant is None else constant, state.first, state.position - 1)
         for label in labels
     )
     count = len(state.nodes)
-    groups = (*state.groups, *range(count, count + len(new)))
-    return state._replace(nodes=(*state.nodes, *new), groups=groups, nodes_left=state.nodes_left - 1)
+    changes = {"nodes_left": state.nodes_left - 1, **changes}
+    return state._replace(
+        nodes=(*state.nodes, *new), groups=(*state.groups, *range(count, count + len(new))), **changes
+    )
 
 
-def with_edges(state: AmrState, edges: Sequence[Edge]) -> AmrState:
+def with_edges(state: AmrState, edges: Sequence[Edge], **changes: Any) -> AmrState:
     groups = state.groups
     for source, _role, target in edges:
         old, new = groups[target], groups[source]
         if old != new:
             groups = tuple(new if group == old else group for group in groups)
     new_edges = tuple(edge for edge in edges if edge not in state.edges)
-    return state._replace(edges=(*state.edges, *new_edges), groups=groups)
+    return state._replace(edges=(*state.edges, *new_edges), groups=groups, **changes)
 
 
 def with_action(state: AmrState, action: Action) -> AmrState:
@@ -204,25 +206,23 @@ def with_action(state: AmrState, action: Action) -> AmrState:
     kind = action.kind
     if kind is Kind.LA or kind is Kind.RA:
         return with_arc(state, action)
-    if state.arcs:
-        state = state._replace(arcs=0)
     if kind is Kind.SHIFT:
         position = state.position
-        return returned(state)._replace(first=position, position=position + 1, named=False)
+        return returned(state)._replace(first=position, position=position + 1, named=False, arcs=0)
     if kind is Kind.MERGE:
-        return returned(state)._replace(position=state.position + 1)
+        return returned(state)._replace(position=state.position + 1, arcs=0)
     if kind is Kind.REDUCE:
-        return state._replace(stack=(*state.stack[:-2], state.stack[-1]))
+        return state._replace(stack=(*state.stack[:-2], state.stack[-1]), arcs=0)
     if kind is Kind.SWAP:
         stack, aside = (*state.stack[:-2], state.stack[-1]), (state.stack[-2], *state.aside)
-        return state._replace(stack=stack, aside=aside, swaps_left=max(state.swaps_left - 1, 0))
+        return state._replace(stack=stack, aside=aside, swaps_left=max(state.swaps_left - 1, 0), arcs=0)
     if kind is Kind.ROOT:
-        return state._replace(top=state.stack[-1])
+        return state._replace(top=state.stack[-1], arcs=0)
     if kind is Kind.CLOSE:
-        return state._replace(stack=(), aside=(), closed=True)
+        return state._replace(stack=(), aside=(), closed=True, arcs=0)
     if kind is Kind.DEPENDENT:
         role, label = action.parts
-        state = with_nodes(state, [label])
+        state = with_nodes(state, [label], arcs=0)
         return with_edges(state, [Edge(state.stack[-1], role, len(state.nodes) - 1)])
     return with_new_node(state, action)
 
@@ -230,31 +230,30 @@ def with_action(state: AmrState, action: Action) -> AmrState:
 def with_new_node(state: AmrState, action: Action) -> AmrState:
     state = returned(state)
     number, kind = len(state.nodes), action.kind
+    changes = {"stack": (*state.stack, number), "named": True, "arcs": 0}
     if kind is Kind.ENTITY:
         concept, *parts = action.parts
         strings = entity_strings([word.form for word in state.span], parts)
+        nodes_left = state.nodes_left - 1
         state = with_nodes(state, [concept, "name"], False)
-        state = with_nodes(state, strings, True)._replace(nodes_left=state.nodes_left)
+        state = with_nodes(state, strings, True, nodes_left=nodes_left)
         ops = [Edge(number + 1, f"op{i}", number + 1 + i) for i in range(1, len(strings) + 1)]
-        state = with_edges(state, [Edge(number, "name", number + 1), *ops])
-    else:
-        label = str(action.label)
-        if kind is Kind.COPY_WORD:
-            label = copied_value([word.form for word in state.span])
-        elif kind in (Kind.COPY_LEMMA, Kind.COPY_SENSE01):
-            label = copied_concept([word.lemma for word in state.span], kind)
-        state = with_nodes(state, [label], kind in CONSTANTS)
-    return state._replace(stack=(*state.stack, number), named=True)
+        return with_edges(state, [Edge(number, "name", number + 1), *ops], **changes)
+    label = str(action.label)
+    if kind is Kind.COPY_WORD:
+        label = copied_value([word.form for word in state.span])
+    elif kind in (Kind.COPY_LEMMA, Kind.COPY_SENSE01):
+        label = copied_concept([word.lemma for word in state.span], kind)
+    return with_nodes(state, [label], kind in CONSTANTS, **changes)
 
 
 def with_arc(state: AmrState, action: Action) -> AmrState:
     second, top = state.stack[-2:]
     needed = state.groups[second] != state.groups[top]
     head, dependent = (top, second) if action.kind is Kind.LA else (second, top)
-    state = with_edges(state, [Edge(head, str(action.label), dependent)])
-    state = state._replace(arcs=state.arcs + 1, arcs_left=state.arcs_left - (not needed))
-    if not state.nodes[dependent].constant:
-        return state
-    if action.kind is Kind.LA:
-        return state._replace(stack=(*state.stack[:-2], top), arcs=0)
-    return state._replace(stack=(*state.stack[:-1], *state.aside), aside=(), arcs=0)
+    changes: dict[str, Any] = {"arcs": state.arcs + 1, "arcs_left": state.arcs_left - (not needed)}
+    if state.nodes[dependent].constant:
+        is_left = action.kind is Kind.LA
+        stack = (*state.stack[:-2], top) if is_left else (*state.stack[:-1], *state.aside)
+        changes |= {"stack": stack, "aside": state.aside if is_left else (), "arcs": 0}
+    return with_edges(state, [Edge(head, str(action.label), dependent)], **changes)

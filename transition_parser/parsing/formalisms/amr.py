@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -29,6 +29,7 @@ from transition_parser.transitions.config import wiki_keys
 if TYPE_CHECKING:
     from transition_parser.data.resources import Resources
     from transition_parser.modules.contract import Hypothesis
+    from transition_parser.modules.semantic_roles import Readings
     from transition_parser.modules.tagging import Tags
 
 
@@ -55,58 +56,21 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     sums = ("_match", "_system", "_gold")
     figures: ClassVar = {"smatch": _smatch}
 
-    def replay(self, resources: Resources, one: ToParse, hypothesis: Hypothesis, tags: Tags) -> AmrParse:
-        """Return the parse with the AMR that a derivation builds, replayed once through the pure-Python machine.
+    def replay(self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]]) -> list[AmrParse]:
+        """Return the parses with the AMRs that derivations build, replayed once through the pure-Python machine.
 
         Facts complete the AMR of a guided derivation. Mends that contradict a fact are not made. Where there are facts,
         nodes without meaning and gaps in the numbers of roles stay.
         """
-        (sentence, words, facts), lexicon, table = one, resources.parser.lexicon, resources.table
-        system, actions = cast("AmrSystem", table.system), tuple(map(table.action, hypothesis.tokens))
-        state = system.initial(system.read(words) if facts is None else facts.words)
-        made: list[float] = []
-        edges: list[float] = []
-        span = 0.0  # log-probability of the actions that merged words into the current span
-        for action, log_prob in zip(actions, hypothesis.step_scores, strict=True):
-            span = 0.0 if action.kind is Kind.SHIFT else span + log_prob if action.kind is Kind.MERGE else span
-            state = system.apply(state, action)
-            from_span = 0.0 if action.kind is Kind.DEPENDENT else span
-            made += [math.exp(log_prob + from_span)] * (len(state.nodes) - len(made))
-            edges += [math.exp(log_prob)] * (len(state.edges) - len(edges))
-        parse = AmrParse(
-            sentence, system.result(state), tuple(system.alignments(state)), {}, actions, hypothesis.score,
-            tuple(made[node] for node in kept(state)), tuple(edges), probability=math.exp(sum(hypothesis.step_scores)),
-        )  # fmt: skip
-        if facts is not None:
-            done = complete(parse.graph, parse.alignments, facts)
-            if done.added:
-                parse = replace(edited(parse, done.edited), alignments=done.alignments, completed=done.added)
-        elif removed := without_meaning(parse.graph, system.limits):
-            parse = edited(parse, without(parse.graph, removed))
+        built = [_Built(resources, *one) for one in found]
+        read = [(one, one.readings) for one in built if one.readings is not None]
+        if read:
+            from transition_parser.parsing.labelling import Parsed, labelled
 
-        def mentioned(parse: AmrParse) -> AmrParse | None:
-            """Return the parse with the alignments to all mentions, None where a fact contradicts its graph."""
-            found = with_mentions(parse.graph, parse.alignments, state.words)
-            if facts is not None and complete(parse.graph, found, facts).added:
-                return None
-            return replace(parse, alignments=tuple(found))
-
-        readings = tags.get(READINGS)
-        restore = partial(restored, moods=readings.moods if readings else ())
-        steps: list[Callable[..., Edited | None]] = [restore, mended, partial(with_types, known=system.lexicon or ())]
-        if readings is not None:
-            from transition_parser.parsing.labelling import labelled
-
-            steps.insert(0, partial(labelled, readings=readings))
-        for mend in steps:
-            edit = mend(parse.graph, parse.alignments, state.words)
-            if edit is not None and mentioned(after := edited(parse, edit)) is not None:
-                parse = after
-        parse = mentioned(parse) or parse
-        # facts may ask for gaps in the numbers of roles
-        graph = parse.graph if facts is not None else without_gaps(parse.graph)
-        wiki, new_names = _wiki(graph, lexicon.wiki if lexicon else {})
-        return within_depth(replace(parse, graph=graph, wiki=wiki, new_names=new_names))
+            batch = [Parsed(one.parse.graph, one.parse.alignments, one.words, readings) for one, readings in read]
+            for (one, _), edit in zip(read, labelled(batch), strict=True):
+                one.take(edit)
+        return [one.finished() for one in built]
 
     def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
         """Return for each confidence in a node True where the node is right, None for constants."""
@@ -214,6 +178,62 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
             with suppress(InputError):  # a barely trained model may make more nodes than can be compared
                 counts = smatch_counts(gold, system, restarts=1)
         return dict(zip(self.sums, (counts.match, counts.system, counts.gold), strict=True))
+
+
+class _Built:
+    """The parse of the derivation that search found, completed by facts; `parse` changes by mends."""
+
+    def __init__(self, resources: Resources, one: ToParse, hypothesis: Hypothesis, tags: Tags) -> None:
+        (sentence, words, self.facts), table = one, resources.table
+        self.wiki = resources.parser.lexicon.wiki if resources.parser.lexicon else {}
+        self.system, actions = cast("AmrSystem", table.system), tuple(map(table.action, hypothesis.tokens))
+        self.readings: Readings | None = tags.get(READINGS)
+        state = self.system.initial(self.system.read(words) if self.facts is None else self.facts.words)
+        made: list[float] = []
+        edges: list[float] = []
+        span = 0.0  # log-probability of the actions that merged words into the current span
+        for action, log_prob in zip(actions, hypothesis.step_scores, strict=True):
+            span = 0.0 if action.kind is Kind.SHIFT else span + log_prob if action.kind is Kind.MERGE else span
+            state = self.system.apply(state, action)
+            from_span = 0.0 if action.kind is Kind.DEPENDENT else span
+            made += [math.exp(log_prob + from_span)] * (len(state.nodes) - len(made))
+            edges += [math.exp(log_prob)] * (len(state.edges) - len(edges))
+        self.words = state.words
+        self.parse = AmrParse(
+            sentence, self.system.result(state), tuple(self.system.alignments(state)), {}, actions, hypothesis.score,
+            tuple(made[node] for node in kept(state)), tuple(edges), probability=math.exp(sum(hypothesis.step_scores)),
+        )  # fmt: skip
+        graph, alignments = self.parse.graph, self.parse.alignments
+        if self.facts is not None:
+            done = complete(graph, alignments, self.facts)
+            if done.added:
+                parse = edited(self.parse, done.edited)
+                self.parse = replace(parse, alignments=done.alignments, completed=done.added)
+        elif removed := without_meaning(graph, self.system.limits):
+            self.parse = edited(self.parse, without(graph, removed))
+
+    def take(self, edit: Edited | None) -> None:
+        """Take an edited graph, unless a fact contradicts it."""
+        if edit is not None and self._mentioned(after := edited(self.parse, edit)) is not None:
+            self.parse = after
+
+    def _mentioned(self, parse: AmrParse) -> AmrParse | None:
+        """Return the parse with the alignments to all mentions, None where a fact contradicts its graph."""
+        found = with_mentions(parse.graph, parse.alignments, self.words)
+        if self.facts is not None and complete(parse.graph, found, self.facts).added:
+            return None
+        return replace(parse, alignments=tuple(found))
+
+    def finished(self) -> AmrParse:
+        """Return the parse with what the rules mend."""
+        moods, known = self.readings.moods if self.readings else (), self.system.lexicon or ()
+        for mend in (partial(restored, moods=moods), mended, partial(with_types, known=known)):
+            self.take(mend(self.parse.graph, self.parse.alignments, self.words))
+        parse = self._mentioned(self.parse) or self.parse
+        # facts may ask for gaps in the numbers of roles
+        graph = parse.graph if self.facts is not None else without_gaps(parse.graph)
+        wiki, new_names = _wiki(graph, self.wiki)
+        return within_depth(replace(parse, graph=graph, wiki=wiki, new_names=new_names))
 
 
 def _wiki(graph: AmrGraph, known: Mapping[str, str]) -> tuple[dict[int, str], dict[int, str]]:

@@ -71,8 +71,8 @@ class Formalism(ABC, Generic[E, P, G]):
     # --- parsing ----------------------------------------------------------------------------
 
     @abstractmethod
-    def replay(self, resources: Resources, one: ToParse, hypothesis: Hypothesis, tags: Tags) -> P:
-        """Return the parse of a sentence with the graph that a derivation builds, completed by facts."""
+    def replay(self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]]) -> list[P]:
+        """Return the parses of sentences with the graphs that derivations build, completed by facts."""
 
     @abstractmethod
     def right_parts(self, gold: E, parse: P) -> Mapping[str, Sequence[bool | None]]:

@@ -50,7 +50,10 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     sums = ("_words", "_heads", "_labelled")
     figures: ClassVar = {"uas": _percent_of_words("_heads"), "las": _percent_of_words("_labelled")}
 
-    def replay(self, resources: Resources, one: ToParse, hypothesis: Hypothesis, tags: Tags) -> Parse:
+    def replay(self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]]) -> list[Parse]:
+        return [self._parse(resources, *one) for one in found]
+
+    def _parse(self, resources: Resources, one: ToParse, hypothesis: Hypothesis, tags: Tags) -> Parse:
         from transition_parser.states.machine import replay  # imported late, because it imports torch, which is slow
 
         table, columns, sentence = resources.table, resources.columns, one.sentence
