@@ -195,9 +195,10 @@ class _Built:
         for action, log_prob in zip(actions, hypothesis.step_scores, strict=True):
             span = 0.0 if action.kind is Kind.SHIFT else span + log_prob if action.kind is Kind.MERGE else span
             state = self.system.apply(state, action)
-            from_span = 0.0 if action.kind is Kind.DEPENDENT else span
-            made += [math.exp(log_prob + from_span)] * (len(state.nodes) - len(made))
-            edges += [math.exp(log_prob)] * (len(state.edges) - len(edges))
+            if (count := len(state.nodes) - len(made)) > 0:
+                made += [math.exp(log_prob if action.kind is Kind.DEPENDENT else log_prob + span)] * count
+            if (count := len(state.edges) - len(edges)) > 0:
+                edges += [math.exp(log_prob)] * count
         self.words = state.words
         self.parse = AmrParse(
             sentence, self.system.result(state), tuple(self.system.alignments(state)), {}, actions, hypothesis.score,
