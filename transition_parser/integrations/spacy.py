@@ -49,10 +49,7 @@ def _extend(kind: type[Doc] | type[Span] | type[Token], name: str, **what: Any) 
 
 SAVED = "saved_model.json"
 FORMAT_VERSION = 1
-_KEYS = {
-    "name": Key("a string or null", lambda value: value is None or is_text(value)),
-    "sha256": TEXT,
-}
+_KEYS = {"name": Key("a string or null", lambda value: value is None or is_text(value)), "sha256": TEXT}
 
 
 def _model_files() -> tuple[str, ...]:

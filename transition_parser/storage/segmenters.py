@@ -15,15 +15,7 @@ from torch.nn.functional import layer_norm
 
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import new_files
-from transition_parser.base.model_files import (
-    TEXT,
-    TEXTS,
-    TRUTH,
-    Key,
-    is_whole,
-    read_versioned,
-    shown,
-)
+from transition_parser.base.model_files import TEXT, TEXTS, TRUTH, Key, is_whole, read_versioned, shown
 from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.modules.four_bits import FourBitTable, PieceTokenizer
 from transition_parser.modules.pretrained import EncoderFiles
