@@ -170,6 +170,18 @@ def signals_as_exits() -> Iterator[Callable[[], None]]:
             signal.signal(number, handler)
 
 
+@contextmanager
+def redirected(descriptor: int, target: int) -> Iterator[None]:
+    """Let a descriptor (1: standard output, 2: standard error) lead to another file while the block runs."""
+    kept = os.dup(descriptor)
+    os.dup2(target, descriptor)
+    try:
+        yield
+    finally:
+        os.dup2(kept, descriptor)
+        os.close(kept)
+
+
 def on_terminal() -> bool:
     """Return True if standard error is a terminal."""
     return bool(sys.stderr and sys.stderr.isatty())

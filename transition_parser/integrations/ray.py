@@ -21,7 +21,7 @@ from unittest import mock
 
 from transition_parser.base.errors import InputError, input_error, needs_extra
 from transition_parser.base.files import folder, unpacked_name
-from transition_parser.base.process import keep_few_kernels, keep_freed_memory, progress
+from transition_parser.base.process import keep_few_kernels, keep_freed_memory, progress, redirected
 from transition_parser.parsing.bulk import names_in
 from transition_parser.parsing.sentences.files import Part
 from transition_parser.parsing.sentences.parts import divided
@@ -135,21 +135,9 @@ def _start(ray: Any, job: Job, actors: int | None, logs: str) -> None:
     if actors is not None and job.parser.device.type == "cpu":
         here["num_cpus"] = actors * job.parser.threads
     options = {} if "RAY_ADDRESS" in os.environ else here
-    with _without_standard_error():
+    # Ray's C++ code writes notices to standard error in any case
+    with open(os.devnull, "wb") as nowhere, redirected(2, nowhere.fileno()):
         ray.init(logging_level=logging.ERROR, log_to_driver=False, **options)
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     for number, handler in handlers.items():
         signal.signal(number, handler)
-
-
-@contextmanager
-def _without_standard_error() -> Iterator[None]:
-    """Send standard error to nowhere while the block runs: Ray's C++ code writes notices to it in any case."""
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)

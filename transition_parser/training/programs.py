@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import os
 import re
 import sys
 import time
@@ -18,7 +17,7 @@ from typing import Any, NamedTuple, TextIO
 
 import transition_parser
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.process import signals_as_exits
+from transition_parser.base.process import redirected, signals_as_exits
 
 TASK = ("--task", "transition_parsing")
 _FORMAT = logging.Formatter("%(asctime)s | %(levelname)s | %(name)s | %(message)s", "%Y-%m-%d %H:%M:%S")
@@ -87,10 +86,9 @@ def _logged(log: Path, line: Callable[[str], Any]) -> Iterator[TextIO]:
     """Append to a file what the block, and processes that it starts, log, print and warn of."""
     root, fairseq = logging.getLogger(), logging.getLogger("fairseq")
     handlers, levels = root.handlers, (root.level, fairseq.level)
-    printed = os.dup(1)
-    with open(log, "a", encoding="utf-8") as file, redirect_stdout(file):
+    # fairseq starts a process for each GPU, which prints to descriptor 1
+    with open(log, "a", encoding="utf-8") as file, redirect_stdout(file), redirected(1, file.fileno()):
         try:
-            os.dup2(file.fileno(), 1)  # fairseq starts a process for each GPU
             root.handlers = [_Lines(file, line)]
             root.setLevel(logging.INFO)
             fairseq.setLevel(logging.INFO)
@@ -101,8 +99,6 @@ def _logged(log: Path, line: Callable[[str], Any]) -> Iterator[TextIO]:
             root.handlers = handlers
             root.setLevel(levels[0])
             fairseq.setLevel(levels[1])
-            os.dup2(printed, 1)
-            os.close(printed)
 
 
 _ENTRY = re.compile(r"\| INFO \| (train_inner|train|valid) \| (\{.*\})$")

@@ -184,11 +184,10 @@ def sentences_of_texts(
 def _divided_texts(texts: Iterable, longest: int, segmenter: Segmenter) -> Iterator[list[TextSentence]]:
     warned = TextWarnings()
     for number, text in enumerate(texts, 1):
-        text = None if is_missing(text) else text
-        if text is not None and not isinstance(text, str):
+        text, name = "" if is_missing(text) else text, f"text {number}"
+        if not isinstance(text, str):
             raise InputError(f"item {number} is {_shown(text)}, not a string: a list of texts holds only strings")
-        name = f"text {number}"
-        yield _divided(warned.replaced(text or "", name), name, longest, segmenter, warned)
+        yield _divided(warned.replaced(text, name), name, longest, segmenter, warned)
 
 
 def whole_sentences(
@@ -200,10 +199,10 @@ def whole_sentences(
     warned, ids = TextWarnings(), count(1)
     whole: list[T | None] = []
     for number, item in enumerate(given, 1):
-        item = None if is_missing(item) else item
-        if item is not None and not isinstance(item, str):
+        item = "" if is_missing(item) else item
+        if not isinstance(item, str):
             raise InputError(f"sentence {number} is {_shown(item)}, not a string")
-        text = without_mark(warned.replaced(item or "", f"sentence {number}"))
+        text = without_mark(warned.replaced(item, f"sentence {number}"))
         one = one_sentence(segmenter.tokens(text), text)
         whole += [None] if one is None else sentences_of_text([one], kind, next(ids))
         if whole[-1] is not None and is_longer(whole[-1].forms, longest):
