@@ -74,7 +74,7 @@ class SentenceFacts:
 class Completed(NamedTuple):
     """A graph that fulfils all facts."""
 
-    edited: Edited
+    edited: Edited | None  # None if the graph is the same
     alignments: tuple[tuple[int, ...], ...]  # the words of each node
     added: int  # the number of changes that the facts required
 
@@ -111,7 +111,7 @@ class _Draft(Draft):
         self.edges = [*dict.fromkeys(self.edges)]
         self.edge_origins = [number.get(edge, -1) for edge in self.edges]
         aligned = (words for node, words in enumerate(self.alignments) if node not in self.removed)
-        return Completed(self.edited(), tuple(aligned), self.added)
+        return Completed(self.result(), tuple(aligned), self.added)
 
     # --- nodes ---------------------------------------------------------------------------------------
 

@@ -51,17 +51,12 @@ class Draft:
         self.edges.append(Edge(source, role, target))
         self.edge_origins.append(-1)
 
-    def whole(self) -> AmrGraph:
-        """Return the graph with the removed nodes."""
-        return AmrGraph(tuple(self.labels), frozenset(self.constants), tuple(self.edges), self.top)
-
-    def edited(self) -> Edited:
-        graph, nodes, edges = without(self.whole(), self.removed)
-        return Edited(graph, [self.node_origins[node] for node in nodes], [self.edge_origins[edge] for edge in edges])
-
     def result(self) -> Edited | None:
         """Return the edited graph, None if nothing has changed or the graph is not connected."""
-        if not self.removed and self.whole() == self.graph:
+        whole = AmrGraph(tuple(self.labels), frozenset(self.constants), tuple(self.edges), self.top)
+        if whole == self.graph and not self.removed:
             return None
-        edited = self.edited()
-        return edited if edited.graph.is_connected() else None
+        graph, nodes, edges = without(whole, self.removed)
+        if not graph.is_connected():
+            return None
+        return Edited(graph, [self.node_origins[node] for node in nodes], [self.edge_origins[edge] for edge in edges])

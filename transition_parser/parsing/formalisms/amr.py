@@ -208,7 +208,7 @@ class _Built:
         if self.facts is not None:
             done = complete(graph, alignments, self.facts)
             if done.added:
-                parse = edited(self.parse, done.edited)
+                parse = self.parse if done.edited is None else edited(self.parse, done.edited)
                 self.parse = replace(parse, alignments=done.alignments, completed=done.added)
         elif removed := without_meaning(graph, self.system.limits):
             self.parse = edited(self.parse, without(graph, removed))
