@@ -321,6 +321,12 @@ BAD_SCRIPTS = {
         (("roles.jsonl", "-o", "x", "--functions", "y"), "roles.jsonl:1: not a roleset"),
         (("good.jsonl", "-o", "nowhere/x", "--functions", "y"), "nowhere"),
     ],
+    "genes.py": [
+        (("roles.jsonl", "-o", "x"), "roles.jsonl: no genes"),
+        ((RUN / "bench/names.tsv", "-o", "x"), "names.tsv: no column 'Status'"),
+        (("latin.jsonl", "-o", "x"), "utf-8"),
+        (("no such.tsv", "-o", "x"), "no such.tsv"),
+    ],
     "paper_table.py": [
         (("use.json", "--table", "7"), "no results of this table"),
         (("other.json",), "other.json: is not a file of results"),
@@ -349,3 +355,18 @@ def test_bad_input_to_a_script_is_one_line(script, tmp_path, monkeypatch):
         done = run(RUN / script, *arguments, status=2, cwd=tmp_path)
         assert problem in done.stderr.splitlines()[-1] and "Traceback" not in done.stderr and not done.stdout
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_the_table_of_genes_has_families_and_no_ambiguous_symbols(tmp_path):
+    columns = ("Approved symbol", "Approved name", "Status", "Alias symbols", "Previous symbols", "Locus type")
+    rows = [
+        *(("MKA1", "a kinase", "Approved", "MEK1, K9", ""), ("MKA2", "a kinase", "Approved", "MEK2", "")),
+        *(("MKA5", "", "Approved", "MEK5, SAME", ""), ("KSR1", "kinase suppressor", "Withdrawn", "", "")),
+        *(("AKAP1", "kinase anchor protein", "Approved", "SAME", "FLJ12"), ("BAX", "an ox", "Approved", "", "LOC1")),
+    ]
+    numbers = {"MKA5": "2.7.12.2"}
+    lines = [(*row, "gene with protein product", numbers.get(row[0], "")) for row in rows]
+    (tmp_path / "hgnc.tsv").write_text("".join("\t".join(line) + "\n" for line in [(*columns, "Enzyme IDs"), *lines]))
+    run(RUN / "genes.py", "hgnc.tsv", "-o", "genes.tsv", cwd=tmp_path)
+    table = "enzyme\tMEK:,1,2,5 MKA:,1,2,5\nprotein\tAKAP1\nprotein\tBAX\n"
+    assert (tmp_path / "genes.tsv").read_text() == table

@@ -9,7 +9,7 @@ from transition_parser.graphs.amr import AmrGraph, Edge, without_gaps
 from transition_parser.graphs.bank import parse_entry, read_bank
 from transition_parser.parsing.mending import SUBJECTS, entity_of, mended, with_mentions, with_types
 from transition_parser.transitions.amr import AmrSystem
-from transition_parser.transitions.amr_state import Word
+from transition_parser.transitions.amr_state import Word, key
 
 
 def words_of(text: str) -> list[Word]:
@@ -176,6 +176,24 @@ def test_a_noun_before_a_name_becomes_its_type(text, graph, expected):
     else:
         assert " ".join(without_gaps(done.graph).to_penman().split()) == expected
         assert len(done.nodes) == len(done.graph) and len(done.edges) == len(done.graph.edges)
+
+
+@pytest.mark.parametrize(
+    ("given", "beside", "known", "expected"),
+    [
+        ("protein", "city", (), "enzyme"),
+        ("protein", "city", ("HER2",), "protein"),
+        ("gene", "protein", (), "gene"),
+        ("person", "city", (), "person"),
+        ("person", "cell-line", (), "enzyme"),
+    ],
+)
+def test_names_of_genes_get_the_kind_of_their_product(given, beside, known, expected):
+    other = f'(o / {beside}~2 :name (m / name~2 :op1 "Zip9"~2))'
+    graph = f'(a / and~1 :op1 (x / {given}~0 :name (n / name~0 :op1 "HER2"~0)) :op2 {other})'
+    entry, words = parse_entry(["# ::tok HER2 and Zip9", graph]), words_of("HER2 and Zip9")
+    done = with_types(entry.graph, entry.alignments, words, [key(words[:1]) for _ in known])
+    assert (done.graph if done else entry.graph).labels[1] == expected
 
 
 def test_names_without_words_stay():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from transition_parser.text.names import names_inside, noun_before, tables, type_in_context, type_of
+from transition_parser.text.names import gene_product, names_inside, noun_before, tables, type_in_context, type_of
 from transition_parser.transitions.amr import AmrSystem
 
 
@@ -83,6 +83,21 @@ def test_words_around_names_say_types(text, place, expected):
     assert type_in_context(lemmas, place, place + 1) == expected
     weak = expected if expected != "film" else None
     assert type_in_context(lemmas, place, place + 1, as_person=True) == weak
+
+
+@pytest.mark.parametrize(
+    ("name", "as_other", "product"),
+    [
+        *(("HER2", False, "enzyme"), ("Cdc25C", True, "enzyme"), ("CD72", False, "protein")),
+        *(("her-2", False, "enzyme"), ("GSK-3β", False, "enzyme"), ("TGF-alpha", False, "protein")),
+        *(("MEK", False, "enzyme"), ("MEK1/2", False, "enzyme"), ("STAT", False, "protein"), ("PKC", False, "enzyme")),
+        *(("MEK162", False, None), ("MEK/ERK", False, None), ("Ca2", False, None), ("A375", False, None)),
+        *(("Fan", False, "protein"), ("Fan", True, None), ("Li", False, None), ("", False, None)),
+        *(("PI3 kinase", False, "enzyme"), ("S phase", False, None), ("disease", False, None)),
+    ],
+)  # fmt: skip
+def test_symbols_of_genes_say_the_kind_of_their_products(name, as_other, product):
+    assert gene_product(name.split(" "), as_other) == product
 
 
 def test_tables_are_whole():

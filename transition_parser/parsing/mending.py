@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge, named, quoted
 from transition_parser.parsing.draft import Draft, Edited
-from transition_parser.text.names import noun_before, tables, type_in_context, type_of
+from transition_parser.text.names import gene_product, noun_before, tables, type_in_context, type_of
 from transition_parser.transitions.amr_state import Word, key, lemma_of
 
 SUBJECTS: Mapping[str, str] = {  # without `mine`, which is a noun, too
@@ -91,12 +91,15 @@ def with_types(
     """Return the graph with the types of names that their sentence or their own words say; None for no change.
 
     A noun before a name (*the film Ran*) becomes its type, and their nodes become one. Other names of unsure types get
-    the types that everybody knows, or those that their head words or the words around them say.
+    the types that everybody knows, or those that their head words or the words around them say. Products of genes, and
+    unsure names beside them, get their kinds by their symbols.
 
-    known: the keys of spans of training; names with such words get no types of heads
+    known: the keys of spans of training; names with such words get no types of heads or symbols
     """
     draft, forms, lemmas = _Draft(graph), [word.form for word in words], [word.lemma for word in words]
-    for node, _, ops in named(graph):
+    names = [*named(graph)]
+    has_genes = any(graph.labels[node] in tables()["gene"] for node, *_ in names)
+    for node, _, ops in names:
         places, label = sorted(alignments[node]), graph.labels[node]
         name = [graph.labels[op].strip('"') for op in ops]
         if name[1:] and noun_before(forms, places[1:]) == places[0]:  # the noun was taken for a part of the name
@@ -107,6 +110,8 @@ def with_types(
             is_unsure = bool(places) and label in tables()["unsure"] and not is_known
             is_region = label in tables()["region"] or (is_unsure and label not in tables()["name"].values())
             kind = tables()["name"].get(" ".join(name)) if is_region else None
+            if has_genes and places and not is_known and (is_unsure or label in tables()["gene"]):
+                kind = gene_product(name, as_other=is_unsure) or kind
             if kind is None and is_unsure:  # no name of a person has an article
                 is_person = label == "person" and forms[places[0] - 1].lower() != "the"
                 said = type_in_context(lemmas, places[0], places[-1] + 1, is_person)

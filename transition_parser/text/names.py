@@ -8,6 +8,9 @@ from functools import cache
 from importlib import resources
 from itertools import count
 
+_GREEK = {0x391 + place: letter for place, letter in enumerate("ABGDEZ")} | {0x39A: "K"}
+_ENZYME = re.compile(r"\w\w(?<!cre)(?<![ls]e)(?<!ph)ase$")  # no decrease, release, disease or phase
+
 
 def names_inside(forms: Sequence[str]) -> dict[int, bool]:
     """Return the words that begin with a capital where only names do, and *of* between two; True if the name is sure.
@@ -67,6 +70,34 @@ def type_in_context(lemmas: Sequence[str], first: int, end: int, as_person: bool
     return next((lemma for lemma in lemmas[end + 2 : end + 5] if is_said and lemma in found["noun"]), None)
 
 
+def gene_symbol(name: str) -> str:
+    """Return a name as `genes.tsv` has symbols: letters and digits in capitals, Latin letters for Greek ones (*α*)."""
+    plain = re.sub(r"[\W_]", "", name).upper().translate(_GREEK)
+    return re.sub("ALPHA|BETA|GAMMA|DELTA|EPSILON|ZETA|KAPPA", lambda letter: letter[0][0], plain)
+
+
+def gene_product(name: Sequence[str], as_other: bool = False) -> str | None:
+    """Return `enzyme` or `protein` for a name of a gene, of its product or of their family, None for others.
+
+    as_other: the name is taken for another kind of thing, such as a person; then genes have a digit or an inner capital
+    """
+    if as_other and not re.search(r"\w[A-Z]|\d", " ".join(name)):
+        return None
+    symbol = gene_symbol(re.sub(r"/-?\d+[A-Z]?$", "", " ".join(name)))  # `ERK1/2`, but not the pathway `MEK/ERK`
+    return _gene_products().get(symbol) or ("enzyme" if _ENZYME.search(name[-1]) else None)
+
+
+@cache
+def _gene_products() -> Mapping[str, str]:
+    """Return the table `genes.tsv`: symbol → `enzyme` or `protein`."""
+    found = {}
+    for line in (resources.files(__package__) / "genes.tsv").read_text(encoding="utf-8").splitlines():
+        kind, symbols = line.split("\t")
+        for stem, _, numbers in (symbol.partition(":") for symbol in symbols.split(" ")):
+            found.update(dict.fromkeys([stem + number for number in numbers.split(",")], kind))
+    return found
+
+
 @cache
 def tables() -> Mapping[str, Mapping[str, str]]:
     """Return the tables of `names.tsv`: name of the table → words → their type, which is empty in plain lists.
@@ -77,6 +108,7 @@ def tables() -> Mapping[str, Mapping[str, str]]:
     work, closed: types that the context says better than heads; types of which the table `name` has all names,
     but for ambiguous ones
     unsure, region: types that models give names which they do not know; those that names of the table `name` may get
+    gene: types that models give names of genes' products which they do not know
     """
     found: dict[str, dict[str, str]] = {}
     for line in (resources.files(__package__) / "names.tsv").read_text(encoding="utf-8").splitlines():
