@@ -17,11 +17,8 @@ from transition_parser.graphs.dependency_score import Comparison, Pair, Score
 WORST = 100  # maximum number of sentences in a report; browsers scroll longer pages badly
 
 
-class Cell(NamedTuple):
-    """A cell of a table."""
-
-    text: object
-    kind: str = ""  # `wrong`, or an empty string
+class Wrong(str):
+    """The text of a cell that is marked as wrong."""
 
 
 class ReportTable(NamedTuple):
@@ -29,7 +26,7 @@ class ReportTable(NamedTuple):
 
     title: str
     head: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[object]]
     bars: Sequence[float] = ()  # for each row the length of a bar, from 0 to 1
 
 
@@ -40,16 +37,11 @@ class Compared(NamedTuple):
     text: str
     score: str  # the score as text
     head: Sequence[str] = ()
-    rows: Sequence[Sequence[Cell]] = ()  # one row for each word, with gold and predicted values; may be empty
+    rows: Sequence[Sequence[object]] = ()  # one row for each word, with gold and predicted values; may be empty
     gold: str = ""
     predicted: str = ""
     missing: Sequence[str] = ()
     extra: Sequence[str] = ()
-
-
-def cells(*values: object) -> list[Cell]:
-    """Return one plain cell for each value."""
-    return [Cell(value) for value in values]
 
 
 class ErrorReport(NamedTuple):
@@ -66,9 +58,10 @@ def write_page(path: str | os.PathLike, title: str, figures: Mapping[str, Any], 
     from jinja2 import Environment, StrictUndefined
 
     source = Path(__file__).with_name("report.html").read_text(encoding="utf-8")
-    template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True).from_string(source)
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.tests["wrong"] = lambda cell: isinstance(cell, Wrong)
     facts = {name: value for name, value in figures.items() if not isinstance(value, dict) and value is not None}
-    text = template.render(title=title, facts=facts, **report._asdict())
+    text = environment.from_string(source).render(title=title, facts=facts, **report._asdict())
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", errors="replace")
 
@@ -84,7 +77,7 @@ def amr_report(
 ) -> ErrorReport:
     """Return the error report of AMRs, in pairs of gold and predicted."""
     parts = [(name.replace("_", " "), value) for name, value in figures.items() if isinstance(value, dict)]
-    rows = [cells(name, *(f"{value[part]:.4f}" for part in ("precision", "recall", "f1"))) for name, value in parts]
+    rows = [[name, *(f"{value[part]:.4f}" for part in ("precision", "recall", "f1"))] for name, value in parts]
     fine = ReportTable(
         "Fine-grained scores", ("", "precision", "recall", "F1"), rows, bars=[value["f1"] for _, value in parts]
     )
@@ -95,7 +88,7 @@ def amr_report(
     rows, bars = [], []
     for number, inside in sorted(by_length.items()):
         bars.append(sum(inside, Counts()).f1)
-        rows.append(cells(f"{number * _STEP + 1}-{(number + 1) * _STEP}", len(inside), f"{bars[-1]:.4f}"))
+        rows.append([f"{number * _STEP + 1}-{(number + 1) * _STEP}", len(inside), f"{bars[-1]:.4f}"])
     head = ("words", "sentences", "Smatch")
     tables = [fine, ReportTable("Smatch by words of the sentence", head, rows, bars=bars)]
     worst = sorted(range(len(pairs)), key=lambda i: (smatch[i].f1, -smatch[i].gold, i))
@@ -123,7 +116,7 @@ def tree_report(comparison: Comparison) -> ErrorReport:
     confused = Counter((gold.relation, system.relation) for gold, system in comparison.counted_pairs)
     wrong = Counter({pair: count for pair, count in confused.items() if pair[0] != pair[1]})
     confusions = [
-        cells(gold, system, count, f"{100 * count / relations[gold]:.1f}%")
+        (gold, system, count, f"{100 * count / relations[gold]:.1f}%")
         for (gold, system), count in wrong.most_common(_PAIRS)
     ]
     tables = [
@@ -139,7 +132,7 @@ def tree_report(comparison: Comparison) -> ErrorReport:
 
 
 def _scores(title: str, what: str, table: Mapping[str, Score]) -> ReportTable:
-    rows = [cells(name, score.gold, score.system, f"{score.f1:.2f}") for name, score in table.items()]
+    rows = [(name, score.gold, score.system, f"{score.f1:.2f}") for name, score in table.items()]
     return ReportTable(title, (what, "gold", "predicted", "LAS"), rows, bars=[one.f1 / 100 for one in table.values()])
 
 
@@ -164,19 +157,16 @@ def _worst(comparison: Comparison) -> list[Compared]:
     return shown
 
 
-def _row(comparison: Comparison, number: int, word: Any, pair: Pair | None, place: Mapping[int, int]) -> list[Cell]:
-    gold = _name(word.parent, place)
-    wrong = "wrong" if comparison.counts(word) else ""
+def _row(comparison: Comparison, number: int, word: Any, pair: Pair | None, place: Mapping[int, int]) -> list[object]:
+    gold = [number, word.form, _name(word.parent, place), word.relation]
+    marked = Wrong if comparison.counts(word) else str
     if pair is None:  # the predicted file has no such word, because it divides the text differently
-        return [*cells(number, word.form, gold, word.relation), Cell("–", wrong), Cell("–", wrong)]
+        return [*gold, marked("–"), marked("–")]
     system = pair[1]
     parent = comparison.gold_of(system.parent) if system.parent is not None else None
     head = "root" if system.parent is None else _name(parent, place) if parent is not None else system.parent.form
-    return [
-        *cells(number, word.form, gold, word.relation),
-        Cell(head, "" if comparison.head_right(pair) else wrong),
-        Cell(system.relation, "" if system.relation == word.relation else wrong),
-    ]
+    relation = system.relation if system.relation == word.relation else marked(system.relation)
+    return [*gold, head if comparison.head_right(pair) else marked(head), relation]
 
 
 def _name(word: Any, place: Mapping[int, int]) -> str:
