@@ -18,7 +18,7 @@ from transition_parser.parsing.given import GivenFacts
 from transition_parser.parsing.multi_sentence import multi_sentence
 from transition_parser.parsing.parser import CHUNK, Parser
 from transition_parser.parsing.sentences.files import EmptyLine, Part, Reading
-from transition_parser.parsing.sentences.parts import Item, TableFormat, arrow, read_part, schema_of, table_of
+from transition_parser.parsing.sentences.parts import Item, TableFormat, arrow, opened_parquet, read_part, table_of
 from transition_parser.parsing.sentences.streams import as_they_come, in_chunks, may_pause
 
 JSON_SUFFIX = ".jsonl"
@@ -121,7 +121,7 @@ def _output_to(
     parquet = arrow()
     import pyarrow
 
-    schema = schema_of(source).append(pyarrow.field(added, pyarrow.string()))
+    schema = opened_parquet(source).schema_arrow.append(pyarrow.field(added, pyarrow.string()))
     with replacing(path) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
         of_batch: list[str] = []
 

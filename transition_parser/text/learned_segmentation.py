@@ -41,20 +41,13 @@ class WrittenSentence(NamedTuple):
     opens_paragraph: bool = False
 
 
-class Labelled(NamedTuple):
-    """A paragraph, and a label for each of its characters that is not white space."""
-
-    text: str
-    labels: bytes
-
-
-def labelled(sentences: Iterable[WrittenSentence]) -> Iterator[Labelled]:
-    """Yield the paragraphs of a corpus with their labels; those of "Go." are 0, 1, 5."""
+def labelled(sentences: Iterable[WrittenSentence]) -> Iterator[tuple[str, bytes]]:
+    """Yield each paragraph with a label for each character that is no white space; those of "Go." are 0, 1, 5."""
     text: list[str] = []
     labels = bytearray()
     for sentence in sentences:
         if sentence.opens_paragraph and text:
-            yield Labelled("".join(text).rstrip(), bytes(labels))
+            yield "".join(text).rstrip(), bytes(labels)
             text, labels = [], bytearray()
         for token in sentence.tokens:
             text += (token.form, " " * token.space_after)
@@ -62,7 +55,7 @@ def labelled(sentences: Iterable[WrittenSentence]) -> Iterator[Labelled]:
             labels += bytes(len("".join(token.form.split())) - 1) + bytes([last])
         labels[-1] |= Boundary.SENTENCE
     if text:
-        yield Labelled("".join(text).rstrip(), bytes(labels))
+        yield "".join(text).rstrip(), bytes(labels)
 
 
 class Unit(NamedTuple):

@@ -142,14 +142,9 @@ def arrow() -> Any:
     return pyarrow.parquet
 
 
-def schema_of(path: str) -> pyarrow.Schema:
-    """Return the schema of a file. Raises `InputError` for a file that is not Parquet."""
-    return _opened(path).schema_arrow
-
-
 def read_parquet(path: str, reading: Reading, first: int = 0, end: int | None = None) -> Iterator[TableRow]:
     """Yield the rows from `first` up to, but without, `end`; by default all rows."""
-    with _opened(path) as file:
+    with opened_parquet(path) as file:
         if problem := why_unfit(file.schema_arrow.names, reading):
             raise input_error(problem, path)
         end = file.metadata.num_rows if end is None else end
@@ -183,7 +178,8 @@ def _batches(file: Any, first: int, end: int) -> Iterator[tuple[int, pyarrow.Rec
         begin += batch.num_rows
 
 
-def _opened(path: str) -> Any:
+def opened_parquet(path: str) -> Any:
+    """Return a file as pyarrow opens it. Raises `InputError` for a file that is not Parquet."""
     parquet = arrow()
     from pyarrow import ArrowException
 
@@ -248,7 +244,7 @@ def places(path: str, kind: Kind, reading: Reading) -> Iterator[FilePlace]:
         raise input_error("standard input and pipes can't be divided into parts: give a file", path)
     table = table_of(path, reading)
     if table is TableFormat.PARQUET:
-        yield from (FilePlace(row, row + 1, row) for row in range(_opened(path).metadata.num_rows + 1))
+        yield from (FilePlace(row, row + 1, row) for row in range(opened_parquet(path).metadata.num_rows + 1))
         return
     with opened(path) as (file, name):
         layout = FileLayout.LINES if table else head_and_layout(file, name, kind, reading)[1]
