@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from transition_parser.base.errors import InputError
 from transition_parser.base.files import open_input, output
@@ -82,13 +83,7 @@ def _aligned(arguments: argparse.Namespace, lines: list[bytes], left_out: Proble
 
 def _blocks(lines: Iterable[bytes], path: str) -> Iterator[tuple[int, list[str]]]:
     """Yield runs of blank lines and runs of other lines, each with the number of its first line."""
-    block: list[str] = []
-    start = 1
-    for number, raw in enumerate(lines, 1):
-        line = decode_line(raw, path, number)
-        if block and bool(block[-1].strip()) != bool(line.strip()):
-            yield start, block
-            block, start = [], number
-        block.append(line)
-    if block:
-        yield start, block
+    numbered = ((number, decode_line(raw, path, number)) for number, raw in enumerate(lines, 1))
+    for _, run in groupby(numbered, lambda one: bool(one[1].strip())):
+        numbers, block = zip(*run, strict=True)
+        yield numbers[0], [*block]

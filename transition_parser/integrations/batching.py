@@ -202,11 +202,8 @@ def _cost(sentence: Any) -> float:
 
 def work_of(parsers: dict[str, Parser]) -> dict[tuple[str, str], Work]:
     """Return key → function that parses sentences, or traces derivations, with one of the models; see `Batches`."""
-    work: dict[tuple[str, str], Work] = {}
-    for name, parser in parsers.items():
-        work[name, PARSE] = partial(_parses, parser)
-        work[name, TRACE] = partial(_traces, parser)
-    return work
+    kinds: dict[str, Callable[..., Sequence[Any]]] = {PARSE: _parses, TRACE: _traces}
+    return {(name, kind): partial(work, parser) for name, parser in parsers.items() for kind, work in kinds.items()}
 
 
 def _parses(parser: Parser, sentences: Sequence[Any], pause: Pause) -> list[dict[str, Any]]:

@@ -47,12 +47,7 @@ _SCORES = Key(
     ),
     False,
 )
-CARD = {
-    "description": TEXT._replace(required=False),
-    "language": TEXT._replace(required=False),
-    "license": TEXT._replace(required=False),
-    "scores": _SCORES,
-}
+CARD = {**dict.fromkeys(("description", "language", "license"), TEXT._replace(required=False)), "scores": _SCORES}
 
 
 @dataclass(frozen=True)
