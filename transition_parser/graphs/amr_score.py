@@ -215,7 +215,6 @@ def count_entries(
 class SentenceScore(NamedTuple):
     """The counts of one sentence."""
 
-    id: str | None
     counts: dict[str, Counts]  # `smatch` and, in fine-grained scoring, the names in FINE_GRAINED → counts
     ngrams: NgramCounts | None = None  # in fine-grained scoring
 
@@ -257,7 +256,7 @@ def _score(pair: tuple[AmrEntry, AmrEntry], seed: int, fine_grained: bool) -> Se
     scores = {"smatch": entry_triples, **(FINE_GRAINED if fine_grained else {})}
     with errors_at(system.path, system.line, system.id):
         counts = {name: count_entries(gold, system, of, seed=seed) for name, of in scores.items()}
-    return SentenceScore(gold.id, counts, ngram_counts(gold, system) if fine_grained else None)
+    return SentenceScore(counts, ngram_counts(gold, system) if fine_grained else None)
 
 
 def paired_entries(
