@@ -21,7 +21,7 @@ from transition_parser.modules.semantic_roles import (
     core_role,
     distance_class,
 )
-from transition_parser.parsing.draft import Edited
+from transition_parser.parsing.draft import Draft, Edited
 from transition_parser.parsing.mending import SUBJECTS
 from transition_parser.text.frames import WINDOW
 from transition_parser.transitions.amr_limits import Sort, sort_of
@@ -140,12 +140,12 @@ def _role_scores(
     return found
 
 
-class _Draft:
+class _Draft(Draft):
     def __init__(
         self, graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word], readings: Readings
     ) -> None:
-        self.graph, self.words, self.start = graph, words, readings.start
-        self.labels, self.edges, self.origins = [*graph.labels], [*graph.edges], [*range(len(graph))]
+        super().__init__(graph)
+        self.words, self.start = words, readings.start
         found, known = Candidates(graph, alignments, words), readings.labeller.numbers
         self.frames = [(node, word) for node, word in found.frames.items() if graph.labels[node] in known]
         self.others = found.others
@@ -186,7 +186,7 @@ class _Draft:
         """Add the arguments of a frame that search left out, or gave a role of no frame; the surest first."""
         used = {edge.role for edge in self.edges if edge.source == node}
         loose = {edge.target: n for n, edge in enumerate(self.edges) if edge.source == node and edge.role in _LOOSE}
-        near = {edge.source + edge.target - node for edge in self.edges if node in (edge.source, edge.target)}
+        near = self.neighbours(node)
         for (other, place), values in sorted(scores.items(), key=lambda one: max(one[1][:ROLES]), reverse=True):
             score, role = max(zip(values, range(ROLES)))
             if score <= _SURE or f"ARG{role}" in used:
@@ -200,21 +200,10 @@ class _Draft:
                 if target is not None and target not in near:
                     used.add(f"ARG{role}")
                     near.add(target)
-                    self.edges.append(Edge(node, f"ARG{role}", target))
+                    self.add_edge(node, f"ARG{role}", target)
 
     def _pronoun(self, place: int, frame: int) -> int | None:
         """Return the node of the pronoun that a word is, a new one if there is none, None if there are several."""
         label = SUBJECTS[self.words[place].form.lower()]
-        same = [node for node, known in enumerate(self.labels) if known == label]
-        if not same:
-            same = [len(self.labels)]
-            self.labels.append(label)
-            self.origins.append(frame)
+        same = self.nodes_of(label) or [self.new_node(label, False, frame)]
         return same[0] if len(same) == 1 else None
-
-    def result(self) -> Edited | None:
-        if self.edges == [*self.graph.edges] and self.labels == [*self.graph.labels]:
-            return None
-        whole = AmrGraph(tuple(self.labels), self.graph.constants, tuple(self.edges), self.graph.top)
-        old = len(self.graph.edges)
-        return Edited(whole, self.origins, [n if n < old else -1 for n in range(len(self.edges))])
