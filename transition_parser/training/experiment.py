@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from transition_parser.base.errors import input_error
-from transition_parser.base.files import held, replacing
+from transition_parser.base.files import folder, held, replacing
 from transition_parser.base.model_files import OBJECT, read_json, read_versioned, sha256_of, shown
 from transition_parser.parsing.formalisms import Formalism, formalism_of
 from transition_parser.preprocess.splits import check_undivided
@@ -150,15 +150,11 @@ class Experiment:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Lock the folder against other runs until the block has ended."""
-    check_undivided(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        raise input_error("is a file, not a folder to write into", folder) from None
-    busy = input_error("another `transition-parser train` is running in this folder: wait for it, or end it", folder)
-    with held(folder / LOCK, busy):
+def locked(path: Path) -> Iterator[None]:
+    """Lock a folder, which is created if it is missing, against other runs until the block has ended."""
+    check_undivided(path)
+    busy = input_error("another `transition-parser train` is running in this folder: wait for it, or end it", path)
+    with folder(path), held(path / LOCK, busy):
         yield
 
 
