@@ -49,11 +49,13 @@ def input_error(
 def errors_at(
     path: str | PathLike | None = None, line: int | None = None, sentence: str | None = None
 ) -> Iterator[None]:
-    """Name the place in each `InputError` of the block, as `input_error` does."""
+    """Name the place in each `InputError` of the block, as `input_error` does, and in each `OSError`."""
     try:
         yield
     except InputError as error:
         raise input_error(str(error), path, line, sentence) from None
+    except OSError as error:
+        raise input_error(error.strerror or type(error).__name__, path, line, sentence) from None
 
 
 @contextmanager

