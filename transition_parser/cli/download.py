@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import http.client
-import json
 import os
 import re
 import urllib.error
@@ -19,9 +18,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from transition_parser.base.errors import InputError, input_error, shortened
-from transition_parser.base.files import NO_ROOM, held, replacing, said_of
+from transition_parser.base.files import NO_ROOM, held, said_of
 from transition_parser.base.files import folder as made_folder
-from transition_parser.base.model_files import is_text, read_json, sha256_of
+from transition_parser.base.model_files import is_text, read_json, sha256_of, write_json
 from transition_parser.cli.options import add, print_figures
 
 HELP = "download treebanks and AMR corpora from their publishers"
@@ -158,8 +157,7 @@ def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iter
             yield path, "not published"
         else:
             records[file.name] = {"sha256": sha256_of(path), "address": file.address}
-            with replacing(folder / SUMS) as temporary:
-                temporary.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+            write_json(folder / SUMS, records)
             yield path, "fetched"
 
 

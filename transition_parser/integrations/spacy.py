@@ -6,7 +6,6 @@ a pipeline names a component. The extension attributes are registered when a com
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
@@ -26,7 +25,7 @@ from spacy.util import minibatch
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import new_files
-from transition_parser.base.model_files import TEXT, Key, is_text, read_versioned, sha256_of
+from transition_parser.base.model_files import TEXT, Key, is_text, read_versioned, sha256_of, write_json
 from transition_parser.integrations import spacy_documents as documents
 from transition_parser.integrations.spacy_documents import DocSentence
 from transition_parser.parsing.formalisms import AMR, TREES, Formalism
@@ -144,7 +143,7 @@ class _Component(Pipe):
                 "name": None if copied else model.name,
                 "sha256": sha256_of((temporary if copied else model) / WEIGHTS),
             }
-            (temporary / SAVED).write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
+            write_json(temporary / SAVED, saved)
 
     def from_disk(self, path: str | os.PathLike, *, exclude: Iterable[str] = ()) -> _Component:
         """Load the model that `to_disk` wrote, in place of the configured one."""

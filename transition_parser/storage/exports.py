@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from transition_parser.base.errors import errors_at, input_error
-from transition_parser.base.files import replacing
-from transition_parser.base.model_files import OBJECT, TEXT, read_versioned, sha256_of
+from transition_parser.base.model_files import OBJECT, TEXT, read_versioned, sha256_of, write_json
 from transition_parser.data.resources import Resources
 from transition_parser.modules.contract import Calibration
 
@@ -48,9 +47,7 @@ def write_config(
         **({} if calibration is None else {"calibration": calibration.as_json()}),
         "files": {name: sha256_of(path) for name, path in files.items()},
     }
-    text = json.dumps({**values, "sha256": sha256_of_json(values)}, indent=1)
-    with replacing(Path(folder, CONFIG)) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")
+    write_json(Path(folder, CONFIG), {**values, "sha256": sha256_of_json(values)})
 
 
 class Exported(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from torch.nn.functional import layer_norm
 
 from transition_parser.base.errors import input_error
 from transition_parser.base.files import new_files
-from transition_parser.base.model_files import TEXT, TEXTS, TRUTH, Key, is_whole, read_versioned, shown
+from transition_parser.base.model_files import TEXT, TEXTS, TRUTH, Key, is_whole, read_versioned, shown, write_json
 from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.modules.four_bits import FourBitTable, PieceTokenizer
 from transition_parser.modules.pretrained import EncoderFiles
@@ -161,9 +160,8 @@ def save_segmenter(segmenter: LearnedSegmenter, folder: str | os.PathLike) -> No
     }
     if labeller.pieces is not None:
         description |= {"pretrained": labeller.pieces.name, "pretrained_sha256": labeller.pieces.sha256}
-    text = json.dumps(description, ensure_ascii=False, indent=0)
     with new_files(folder) as temporary:
-        (temporary / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
+        write_json(temporary / DESCRIPTION, description, indent=0, ensure_ascii=False)
         (temporary / WEIGHTS).write_bytes(save(weights))
         if model is not None:
             write_config(temporary, *model, beside=folder)

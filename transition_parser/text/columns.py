@@ -6,7 +6,6 @@ column, those seen with each UPOS tag, and the forms that have one lemma rule, o
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections import Counter
@@ -20,7 +19,7 @@ from typing import Any, NamedTuple, Self
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import unpacked_name
-from transition_parser.base.model_files import OBJECT, TEXTS, is_texts, read_versioned
+from transition_parser.base.model_files import OBJECT, TEXTS, is_texts, read_versioned, write_json
 from transition_parser.text.lemmas import lemma_of, rule_of
 
 FILE_NAME = "columns.json"
@@ -284,8 +283,7 @@ class Columns:
                 by_tag.setdefault(tag, {}).setdefault(value, []).append(form)
         more = {**forms, "seen": self.seen, "of_domains": self.of_domains}
         more = {name: value for name, value in more.items() if value}
-        text = json.dumps({**values, **more}, ensure_ascii=False, indent=0)
-        Path(folder, FILE_NAME).write_text(text + "\n", encoding="utf-8")
+        write_json(Path(folder, FILE_NAME), {**values, **more}, indent=0, ensure_ascii=False)
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Columns:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from transition_parser.base.errors import input_error
-from transition_parser.base.files import folder, held, replacing
-from transition_parser.base.model_files import OBJECT, read_json, read_versioned, sha256_of, shown
+from transition_parser.base.files import folder, held
+from transition_parser.base.model_files import OBJECT, read_json, read_versioned, sha256_of, shown, write_json
 from transition_parser.parsing.formalisms import Formalism, formalism_of
 from transition_parser.preprocess.splits import check_undivided
 from transition_parser.training.flags import Flag
@@ -104,8 +104,7 @@ class Experiment:
                 return None
             if self._check_same(theirs, mine):
                 model = self._reopen()
-        with replacing(path) as temporary:
-            temporary.write_text(json.dumps(mine, indent=1) + "\n", encoding="utf-8")
+        write_json(path, mine)
         return model
 
     def _check_same(self, theirs: dict[str, Any], mine: dict[str, Any]) -> bool:

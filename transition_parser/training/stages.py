@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from transition_parser.base.files import replacing
+from transition_parser.base.model_files import write_json
 from transition_parser.base.process import on_terminal
 from transition_parser.data.resources import SEGMENTER_FILES
 from transition_parser.parsing.formalisms import AMR
@@ -148,8 +149,8 @@ class Stages:
             *often,
         ]
         run_fairseq("train", arguments, log, self.user_dir, display.line)
-        with open(log, encoding="utf-8") as lines, replacing(history) as temporary:
-            temporary.write_text(json.dumps(epochs_of(lines, metric), indent=1) + "\n", encoding="utf-8")
+        with open(log, encoding="utf-8") as lines:
+            write_json(history, epochs_of(lines, metric))
 
     def _export(self, history: Sequence[dict[str, float]]) -> None:
         from transition_parser.storage.checkpoints import export_checkpoint
@@ -169,7 +170,7 @@ class Stages:
                 self.say("no scores on raw text: the model reads columns of words, which raw text does not have")
             else:
                 figures["raw_text"] = of_raw_text
-        (folder / SCORES).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        write_json(folder / SCORES, figures)
         self._write_card(folder, figures)
         os.replace(folder, experiment.model)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +22,7 @@ from transition_parser.base.model_files import (
     is_whole,
     read_versioned,
     shown,
+    write_json,
 )
 from transition_parser.text.frames import frames_of
 from transition_parser.transitions import SYSTEMS, RootRelations, TransitionSystem, make_system
@@ -71,8 +71,7 @@ class Lexicon:
                 span: {str(action): count for action, count in of_span.items()} for span, of_span in self.counts.items()
             },
         }
-        text = json.dumps(values, ensure_ascii=False, indent=0, sort_keys=True)
-        Path(folder, LEXICON_FILE).write_text(text + "\n", encoding="utf-8")
+        write_json(Path(folder, LEXICON_FILE), values, indent=0, ensure_ascii=False, sort_keys=True)
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Lexicon:
@@ -172,10 +171,9 @@ class ParserConfig:
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "lexicon"}
         if not self.frames:
             del values["frames"]
-        text = json.dumps(values, ensure_ascii=False, indent=1)
         if self.lexicon is not None:
             self.lexicon.save(folder)
-        Path(folder, FILE_NAME).write_text(text + "\n", encoding="utf-8")
+        write_json(Path(folder, FILE_NAME), values, ensure_ascii=False)
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> ParserConfig:
