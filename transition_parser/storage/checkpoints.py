@@ -170,10 +170,8 @@ def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
     if known is not None and not isinstance(known, str):
         raise input_error(f"the checkpoint's 'task_state' is damaged: {shown(task_state)}", path)
     if known and known != resources.fingerprint:
-        problem = (
-            f"the files of {folder} have changed since the checkpoint was trained: put the dictionaries, spm.model"
-        )
-        raise input_error(f"{problem} and parser.json that it was trained with beside the checkpoint", path)
+        problem = f"the files of {folder} have changed since the checkpoint was trained: put the dictionaries,"
+        raise input_error(f"{problem} spm.model and parser.json that it was trained with beside the checkpoint", path)
     return _build(name, options, resources, state["model"], path, folder), resources, folder
 
 

@@ -140,15 +140,10 @@ class Stages:
         epochs, updates = (float(experiment.value(f"--max-{unit}", "0")) for unit in ("epoch", "update"))
         display = Display(epochs, updates, metric, earlier=self._logged(), maximizes=experiment.maximizes)
         log = experiment.dest / TRAIN_LOG
+        flags = arguments_of(with_fitting_warmup(experiment.flags, self.say))
         ours = ["--save-dir", str(experiment.checkpoints), "--log-format", "json"]
         often = [] if experiment.value("--log-interval") else ["--log-interval", "10"]
-        arguments = [
-            str(experiment.data),
-            *arguments_of(with_fitting_warmup(experiment.flags, self.say)),
-            *ours,
-            *often,
-        ]
-        run_fairseq("train", arguments, log, self.user_dir, display.line)
+        run_fairseq("train", [str(experiment.data), *flags, *ours, *often], log, self.user_dir, display.line)
         with open(log, encoding="utf-8") as lines:
             write_json(history, epochs_of(lines, metric))
 
