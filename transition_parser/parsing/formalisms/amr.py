@@ -18,6 +18,7 @@ from transition_parser.parsing.completion import complete, without_meaning
 from transition_parser.parsing.draft import Edited, without
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report, ToParse
 from transition_parser.parsing.mending import mended, with_mentions, with_types
+from transition_parser.parsing.negation import negated
 from transition_parser.parsing.parses import AmrParse, edited, within_depth
 from transition_parser.parsing.restoring import restored
 from transition_parser.text.columns import READINGS
@@ -212,6 +213,7 @@ class _Built:
                 self.parse = replace(parse, alignments=done.alignments, completed=done.added)
         elif removed := without_meaning(graph, self.system.limits):
             self.parse = edited(self.parse, without(graph, removed))
+        self.take(negated(self.parse.graph, self.parse.alignments, self.words))
 
     def take(self, edit: Edited | None) -> None:
         """Take an edited graph, unless a fact contradicts it."""

@@ -1,0 +1,41 @@
+"""Negative prefixes become `:polarity -`, in words that have them."""
+
+import pytest
+
+from transition_parser.graphs.bank import parse_entry
+from transition_parser.parsing.negation import negated
+from transition_parser.transitions.amr import AmrSystem
+
+
+def after(text: str, graph: str) -> str:
+    entry = parse_entry([f"# ::tok {text}", graph])
+    edit = negated(entry.graph, entry.alignments, AmrSystem().read(text.split()))
+    if edit is None:
+        return "the same"
+    assert len(edit.nodes) == len(edit.graph) and len(edit.edges) == len(edit.graph.edges)
+    return " ".join(edit.graph.to_penman().split())
+
+
+@pytest.mark.parametrize(
+    ("text", "graph", "expected"),
+    [
+        ("unpopular laws", "(l / law~1 :ARG1-of (p / popular-02~0))",
+         "(l / law :ARG1-of (p / popular-02 :polarity -))"),
+        ("Unpopular laws", "(l / law~1 :ARG1-of (p / popular-02~0 :polarity -))", "the same"),
+        ("unfertilized eggs", "(e / egg~1 :ARG1-of (u / unfertilized-01~0))",
+         "(e / egg :ARG1-of (f / fertilize-01 :polarity -))"),
+        ("an unsafe place", "(p / place~2 :mod (u / unsafe~1))", "(p / place :mod (s / safe-01 :polarity -))"),
+        ("an illegal copy", "(c / copy~2 :mod (i / illegal~1))", "(c / copy :mod (l / legal-02 :polarity -))"),
+        ("undetectable changes", "(c / change-01~1 :ARG1-of (p / possible-01~0 :mod (d / detect-01~0)))",
+         "(c / change-01 :ARG1-of (p / possible-01 :mod (d / detect-01) :polarity -))"),
+        ("uncomfortable", "(u / uncomfortable~0)", "(c / comfortable-02 :polarity -)"),
+        ("unbelievable", "(u / unbelievable~0)", "the same"),  # `possible-01 :polarity -`, and more
+        ("non-smokers", "(n / non-smoker~0)", "the same"),
+        ("immediate help", "(h / help-01~1 :mod (i / immediate~0))", "the same"),
+        ("they uncovered it", "(u / uncover-01~1 :ARG0 (t / they~0))", "the same"),
+        ("they understand it", "(u / understand-01~1 :ARG0 (t / they~0))", "the same"),
+        ("United Nations", '(o / organization~0,1 :name (n / name~0,1 :op1 "United"~0 :op2 "Nations"~1))', "the same"),
+    ],
+)  # fmt: skip
+def test_negated_words(text, graph, expected):
+    assert after(text, graph) == expected
