@@ -79,7 +79,7 @@ def test_moods_of_words_are_those_by_themselves(labeller):
         labeller.read(out, some) for out, some in zip(encoded, (texts, texts[:1], texts[1:]), strict=True)
     )
     assert [one.moods for one in together] == [alone[0].moods, last[0].moods]
-    assert together[0].moods[2] == OTHER and [len(one.vectors) for one in together] == [3, 1]
+    assert together[0].moods[2] == OTHER and [one.start for one in together] == [0, 3]
     own, before = labeller.linear(vectors[0, :2], "moods").chunk(2, -1)
     odds = labeller.imperatives(own[1], before[0])
     expected = IMPERATIVE if odds > -0.75 else OTHER if odds < -2 else UNSURE
