@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import math
 import os
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +35,7 @@ _NEAR = 12  # classes of distances on either side; `distance_class`
 _AT_ONCE = 4096  # pairs of words, for memory
 _LACKED = -30.0  # score of a role that the frame does not have
 _MOODS = 32  # hidden units
+_FORMS = 1 << 15  # rows for the forms around a word; `contexts`
 _LEAST, _MOST = -2.0, -0.75  # log-odds of moods, chosen on EWT dev: `other` below, `imperative` above
 
 
@@ -80,6 +83,7 @@ class RoleLabeller:
             "roles": (ROLES + 2 + len(FUNCTIONS) + 1, width + 1),
             "moods": (2 * _MOODS, inputs + 1),  # of any word, of the word before it
             "imperative": (1, _MOODS + 1),
+            "forms": (_FORMS,),  # by how much forms around a word change the log-odds that it is an imperative
         }
 
     def save(self, path: str | os.PathLike) -> None:
@@ -108,9 +112,15 @@ class RoleLabeller:
         assert encoder_out.read is not None
         vectors = torch.cat([encoder_out.words.float(), encoder_out.read.float()], -1).cpu()
         own, before = self.linear(vectors, "moods").split(_MOODS, -1)
-        odds = self.imperatives(own, F.pad(before[:, :-1], (0, 0, 1, 0))).tolist()
-        flat, length = vectors.flatten(0, 1), vectors.size(1)
-        return [Readings(self, flat, i * length, [*map(_mood, words, odds[i])]) for i, words in enumerate(sentences)]
+        before, texts, rolesets = F.pad(before[:, :-1], (0, 0, 1, 0)), [*sentences], packaged().rolesets
+        verbs = [[place for place, word in enumerate(words) if word.lower() in rolesets] for words in texts]
+        places = [(i, place) for i, of_text in enumerate(verbs) for place in of_text]
+        flat, length, moods = vectors.flatten(0, 1), vectors.size(1), [[OTHER] * len(words) for words in texts]
+        rows, forms = [i * length + place for i, place in places], torch.cat([*map(self.contexts, texts, verbs)])
+        odds = self.imperatives(own.flatten(0, 1)[rows], before.flatten(0, 1)[rows], forms)
+        for (i, place), value in zip(places, odds.tolist(), strict=True):
+            moods[i][place] = OTHER if value < _LEAST else IMPERATIVE if value > _MOST else UNSURE
+        return [Readings(self, flat, i * length, one) for i, one in enumerate(moods)]
 
     def rivals(self, lemma: str, following: Iterable[str]) -> list[int]:
         """Return the senses of a lemma, and of its verb with any particle that follows: *take*, *take off*."""
@@ -145,21 +155,28 @@ class RoleLabeller:
             found.append(torch.cat([of_roles, scores[:, ROLES : ROLES + 2]], 1).log_softmax(1))
         return torch.cat(found)
 
-    def imperatives(self, own: Tensor, before: Tensor) -> Tensor:
-        """Return the log-odds (…) that words are imperatives. They and the words before were mapped by "moods"."""
-        return self.linear((own + before).relu(), "imperative")[..., 0]
+    def imperatives(self, own: Tensor, before: Tensor, forms: Tensor) -> Tensor:
+        """Return the log-odds (N,) that words are imperatives.
+
+        own, before: (N, hidden units), the words and the words before them, mapped by "moods"
+        forms: (N, 7), from `contexts`
+        """
+        return self.linear((own + before).relu(), "imperative")[:, 0] + self.weights["forms"][forms].sum(1)
+
+    @staticmethod
+    def contexts(words: Sequence[str], places: Iterable[int]) -> Tensor:
+        """Return the rows (N, 7) of "forms" for N words: forms from two before a word to one after it, and pairs."""
+        forms, rows = ["", "", *map(str.lower, words), ""], []
+        for place in places:
+            around = forms[place : place + 4]
+            grams = enumerate((*around, *map(" ".join, pairwise(around))))
+            rows.append([zlib.crc32(f"{kind} {gram}".encode("utf-8", "replace")) % _FORMS for kind, gram in grams])
+        return torch.tensor(rows, dtype=torch.long).view(-1, 7)
 
     def linear(self, vectors: Tensor, name: str) -> Tensor:
         """Return the vectors mapped by a matrix of the weights, whose last column is the bias."""
         weight = self.weights[name]
         return F.linear(vectors, weight[:, :-1], weight[:, -1])
-
-
-def _mood(word: str, odds: float) -> str:
-    """Return the mood of a word by the log-odds that it is an imperative."""
-    if odds < _LEAST or word.lower() not in packaged().rolesets:
-        return OTHER
-    return IMPERATIVE if odds > _MOST else UNSURE
 
 
 def core_role(label: str) -> int | None:
