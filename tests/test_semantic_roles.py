@@ -65,6 +65,15 @@ def test_a_sentence_has_the_same_parse_beside_any_others(both_ways, beam):
     assert together == written(parser, SENTENCES[::-1])[::-1] == [written(parser, [one])[0] for one in SENTENCES]
 
 
+@pytest.mark.parametrize("odds", [20, -20])
+def test_forms_around_a_word_make_it_an_imperative(odds):
+    parser, words = Parser.load("en-amr", precision="fp32"), ["go", "home", "."]
+    labeller = parser.model.labeller
+    assert labeller is not None
+    labeller.weights["forms"][labeller.contexts(words, [0])] = odds
+    assert (":mode imperative" in written(parser, [words])[0]) == (odds > 0)
+
+
 def test_facts_stay(trained):
     parser = Parser.load("en-amr", precision="fp32")
     (parse,) = parser.parse(SENTENCES[3:], given=[Given(nodes=(GivenNode((1, 1), "leave-15"),))])

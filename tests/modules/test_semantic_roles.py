@@ -63,7 +63,7 @@ def test_the_rivals_of_a_sense(labeller):
 
 
 def test_moods_of_words_are_those_by_themselves(labeller):
-    """Only the word before a word matters, whatever stands beside it in the batch; `Xyzzy` evokes no frame."""
+    """The vectors of the word and of the word before it matter, no others of the batch; `Xyzzy` evokes no frame."""
     texts = [["Go", "home", "Xyzzy"], ["go"]]
     vectors = random(2, 3, 10) * 40
     encoded = [
@@ -81,9 +81,26 @@ def test_moods_of_words_are_those_by_themselves(labeller):
     assert [one.moods for one in together] == [alone[0].moods, last[0].moods]
     assert together[0].moods[2] == OTHER and [one.start for one in together] == [0, 3]
     own, before = labeller.linear(vectors[0, :2], "moods").chunk(2, -1)
-    odds = labeller.imperatives(own[1], before[0])
+    odds = labeller.imperatives(own[1:], before[:1], labeller.contexts(texts[0], [1])).item()
     expected = IMPERATIVE if odds > -0.75 else OTHER if odds < -2 else UNSURE
     assert together[0].moods[1] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "changed"),
+    [
+        ("So PLEASE now Go home today", 3, 0),
+        ("please now go", 2, 2),
+        ("please now come home", 2, 3),
+        ("please then go home", 2, 3),
+        ("go home", 0, 4),
+        ("please now go away", 2, 2),
+    ],
+)
+def test_contexts_are_the_forms_and_pairs_from_two_words_before_to_one_after(text, place, changed):
+    (expected,) = RoleLabeller.contexts("please now go home".split(), [2])
+    (rows,) = RoleLabeller.contexts(text.split(), [place])
+    assert len(set(rows.tolist())) == len(rows) == 7 and (rows != expected).sum() == changed
 
 
 @pytest.mark.parametrize(("distance", "expected"), [(1, 12), (-1, 12), (2, 14), (-2, 10), (3, 15), (60, 23), (500, 24)])
