@@ -36,7 +36,7 @@ _AT_ONCE = 4096  # pairs of words, for memory
 _LACKED = -30.0  # score of a role that the frame does not have
 _MOODS = 32  # hidden units
 _FORMS = 1 << 15  # rows for the forms around a word; `contexts`
-_LEAST, _MOST = -2.0, -0.75  # log-odds of moods, chosen on EWT dev: `other` below, `imperative` above
+_LEAST, _MOST = -2.0, -1.25  # log-odds of moods, chosen on EWT dev: `other` below, `imperative` above
 
 
 class Readings(NamedTuple):
