@@ -29,6 +29,8 @@ def after(text: str, graph: str) -> str:
         ("undetectable changes", "(c / change-01~1 :ARG1-of (p / possible-01~0 :mod (d / detect-01~0)))",
          "(c / change-01 :ARG1-of (p / possible-01 :mod (d / detect-01) :polarity -))"),
         ("uncomfortable", "(u / uncomfortable~0)", "(c / comfortable-02 :polarity -)"),
+        ("unlikely", "(l / likely-01~0)", "(l / likely-01 :polarity -)"),
+        ("nonsense", "(n / nonsense~0)", "the same"),
         ("unbelievable", "(u / unbelievable~0)", "the same"),  # `possible-01 :polarity -`, and more
         ("non-smokers", "(n / non-smoker~0)", "the same"),
         ("immediate help", "(h / help-01~1 :mod (i / immediate~0))", "the same"),

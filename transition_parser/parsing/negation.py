@@ -11,7 +11,7 @@ from transition_parser.text.frames import packaged
 from transition_parser.text.lemmas import lemmatise
 from transition_parser.transitions.amr_state import Word, lemma_of
 
-_NEGATED = re.compile(r"(un|non-?|in|im|il|ir|dis)(?!like|rest$|ruly)([a-z]{4,})")
+_NEGATED = re.compile(r"(un|non-?|in|im|il|ir|dis)(?!(?:like|less|rest|ruly|sense)$)([a-z]{4,})")
 _STEMS = re.compile(  # what `in` negates; it begins many other words, such as `immediate`
     "active|appropriate|coherent|competent|complete|consistent|correct|direct|effective|efficient|experienced|flexible"
     "|frequent|legal|mature|moral|partial|patient|perfect|polite|rational|regular|relevant|responsib|secure|sensitive"
