@@ -146,8 +146,8 @@ def test_processes_and_order_change_nothing(tmp_path, monkeypatch):
     gold, system = bank(tmp_path / "gold.amr", *GOLD * 5), bank(tmp_path / "system.amr", *SYSTEM * 5)
     one = compare_banks(gold, system, fine_grained=True)
     assert compare_banks(gold, system, fine_grained=True, processes=2) == one
-    assert [sentence.counts for sentence in one.sentences[:2]] == [sentence.counts for sentence in one.sentences[-2:]]
-    assert [sentence.id for sentence in one.sentences] == [f"s{i}" for i in range(1, 11)]
+    counts = [sentence.counts for sentence in one.sentences]
+    assert counts == counts[:2] * 5 and counts[0] != counts[1]
 
 
 def test_files_that_do_not_correspond(tmp_path):
