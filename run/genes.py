@@ -39,7 +39,7 @@ def kinds(path: str) -> dict[str, str]:
     approved: dict[str, str] = {}
     aliases: defaultdict[str, set[str]] = defaultdict(set)
     with open(path, encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file, delimiter="\t"):
+        for row in csv.DictReader(file, delimiter="\t", restval="", quoting=csv.QUOTE_NONE):
             if (row["Status"], row["Locus type"]) == ("Approved", "gene with protein product"):
                 is_enzyme = row["Enzyme IDs"].strip() or _ENZYME.search(row["Approved name"])
                 kind = approved[gene_symbol(row["Approved symbol"])] = "enzyme" if is_enzyme else "protein"
@@ -92,7 +92,7 @@ def main() -> None:
             file.write(text)
     except KeyError as error:
         parser.error(f"{arguments.hgnc}: no column {error}")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, csv.Error) as error:
         parser.error(str(error))
 
 

@@ -1,7 +1,7 @@
 """Train the semantic role labeller of a model of AMRs on PropBank's annotation of a treebank, and store it there.
 
     python run/semantic_roles.py MODEL --treebank TRAIN.conllu --propbank TRAIN.tsv --frames FRAMES.jsonl
-        [--banks GOLD.amr ...] [--exclude TEST.conllu TEST.amr ...]
+        [--banks GOLD.amr ...] [--exclude TEST.conllu TEST.amr ...] [--seed 1]
 
 MODEL: the folder of an exported model, which gets the file `semantic_roles.safetensors`; its weights stay as they are.
 The model parses the treebank and the examples of the frames greedily. From the annotation of the words that have nodes

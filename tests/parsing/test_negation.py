@@ -30,6 +30,10 @@ def after(text: str, graph: str) -> str:
          "(c / change-01 :ARG1-of (p / possible-01 :mod (d / detect-01) :polarity -))"),
         ("uncomfortable", "(u / uncomfortable~0)", "(c / comfortable-02 :polarity -)"),
         ("unlikely", "(l / likely-01~0)", "(l / likely-01 :polarity -)"),
+        ("inpatient care", "(c / care-01~1 :mod (i / inpatient~0))", "the same"),
+        ("impersonators", "(p / person~0 :ARG0-of (i / impersonate-01~0))", "the same"),
+        ("imported goods", "(g / good~1 :ARG1-of (p / port-01~0))", "the same"),
+        ("discovered", "(c / cover-01~0)", "the same"),
         ("nonsense", "(n / nonsense~0)", "the same"),
         ("unbelievable", "(u / unbelievable~0)", "the same"),  # `possible-01 :polarity -`, and more
         ("non-smokers", "(n / non-smoker~0)", "the same"),

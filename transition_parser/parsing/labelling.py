@@ -119,15 +119,18 @@ def _role_scores(
     for draft in drafts:
         places, numbers = [place for _, place in draft.others], {node: n for n, (node, _) in enumerate(draft.others)}
         for node, word in draft.frames:
-            targets = (edge.target for edge in draft.edges if edge.source == node)
-            with_edge += [len(rows) + numbers[target] for target in targets if target in numbers]
-            rows += [row] * len(places)
-            columns += range(column, column + len(places))
-            distances += [place - word for place in places]
-            frames += [labeller.numbers[draft.labels[node]]] * len(places)
+            near: Sequence[int] = range(len(places))
+            if len(draft.words) > FARTHEST:
+                near = [n for n in near if abs(places[n] - word) <= FARTHEST]
+            targets = {numbers.get(edge.target) for edge in draft.edges if edge.source == node}
+            with_edge += [len(rows) + i for i, n in enumerate(near) if n in targets]
+            rows += [row] * len(near)
+            columns += [column + n for n in near]
+            distances += [places[n] - word for n in near]
+            frames += [labeller.numbers[draft.labels[node]]] * len(near)
             row += 1
         column += len(places)
-    classes = _CLASSES[torch.tensor(distances).clamp(-FARTHEST, FARTHEST)]
+    classes = _CLASSES[torch.tensor(distances)]
     pairs = torch.stack([torch.tensor(rows), torch.tensor(columns), classes, torch.tensor(frames)])
     scores = labeller.roles(heads, others, pairs)
     wanted = scores[:, :ROLES].amax(1) > _SURE

@@ -110,7 +110,8 @@ def with_types(
             is_unsure = bool(places) and label in tables()["unsure"] and not is_known
             is_region = label in tables()["region"] or (is_unsure and label not in tables()["name"].values())
             kind = tables()["name"].get(" ".join(name)) if is_region else None
-            if has_genes and places and not is_known and (is_unsure or label in tables()["gene"]):
+            is_said = bool(places) and label in lemmas[places[-1] + 1 : places[-1] + 3]  # `the MAPK pathway`
+            if has_genes and places and not (is_known or is_said) and (is_unsure or label in tables()["gene"]):
                 kind = gene_product(name, as_other=is_unsure) or kind
             if kind is None and is_unsure:  # no name of a person has an article
                 is_person = label == "person" and forms[places[0] - 1].lower() != "the"
@@ -126,12 +127,13 @@ class _Draft(Draft):
     def mend(self, node: int, words: Sequence[Word]) -> None:
         below = {edge.role: number for number, edge in enumerate(self.edges) if edge.source == node}
         label, text = self.labels[node], "".join(word.form for word in words)
-        is_empty = not below if label == "date-entity" else label.endswith("-quantity") and "quant" not in below
         if label == "date-entity":
-            for role in (role for role in IN_DATES if role in below):
-                self._mend_date(role, below)
+            for role in IN_DATES:
+                if role in below:
+                    self._mend_date(role, below)
         elif "name" in below:
             self._mend_name(node, below["name"])
+        is_empty = not below if label == "date-entity" else label.endswith("-quantity") and "quant" not in below
         if is_empty:
             self._mend_quantity(node, below, words)
         label = self.labels[node] = SUBJECTS.get(self.labels[node], self.labels[node])
@@ -244,7 +246,8 @@ class _Draft(Draft):
         elif is_leaf:
             self.labels[node] = self.labels[unit]
         elif "unit" in below:
-            self._merge(node, unit)
+            if self.neighbours(node).isdisjoint(self.neighbours(unit)):
+                self._merge(node, unit)
         else:
             named = [word.lemma for word in words if word.lemma_is_symbol]
             self.labels[node] = "-".join(named) or "thing"
@@ -252,13 +255,24 @@ class _Draft(Draft):
             self.removed.add(unit)
 
     def _mend_date(self, role: str, below: dict[str, int]) -> None:
-        edge = self.edges[below[role]]
-        value = self.labels[edge.target]
-        if edge.target not in self.graph.constants or not value.isdecimal() or int(value) in IN_DATES[role]:
+        number = below[role]
+        edge, value = self.edges[number], self.labels[self.edges[number].target]
+        if not self._is_misread(role, number):
             return
-        right = "day" if int(value) in IN_DATES["day"] else "year" if len(value) == 4 else ""
-        if right and right not in below:
-            self.edges[below[role]] = edge._replace(role=right)
+        is_day = int(value) in IN_DATES["day"] and (role != "year" or "month" in below)
+        right = "day" if is_day else "year" if len(value) == 4 else ""
+        other = below.get(right)
+        if right and (other is None or self._is_misread(right, other)):
+            self.edges[number] = edge._replace(role=right)
             below[right] = below.pop(role)
+            if other is not None:
+                self.edges[other], below[role] = self.edges[other]._replace(role=role), other
         elif right or role != "year":  # '98
             self.removed.add(edge.target)
+            del below[role]
+
+    def _is_misread(self, role: str, number: int) -> bool:
+        """Return True for an edge to a number that no date has in this role."""
+        target = self.edges[number].target
+        value = self.labels[target]
+        return target in self.graph.constants and value.isdecimal() and int(value) not in IN_DATES[role]

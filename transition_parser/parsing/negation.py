@@ -11,19 +11,20 @@ from transition_parser.text.frames import packaged
 from transition_parser.text.lemmas import lemmatise
 from transition_parser.transitions.amr_state import Word, lemma_of
 
-_NEGATED = re.compile(r"(un|non-?|in|im|il|ir|dis)(?!(?:like|less|rest|ruly|sense)$)([a-z]{4,})")
-_STEMS = re.compile(  # what `in` negates; it begins many other words, such as `immediate`
-    "active|appropriate|coherent|competent|complete|consistent|correct|direct|effective|efficient|experienced|flexible"
-    "|frequent|legal|mature|moral|partial|patient|perfect|polite|rational|regular|relevant|responsib|secure|sensitive"
-    "|significan|sufficien|toleran|vulnerab|voluntar"
+_NEGATED = re.compile(r"(?!inpatient)(un|non-?|in|im|il|ir|dis)(?!(?:like|less|rest|ruly|sense)$)([a-z]{4,})")
+_STEMS = re.compile(  # what `in`, `im`, `il` and `ir` negate; they begin many other words, such as `immediate`
+    "activ|appropriate|coherent|competent|complete|consistent|correct|depend|direct|dispens|effective|efficient"
+    "|experienced|flexible|frequent|legal|mature|mobil|moral|partial|patient|perfect|polite|possib|rational|regular"
+    "|relevant|responsib|secure|sensitive|significan|soluble|sufficien|toleran|vulnerab|voluntar"
 )
-_OTHER_GRAPHS = re.compile(r".*(ers?|ors?|[ai]ble)")  # persons, and what is not possible
+_OTHER_GRAPHS = re.compile(r".*(ers?|ors?|[ai]ble)")  # `non-smoker` is a person, `unbelievable` not possible
 
 
 def negated(graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence[Word]) -> Edited | None:
     """Return the graph with the polarity of words with a negative prefix, None for no change.
 
-    A concept that no frame has (`unsafe`, `unmodified-01`) becomes the first frame of the word without the prefix.
+    A concept whose lemma has no frame (`unsafe`, `unmodified-01`) becomes the first frame of the word
+    without the prefix.
     """
     parts = {place: found for place, word in enumerate(words) if (found := _NEGATED.fullmatch(word.form.lower()))}
     if not parts:
@@ -33,13 +34,16 @@ def negated(graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequenc
         if len(places) != 1 or node in graph.constants or places[0] not in parts:
             continue
         (prefix, stem), lemma = parts[places[0]].groups(), lemma_of(graph.labels[node])
+        if prefix.startswith("i") and not _STEMS.match(stem):
+            continue
         of_word = [one for one, others in enumerate(alignments) if tuple(others) == tuple(places)]
         if not negative.isdisjoint(of_word):
             continue
         if lemma.startswith(prefix):
             concept = None if lemma in packaged().rolesets else _frame_of(prefix, stem)
         else:
-            concept = graph.labels[node] if lemma[:4] == stem[:4] else None
+            is_whole = prefix == "dis" and words[places[0]].lemma in packaged().rolesets  # `discover` is no `cover-01`
+            concept = graph.labels[node] if lemma[:4] == stem[:4] and not is_whole else None
         if concept is not None:
             draft.labels[node] = concept
             possible = (one for one in of_word if lemma_of(graph.labels[one]) == "possible")  # `undetectable`
@@ -51,7 +55,7 @@ def negated(graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequenc
 
 def _frame_of(prefix: str, stem: str) -> str | None:
     """Return the first frame that a word evokes without its negative prefix, None where that may be no negation."""
-    if prefix == "dis" or (prefix.startswith("i") and not _STEMS.match(stem)):
+    if prefix == "dis":
         return None
     evoked = packaged().evoked(lemmatise([stem]), [stem])
     lemma = evoked.lemma or evoked.alias

@@ -130,13 +130,17 @@ def no_larger_than(elements: int, path: str | os.PathLike) -> Iterator[None]:
     try:
         with _Allowance(2 * elements + _SLACK):
             yield
-    except MemoryError:
+    except _TooLarge:
         problem = f"the options describe a larger model than the {elements} weights in this file"
         raise input_error(f"{problem}: are the options from another model?", path) from None
 
 
+class _TooLarge(Exception):
+    pass
+
+
 class _Allowance(TorchFunctionMode):
-    """A mode that raises `MemoryError` where new tensors have too many elements, and draws no random values."""
+    """A mode that raises `_TooLarge` where new tensors have too many elements, and draws no random values."""
 
     def __init__(self, elements: int) -> None:
         super().__init__()
@@ -153,7 +157,7 @@ class _Allowance(TorchFunctionMode):
         elif func is torch.arange and args:
             self.left -= len(range(*map(int, args)))
         if self.left < 0:
-            raise MemoryError
+            raise _TooLarge
         return func(*args, **kwargs)
 
 

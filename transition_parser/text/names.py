@@ -9,7 +9,11 @@ from importlib import resources
 from itertools import count
 
 _GREEK = {0x391 + place: letter for place, letter in enumerate("ABGDEZ")} | {0x39A: "K"}
-_ENZYME = re.compile(r"\w\w(?<!cre)(?<![ls]e)(?<!ph)ase$")  # no decrease, release, disease or phase
+_ENZYME = re.compile(
+    r"(kin|transfer|phosphat|synth|synthet|prote|polymer|reduct|gen|oxid|hydrol|lig|isomer|nucle|ester|lip|casp|id"
+    r"|cycl|tp)ase$",
+    re.IGNORECASE,
+)
 
 
 def names_inside(forms: Sequence[str]) -> dict[int, bool]:
@@ -79,9 +83,10 @@ def gene_symbol(name: str) -> str:
 def gene_product(name: Sequence[str], as_other: bool = False) -> str | None:
     """Return `enzyme` or `protein` for a name of a gene, of its product or of their family, None for others.
 
-    as_other: the name is taken for another kind of thing, such as a person; then genes have a digit or an inner capital
+    as_other: the name is taken for another kind of thing, such as a person; then genes have a digit or a capital behind
+    a small letter
     """
-    if as_other and not re.search(r"\w[A-Z]|\d", " ".join(name)):
+    if as_other and not re.search(r"[a-z].*[A-Z]|\d", " ".join(name)):
         return None
     symbol = gene_symbol(re.sub(r"/-?\d+[A-Z]?$", "", " ".join(name)))  # `ERK1/2`, but not the pathway `MEK/ERK`
     return _gene_products().get(symbol) or ("enzyme" if _ENZYME.search(name[-1]) else None)
