@@ -94,7 +94,8 @@ def test_words_around_names_say_types(text, place, expected):
         *(("MEK162", False, None), ("MEK/ERK", False, None), ("Ca2", False, None), ("A375", False, None)),
         *(("Fan", False, "protein"), ("Fan", True, None), ("Li", False, None), ("", False, None)),
         *(("PI3 kinase", False, "enzyme"), ("S phase", False, None), ("disease", False, None)),
-        *(("Phase", False, None), ("UCSC Genome Database", True, None), ("CIA", True, None), ("Kinase", False, "enzyme")),
+        *(("Phase", False, None), ("UCSC Genome Database", True, None), ("CIA", True, None)),
+        ("Kinase", False, "enzyme"),
     ],
 )  # fmt: skip
 def test_symbols_of_genes_say_the_kind_of_their_products(name, as_other, product):
