@@ -49,7 +49,7 @@ class Readings(NamedTuple):
 
 
 class RoleLabeller:
-    """The scores of senses and of roles.
+    """The scores of senses, of roles and of imperatives.
 
     frames: the rolesets that it knows (`give-01`); of their lemmas all senses
     weights: in fp32, by name; see `shapes`

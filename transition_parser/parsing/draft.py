@@ -40,7 +40,7 @@ class Draft:
         return {source + target - node for source, _, target in self.edges if node in (source, target)}
 
     def new_node(self, label: str, is_constant: bool, origin: int = -1) -> int:
-        """Add a node with the words and the confidence of another, and return its number."""
+        """Add a node and return its number. It has the words and confidence of `origin`, none and 1 for -1."""
         self.labels.append(label)
         self.node_origins.append(origin)
         if is_constant:

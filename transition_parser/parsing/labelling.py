@@ -29,7 +29,7 @@ from transition_parser.transitions.amr_state import Word, lemma_of
 
 # Chosen on development data. In nats: another sense, or other roles, must be better by this for each label.
 _SENSE_MARGIN, _ROLE_MARGIN = 0.3, 0.5
-_SURE = math.log(0.3)  # the probability of the role of an argument that search left out
+_SURE = math.log(0.3)  # the least log-probability of the role of an argument that search left out
 _LOOSE = frozenset(  # roles that an argument may have been given
     "location time purpose direction destination source topic beneficiary manner accompanier instrument mod part cause "
     "medium poss".split()
@@ -39,7 +39,7 @@ _MOST = 4  # arguments of a frame whose roles are compared in all orders
 
 
 class Candidates:
-    """The frames of a graph, and the words that may be their arguments. A pronoun without a node is one, too."""
+    """The frames of a graph, and the words that may be their arguments: those of nodes, and pronouns without a node."""
 
     def __init__(self, graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence[Word]) -> None:
         self.frames: dict[int, int] = {}  # node → its word
@@ -53,7 +53,7 @@ class Candidates:
         aligned = {place for places in alignments for place in places}
         for place, word in enumerate(words):
             is_pronoun = word.form.lower() in SUBJECTS and (word.form == "I" or not word.form.isupper())
-            if place not in aligned and is_pronoun:  # `US` is none
+            if place not in aligned and is_pronoun:  # `US` is no pronoun
                 self.others.append((-1, place))
 
 
@@ -110,8 +110,9 @@ def _role_scores(
     labeller: RoleLabeller, drafts: Sequence[_Draft], heads: Tensor, others: Tensor
 ) -> list[dict[tuple[int, int], list[float]]]:
     """Return for each frame the scores of the roles of its present arguments, and of others that it surely has."""
-    rows: list[int] = []  # for each pair of a frame and another word its place in `heads`, …
-    columns: list[int] = []  # … in `others`
+    # for each pair of a frame and another word
+    rows: list[int] = []  # the place in `heads`
+    columns: list[int] = []  # the place in `others`
     distances: list[int] = []
     frames: list[int] = []
     with_edge: list[int] = []  # numbers of pairs

@@ -75,7 +75,7 @@ def type_in_context(lemmas: Sequence[str], first: int, end: int, as_person: bool
 
 
 def gene_symbol(name: str) -> str:
-    """Return a name as `genes.tsv` has symbols: letters and digits in capitals, Latin letters for Greek ones (*α*)."""
+    """Return a name as `genes.tsv` has symbols: letters and digits in capitals, A for *α* and *alpha*."""
     plain = re.sub(r"[\W_]", "", name).upper().translate(_GREEK)
     return re.sub("ALPHA|BETA|GAMMA|DELTA|EPSILON|ZETA|KAPPA", lambda letter: letter[0][0], plain)
 
@@ -113,7 +113,7 @@ def tables() -> Mapping[str, Mapping[str, str]]:
     work, closed: types that the context says better than heads; types of which the table `name` has all names,
     but for ambiguous ones
     unsure, region: types that models give names which they do not know; those that names of the table `name` may get
-    gene: types that models give names of genes' products which they do not know
+    gene: types that models give to unknown names of genes' products
     """
     found: dict[str, dict[str, str]] = {}
     for line in (resources.files(__package__) / "names.tsv").read_text(encoding="utf-8").splitlines():

@@ -182,7 +182,7 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
 
 
 class _Built:
-    """The parse of the derivation that search found, completed by facts; `parse` changes by mends."""
+    """The parse of the derivation that search found, completed by facts, negations taken apart; mends change it."""
 
     def __init__(self, resources: Resources, one: ToParse, hypothesis: Hypothesis, tags: Tags) -> None:
         (sentence, words, self.facts), table = one, resources.table
