@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
+from tests.parsing.edits import on_one_line
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.modules.semantic_roles import ROLES, Readings, RoleLabeller
-from transition_parser.parsing.draft import Edited
 from transition_parser.parsing.labelling import Parsed, labelled
 from transition_parser.transitions.amr import AmrSystem
 
@@ -45,13 +45,6 @@ def parsed(text: str, graph: str, labeller: RoleLabeller) -> Parsed:
     entry = parse_entry([f"# ::tok {text}", graph])
     readings = Readings(labeller, torch.arange(300.0)[:, None], 0, [])
     return Parsed(entry.graph, entry.alignments, AmrSystem().read(text.split()), readings)
-
-
-def on_one_line(done: Edited | None) -> str:
-    if done is None:
-        return "the same"
-    assert len(done.nodes) == len(done.graph) and len(done.edges) == len(done.graph.edges)
-    return " ".join(done.graph.to_penman().split())
 
 
 def label(text: str, graph: str, senses=None, roles=None) -> str:

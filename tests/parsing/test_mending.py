@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
+from tests.parsing.edits import on_one_line
 from transition_parser.graphs.amr import AmrGraph, Edge, without_gaps
 from transition_parser.graphs.bank import parse_entry, read_bank
 from transition_parser.parsing.mending import SUBJECTS, entity_of, mended, with_mentions, with_types
@@ -19,12 +20,7 @@ def words_of(text: str) -> list[Word]:
 def mend(text: str, graph: str) -> str:
     """The mended graph on one line. Marks `~N` align nodes to words."""
     entry = parse_entry([f"# ::tok {text}", graph])
-    done = mended(entry.graph, entry.alignments, words_of(text))
-    if done is None:
-        return "the same"
-    assert done.graph.is_connected()
-    assert len(done.nodes) == len(done.graph) and len(done.edges) == len(done.graph.edges)
-    return " ".join(done.graph.to_penman().split())
+    return on_one_line(mended(entry.graph, entry.alignments, words_of(text)))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.conftest import ROOT
+from tests.parsing.edits import on_one_line
 from transition_parser.graphs.bank import parse_entry, read_bank
 from transition_parser.parsing.restoring import restored
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
@@ -12,12 +13,7 @@ from transition_parser.transitions.amr import AmrSystem
 def restore(text: str, graph: str, moods: list[str] | None = None) -> str:
     """The restored graph on one line. Marks `~N` align nodes to words."""
     entry = parse_entry([f"# ::tok {text}", graph])
-    done = restored(entry.graph, entry.alignments, AmrSystem().read(text.split()), moods or [])
-    if done is None:
-        return "the same"
-    assert done.graph.is_connected()
-    assert len(done.nodes) == len(done.graph) and len(done.edges) == len(done.graph.edges)
-    return " ".join(done.graph.to_penman().split())
+    return on_one_line(restored(entry.graph, entry.alignments, AmrSystem().read(text.split()), moods or []))
 
 
 YOU = ":mode imperative :ARG0 (y / you)"
