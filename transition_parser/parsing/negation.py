@@ -11,11 +11,14 @@ from transition_parser.text.frames import packaged
 from transition_parser.text.lemmas import lemmatise
 from transition_parser.transitions.amr_state import Word, lemma_of
 
-_NEGATED = re.compile(r"(?!inpatient)(un|non-?|in|im|il|ir|dis)(?!(?:like|less|rest|ruly|sense)$)([a-z]{4,})")
-_STEMS = re.compile(  # what `in`, `im`, `il` and `ir` negate; they begin many other words, such as `immediate`
+# `in`, `im`, `il` and `ir` begin many words that they do not negate, such as `immediate`
+_STEMS = (
     "activ|appropriate|coherent|competent|complete|consistent|correct|depend|direct|dispens|effective|efficient"
     "|experienced|flexible|frequent|legal|mature|mobil|moral|partial|patient|perfect|polite|possib|rational|regular"
     "|relevant|responsib|secure|sensitive|significan|soluble|sufficien|toleran|vulnerab|voluntar"
+)
+_NEGATED = re.compile(
+    rf"(?!inpatient)(un|non-?|dis|i[nmlr](?={_STEMS}))(?!(?:like|less|rest|ruly|sense)$)([a-z]{{4,}})"
 )
 _OTHER_GRAPHS = re.compile(r".*(ers?|ors?|[ai]ble)")  # `non-smoker` is a person, `unbelievable` not possible
 
@@ -34,8 +37,6 @@ def negated(graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequenc
         if len(places) != 1 or node in graph.constants or places[0] not in parts:
             continue
         (prefix, stem), lemma = parts[places[0]].groups(), lemma_of(graph.labels[node])
-        if prefix.startswith("i") and not _STEMS.match(stem):
-            continue
         of_word = [one for one, others in enumerate(alignments) if tuple(others) == tuple(places)]
         if not negative.isdisjoint(of_word):
             continue
