@@ -33,11 +33,19 @@ from transition_parser.base.errors import InputError
 from transition_parser.data.resources import LABELLER
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import Sentence, read_conllu
-from transition_parser.modules.semantic_roles import NO_ROLE, OTHER_ROLE, ROLES, RoleLabeller, core_role, distance_class
+from transition_parser.modules.semantic_roles import (
+    NO_ROLE,
+    OTHER_ROLE,
+    ROLES,
+    RoleLabeller,
+    core_role,
+    distance_class,
+    may_be_imperative,
+)
 from transition_parser.parsing.labelling import Candidates, may_be_argument
 from transition_parser.preprocess.aligner.aligner import aligned, entry_tokens, train_table
 from transition_parser.storage.exports import read_config, write_config
-from transition_parser.text.frames import WINDOW, packaged
+from transition_parser.text.frames import WINDOW
 from transition_parser.text.pieces import normalise
 from transition_parser.transitions.amr_state import lemma_of
 
@@ -85,7 +93,7 @@ def of_treebank(
         moods = [
             (place, "Mood=Imp" in word.feats.split("|"))
             for place, word in enumerate(sentence.words)
-            if word.form.lower() in packaged().rolesets
+            if may_be_imperative(word.form)
         ]
         yield Annotated([*map(normalise, forms)], senses, [*pairs_of(parser, parse, predicates, heads)], moods)
 

@@ -40,7 +40,7 @@ _LEAST, _MOST = -2.0, -1.25  # log-odds of moods, chosen on EWT dev: `other` bel
 
 
 class Readings(NamedTuple):
-    """What a labeller reads of a sentence's words, and their moods."""
+    """The words of a sentence as a labeller reads them, and their moods."""
 
     labeller: RoleLabeller
     vectors: Tensor  # of the words of a whole batch, (words, inputs)
@@ -112,8 +112,8 @@ class RoleLabeller:
         assert encoder_out.read is not None
         vectors = torch.cat([encoder_out.words.float(), encoder_out.read.float()], -1).cpu()
         own, before = self.linear(vectors, "moods").split(_MOODS, -1)
-        before, texts, rolesets = F.pad(before[:, :-1], (0, 0, 1, 0)), [*sentences], packaged().rolesets
-        verbs = [[place for place, word in enumerate(words) if word.lower() in rolesets] for words in texts]
+        before, texts = F.pad(before[:, :-1], (0, 0, 1, 0)), [*sentences]
+        verbs = [[place for place, word in enumerate(words) if may_be_imperative(word)] for words in texts]
         places = [(i, place) for i, of_text in enumerate(verbs) for place in of_text]
         flat, length, moods = vectors.flatten(0, 1), vectors.size(1), [[OTHER] * len(words) for words in texts]
         rows, forms = [i * length + place for i, place in places], torch.cat([*map(self.contexts, texts, verbs)])
@@ -177,6 +177,11 @@ class RoleLabeller:
         """Return the vectors mapped by a matrix of the weights, whose last column is the bias."""
         weight = self.weights[name]
         return F.linear(vectors, weight[:, :-1], weight[:, -1])
+
+
+def may_be_imperative(word: str) -> bool:
+    """Return True for a word that has a frame by itself; the labeller learns and says the moods of these alone."""
+    return word.lower() in packaged().rolesets
 
 
 def core_role(label: str) -> int | None:
