@@ -30,8 +30,9 @@ if [ "$(cat "$venv/.all" 2>/dev/null)" != "$wanted" ] &&
     *) echo "setup: making $venv for parsing (a minute, once)" >&2 ;;
     esac
     rm -f "$venv"/.{all,parsing}
-    # Most files of these packages are never imported: what is gets its bytecode below, or at its first import
-    pip_install() { "$venv/bin/python" -m pip --disable-pip-version-check -qq install --no-compile "$@"; }
+    # Most files of these packages are never imported: what is gets its bytecode below, or at its first import.
+    # fairseq's build looks for a compiler for GPUs wherever CUDA_HOME is set, even to nothing.
+    pip_install() { env -u CUDA_HOME "$venv/bin/python" -m pip --disable-pip-version-check -qq install --no-compile "$@"; }
     # uv installs these lists in seconds. It does not read pip's configuration, so pip takes over where it fails.
     uv_install() {
         UV_LINK_MODE=copy "$venv/bin/uv" pip install --quiet --python "$venv/bin/python" --no-deps "$@" 2>/dev/null ||
@@ -61,10 +62,10 @@ if [ "$(cat "$venv/.all" 2>/dev/null)" != "$wanted" ] &&
         # fairseq asks for torchaudio, but works without it. No version of torchaudio loads beside this torch, and
         # transformers can't be imported where it is installed.
         "$venv/bin/python" -m pip -qq uninstall -y torchaudio 2>/dev/null
-        # Without build isolation fairseq is compiled against the installed torch; an isolated build would fetch another
-        # one. With CUDA_HOME its build would look for a compiler for GPUs.
-        grep -E '^(Cython|numpy)==' "$packages" | uv_install -r /dev/stdin
-        CUDA_HOME='' pip_install --no-deps --no-build-isolation "$(grep '^fairseq-fixed==' "$root/run/constraints.txt")" &
+        # Without build isolation fairseq is compiled against the installed torch, which its build imports: the packages
+        # that torch needs come first. An isolated build would fetch another torch.
+        { sed '/^# all$/q' "$packages" && grep '^Cython==' "$packages"; } | uv_install -r /dev/stdin
+        pip_install --no-deps --no-build-isolation "$(grep '^fairseq-fixed==' "$root/run/constraints.txt")" &
         compiling+=($!)
     fi
     uv_install -r "$packages"
