@@ -224,8 +224,22 @@ class BiaffineRelations(nn.Module):
         nn.init.normal_(self.form.weight, std=1 / (width + 1))
 
     def ends(self, words: Tensor) -> HeadsAndDependents:
-        heads, dependents = (F.pad(reduce(words), (0, 1), value=1.0) for reduce in (self.of_head, self.of_dependent))
+        heads, dependents = self._reduced(words)
         return HeadsAndDependents(heads, self.form(dependents))
+
+    def _reduced(self, words: Tensor) -> list[Tensor]:
+        return [F.pad(reduce(words), (0, 1), value=1.0) for reduce in (self.of_head, self.of_dependent)]
+
+    def of_products(self, words: Tensor, heads: Tensor) -> Tensor:
+        """Return the scores (B, N, R) of the first N words (B, P, dim) and their heads, at (B, N), by one product.
+
+        In training with many relations, this is several times faster than `ends` and `forward`, whose fp32 copies of the
+        form of each word are as large as (B, P, R · width).
+        """
+        of_head, of_dependent = self._reduced(words)
+        pairs = of_dependent[:, : heads.size(1), :, None] * gather_rows(of_head, heads)[..., None, :]
+        form = self.form.weight.unflatten(0, (-1, of_head.size(-1))).transpose(1, 2)  # (R, dependent, head)
+        return F.linear(pairs.flatten(2), form.flatten(1))
 
     def of_all_pairs(self, ends: HeadsAndDependents) -> Tensor:
         """Return the scores (B, P, P, R) of all pairs of words: rows are dependents, columns are heads."""
@@ -274,6 +288,8 @@ class RelationsOfHeads(nn.Module):
 
     def forward(self, words: Tensor, heads: Tensor) -> Tensor:
         """Return the scores (B, N, R) of relations of the first N words (B, P, dim) to their heads, at (B, N)."""
+        if torch.is_grad_enabled() and torch.is_autocast_enabled(words.device.type):
+            return self.pairs.of_products(words, heads)
         ends = self.pairs.ends(words)
         of_heads = gather_rows(ends.heads, heads)
         dependents = ends.dependents[:, : heads.size(1)]

@@ -13,11 +13,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError
-from transition_parser.modules.layers import linear
+from transition_parser.modules.layers import HiddenLayer, linear
 from transition_parser.modules.words import WordOptions
 from transition_parser.text.columns import ABSENT, KNOWN, LEMMA, UNKNOWN, UPOS, Annotations, Columns, predicted
 
 _FAR = float("-inf")
+HIDDEN_DROPOUT = 0.1  # of the hidden layers of `TagHeads`
 
 
 class LabelLoss(NamedTuple):
@@ -47,9 +48,11 @@ class OneLabel:
 
     def loss(self, scores: Tensor, target: Tensor) -> LabelLoss:
         """Return the cross-entropy of scores (B, P, labels), for the words whose target, (B, P), is not 0."""
-        scores = self.scores(scores)
-        loss = F.cross_entropy(scores.flatten(0, 1), target.flatten(), ignore_index=0, reduction="sum")
-        return LabelLoss(loss, ((scores.argmax(-1) == target) & (target > 0)).sum(), (target > 0).sum())
+        known = target > 0
+        scores, target = scores[known].float(), target[known]
+        scores[:, 0] = _FAR
+        loss = F.cross_entropy(scores, target, reduction="sum")
+        return LabelLoss(loss, (scores.argmax(-1) == target).sum(), known.sum())
 
     def best(self, scores: Tensor, legal: Tensor | None = None) -> Tensor:
         """Return the ids (B, P) of the best labels; the root and padding get ids, too."""
@@ -156,10 +159,19 @@ Tags = dict[str, Any]  # column → the value of each word of a sentence; of a s
 
 
 class TagHeads(nn.ModuleDict):
-    """One linear layer for each column that is predicted and that the data has; `dim` is the width of what is read."""
+    """A linear layer for each column that is predicted and that the data has, after a hidden layer if `hidden` > 0.
 
-    def __init__(self, dim: int, columns: Columns, weight: float) -> None:
-        super().__init__({name: linear(dim, columns.count(name)) for name in predicted() if name in columns})
+    dim: the width of what is read; hidden: the width of the hidden layer of each column
+    """
+
+    def __init__(self, dim: int, columns: Columns, weight: float, hidden: int = 0) -> None:
+        sizes = {name: columns.count(name) for name in predicted() if name in columns}
+        super().__init__(
+            {
+                name: HiddenLayer(dim, hidden, size, HIDDEN_DROPOUT) if hidden else linear(dim, size)
+                for name, size in sizes.items()
+            }
+        )
         self.columns, self.weight = columns, weight
         self._labels: dict[str, OneLabel | LabelSet] = {}
         for name in self:
@@ -228,7 +240,7 @@ def tag_heads(options: WordOptions, dim: int, columns: Columns) -> TagHeads | No
     """Return the heads that the options ask for; None where the data has nothing to predict."""
     if not options.tag_loss:
         return None
-    heads = TagHeads(dim, columns, options.tag_loss)
+    heads = TagHeads(dim, columns, options.tag_loss, options.tag_hidden)
     return heads if len(heads) else None
 
 

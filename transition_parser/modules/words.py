@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.data.resources import Resources
-from transition_parser.modules.options import flag_of, option
+from transition_parser.modules.options import flag_of, option, size_option
 from transition_parser.modules.pretrained import PretrainedWords
 from transition_parser.modules.word_inputs import (
     ADD,
@@ -60,11 +60,16 @@ class WordOptions(
     tag_loss: float = option(
         0.0, "weight of the loss of predicting the columns `upos`, `lemma`, `xpos` and `feats` of the data", least=0.0
     )
+    tag_hidden: int = size_option(
+        0, "width of a hidden layer between words and the prediction of each column; 0: none", least=0, most=4096
+    )
 
     def contradictions(self) -> str | None:
         for kind in INPUTS:
             if kind.width_option and getattr(self, kind.width_option) and not kind.is_wanted(self):
                 return without_switch(kind.width_option, kind.switch)
+        if self.tag_hidden and not self.tag_loss:
+            return "--tag-hidden is for models that predict tags: give --tag-loss, too"
         if self.read_xpos and self.tag_loss:
             return "--read-xpos reads the XPOS tags that --tag-loss would learn to predict: leave one of them out"
         if self.no_pieces and not any(kind.reads_forms and kind.is_wanted(self) for kind in INPUTS):

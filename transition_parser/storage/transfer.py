@@ -24,7 +24,7 @@ from transition_parser.transitions.amr_limits import family
 _EMBEDDINGS_OF_ACTIONS = ("decoder.embed.weight", "decoder.output.weight", "decoder.output.bias")
 # parameters of `TreeDecoder` that have as many rows for each relation
 _OF_RELATIONS = re.compile(r"decoder\.(labels|relations\.(pairs\.form|output))\.(weight|bias)")
-_HEAD = re.compile(r"tags\.(\w+)\.(weight|bias)")  # a linear layer of `TagHeads`, with one row for each label
+_HEAD = re.compile(r"tags\.(\w+)\.(?:output\.)?(weight|bias)")  # a layer of `TagHeads` with a row for each label
 _SENSE = re.compile(r"-(\d\d+)$")
 
 
