@@ -16,7 +16,14 @@ from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.oracles.static import NonProjectiveError, oracle
 from transition_parser.preprocess.splits import by_frequency, data_folder, keep_vectors, source_line, values_of
-from transition_parser.text.columns import KNOWN, Columns, labels_of_domains, seen_with_tags, values_of_forms
+from transition_parser.text.columns import (
+    KNOWN,
+    Columns,
+    forms_of_domains,
+    labels_of_domains,
+    seen_with_tags,
+    values_of_forms,
+)
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.text.word_vectors import save_words
 from transition_parser.transitions import RootRelations, make_system
@@ -75,13 +82,16 @@ def preprocess_dependency(
         config.save(folder)
         values = values_of(train, options.columns, splits["train"][0])
         of_domains = labels_of_domains(train, values)
-        columns = Columns(values, values_of_forms(train, options.columns), seen_with_tags(train, values), of_domains)
+        several = forms_of_domains(train, options.columns)
+        forms = {} if several else values_of_forms(train, options.columns)
+        columns = Columns(values, forms, seen_with_tags(train, values), of_domains, several)
         if columns.values:
             columns.save(folder)
         if options.holds_out:
             Path(folder, "valid.conllu").write_text("".join(map(str, treebanks["valid"])), encoding="utf-8")
         if len(of_files["train"]) > 1:
-            treebanks["train"] = _balanced(of_files["train"])
+            sizes = [sum(len(sentence.forms) for sentence in sentences) for sentences in of_files["train"]]
+            treebanks["train"] = balanced(of_files["train"], sizes)
         return {
             split: _write_split(folder, split, sentences, pieces, config, columns, options)
             for split, sentences in treebanks.items()
@@ -95,8 +105,8 @@ def _read(path: str | os.PathLike) -> list[Sentence]:
     return sentences
 
 
-def _balanced(treebanks: Sequence[Sequence[Sentence]]) -> list[Sentence]:
-    sizes = [sum(len(sentence.forms) for sentence in sentences) for sentences in treebanks]
+def balanced(treebanks: Sequence[Sequence[T]], sizes: Sequence[int]) -> list[T]:
+    """Return the sentences of all treebanks, smaller ones several times, by the root of their size in words."""
     times = [round(math.sqrt(max(sizes) / size)) for size in sizes]
     return [one for sentences, n in zip(treebanks, times, strict=True) for _ in range(n) for one in sentences]
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import io
 import json
 import os
 import re
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from reprlib import Repr
@@ -43,7 +46,10 @@ def read_bytes(path: str | os.PathLike, missing: str) -> bytes:
 
 def read_text(path: str | os.PathLike, missing: str) -> str:
     """Return the content of a UTF-8 file as text."""
-    content = read_bytes(path, missing)
+    return _decoded(read_bytes(path, missing), path)
+
+
+def _decoded(content: bytes, path: str | os.PathLike) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -53,7 +59,22 @@ def read_text(path: str | os.PathLike, missing: str) -> str:
 
 def read_json(path: str | os.PathLike, missing: str) -> dict[str, Any]:
     """Return the JSON object in a file."""
-    text = read_text(path, missing)
+    return _json_object(read_text(path, missing), path)
+
+
+def read_packed_json(path: str | os.PathLike, missing: str) -> dict[str, Any]:
+    """Return the JSON object in a file that gzip packed."""
+    try:
+        with gzip.open(io.BytesIO(read_bytes(path, missing))) as file:
+            content = file.read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise input_error(f"can't be unpacked ({error})", path) from None
+    if len(content) > MOST_BYTES:
+        raise input_error(f"holds more bytes than a file of this kind can have ({MOST_BYTES})", path)
+    return _json_object(_decoded(content, path), path)
+
+
+def _json_object(text: str, path: str | os.PathLike) -> dict[str, Any]:
     try:
         value = json.loads(text)
         if _SURROGATE.search(text):

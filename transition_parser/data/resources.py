@@ -20,7 +20,7 @@ from transition_parser.base.errors import errors_at, input_error
 from transition_parser.base.model_files import read_text, shown
 from transition_parser.states.table import VERSION, ActionTable
 from transition_parser.text.columns import FILE_NAME as COLUMNS
-from transition_parser.text.columns import Columns
+from transition_parser.text.columns import FORMS_FILE, Columns
 from transition_parser.text.pieces import FILE_NAME as PIECES
 from transition_parser.text.pieces import OPEN, KeptWords, Pieces
 from transition_parser.text.segmentation import ENGLISH, Segmenter
@@ -91,7 +91,13 @@ class Vocabulary:
 
 SOURCE, TARGET = "src", "act"
 FILES = (f"dict.{SOURCE}.txt", f"dict.{TARGET}.txt", PIECES, PARSER)
-WORD_FILES = (COLUMNS, WORD_LIST, WORDS_FILE, VECTORS_FILE)  # only for models that read or predict their contents
+WORD_FILES = (
+    COLUMNS,
+    FORMS_FILE,
+    WORD_LIST,
+    WORDS_FILE,
+    VECTORS_FILE,
+)  # only for models that read or predict their contents
 SEGMENTER_FILES = ("segmenter.json", "segmenter.safetensors")  # a learned segmenter: its description, its weights
 LABELLER = "semantic_roles.safetensors"  # `modules.semantic_roles`, for a model of AMRs
 TABLE = "table.safetensors"  # of exported models: the arrays of `ActionTable`, which take a second to compute for AMRs

@@ -29,6 +29,7 @@ from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import Machine, make_machine
 from transition_parser.states.states import FIELDS, States
 from transition_parser.states.table import ActionTable
+from transition_parser.text.columns import DOMAIN, Columns
 
 MOST = 1.0 - 1e-7  # the largest confidence, so that log-odds are finite; the smallest is 1 − MOST
 LARGEST = 1000.0  # bound of the temperature, of its inverse and of the absolute offset
@@ -204,8 +205,11 @@ class Decoder(nn.Module):
         following = torch.cat([actions[:, 1:], actions[:, :1]], 1)
         return self.machine(encoder_out).unroll(following)
 
-    def limit_to(self, labels: Mapping[str, Sequence[str]]) -> None:
-        """Find only graphs with these labels, by column; a hook of decoders that score labels apart from actions."""
+    def limit_domains(self, labels: Sequence[Mapping[str, Sequence[str]]]) -> None:
+        """Find for sentences of a domain, by its id less one, only graphs with these labels, by column.
+
+        A hook of decoders that score labels apart from actions.
+        """
 
     def visible_words(self, states: States) -> dict[str, Tensor]:
         """Return what the decoder sees of words, for display: name → (…, P), 0 for unseen; by default `States`."""
@@ -358,11 +362,13 @@ class ParserModel(nn.Module):
         """The encoder whose vectors a labeller reads; None where no labeller can: words must attend to each other."""
         return self.encoder if isinstance(self.encoder, WordEncoder) and self.tag_heads is None else None
 
-    def limit_to(self, labels: Mapping[str, Sequence[str]]) -> None:
-        """Predict only these labels, by column (`Columns.of_domains`)."""
-        self.decoder.limit_to(labels)
-        if self.tag_heads is not None:
-            self.tag_heads.limit_to(labels)
+    def limit_domains(self, columns: Columns) -> None:
+        """Predict for sentences of a domain only the labels of its trees (`Columns.of_domains`)."""
+        labels = [columns.of_domains[domain] for domain in columns.values.get(DOMAIN, ()) if columns.of_domains]
+        if labels:
+            self.decoder.limit_domains(labels)
+            if self.tag_heads is not None:
+                self.tag_heads.limit_domains(labels)
 
     def encode(self, net_input: Mapping[str, Any]) -> EncoderOut:
         """Return the encoder output of a batch. Outside training, predicted tags replace unknown ones.
@@ -376,7 +382,8 @@ class ParserModel(nn.Module):
             is_word = torch.arange(known.size(1), device=known.device) < encoder_out.lengths[:, None]
             words = {**words, TAGS: {"ids": torch.where((known == 0) & is_word, predicted, known)}}
             encoder_out = self.encoder(tokens, words=words)
-        return replace(encoder_out, features=net_input.get("features"))
+        domains = words[DOMAIN]["ids"] if words is not None and DOMAIN in words else None
+        return replace(encoder_out, features=net_input.get("features"), domains=domains)
 
     def read(
         self,

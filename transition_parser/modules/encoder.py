@@ -36,6 +36,7 @@ class EncoderOut:
     lengths: Tensor  # (B,); the number of words, without the root
     features: Tensor | None = None  # (B, P, F) of `ActionTable.features`, for the machine; set by `ParserModel.encode`
     read: Tensor | None = None  # (B, P, E); the encoder's input vectors, if they are read beside `words`
+    domains: Tensor | None = None  # (B,) ids of the sentences' domains, 0 for none; set by `ParserModel.encode`
 
     @property
     def tagged(self) -> Tensor:

@@ -179,7 +179,7 @@ class TagHeads(nn.ModuleDict):
             self._labels[name] = kind(columns, name)
         found = {name: seen_labels(columns, name) for name in self}
         self._seen = {name: seen for name, seen in found.items() if seen is not None}
-        self._limits: dict[str, Tensor] = {}  # column → (labels,) bool, after `limit_to`
+        self._limits: dict[str, Tensor] = {}  # column → (domains + 1, labels) bool, after `limit_domains`
 
     def scores(self, words: Tensor) -> dict[str, Tensor]:
         """Return the scores of each column, (B, P, labels), −inf for id 0; of sets see `LabelSet.scores`."""
@@ -189,26 +189,38 @@ class TagHeads(nn.ModuleDict):
         """Return the ids (B, P) of the best UPOS tags; the root and padding get ids, too."""
         return self._labels[UPOS].best(self[UPOS](words))
 
-    def predict(self, words: Tensor, lengths: Sequence[int], tags: Sequence[Sequence[str]] = ()) -> list[Tags]:
-        """Return the predicted values of each column, limited to those seen with known UPOS `tags` (`_`: not known)."""
-        best = {name: ids.cpu().tolist() for name, ids in self._best(words, tags).items()}
+    def predict(
+        self,
+        words: Tensor,
+        lengths: Sequence[int],
+        tags: Sequence[Sequence[str]] = (),
+        domains: Tensor | None = None,
+    ) -> list[Tags]:
+        """Return the predicted values of each column, limited to those seen with known UPOS `tags` (`_`: not known).
+
+        words: (B, P, dim), `EncoderOut.tagged`; domains: (B,), `EncoderOut.domains`
+        """
+        best = {name: ids.cpu().tolist() for name, ids in self._best(words, tags, domains).items()}
         return [
             {name: self._labels[name].values(ids[i][:length]) for name, ids in best.items()}
             for i, length in enumerate(lengths)
         ]
 
-    def limit_to(self, labels: Mapping[str, Sequence[str]]) -> None:
-        """Predict only these labels of columns."""
+    def limit_domains(self, labels: Sequence[Mapping[str, Sequence[str]]]) -> None:
+        """Predict for sentences of a domain, by its id less one, only these labels of columns."""
         for name in self:
-            self._limits[name] = torch.zeros(self.columns.count(name), dtype=torch.bool)
-            self._limits[name][self.columns.ids(name, labels.get(name, ()))] = True
+            limits = torch.zeros(len(labels) + 1, self.columns.count(name), dtype=torch.bool)
+            limits[0] = True
+            for row, of_domain in zip(limits[1:], labels, strict=True):
+                row[self.columns.ids(name, of_domain.get(name, ()))] = True
+            self._limits[name] = limits
 
     @property
     def limited(self) -> bool:
         return bool(self._seen)
 
-    def _best(self, words: Tensor, tags: Sequence[Sequence[str]]) -> dict[str, Tensor]:
-        """Return the ids of the best labels of each column, limited to labels seen with the word's tag."""
+    def _best(self, words: Tensor, tags: Sequence[Sequence[str]], domains: Tensor | None) -> dict[str, Tensor]:
+        """Return the ids of the best labels of each column: labels seen with the word's tag, and in its domain."""
         best: dict[str, Tensor] = {}
         for name, head in self.items():
             legal = None
@@ -219,9 +231,10 @@ class TagHeads(nn.ModuleDict):
                     of_words = torch.where(known > 0, known, of_words)
                 self._seen[name] = self._seen[name].to(of_words.device)
                 legal = self._seen[name][of_words]
-            if name in self._limits:
-                limit = self._limits[name].to(words.device)
-                legal = limit.expand(*words.shape[:2], -1) if legal is None else legal & limit
+            if name in self._limits and domains is not None:
+                self._limits[name] = self._limits[name].to(words.device)
+                limit = self._limits[name][domains][:, None].expand(-1, words.size(1), -1)
+                legal = limit if legal is None else legal & limit
             best[name] = self._labels[name].best(head(words), legal)
         return best
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError, NotFiniteError
@@ -145,6 +146,7 @@ class TreeDecoder(GraphDecoder):
         self.heads, self.relations = heads, relations
         self.derive = Derivations(table)
         self.register_buffer("may_carry", relations_of_arcs(table), persistent=False)
+        self.of_domains: Tensor | None = None  # (domains + 1, relations), 1 where a domain has a relation
 
     def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:
         """Yield the vectors of words that are scored, perhaps several times; trees are found from the last."""
@@ -158,7 +160,7 @@ class TreeDecoder(GraphDecoder):
         ended = states.columns[:, -1, ActionClass.END, None].long()
         heads = positions + ended * states.head[:, -1].long()
         relations = ended * states.relation[:, -1].long()
-        others, carried = other_words(encoder_out.mask), self.carried(heads, encoder_out.lengths)
+        others, carried = other_words(encoder_out.mask), self.carried(heads, encoder_out.lengths, encoder_out.domains)
         readings = list(self.readings(encoder_out))
         share = 1.0 / len(readings)
         found = []
@@ -167,14 +169,17 @@ class TreeDecoder(GraphDecoder):
             found.append(Decision(self.relations(words, heads), carried, relations, is_word, share))
         return found
 
-    def limit_to(self, labels: Mapping[str, Sequence[str]]) -> None:
-        """Find only trees with these relations."""
-        kept = [relation in labels[RELATION] for relation in self.table.relations]
-        self.may_carry *= torch.tensor(kept, device=self.may_carry.device)
+    def limit_domains(self, labels: Sequence[Mapping[str, Sequence[str]]]) -> None:
+        kept = [[relation in of_domain[RELATION] for relation in self.table.relations] for of_domain in labels]
+        self.of_domains = F.pad(torch.tensor(kept, dtype=torch.float), (0, 0, 1, 0), value=1.0)
 
-    def carried(self, heads: Tensor, lengths: Tensor) -> Tensor:
+    def carried(self, heads: Tensor, lengths: Tensor, domains: Tensor | None = None) -> Tensor:
         """Return (B, N, relations) float: 1 for the relations that arcs from the head positions (B, N) may carry."""
-        return self.may_carry[(heads == lengths[:, None]).long()]
+        found = self.may_carry[(heads == lengths[:, None]).long()]
+        if self.of_domains is None or domains is None:
+            return found
+        self.of_domains = self.of_domains.to(found.device)
+        return found * self.of_domains[domains][:, None]
 
     @torch.inference_mode()
     def derivations(self, encoder_out: EncoderOut, nbest: int) -> list[list[Hypothesis]]:
@@ -186,7 +191,7 @@ class TreeDecoder(GraphDecoder):
         # the root is 0 in `DependencyTree`; its position is behind the last word
         is_root = positions == encoder_out.lengths[:, None]
         heads = torch.where(is_root, 0, positions + 1).cpu().tolist()
-        carried = self.carried(positions, encoder_out.lengths)
+        carried = self.carried(positions, encoder_out.lengths, encoder_out.domains)
         relations = only_legal(self.relations(words, positions), carried).log_softmax(-1)
         of_relation, relation = relations.max(-1)
         is_word = torch.arange(words.size(1), device=words.device) < encoder_out.lengths[:, None]
@@ -217,7 +222,8 @@ class TreeDecoder(GraphDecoder):
             if not len(some):
                 break
             head = heads[some, :, rank]
-            carried = self.carried(head, encoder_out.lengths[some])
+            domains = None if encoder_out.domains is None else encoder_out.domains[some]
+            carried = self.carried(head, encoder_out.lengths[some], domains)
             of_relations = only_legal(self.relations(words[some], head), carried).softmax(-1)
             if bool(of_relations[is_word[some]].isnan().any()):
                 raise NotFiniteError("the scores of relations are not finite")

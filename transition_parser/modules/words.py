@@ -28,7 +28,7 @@ from transition_parser.modules.word_inputs import (
     without_switch,
 )
 from transition_parser.text.columns import FILE_NAME as COLUMNS
-from transition_parser.text.columns import Annotations
+from transition_parser.text.columns import FORMS_FILE, Annotations
 
 TAGS, PRETRAINED = TagInput.name, PretrainedWords.name
 WordTensors = Mapping[str, Mapping[str, Tensor]]  # input → name → tensor
@@ -81,7 +81,7 @@ class WordOptions(
         return super().contradictions()
 
     def unread(self, files: Collection[str]) -> Collection[str]:
-        of_tags = (COLUMNS,) if self.tag_loss else ()
+        of_tags = (COLUMNS, FORMS_FILE) if self.tag_loss else ()
         read = {*of_tags, *chain.from_iterable(kind.files for kind in INPUTS if kind.is_wanted(self))}
         return [name for name in files if name not in read]
 

@@ -25,6 +25,7 @@ import torch
 
 from transition_parser.base.errors import InputError, input_error, warn
 from transition_parser.base.files import output as opened_output
+from transition_parser.base.model_files import shown
 from transition_parser.base.process import give_back_freed_memory, progress
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import AmrEntry
@@ -56,6 +57,7 @@ from transition_parser.parsing.search import Guide, search
 from transition_parser.parsing.sentences.files import Reading, read_sentences
 from transition_parser.parsing.sentences.streams import in_chunks
 from transition_parser.parsing.sentences.texts import (
+    LANG,
     check_given,
     checked_forms,
     sentences_from,
@@ -63,8 +65,10 @@ from transition_parser.parsing.sentences.texts import (
     whole_sentences,
 )
 from transition_parser.storage.cards import AmrModel, TreeModel
-from transition_parser.storage.checkpoints import load_model, model_path
-from transition_parser.text.columns import DOMAIN, READINGS, UPOS, Annotations
+from transition_parser.storage.checkpoints import load_model, model_path, named_language
+from transition_parser.text.columns import DOMAIN, READINGS, UNKNOWN, UPOS, Annotations
+from transition_parser.text.languages import LANGUAGES, identify
+from transition_parser.text.learned_segmentation import SegmenterOfDomains
 from transition_parser.text.pieces import normalise
 from transition_parser.text.segmentation import LONGEST
 
@@ -151,7 +155,7 @@ class Parser(Generic[P_co]):
             raise InputError(f"lenpen must be a finite number, 0 or more, not {lenpen}")
         if nbest > beam and not (model.searches_directly or others):
             raise InputError(f"{nbest} parses of a sentence need a beam of {nbest} or more, not {beam}")
-        self.device = checked_device(device)
+        self.device, self._warned = checked_device(device), False
         self._options = {
             "batch_tokens": batch_tokens, "device": device, "precision": precision, "threads": threads,
             "domain": domain, "lenpen": lenpen, "nbest": nbest, "longest": longest,
@@ -166,13 +170,16 @@ class Parser(Generic[P_co]):
         is_file = [os.path.exists(path) and model_path(path) == Path(path) for path in paths]
         self._paths = [os.path.abspath(path) if there else path for path, there in zip(paths, is_file, strict=True)]
         full = (model if paths else copy.deepcopy(model)).eval().float()  # nobody else has a model from files
-        if limits := resources.columns.of_domains.get(self._domain or ""):
-            full.limit_to(limits)
+        full.limit_domains(resources.columns)
         merge_adapters(full)
         self._full = None if paths else full  # for copies
         kept = self._full is not None and self.precision != "fp32"
         self.model = prepared(copy.deepcopy(full) if kept else full, self.device, self.precision)
         give_back_freed_memory()
+        self._languages = _languages_of(model, resources)
+        if isinstance(resources.segmenter, SegmenterOfDomains):
+            find = self._identified if self._languages and self._domain is None else None
+            resources = replace(resources, segmenter=resources.segmenter.of_domain(self._domain, find))
         self.resources = resources
         self.beam, self.batch_tokens = beam, batch_tokens or usual_batch(model, self.device, beam)
         self.nbest, self.longest = nbest, longest
@@ -244,6 +251,8 @@ class Parser(Generic[P_co]):
             "batch_tokens": batch_tokens, "device": device, "precision": precision, "threads": threads,
             "domain": domain, "lenpen": lenpen, "nbest": nbest, "longest": longest,
         }  # fmt: skip
+        model, language = named_language(model)
+        options["domain"] = domain = domain or language
         loaded, resources = load_model(model)
         formalism = formalism_of(resources.parser.system)
         if kind not in (None, *(one.name for one in FORMALISMS)):
@@ -508,11 +517,33 @@ class Parser(Generic[P_co]):
             values = self.formalism.annotations_of(sentence, self.given_columns)
             check_given(sentence, values, self.resources.columns, number)
         words = [normalise(form) for form in forms]
+        if self._languages and isinstance(sentence, Sentence):
+            sentence, domain = self._with_language(sentence)
+            return ToParse(sentence, words, domain=domain)
         known = None if given is None else given.next(sentence)
         if known is None:
-            return ToParse(sentence, words)
+            return ToParse(sentence, words, domain=self._domain)
         known.check(len(words))
         return ToParse(sentence, words, SentenceFacts(known, self.resources.table.system.read(words)))
+
+    def _with_language(self, sentence: Sentence) -> tuple[Sentence, str | None]:
+        """Return the sentence with a comment that says its language, if it is known, and the language."""
+        said = sentence.comment(LANG)
+        found = self._domain or (said if said in self._languages else self._identified(sentence.text))
+        if found in (None, said):
+            return sentence, found
+        others = tuple(one for one in sentence.comments if said is None or not one.startswith(f"# {LANG}"))
+        return replace(sentence, comments=(*others, f"# {LANG} = {found}")), found
+
+    def _identified(self, text: str) -> str | None:
+        found = identify(text, self._languages)
+        if found is None and not self._warned and any(map(str.isalpha, text)):
+            self._warned = True
+            warn(
+                f"{shown(text)} is in no language that the model has learned, and is parsed by the mean of all; "
+                "so are other such texts, without a warning"
+            )
+        return found
 
     @cached_property
     def given_columns(self) -> Collection[str]:
@@ -603,7 +634,8 @@ class Parser(Generic[P_co]):
                 readings = [] if labeller is None else labeller.read(encoder_out, (one.words for one in batch))
                 return encoder_out, [{READINGS: one} for one in readings] or [{} for _ in batch]
             tags = self._annotations(batch, [UPOS]).get(UPOS, ()) if heads.limited else ()
-            return encoder_out, [*heads.predict(encoder_out.tagged, [len(one.words) for one in batch], tags)]
+            lengths = [len(one.words) for one in batch]
+            return encoder_out, heads.predict(encoder_out.tagged, lengths, tags, encoder_out.domains)
 
     def net_input(
         self, sentences: Sequence[Sequence[str]], annotations: Annotations = NO_ANNOTATIONS, in_search: bool = False
@@ -623,8 +655,8 @@ class Parser(Generic[P_co]):
         """Return column → for each sentence the values of its words; the domain comes from the parser's options."""
         given = [self.formalism.annotations_of(one.sentence, columns) for one in batch]
         annotations = {name: [values[name] for values in given] for name in (given[0] if given else ())}
-        if self._domain is not None:
-            annotations[DOMAIN] = [[self._domain]] * len(batch)
+        if DOMAIN in columns:
+            annotations[DOMAIN] = [[one.domain or UNKNOWN] for one in batch]
         return annotations
 
 
@@ -634,3 +666,9 @@ def _made_again(make: Callable[..., Parser], arguments: Sequence[Any], options: 
 
 def _reads_domains(model: ParserModel) -> bool:
     return model.inputs is not None and DOMAIN in model.inputs
+
+
+def _languages_of(model: ParserModel, resources: Resources) -> frozenset[str]:
+    """Return the languages that a model distinguishes: its domains, if the codes of languages name them all."""
+    domains = frozenset(resources.columns.values.get(DOMAIN, ())) if _reads_domains(model) else frozenset()
+    return domains if domains <= LANGUAGES.keys() else frozenset()

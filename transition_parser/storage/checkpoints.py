@@ -37,6 +37,7 @@ from transition_parser.storage.cards import (
 from transition_parser.storage.exports import CONFIG, WEIGHTS, read_config, write_config
 from transition_parser.storage.segmenters import load_segmenter
 from transition_parser.storage.weights import checked_weights, own_names, packed_weights, stored_weights, with_weights
+from transition_parser.text.languages import language_of
 from transition_parser.transitions import SYSTEMS
 
 _CLASS = re.compile(r"(?:GLOBAL |class |type |function )([\w.]+\.[\w.]+)")
@@ -55,6 +56,9 @@ def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
     return _load_exported(path) if path.is_dir() else _from_state(load_checkpoint(path), path)[:2]
 
 
+MULTILINGUAL = "xx"  # the model of many languages
+
+
 def model_path(model: str | os.PathLike) -> Path:
     """Return the path where `load_model` reads a model: the folder of a named model, or else `Path(model)`."""
     path = Path(model)
@@ -65,6 +69,20 @@ def model_path(model: str | os.PathLike) -> Path:
     named = named_models()
     package = None if name in named or name in OWN_NAMES else installed_model(name)
     return named.get(name, path) if package is None else package.folder
+
+
+def named_language(model: str | os.PathLike) -> tuple[str | os.PathLike, str | None]:
+    """Return the model of many languages and the code of a language that is named in place of a model.
+
+    Any other name comes back with None: a path, a model of the package, and an installed model of the name.
+    """
+    name = str(model)
+    language = language_of(name)
+    if language is None or name in OWN_NAMES or os.path.lexists(name) or MULTILINGUAL not in named_models():
+        return model, None
+    if name in named_models() or installed_model(name) is not None:
+        return model, None
+    return (language, None) if language in BEST else (MULTILINGUAL, language)
 
 
 def _why_not_here(name: str) -> str | None:

@@ -6,10 +6,13 @@ column, those seen with each UPOS tag, and the forms that have one lemma rule, o
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -19,10 +22,11 @@ from typing import Any, NamedTuple, Self
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import unpacked_name
-from transition_parser.base.model_files import OBJECT, TEXTS, is_texts, read_versioned, write_json
+from transition_parser.base.model_files import OBJECT, TEXTS, is_texts, read_packed_json, read_versioned, write_json
 from transition_parser.text.lemmas import lemma_of, rule_of
 
 FILE_NAME = "columns.json"
+FORMS_FILE = "forms.json.gz"  # the forms of each domain, where there are several
 FORMAT_VERSION = 3
 UPOS, LEMMA, XPOS, FEATS, DOMAIN = "upos", "lemma", "xpos", "feats", "domain"
 UNKNOWN = "_"
@@ -161,6 +165,16 @@ def values_of_forms(sentences: Iterable[Any], columns: Collection[str]) -> dict[
     }
 
 
+def forms_of_domains(sentences: Sequence[Any], columns: Collection[str]) -> dict[str, dict[str, Forms]]:
+    """Return the result of `values_of_forms` for each domain; none where there is one domain alone."""
+    of_domains: dict[str, list[Any]] = {}
+    for sentence in sentences if DOMAIN in columns else ():
+        of_domains.setdefault(domain_of(sentence.path), []).append(sentence)
+    if len(of_domains) < 2:
+        return {}
+    return {domain: values_of_forms(some, columns) for domain, some in of_domains.items()}
+
+
 def seen_with_tags(sentences: Iterable[Any], columns: Mapping[str, Sequence[str]]) -> Seen:
     """Return the labels that occur with each UPOS tag, for columns with `by_tag`."""
     names = [name for name in columns if KNOWN[name].by_tag] if UPOS in columns else []
@@ -210,6 +224,7 @@ class Columns:
     seen: column → UPOS tag → the labels that occur with the tag
     forms: column → (form, tag) → value, for forms that always have the same one; the tag is `_` where there are none
     of_domains: domain → column → the labels of the trees of the domain
+    forms_of_domains: domain → the `forms` of its trees, in place of `forms`, where the data has several domains
     """
 
     def __init__(
@@ -218,10 +233,12 @@ class Columns:
         forms: Mapping[str, Forms] = MappingProxyType({}),
         seen: Seen = MappingProxyType({}),
         of_domains: Seen = MappingProxyType({}),
+        forms_of_domains: Mapping[str, Mapping[str, Forms]] = MappingProxyType({}),
     ) -> None:
         self.values = {name: tuple(of_column) for name, of_column in values.items()}
         self.forms, self.seen = {name: dict(of_column) for name, of_column in forms.items()}, dict(seen)
-        self.of_domains = dict(of_domains)
+        self.of_domains, self.forms_of_domains = dict(of_domains), dict(forms_of_domains)
+        self._by_domain: dict[str, Self] = {}
         self._ids = {name: {value: i for i, value in enumerate(v, 1)} for name, v in self.values.items()}
         self._known: dict[str, _KnownLemmas] = {}  # tag → what `forms` says of it, made when first asked for
 
@@ -231,6 +248,17 @@ class Columns:
 
     def __contains__(self, column: str) -> bool:
         return column in self.values
+
+    def of_domain(self, domain: str | None) -> Self:
+        """Return the columns with the forms of a domain; the columns themselves for a domain that has none."""
+        if domain is None or domain not in self.forms_of_domains:
+            return self
+        if domain not in self._by_domain:
+            found = copy(self)
+            forms = self.forms_of_domains[domain]
+            found.forms, found._known = {name: dict(of_column) for name, of_column in forms.items()}, {}
+            self._by_domain[domain] = found
+        return self._by_domain[domain]
 
     def count(self, column: str) -> int:
         """Return how many ids the column has, 0 included. Raises `InputError` where the data has no such column."""
@@ -276,14 +304,13 @@ class Columns:
     def save(self, folder: str | os.PathLike) -> None:
         """Write `columns.json` into `folder`."""
         values = {"format_version": FORMAT_VERSION, "columns": {name: list(v) for name, v in self.values.items()}}
-        forms: dict[str, dict[str, dict[str, list[str]]]] = {}  # key → UPOS tag → value → forms
-        for name, of_column in self.forms.items():
-            by_tag = forms.setdefault(_KEY_OF_FORMS[name], {})
-            for (form, tag), value in of_column.items():
-                by_tag.setdefault(tag, {}).setdefault(value, []).append(form)
-        more = {**forms, "seen": self.seen, "of_domains": self.of_domains}
+        more = {**_written_forms(self.forms), "seen": self.seen, "of_domains": self.of_domains}
         more = {name: value for name, value in more.items() if value}
         write_json(Path(folder, FILE_NAME), {**values, **more}, indent=0, ensure_ascii=False)
+        if self.forms_of_domains:  # packed, because tens of languages have millions of letters
+            of_all = {domain: _written_forms(forms) for domain, forms in self.forms_of_domains.items()}
+            text = json.dumps(of_all, ensure_ascii=False, separators=(",", ":"))
+            Path(folder, FORMS_FILE).write_bytes(gzip.compress(text.encode(), mtime=0))
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Columns:
@@ -299,13 +326,7 @@ class Columns:
                 raise input_error(f"the values of {name} must be {TEXTS.what}, without white space", path)
             if KNOWN[name].is_set and any(KNOWN[name].labels(label) != [label] for label in listed):
                 raise input_error(f"a label of {name} holds |, which separates labels", path)
-        forms = {}
-        for name, key in _KEY_OF_FORMS.items():
-            if key in values:
-                if not all(map(_is_lists, values[key].values())):
-                    raise input_error(f"{key!r} must be UPOS tag → value → a list of strings", path)
-                by_tag = ((tag, *item) for tag, of_tag in values[key].items() for item in of_tag.items())
-                forms[name] = {(form, tag): value for tag, value, listed in by_tag for form in listed}
+        forms = _read_forms(values, path)
         seen, tags = values.get("seen", {}), {*values["columns"].get(UPOS, ())}
         for name, of_column in seen.items():
             known = {*values["columns"].get(name, ())}
@@ -315,7 +336,39 @@ class Columns:
         wanted = {*values["columns"], RELATION}
         if not all(_is_lists(one) and wanted <= one.keys() and one[RELATION] for one in of_domains.values()):
             raise input_error(f"'of_domains' must be domain → {', '.join(sorted(wanted))} → a list of labels", path)
-        return cls(values["columns"], forms, seen, of_domains)
+        return cls(values["columns"], forms, seen, of_domains, _forms_of_domains(Path(folder, FORMS_FILE)))
+
+
+def _written_forms(forms: Mapping[str, Forms]) -> dict[str, dict[str, dict[str, list[str]]]]:
+    """Return key of `_KEY_OF_FORMS` → UPOS tag → value → forms."""
+    written: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for name, of_column in forms.items():
+        by_tag = written.setdefault(_KEY_OF_FORMS[name], {})
+        for (form, tag), value in of_column.items():
+            by_tag.setdefault(tag, {}).setdefault(value, []).append(form)
+    return written
+
+
+def _read_forms(values: Mapping[str, Any], path: Path) -> dict[str, Forms]:
+    """Return column → `Forms` from the result of `_written_forms`; other keys are not read."""
+    forms: dict[str, Forms] = {}
+    for name, key in _KEY_OF_FORMS.items():
+        if key in values:
+            if not isinstance(values[key], dict) or not all(map(_is_lists, values[key].values())):
+                raise input_error(f"{key!r} must be UPOS tag → value → a list of strings", path)
+            by_tag = ((tag, *item) for tag, of_tag in values[key].items() for item in of_tag.items())
+            forms[name] = {(form, tag): value for tag, value, listed in by_tag for form in listed}
+    return forms
+
+
+def _forms_of_domains(path: Path) -> dict[str, Mapping[str, Forms]]:
+    """Return domain → column → `Forms` from a file; none where it is missing."""
+    if not os.path.lexists(path):
+        return {}
+    of_all = read_packed_json(path, "`transition-parser preprocess` writes it")
+    if not all(isinstance(of_domain, dict) for of_domain in of_all.values()):
+        raise input_error("must be domain → rules, features → UPOS tag → value → a list of strings", path)
+    return {domain: _read_forms(of_domain, path) for domain, of_domain in of_all.items()}
 
 
 def _is_lists(value: object) -> bool:

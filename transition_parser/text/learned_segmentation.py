@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntFlag
 from typing import NamedTuple, Protocol
 
 from transition_parser.text.characters import Clusters, shared_start
+from transition_parser.text.languages import SegmenterOfLanguages
 from transition_parser.text.segmentation import LONG_WORD, LONGEST, Segmenter, TextSentence
 from transition_parser.text.tokens import Token
 
@@ -39,6 +40,7 @@ class WrittenSentence(NamedTuple):
 
     tokens: tuple[WrittenToken, ...]
     opens_paragraph: bool = False
+    domain: str | None = None  # where there are several
 
 
 def labelled(sentences: Iterable[WrittenSentence]) -> Iterator[tuple[str, bytes]]:
@@ -158,12 +160,43 @@ def _with_case(words: Words, form: str) -> Words:
 class Labeller(Protocol):
     """A network that labels characters."""
 
+    def of_domain(self, domain: str | None) -> Labeller:
+        """Return the same network for texts of a domain, None for no particular one."""
+
     @property
     def context(self) -> int:
         """The number of characters on each side that the label of a character may depend on."""
 
     def __call__(self, text: str, first: int, end: int) -> bytes:
         """Return the labels of the characters `first` ≤ i < `end`; the text's ends, if near, end a paragraph."""
+
+
+class Habits(NamedTuple):
+    """The ways of the treebank of a domain that the network does not learn."""
+
+    multiwords: MultiWords = MultiWords()
+    holds_blanks: bool = False  # True where tokens of the treebank hold blanks, as `20 000` in French
+
+
+@dataclass(frozen=True)
+class SegmenterOfDomains(Segmenter):
+    """A segmenter that was trained on the treebanks of several domains, for texts of no particular one."""
+
+    labeller: Labeller
+    habits: Mapping[str, Habits]
+
+    def of_domain(self, domain: str | None, find: Callable[[str], str | None] | None = None) -> Segmenter:
+        """Return the segmenter of a domain; with `find`, one that finds the language of each paragraph, a domain."""
+        if find is not None:
+            return SegmenterOfLanguages({one: self.of_domain(one) for one in (None, *self.habits)}, find)
+        multiwords, holds_blanks = self.habits.get(domain or "", Habits())
+        return LearnedSegmenter(self.labeller.of_domain(domain), multiwords, holds_blanks)
+
+    def tokens(self, text: str) -> Iterator[Token]:
+        return self.of_domain(None).tokens(text)
+
+    def sentences(self, lines: Iterable[str], longest: int = LONGEST) -> Iterator[TextSentence]:
+        return self.of_domain(None).sentences(lines, longest)
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,7 @@ class TextSentence(NamedTuple):
     opens_paragraph: bool
     space_after: bool  # False where the next sentence follows without white space
     goes_on: bool = False  # True where the sentence was too long and the next one continues it
+    language: str | None = None  # its ISO code, where it was looked for and found
 
     @property
     def start(self) -> int:

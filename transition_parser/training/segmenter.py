@@ -21,15 +21,20 @@ from torch.optim.swa_utils import AveragedModel
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
+from transition_parser.preprocess.dependency import balanced
 from transition_parser.storage.segmenters import BoundaryNetwork, EncoderPieces, NetworkLabeller, flags_of
 from transition_parser.text.characters import EDGE, UNKNOWN, Characters, Clusters, categories
+from transition_parser.text.columns import domain_of
 from transition_parser.text.learned_segmentation import (
+    Habits,
     LearnedSegmenter,
     MultiWords,
+    SegmenterOfDomains,
     WrittenSentence,
     WrittenToken,
     labelled,
 )
+from transition_parser.text.segmentation import Segmenter
 from transition_parser.text.tokens import Token
 
 Paths = Sequence[str | os.PathLike]
@@ -72,8 +77,8 @@ def train_segmenter(
     dev: Sequence[WrittenSentence] = (),
     options: SegmenterOptions = SegmenterOptions(),
     report: Callable[[float, int, int, SegmentationScores], None] = lambda dropout, epoch, epochs, scores: None,
-) -> LearnedSegmenter:
-    """Return a segmenter that divides text as a treebank does: the best on `dev`, or the last."""
+) -> LearnedSegmenter | SegmenterOfDomains:
+    """Return a segmenter that divides text as a treebank does, or the treebank of each domain: the best on `dev`."""
     if not train:
         raise InputError("there are no training sentences")
     found = []
@@ -90,19 +95,26 @@ def _trained(
     options: SegmenterOptions,
     dropout: float,
     report: Callable[[float, int, int, SegmentationScores], None],
-) -> tuple[float, LearnedSegmenter]:
+) -> tuple[float, LearnedSegmenter | SegmenterOfDomains]:
     """Train with one dropout. Return the best sum of F1 on dev (−1 without dev data) and that epoch's segmenter."""
     shown = [*filter(None, map(_shown, sentences))]
     known = Characters.of_texts(map(_text, shown))
-    pieces = EncoderPieces.of(options.pretrained) if _joins_words(shown) else None
-    network = BoundaryNetwork(len(known), options.size, options.layers, dropout, pieces and pieces.table)
+    by_domain = _by_domain(sentences)
+    if len(by_domain) > 1:
+        sizes = [sum(len(sentence.tokens) for sentence in some) for some in by_domain.values()]
+        shown = [*filter(None, map(_shown, balanced([*by_domain.values()], sizes)))]
+    joins = any(_joins_words([*filter(None, map(_shown, some))]) for some in by_domain.values())
+    pieces = EncoderPieces.of(options.pretrained) if joins else None
+    domains = [] if None in by_domain else [*by_domain]
+    table = pieces and pieces.table
+    network = BoundaryNetwork(len(known), options.size, options.layers, dropout, table, len(domains))
     mean = AveragedModel(network, multi_avg_fn=partial(_update_mean, options.decay))
-    labeller = NetworkLabeller(mean.module, known, pieces)
+    labeller = NetworkLabeller(mean.module, known, pieces, domains)
     corpus = _Corpus(shown, labeller, options)
-    tokens = [token for sentence in sentences for token in sentence.tokens]
-    several = MultiWords.of_examples((" ".join(t.form.split()), t.words) for t in tokens if len(t.words) > 1)
-    holds_blanks = any(len(token.form.split()) > 1 for token in tokens)
-    segmenter = LearnedSegmenter(labeller, several, holds_blanks)
+    habits = {domain: _habits(some) for domain, some in by_domain.items()}
+    segmenter: LearnedSegmenter | SegmenterOfDomains = LearnedSegmenter(labeller, *habits.get(None, Habits()))
+    if domains:
+        segmenter = SegmenterOfDomains(labeller, {name: habits[name] for name in domains})
     epochs = options.epochs or min(max(_CHARACTERS_SEEN // corpus.size, _EPOCHS[0]), _EPOCHS[1])
     optimizer = torch.optim.Adam(network.parameters(), options.rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
@@ -110,20 +122,33 @@ def _trained(
     for epoch in progress(range(1, epochs + 1), f"training the segmenter, dropout {dropout:g}", epochs):
         for batch in corpus.batches():
             optimizer.zero_grad()
-            _loss(network(*batch[:3]), batch).backward()
+            _loss(network(batch.ids, batch.kinds, batch.codes, batch.domains), batch).backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimizer.step()
             mean.update_parameters(network)
         schedule.step()
         if not held_out:
             continue
-        scores = segmentation_scores(segmenter, held_out)
+        scores = _scores_of_domains(segmenter, held_out)
         if sum(scores) > best:
             best, best_weights = sum(scores), copy.deepcopy(mean.module.state_dict())
         report(dropout, epoch, epochs, scores)
     # rounded to half precision, in which the weights are stored
     mean.module.load_state_dict({name: value.half().float() for name, value in best_weights.items()})
     return best, segmenter
+
+
+def _by_domain(sentences: Sequence[WrittenSentence]) -> dict[str | None, list[WrittenSentence]]:
+    found: dict[str | None, list[WrittenSentence]] = {}
+    for sentence in sentences:
+        found.setdefault(sentence.domain, []).append(sentence)
+    return found
+
+
+def _habits(sentences: Iterable[WrittenSentence]) -> Habits:
+    tokens = [token for sentence in sentences for token in sentence.tokens]
+    examples = ((" ".join(t.form.split()), t.words) for t in tokens if len(t.words) > 1)
+    return Habits(MultiWords.of_examples(examples), any(len(token.form.split()) > 1 for token in tokens))
 
 
 def _joins_words(sentences: Iterable[WrittenSentence]) -> bool:
@@ -147,6 +172,7 @@ class _Batch(NamedTuple):
     ids: Tensor  # (B, T) long, the numbers of the characters
     kinds: Tensor  # (B, T) long, the numbers of their Unicode categories
     codes: Tensor  # (B, T) long, the codes of their pieces
+    domains: Tensor  # (B, T) long, the numbers of their domains, −1 for none
     flags: Tensor  # (B, T − 2 context, 3) float, 1 where a character has the flag END, SEVERAL or SENTENCE
     counts: Tensor  # (B, T − 2 context) float, 1 where a character has a label, 0 at white space and edges
 
@@ -171,7 +197,9 @@ class _Corpus:
         self._parts = [_part(sentence, labeller) for sentence in sentences]
         self._opens = [sentence.opens_paragraph for sentence in sentences[1:]] + [True]
         edge = torch.zeros(self._context)
-        self._edges = (edge.long() + EDGE, edge.long() + EDGE, edge.long(), edge[:, None].expand(-1, 3), edge)
+        self._edges = (
+            edge.long() + EDGE, edge.long() + EDGE, edge.long(), edge.long() - 1, edge[:, None].expand(-1, 3), edge,
+        )  # fmt: skip
 
     @property
     def size(self) -> int:
@@ -180,7 +208,7 @@ class _Corpus:
 
     def batches(self) -> Iterator[_Batch]:
         """Yield the batches of an epoch in random order."""
-        ids, kinds, codes, flags, counts = self._stream()
+        ids, kinds, codes, domains, flags, counts = self._stream()
         ids = torch.where(torch.rand(len(ids)) < self._hidden, torch.where(ids == EDGE, EDGE, UNKNOWN), ids)
         connected = _between_letters(kinds, flags, counts) & (torch.rand(len(ids)) < self._connected)
         inputs = zip(self._connector, (ids, kinds, codes), strict=True)
@@ -189,10 +217,10 @@ class _Corpus:
         starts = torch.arange(0, len(ids) - around + 1, inner)
         for some in starts[torch.randperm(len(starts))].split(_WINDOWS):
             read, told = some[:, None] + torch.arange(around), some[:, None] + torch.arange(inner) + self._context
-            yield _Batch(ids[read], kinds[read], codes[read], flags[told], counts[told])
+            yield _Batch(ids[read], kinds[read], codes[read], domains[read], flags[told], counts[told])
 
     def _stream(self) -> list[Tensor]:
-        """Return the five tensors of a `_Batch` for the whole text, with `EDGE` around paragraphs and at the end."""
+        """Return the tensors of a `_Batch` for the whole text, with `EDGE` around paragraphs and at the end."""
         pieces = [self._edges]
         for part, opens in zip(self._parts, self._opens, strict=True):
             if opens or self._random.random() < _PARAGRAPH_BREAK:
@@ -215,13 +243,15 @@ def _between_letters(kinds: Tensor, flags: Tensor, counts: Tensor) -> Tensor:
 
 
 def _part(sentence: WrittenSentence, labeller: NetworkLabeller) -> tuple[Tensor, ...]:
-    """Return the five tensors of a `_Batch` of a sentence, with the blank behind it if there is one."""
+    """Return the tensors of a `_Batch` of a sentence, with the blank behind it if there is one."""
     ((_text_only, labels),) = labelled([sentence])
     text = _text(sentence)
     counts = torch.tensor([character != " " for character in text])
     flags = torch.zeros(len(text), 3)
     flags[counts] = flags_of(labels)
-    return *map(torch.tensor, labeller.inputs(text)), flags, counts.float()
+    domain = -1 if sentence.domain is None else labeller.domains.index(sentence.domain)
+    domains = torch.full((len(text),), domain)
+    return *map(torch.tensor, labeller.inputs(text)), domains, flags, counts.float()
 
 
 def _shown(sentence: WrittenSentence) -> WrittenSentence | None:
@@ -237,26 +267,45 @@ def _text(sentence: WrittenSentence) -> str:
 
 
 def written_sentences(paths: Paths) -> list[WrittenSentence]:
-    """Return the sentences of CoNLL-U files as `WrittenSentence`. Raises `InputError` for malformed files."""
-    return [_written(sentence, path) for path in paths for sentence in read_conllu(path)]
+    """Return the sentences of CoNLL-U files, each with its domain where there are several.
+
+    Raises `InputError` for malformed files.
+    """
+    several = len(paths) > 1
+    return [
+        _written(sentence, path, domain_of(path) if several else None)
+        for path in paths
+        for sentence in read_conllu(path)
+    ]
 
 
-def _written(sentence: Sentence, path: str | os.PathLike) -> WrittenSentence:
+def _written(sentence: Sentence, path: str | os.PathLike, domain: str | None) -> WrittenSentence:
     tokens = [
         WrittenToken(row.form, tuple(word.form for word in words), row.space_after)
         for row, words in sentence.token_rows()
     ]
     if not all(token.form.strip() for token in tokens):
         raise input_error("a token is white space: a segmenter can't learn it", path, sentence.line, sentence.id)
-    return WrittenSentence(tuple(tokens), sentence.opens_paragraph)
+    return WrittenSentence(tuple(tokens), sentence.opens_paragraph, domain)
 
 
-def segmentation_scores(segmenter: LearnedSegmenter, gold: Sequence[WrittenSentence]) -> SegmentationScores:
+def segmentation_scores(segmenter: Segmenter, gold: Sequence[WrittenSentence]) -> SegmentationScores:
     """Return the F1 of a segmenter on raw text: of sentences and tokens by their ends, of words by token and index."""
     text, known = _placed(gold)
     found = [sentence.tokens for sentence in segmenter.sentences(text.split("\n"))]
     pairs = zip(_items(found), _items(known), strict=True)
     return SegmentationScores(*(200.0 * len(ours & own) / max(len(ours) + len(own), 1) for ours, own in pairs))
+
+
+def _scores_of_domains(
+    segmenter: LearnedSegmenter | SegmenterOfDomains, gold: Sequence[WrittenSentence]
+) -> SegmentationScores:
+    """Return the F1 of a segmenter; with several domains the mean over them."""
+    if isinstance(segmenter, LearnedSegmenter):
+        return segmentation_scores(segmenter, gold)
+    parts = _by_domain(gold)
+    found = [segmentation_scores(segmenter.of_domain(domain), some) for domain, some in parts.items()]
+    return SegmentationScores(*(sum(scores) / len(parts) for scores in zip(*found, strict=True)))
 
 
 def _placed(gold: Iterable[WrittenSentence]) -> tuple[str, list[tuple[Token, ...]]]:

@@ -441,7 +441,9 @@ class RefiningDecoder(TreeDecoder):
     def _graph(self, words: Tensor, slots: Slots) -> tuple[Tensor, Tensor]:
         """Return (B, P) twice: offsets from words to their best heads, and the arcs' best relations; else 0."""
         heads = only_legal(self.heads(words), other_words(slots.mask)).argmax(-1)
-        relations = only_legal(self.relations(words, heads), self.carried(heads, slots.lengths)).argmax(-1)
+        relations = only_legal(self.relations(words, heads), self.carried(heads, slots.lengths, slots.domains)).argmax(
+            -1
+        )
         positions = torch.arange(words.size(1), device=words.device)
         is_word = (positions < slots.lengths[:, None]).long()
         return is_word * (heads - positions), is_word * relations

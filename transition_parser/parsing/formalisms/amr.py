@@ -185,7 +185,8 @@ class _Built:
     """The parse of the derivation that search found, completed by facts, negations taken apart; mends change it."""
 
     def __init__(self, resources: Resources, one: ToParse, hypothesis: Hypothesis, tags: Tags) -> None:
-        (sentence, words, self.facts), table = one, resources.table
+        sentence, words, table = one.sentence, one.words, resources.table
+        self.facts = one.facts
         self.wiki = resources.parser.lexicon.wiki if resources.parser.lexicon else {}
         self.system, actions = cast("AmrSystem", table.system), tuple(map(table.action, hypothesis.tokens))
         self.readings: Readings | None = tags.get(READINGS)

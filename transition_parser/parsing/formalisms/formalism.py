@@ -28,11 +28,12 @@ G = TypeVar("G")  # the class of graphs
 
 
 class ToParse(NamedTuple):
-    """A sentence to parse, its words as the network reads them (`normalise`), and the facts about it."""
+    """A sentence to parse, its words as the network reads them (`normalise`), the facts about it, and its domain."""
 
     sentence: Any
     words: list[str]
     facts: SentenceFacts | None = None
+    domain: str | None = None
 
 
 class Report(NamedTuple):

@@ -56,7 +56,7 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     def _parse(self, resources: Resources, one: ToParse, hypothesis: Hypothesis, tags: Tags) -> Parse:
         from transition_parser.states.machine import replay  # imported late, because it imports torch, which is slow
 
-        table, columns, sentence = resources.table, resources.columns, one.sentence
+        table, columns, sentence = resources.table, resources.columns.of_domain(one.domain), one.sentence
         tree, log_probs = replay(table, one.words, hypothesis.tokens, hypothesis.step_scores)
         upos, xpos = (tuple(tags.get(name, ())) for name in (UPOS, XPOS))
         given = [row.upos if upos else UNKNOWN for row in sentence.words]

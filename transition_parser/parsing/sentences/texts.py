@@ -45,7 +45,7 @@ def as_kind(
     spans = tuple((start + place, end + place) for token in tokens for start, end in token.spans)
     of_line = {} if line is None else {"line": str(line)}
     if kind is Sentence:
-        about = {"sent_id": number, **of_line, "text": one.line}
+        about = {"sent_id": number, **of_line, "text": one.line, **({LANG: one.language} if one.language else {})}
         comments = [*["# newpar"] * one.opens_paragraph, *(f"# {key} = {value}" for key, value in about.items())]
         return kind(rows_of(one), tuple(comments), path, line, spans)
     metadata = {"id": str(number), **of_line, "snt": one.line}
@@ -53,6 +53,8 @@ def as_kind(
         entry = kind.from_words([token.form for token in tokens], metadata)
     return replace(entry, path=path, line=line, spans=spans)
 
+
+LANG = "lang"  # the key of the comment with the ISO code of a sentence's language
 
 # characters that no UTF-8 file of text holds: zero bytes and halves of surrogate pairs
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
