@@ -233,8 +233,8 @@ class BiaffineRelations(nn.Module):
     def of_products(self, words: Tensor, heads: Tensor) -> Tensor:
         """Return the scores (B, N, R) of the first N words (B, P, dim) and their heads, at (B, N), by one product.
 
-        In training with many relations, this takes less time than `ends` and `forward`, whose fp32 copies of the form of
-        each word are as large as (B, P, R · width).
+        In training with many relations, this takes less time than `ends` and `forward`, whose fp32 copies of the form
+        of each word are as large as (B, P, R · width).
         """
         of_head, of_dependent = self._reduced(words)
         pairs = of_dependent[:, : heads.size(1), :, None] * gather_rows(of_head, heads)[..., None, :]

@@ -64,10 +64,10 @@ from transition_parser.parsing.sentences.texts import (
     sentences_of_texts,
     whole_sentences,
 )
-from transition_parser.storage.cards import AmrModel, TreeModel
+from transition_parser.storage.cards import MULTILINGUAL, OWN_NAMES, AmrModel, TreeModel
 from transition_parser.storage.checkpoints import load_model, model_path, named_language
 from transition_parser.text.columns import DOMAIN, READINGS, UNKNOWN, UPOS, Annotations
-from transition_parser.text.languages import LANGUAGES, identify
+from transition_parser.text.languages import LANGUAGES, identify, surely_not_english
 from transition_parser.text.learned_segmentation import SegmenterOfDomains
 from transition_parser.text.pieces import normalise
 from transition_parser.text.segmentation import LONGEST
@@ -78,6 +78,7 @@ GivenInput = GivenFacts | Mapping[str, Given] | Iterable[Given | None]
 P_co = TypeVar("P_co", bound=SentenceParse, covariant=True)
 
 MOST_BEAM = 10_000
+_LOOKED_AT = 50  # number of sentences whose language a model for English looks at
 CHUNK = 4096  # number of sentences that are sorted by length together
 
 
@@ -177,6 +178,7 @@ class Parser(Generic[P_co]):
         self.model = prepared(copy.deepcopy(full) if kept else full, self.device, self.precision)
         give_back_freed_memory()
         self._languages = _languages_of(model, resources)
+        self._unchecked = _LOOKED_AT if {*map(str, paths)} & OWN_NAMES - {MULTILINGUAL} else 0
         if isinstance(resources.segmenter, SegmenterOfDomains):
             find = self._identified if self._languages and self._domain is None else None
             resources = replace(resources, segmenter=resources.segmenter.of_domain(self._domain, find))
@@ -517,6 +519,8 @@ class Parser(Generic[P_co]):
             values = self.formalism.annotations_of(sentence, self.given_columns)
             check_given(sentence, values, self.resources.columns, number)
         words = [normalise(form) for form in forms]
+        if self._unchecked:
+            self._check_english(words)
         if self._languages and isinstance(sentence, Sentence):
             sentence, domain = self._with_language(sentence)
             return ToParse(sentence, words, domain=domain)
@@ -525,6 +529,17 @@ class Parser(Generic[P_co]):
             return ToParse(sentence, words, domain=self._domain)
         known.check(len(words))
         return ToParse(sentence, words, SentenceFacts(known, self.resources.table.system.read(words)))
+
+    def _check_english(self, words: Sequence[str]) -> None:
+        """Warn of the first sentence that is surely not English, among the first ones of a model for English."""
+        self._unchecked -= 1
+        found = surely_not_english(" ".join(words))
+        if found is not None:
+            self._unchecked = 0
+            warn(
+                f"{shown(' '.join(words))} looks like {LANGUAGES[found]}, but the model reads English: take "
+                f"`transition-parser parse {found}` (in Python Parser.load({found!r}))"
+            )
 
     def _with_language(self, sentence: Sentence) -> tuple[Sentence, str | None]:
         """Return the sentence with a comment that says its language, if it is known, and the language."""

@@ -250,10 +250,16 @@ class Parse(SentenceParse):
         """Return `annotated` as text, with the blank line that ends a sentence."""
         return str(self.annotated(scores, actions))
 
+    @property
+    def language(self) -> str | None:
+        """The ISO code of the sentence's language (`# lang = de`), where a model of many languages knows it."""
+        return self.sentence.comment("lang")
+
     def to_dict(self) -> dict[str, Any]:
         """Return the parse as strings, numbers, lists and dictionaries alone, which JSON can hold.
 
         - `id`, `text`: of the sentence, None where it has none
+        - `language`: see `language`; only where it is known
         - `line`: the line of the file where the sentence begins, None where it is not known
         - `words`: of each word `form`, `lemma`, `upos`, `xpos` and `feats` (None where unknown), `head` (counted from
           1; 0: the root), `relation`, `score` (see `arc_scores`), and `start` and `end`, its place in the text that
@@ -275,6 +281,7 @@ class Parse(SentenceParse):
             "id": sentence.id,
             "line": sentence.line,
             "text": sentence.comment("text"),
+            **({} if self.language is None else {"language": self.language}),
             "words": words,
             "multiword_tokens": [{"form": form, "first": first, "last": last} for form, first, last in ranges],
             **_derivation(self),

@@ -32,9 +32,11 @@ FILE_NAME, CONFIG = "README.md", "config.json"
 PRETRAINED = Path(__file__).resolve().parents[1] / "pretrained"
 # short name → the package's models, best first; the best one needs a pretrained encoder that may not be installed
 BEST = {"en": ("en-ewt-minilm", "en-ewt", "en-fast"), "amr": ("en-amr-minilm", "en-amr")}
-TreeModel = Literal["en", "en-ewt", "en-ewt-minilm", "en-fast"]  # tree parsers, for the type hints of `Parser.load`
+# tree parsers, for the type hints of `Parser.load`
+TreeModel = Literal["en", "en-ewt", "en-ewt-minilm", "en-fast", "xx"]
 AmrModel = Literal["amr", "en-amr", "en-amr-minilm"]
-OWN_NAMES = frozenset(chain(BEST, *BEST.values()))  # no other model can have one of these names
+MULTILINGUAL = "xx"  # the model of many languages
+OWN_NAMES = frozenset(chain(BEST, *BEST.values(), [MULTILINGUAL]))  # no other model can have one of these names
 VARIABLE = "TRANSITION_PARSER_MODELS"  # lists folders of the user's models, separated as in PATH
 _FENCE = "---"
 

