@@ -1,39 +1,131 @@
-"""Models on the treebanks of other languages, which they were not trained on: CoNLL 2018 scores.
+"""Models on treebanks of many languages: CoNLL 2018 scores, beside those of UDPipe 1.
 
-    python run/bench/languages.py TREEBANK_FOLDER… --models MODEL… [--words] [--own-domain] [--threads 1]
+    python run/bench/languages.py TREEBANK_FOLDER… --models MODEL… [--words] [--own-domain] [--udpipe DIR] [-o FILE]
+    python run/bench/languages.py --table FILE
 
-Each model parses test.conllu of each folder: its raw text, which the model's own segmenter divides, or with --words its
-words, without their tags. With --own-domain a model of several treebanks is told which one the text is of, by the name
-of its folder. One line of JSON for each model and folder has the F1 of some metrics.
+Each model parses test.conllu (or --split dev) of each folder: its raw text, which the model's own segmenter divides, or
+with --words its words, without their tags. With --own-domain a model of several treebanks is told which one the text is
+of: by the name of its folder, or by its language (UD_German-GSD: de). With --udpipe the models of UDPipe 1 in DIR, such
+as de.udpipe, are scored on the same raw text; a missing one is trained on train.conllu and dev.conllu.
+
+One line of JSON for each model and folder has the F1 of some metrics, in percent. With -o all lines are also written as
+a list to FILE, which --table prints as a table in Markdown.
 """
 
 from __future__ import annotations
 
 import json
+import statistics
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import common
+import pipelines
 
 from transition_parser import Parser
+from transition_parser.base.model_files import write_json
+from transition_parser.graphs.conllu import parse_conllu, raw_text, read_conllu
+from transition_parser.graphs.dependency_score import Comparison, conll18
+from transition_parser.text.languages import LANGUAGES, language_of
 
-METRICS = ("Sentences", "Words", "UPOS", "UAS", "LAS", "MLAS", "BLEX")
+METRICS = ("LAS", "UPOS", "UFeats", "Lemmas", "Sentences", "Words", "UAS", "MLAS", "BLEX")
+SHOWN = METRICS[:6]
+UDPIPE = "UDPipe 1"
+
+
+def language_of_folder(folder: Path) -> str | None:
+    """Return the code of the language that a folder is named by: `UD_German-GSD`.
+
+    >>> language_of_folder(Path("UD_German-GSD")), language_of_folder(Path("lpp"))
+    ('de', None)
+    """
+    return language_of(folder.name.removeprefix("UD_").partition("-")[0])
+
+
+def scores(folder: Path, split: str, text: str) -> dict[str, float]:
+    """Return the F1 of CoNLL-U text on a split of a treebank."""
+    gold = list(read_conllu(folder / f"{split}.conllu"))
+    found = conll18(Comparison(gold, parse_conllu(text.encode().splitlines(), folder.name)))
+    return {name: round(found[name].f1, 2) for name in METRICS}
+
+
+def of_model(model: str, folder: Path, arguments: Any) -> dict[str, float]:
+    """Return the scores of a model of ours on a treebank."""
+    parser = Parser.load(model, beam=1, threads=arguments.threads, precision=arguments.precision)
+    if arguments.own_domain:
+        known = parser.resources.columns.values.get("domain", ())
+        domain = folder.name if folder.name in known else language_of_folder(folder)
+        parser = Parser.load(model, beam=1, threads=arguments.threads, precision=arguments.precision, domain=domain)
+    gold = list(read_conllu(folder / f"{arguments.split}.conllu"))
+    given: Any = [one.untagged(parser.given_columns) for one in gold] if arguments.words else raw_text(gold)
+    return scores(folder, arguments.split, "".join(str(parse.annotated()) for parse in parser.parse(given)))
+
+
+def of_udpipe(path: Path, folder: Path, split: str) -> dict[str, float]:
+    """Return the scores of a model of UDPipe 1, which is trained if its file is missing."""
+    if not path.exists():
+        pipelines.train_udpipe(folder, path)
+    text = raw_text(read_conllu(folder / f"{split}.conllu"))
+    return scores(folder, split, pipelines.udpipe_pipeline(path)(text))
+
+
+def words_of(path: Path) -> int:
+    return sum(len(sentence.forms) for sentence in read_conllu(path))
+
+
+def rows(arguments: Any) -> Iterator[dict[str, Any]]:
+    for folder in arguments.treebanks:
+        about = {"treebank": folder.name, "language": language_of_folder(folder)}
+        about |= {"training_words": words_of(folder / "train.conllu"), "split": arguments.split}
+        for model in arguments.models:
+            yield {**about, "model": model, **of_model(model, folder, arguments)}
+        if arguments.udpipe:
+            path = arguments.udpipe / f"{about['language']}.udpipe"
+            yield {**about, "model": UDPIPE, **of_udpipe(path, folder, arguments.split)}
+
+
+def table(results: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the lines of a table: a row for each treebank, the scores of a model and, behind a bar, of UDPipe 1."""
+    yield f"| language | treebank | training words | {' | '.join(SHOWN)} |"
+    yield f"|{'---|' * (3 + len(SHOWN))}"
+    ours = {one["treebank"]: one for one in results if one["model"] != UDPIPE}
+    theirs = {one["treebank"]: one for one in results if one["model"] == UDPIPE}
+    for name, one in sorted(ours.items(), key=lambda pair: pair[1]["language"] or ""):
+        language = f"{LANGUAGES.get(one['language'], '')} `{one['language']}`"
+        cells = [
+            f"{one[metric]:.1f} / {theirs[name][metric]:.1f}" if name in theirs else f"{one[metric]:.1f}"
+            for metric in SHOWN
+        ]
+        yield f"| {language} | {name} | {one['training_words']:,} | {' | '.join(cells)} |"
+    both = [name for name in ours if name in theirs] or [*ours]
+    means = [
+        [statistics.mean(some[name][metric] for name in both) for some in (ours, theirs) if some] for metric in SHOWN
+    ]
+    yield f"| mean of {len(both)} | | | {' | '.join(' / '.join(f'{one:.1f}' for one in pair) for pair in means)} |"
 
 
 def main() -> None:
-    """Print the scores."""
+    """Print the scores, or the table."""
     options = common.parser(__doc__ or "")
-    options.add_argument("treebanks", nargs="+", type=Path, metavar="FOLDER", help="treebank with test.conllu")
-    options.add_argument("--models", nargs="+", required=True, help="models of trees")
+    options.add_argument("treebanks", nargs="*", type=Path, metavar="FOLDER", help="treebank with test.conllu")
+    options.add_argument("--models", nargs="+", default=[], help="models of trees")
+    options.add_argument("--split", default="test", choices=("dev", "test"))
+    options.add_argument("--precision", default="auto")
     options.add_argument("--words", action="store_true", help="parse words, not raw text")
-    options.add_argument("--own-domain", action="store_true", help="give the names of the folders as domains")
+    options.add_argument("--own-domain", action="store_true", help="tell models of several treebanks which one it is")
+    options.add_argument("--udpipe", type=Path, metavar="DIR", help="folder with models of UDPipe 1")
+    options.add_argument("--table", metavar="FILE", help="print the results in FILE as a table")
     arguments = options.parse_args()
-    for model in arguments.models:
-        for folder in arguments.treebanks:
-            domain = folder.name if arguments.own_domain else None
-            parser = Parser.load(model, beam=1, threads=arguments.threads, domain=domain)
-            figures = parser.evaluate(folder / "test.conllu", segment=not arguments.words, conll18=True)
-            found = {name: figures["conll18"][name]["f1"] for name in METRICS}
-            print(json.dumps({"model": model, "treebank": folder.name, **found}), flush=True)
+    if arguments.table:
+        print(*table(json.loads(Path(arguments.table).read_text(encoding="utf-8"))), sep="\n")
+        return
+    found = []
+    for row in rows(arguments):
+        print(json.dumps(row), flush=True)
+        found.append(row)
+    if arguments.output:
+        write_json(arguments.output, found, indent=0)
 
 
 if __name__ == "__main__":

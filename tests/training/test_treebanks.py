@@ -95,17 +95,17 @@ def test_what_is_wrong_leaves_nothing(treebank, tmp_path, more, problem):
 
 @pytest.fixture
 def two_treebanks(tmp_path):
-    """Two folders of treebanks, one of 20 sentences, with files as in Universal Dependencies or without."""
+    """Two folders with codes of languages as names, one of 20 sentences, with UD's names of files or without."""
     blocks = SAMPLE.read_text(encoding="utf-8").split("\n\n")
-    for folder, name, texts in (("Large", "", blocks[:-1]), ("Small", "xx_small-ud-", blocks[:20])):
+    for folder, name, texts in (("de", "", blocks[:-1]), ("fr", "xx_small-ud-", blocks[:20])):
         (tmp_path / folder).mkdir()
         for split in ("train", "dev", "test"):
             text = "\n\n".join(texts)
-            if folder == "Small":
+            if folder == "fr":
                 text = text.replace("\tnsubj\t", "\tsubject\t").replace("\tNOUN\t", "\tN\t")
             (tmp_path / folder / f"{name}{split}.conllu").write_text(text + "\n\n", encoding="utf-8")
         (tmp_path / folder / "LICENSE.txt").write_text(folder)
-    return tmp_path / "Large", tmp_path / "Small"
+    return tmp_path / "de", tmp_path / "fr"
 
 
 def test_one_model_learns_several_treebanks_and_the_same_one_when_it_is_killed(two_treebanks, tmp_path):
@@ -115,18 +115,18 @@ def test_one_model_learns_several_treebanks_and_the_same_one_when_it_is_killed(t
     more = ("--segmenter-epochs", "2")
     done = run("transition-parser", *command, tmp_path / "out", *more)  # with as many threads as those below
     domains = (tmp_path / "out" / "data" / "train.domain").read_text().split()
-    assert (domains.count("Large"), domains.count("Small")) == (64, 40)  # the small one twice
-    columns = [f"{split}, {name}, {how}" for split, how in COLUMNS for name in ("Large", "Small")]
+    assert (domains.count("de"), domains.count("fr")) == (64, 40)  # the small one twice
+    columns = [f"{split}, {name}, {how}" for split, how in COLUMNS for name in ("de", "fr")]
     assert re.split(r"  +", done.stdout.splitlines()[0]) == ["F1", *columns]
     model = tmp_path / "out" / "model"
     card = read_card(model)
-    assert [one["data"] for one in card.scores] == [f"{n} {s}" for s in ("dev", "test") for n in ("Large", "Small")]
-    assert card.license == "see LICENSE.Large.txt; see LICENSE.Small.txt" and card.description.endswith(
-        "Large and Small"
+    assert [one["data"] for one in card.scores] == [f"{n} {s}" for s in ("dev", "test") for n in ("de", "fr")]
+    assert card.license == "see LICENSE.de.txt; see LICENSE.fr.txt" and card.description.endswith(
+        "de and fr"
     )
-    assert (model / "LICENSE.Small.txt").read_text() == "Small"
+    assert (model / "LICENSE.fr.txt").read_text() == "fr"
     words = [["She", "sleeps", "."]]
-    read = {name: Parser.load(model, precision="fp32", domain=name) for name in ("Large", "Small")}
+    read = {name: Parser.load(model, precision="fp32", domain=name) for name in ("de", "fr")}
     states = [parser.model.encode(parser.net_input(words, {"domain": [[name]]})).words for name, parser in read.items()]
     assert not torch.equal(*states)
     bare = [sentence.untagged() for sentence in read_conllu(SAMPLE)]
@@ -137,10 +137,19 @@ def test_one_model_learns_several_treebanks_and_the_same_one_when_it_is_killed(t
         assert {row.deprel for row in found} <= {row.deprel for row in gold}
         assert {row.upos for row in found} <= {row.upos for row in gold}
         assert {row.deprel for row in gold} == {*parser.resources.columns.of_domains[name]["deprel"]}
-        of_domain = parser.model.decoder.of_domains[("Large", "Small").index(name) + 1] > 0
+        of_domain = parser.model.decoder.of_domains[("de", "fr").index(name) + 1] > 0
         assert of_domain.tolist() == [one in {row.deprel for row in gold} for one in parser.resources.table.relations]
-    with pytest.raises(InputError, match="unknown domain 'Other': give one of Large, Small"):
+    with pytest.raises(InputError, match="unknown domain 'Other': give one of de, fr"):
         Parser.load(model, domain="Other")
+    # sentences of both languages in one batch are parsed as alone, in fp32 and int8
+    said = [replace(one, comments=(f"# lang = {('de', 'fr')[i % 2]}",)) for i, one in enumerate(bare)]
+    for precision in ("fp32", "int8"):
+        mixed = Parser.load(model, precision=precision, batch_tokens=400).parse(said)
+        for name, of_language in (("de", mixed[::2]), ("fr", mixed[1::2])):
+            some = [one for one in said if one.comments == (f"# lang = {name}",)]
+            alone = Parser.load(model, precision=precision, domain=name, batch_tokens=40).parse(some)
+            assert [str(one.annotated()) for one in of_language] == [str(one.annotated()) for one in alone]
+            assert {one.language for one in of_language} == {name}
     status, _said = started([*command, tmp_path / "killed", *more], signal.SIGKILL, "epoch 1/2  loss")
     run("transition-parser", *command, tmp_path / "killed", *more)
     assert status == -signal.SIGKILL
@@ -152,14 +161,14 @@ def test_one_model_learns_several_treebanks_and_the_same_one_when_it_is_killed(t
 def test_several_treebanks_have_names_and_splits(two_treebanks, tmp_path, missing):
     command = ("-o", tmp_path / "out")
     done = run_here("train", two_treebanks[0], two_treebanks[0], *command, status=2)
-    assert "Large: two treebanks have the name Large: name each once" in done.stderr
+    assert "de: two treebanks have the name de: name each once" in done.stderr
     (two_treebanks[0] / "train.conllu").rename(two_treebanks[0] / "web-train.conllu")
     done = run_here("train", *two_treebanks, *command, status=2)
-    assert "Large: its files name two treebanks, web and Large: call them train.conllu" in done.stderr
+    assert "de: its files name two treebanks, web and de: call them train.conllu" in done.stderr
     (two_treebanks[0] / "web-train.conllu").rename(two_treebanks[0] / "train.conllu")
     (two_treebanks[0] / missing).unlink()
     done = run_here("train", *two_treebanks, *command, status=2)
-    assert f"Large: has no {missing.split('.')[0]} data, which each of several treebanks must have" in done.stderr
+    assert f"de: has no {missing.split('.')[0]} data, which each of several treebanks must have" in done.stderr
 
 
 def test_without_tags_and_lemmas_nothing_is_predicted(treebank, tmp_path, monkeypatch):
