@@ -71,6 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument("--pretrained", metavar="ENCODER", help=pretrained)
     config = "with TREEBANK: config (default: chosen by the number of training words)"
     chosen.add_argument("--config", metavar="CONFIG", help=config)
+    start = "with TREEBANK: model to take the first weights from, such as xx, the model of many languages"
+    parser.add_argument("--start-from", metavar="MODEL", help=start)
     add(parser, "--json")
     corpus = parser.add_argument_group("input")
     for split, what in (("train", "training"), ("dev", "development"), ("test", "test")):
@@ -175,10 +177,14 @@ def _experiment(arguments: argparse.Namespace, treebanks: Sequence[Treebank]) ->
     from transition_parser.parsing.preparation import checked_device
     from transition_parser.training.experiment import Experiment
     from transition_parser.training.flags import Flag, check_flags, given_flags, merged, read_flags, with_fitting_warmup
-    from transition_parser.training.treebanks import encoder_flags
+    from transition_parser.training.treebanks import encoder_flags, starting_flags
 
     of_several = [Flag("--read-domain")] if len(treebanks) > 1 else []
     own = [*of_several, *encoder_flags(arguments.pretrained)]
+    if arguments.start_from:
+        if not treebanks:
+            raise InputError("--start-from is for folders of treebanks: with a config give it after --, as a flag")
+        own += starting_flags(arguments.start_from)
     flags = merged([*read_flags(arguments.config), *own, *given_flags(arguments.passed_on)])
     splits = {split: getattr(arguments, split) for split in ("train", "dev", "test") if getattr(arguments, split)}
     for path in chain(*splits.values()):

@@ -95,8 +95,16 @@ def _rows(name: str, ours: Resources, theirs: Resources) -> dict[int, Sequence[i
         return _equal(ours.source_dictionary.symbols, theirs.source_dictionary.symbols)
     if name == f"encoder.inputs.{TableInput.name}.embed.weight":  # a table may have fewer rows than there are words
         return _equal(*((None, *(one.frequent_words or ())) for one in (ours, theirs)))
-    column = DOMAIN if name == f"encoder.inputs.{DOMAIN}.embed.weight" else head and head[1]
-    return _equal(*((None, *one.columns.values.get(column, ())) for one in (ours, theirs))) if column else None
+    is_domain = name == f"encoder.inputs.{DOMAIN}.embed.weight"
+    column = DOMAIN if is_domain else head and head[1]
+    if not column:
+        return None
+    rows = _equal(*((None, *one.columns.values.get(column, ())) for one in (ours, theirs)))
+    if is_domain:  # a new domain begins with the mean of all
+        known = range(1, len(theirs.columns.values.get(DOMAIN, ())) + 1)
+        new = {row: known for row in range(1, len(ours.columns.values.get(DOMAIN, ())) + 1) if row not in rows}
+        rows |= new if known else {}
+    return rows
 
 
 def _rows_of_actions(ours: Resources, theirs: Resources) -> dict[int, Sequence[int]]:

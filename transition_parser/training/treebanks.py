@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from transition_parser.base.errors import input_error
+from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.model_files import read_text
 from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import read_conllu
@@ -199,3 +199,20 @@ def encoder_flags(encoder: str | None) -> list[Flag]:
     layers = EncoderFiles(encoder).config().get("num_hidden_layers")
     of_layers = [Flag("--pretrained-layers", f"1-{layers}")] if layers else []
     return [Flag("--pretrained", encoder), *of_layers]
+
+
+def starting_flags(model: str) -> list[Flag]:
+    """Return the flags of a training that starts from a model, and is to fit the sizes of its parts."""
+    from transition_parser.storage.checkpoints import model_path
+    from transition_parser.storage.exports import read_config
+
+    path = model_path(model)
+    if not path.is_dir():
+        raise InputError(f"--start-from {model}: no such exported folder or model with a name")
+    options = read_config(path).options
+    flags = [Flag("--start-from", model)]
+    if options.get("tag_hidden"):
+        flags.append(Flag("--tag-hidden", str(options["tag_hidden"])))
+    if options.get("read_domain"):  # the treebank then begins with the mean of all that the model has learned
+        flags += [Flag("--read-domain"), Flag("--domain-dropout", "0")]
+    return flags
