@@ -1,7 +1,9 @@
 """From the folder of a treebank to a model: what is found in it, what is held out, which config is chosen."""
 
 import json
+import pickle
 import re
+import shutil
 import signal
 from dataclasses import replace
 
@@ -12,7 +14,7 @@ from tests.conftest import SAMPLE, run, run_here
 from tests.tiny_encoder import make_encoder, make_four_bits
 from tests.training.test_train import started, state
 from transition_parser import Parser
-from transition_parser.base.errors import InputError
+from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.cli import train
 from transition_parser.cli.train import _lines
 from transition_parser.graphs.conllu import raw_text, read_conllu
@@ -108,7 +110,30 @@ def two_treebanks(tmp_path):
     return tmp_path / "de", tmp_path / "fr"
 
 
-def test_one_model_learns_several_treebanks_and_the_same_one_when_it_is_killed(two_treebanks, tmp_path):
+def check_languages(model, tmp_path, monkeypatch):
+    """A model of this name is known by the names of languages, and finds the language of a text."""
+    shutil.copytree(model, tmp_path / "models" / "xx")
+    monkeypatch.setenv("TRANSITION_PARSER_MODELS", str(tmp_path / "models"))
+    text = "Der alte Mann füttert jeden Morgen die Vögel im Park.\n\nLe vieil homme nourrit les oiseaux.\n"
+    found = Parser.load("xx").parse(text)
+    assert sorted({(one.language, one.to_dict()["language"]) for one in found}) == [("de", "de"), ("fr", "fr")]
+    assert found[0].language == "de" and "# lang = fr\n" in str(found[-1].annotated())
+    for name in ("de", "German", "GERMAN"):
+        parser = Parser.load(name)
+        assert {one.language for one in parser.parse(text)} == {"de"}
+    assert str(parser.parse(text)[0].annotated()) == str(found[0].annotated())
+    assert {one.language for one in pickle.loads(pickle.dumps(parser)).parse(text)} == {"de"}
+    parser = Parser.load("xx")
+    with pytest.warns(ParserWarning, match="is in no language that the model has learned"):
+        hungarian = parser.parse("Az öregember minden reggel a kutyájával sétál a kis erdőben.")
+    assert {one.language for one in hungarian} == {None}
+    with pytest.raises(InputError, match="no such checkpoint file, exported folder or model with a name"):
+        Parser.load("klingon")
+    with pytest.warns(ParserWarning, match=r"looks like German, but the model reads English: take .*parse de"):
+        Parser.load("en-fast").parse(text)
+
+
+def test_one_model_learns_several_treebanks_and_the_same_one_when_it_is_killed(two_treebanks, tmp_path, monkeypatch):
     packed, _plain = make_four_bits(tmp_path / "encoder")
     (tmp_path / "tiny.flags").write_text(f"@ud-e5.flags\n--pretrained {packed}\n--encoder-layers 2\n--max-epoch 2\n")
     command = ("train", *two_treebanks, "--config", tmp_path / "tiny.flags", "--pieces", "400", "-o")
@@ -150,6 +175,7 @@ def test_one_model_learns_several_treebanks_and_the_same_one_when_it_is_killed(t
             alone = Parser.load(model, precision=precision, domain=name, batch_tokens=40).parse(some)
             assert [str(one.annotated()) for one in of_language] == [str(one.annotated()) for one in alone]
             assert {one.language for one in of_language} == {name}
+    check_languages(model, tmp_path, monkeypatch)
     status, _said = started([*command, tmp_path / "killed", *more], signal.SIGKILL, "epoch 1/2  loss")
     run("transition-parser", *command, tmp_path / "killed", *more)
     assert status == -signal.SIGKILL

@@ -65,7 +65,7 @@ from transition_parser.parsing.sentences.texts import (
     whole_sentences,
 )
 from transition_parser.storage.cards import MULTILINGUAL, OWN_NAMES, AmrModel, TreeModel
-from transition_parser.storage.checkpoints import load_model, model_path, named_language
+from transition_parser.storage.checkpoints import language_named, load_model, model_path
 from transition_parser.text.columns import DOMAIN, READINGS, UNKNOWN, UPOS, Annotations
 from transition_parser.text.languages import LANGUAGES, identify, surely_not_english
 from transition_parser.text.learned_segmentation import SegmenterOfDomains
@@ -253,8 +253,7 @@ class Parser(Generic[P_co]):
             "batch_tokens": batch_tokens, "device": device, "precision": precision, "threads": threads,
             "domain": domain, "lenpen": lenpen, "nbest": nbest, "longest": longest,
         }  # fmt: skip
-        model, language = named_language(model)
-        options["domain"] = domain = domain or language
+        options["domain"] = domain = domain or language_named(model)
         loaded, resources = load_model(model)
         formalism = formalism_of(resources.parser.system)
         if kind not in (None, *(one.name for one in FORMALISMS)):

@@ -63,24 +63,21 @@ def model_path(model: str | os.PathLike) -> Path:
     # a file or folder of the name of a model is the model only if it is one itself; `./en` is always the folder
     if os.path.dirname(model) or (path / CONFIG).is_file() or zipfile.is_zipfile(path):
         return path
-    name = next((name for name in BEST.get(path.name, ()) if _why_not_here(name) is None), path.name)
+    language = language_of(path.name) if path.name not in OWN_NAMES else None
+    short = language if language in BEST else path.name  # `english` is `en`
+    name = next((name for name in BEST.get(short, ()) if _why_not_here(name) is None), short)
     named = named_models()
     package = None if name in named or name in OWN_NAMES else installed_model(name)
-    return named.get(name, path) if package is None else package.folder
+    if package is not None:
+        return package.folder
+    return named.get(name) or named.get(MULTILINGUAL if language else name, path)
 
 
-def named_language(model: str | os.PathLike) -> tuple[str | os.PathLike, str | None]:
-    """Return the model of many languages and the code of a language that is named in place of a model.
-
-    Any other name comes back with None: a path, a model of the package, and an installed model of the name.
-    """
-    name = str(model)
-    language = language_of(name)
-    if language is None or name in OWN_NAMES or os.path.lexists(name) or MULTILINGUAL not in named_models():
-        return model, None
-    if name in named_models() or installed_model(name) is not None:
-        return model, None
-    return (language, None) if language in BEST else (MULTILINGUAL, language)
+def language_named(model: str | os.PathLike) -> str | None:
+    """Return the code of the language that names the model of many languages (`german`: `de`), None for other names."""
+    language = language_of(str(model))
+    is_name = language is not None and str(model) not in OWN_NAMES
+    return language if is_name and model_path(model) == named_models().get(MULTILINGUAL) else None
 
 
 def _why_not_here(name: str) -> str | None:
