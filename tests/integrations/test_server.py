@@ -73,7 +73,7 @@ def test_derivations_are_those_of_traces(client, parsers, model):
 def test_the_models_are_named(client):
     found = client.get("/api/models").json()
     assert [model["name"] for model in found["models"]] == ["en-ewt", "en-amr"]
-    of_model = {"formalism": "trees", "system": "arc-hybrid-swap", "beam": 2}
+    of_model = {"formalism": "trees", "system": "arc-hybrid-swap", "beam": 2, "actions": True}
     assert found["models"][0] == {"name": "en-ewt", "description": None, **of_model}
     assert found["limits"] == {"characters": 4000, "words": 400, "seconds": 60.0}
 
@@ -106,10 +106,18 @@ BAD = [
     (422, "text: Input should be a valid string", {"model": "en-ewt", "text": 3}),
     (400, "it has no words", {"model": "en-ewt", "sentences": [["a"], []]}),
     (400, "blanks, tabs or line breaks", {"model": "en-amr", "sentences": [["a b"]]}),
-    (413, "4,001 characters are more than 400 words may have", {"model": "en-ewt", "text": "x" * 4001}),
-    (413, "4,200 characters are more than 400 words may have", {"model": "en-ewt", "sentences": [["x" * 20] * 200]}),
-    (413, "401 words, 400 are allowed", {"model": "en-ewt", "text": "a " * 401}),
-    (413, "a sentence has 41 words, 40 are allowed", {"model": "en-ewt", "sentences": [["a"], ["b"] * 41]}),
+    (413, "the text has 4,001 characters, and at most 4,000 are allowed", {"model": "en-ewt", "text": "x" * 4001}),
+    (
+        413,
+        "the text has 4,200 characters, and at most 4,000 are allowed",
+        {"model": "en-ewt", "sentences": [["x" * 20] * 200]},
+    ),
+    (
+        413,
+        "the text has 401 words, and at most 400 are allowed: send it in parts",
+        {"model": "en-ewt", "text": "a " * 401},
+    ),
+    (413, "a sentence has 41 words, and at most 40 are allowed", {"model": "en-ewt", "sentences": [["a"], ["b"] * 41]}),
     (413, "the request is longer than", {"model": "en-ewt", "text": "x" * 100_000}),
 ]
 
@@ -142,7 +150,7 @@ def test_other_bad_requests(client):
     answer = ask(client, "derivation", model="en-ewt", text="Stop!", sentence=1)
     assert answer.status_code == 404 and "the text has 1" in answer.json()["error"]
     answer = ask(client, "derivation", model="en-ewt", sentences=[["word"] * 31])
-    assert answer.status_code == 413 and "31 words: derivations are shown of up to 30" in answer.json()["error"]
+    assert answer.status_code == 413 and "31 words, and steps are shown for at most 30" in answer.json()["error"]
     assert ask(client, model="en-ewt", sentences=[["word"] * 31]).status_code == 200
     body = (b"x" * 1000 for _ in range(100))  # of no length that is said beforehand
     assert client.post("/api/parse", content=body).status_code == 413
@@ -200,7 +208,7 @@ def test_what_takes_too_long_or_waits_too_long_is_said(stuck):
         answers = list(pool.map(lambda _: ask(stuck, model="en-ewt", text="Stop!"), range(8)))
     assert {answer.status_code for answer in answers} == {503, 504}
     said = {answer.status_code: (answer.json()["error"], answer.headers.get("retry-after")) for answer in answers}
-    assert said[504][0].startswith("not parsed within 0.2 seconds") and said[503][1] == "5"
+    assert said[504][0].startswith("parsing took more than 0.2 seconds and was stopped") and said[503][1] == "5"
 
 
 def test_work_of_a_client_that_leaves_is_dropped(parsers, monkeypatch):

@@ -104,6 +104,7 @@ class _Service:
         models = [
             {"name": name, "description": self.descriptions.get(name), "formalism": parser.formalism.name}
             | {"system": parser.resources.parser.system, "beam": parser.beam}
+            | {"actions": not parser.model.searches_directly}
             for name, parser in self.parsers.items()
         ]
         limits = {name: getattr(self.limits, name) for name in ("characters", "words", "seconds")}
@@ -123,7 +124,7 @@ class _Service:
             raise HTTPException(404, f"there is no sentence {asked.sentence}: the text has {len(sentences)}, from 0 on")
         words, most = len(sentences[asked.sentence].forms), self.limits.steps_of
         if words > most:
-            raise HTTPException(413, f"the sentence has {words:,} words: derivations are shown of up to {most:,} words")
+            raise HTTPException(413, f"the sentence has {words:,} words, and steps are shown for at most {most:,}")
         (found,) = await self._done((asked.model, TRACE), [ToTrace(sentences[asked.sentence], asked.derivation)])
         return found
 
@@ -137,8 +138,8 @@ class _Service:
         assert given is not None  # `Text` has checked that one of the two is given
         length = len(given) if isinstance(given, str) else sum(len(word) + 1 for words in given for word in words)
         if length > self.limits.characters:
-            problem = f"{length:,} characters are more than {self.limits.words:,} words may have: send them in parts"
-            raise HTTPException(413, problem)
+            problem = f"the text has {length:,} characters, and at most {self.limits.characters:,} are allowed"
+            raise HTTPException(413, f"{problem}: send it in parts")
         if length <= _FEW_CHARACTERS:
             return self._sentences(parser, given)
         return await asyncio.get_running_loop().run_in_executor(self.divider, self._sentences, parser, given)
@@ -148,10 +149,14 @@ class _Service:
         sentences = sentences_from(given, parser.formalism.sentence, segmenter=parser.resources.segmenter)
         words = sum(len(sentence.forms) for sentence in sentences)
         if words > most.words:
-            raise HTTPException(413, f"{words:,} words, {most.words:,} are allowed: send them in parts")
+            raise HTTPException(
+                413, f"the text has {words:,} words, and at most {most.words:,} are allowed: send it in parts"
+            )
         longest = max((len(sentence.forms) for sentence in sentences), default=0)
         if longest > most.sentence:
-            raise HTTPException(413, f"a sentence has {longest:,} words, {most.sentence:,} are allowed: divide it")
+            raise HTTPException(
+                413, f"a sentence has {longest:,} words, and at most {most.sentence:,} are allowed: divide it"
+            )
         return sentences
 
     async def _done(self, key: tuple[str, str], sentences: list[Any]) -> list[Any]:
@@ -165,7 +170,9 @@ class _Service:
         try:
             await asyncio.wait([found, left], timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED)
             if not found.done():
-                raise HTTPException(504, f"not parsed within {self.limits.seconds:g} seconds: send less at once")
+                raise HTTPException(
+                    504, f"parsing took more than {self.limits.seconds:g} seconds and was stopped: send less at once"
+                )
             return found.result()
         finally:
             left.cancel()
@@ -295,12 +302,14 @@ def _of_form(request: Request, error: RequestValidationError) -> JSONResponse:
 _REFUSALS: dict[Any, Any] = {  # every error is answered with a JSON object with the key `error`
     HTTPException: lambda _, error: refusal(error.status_code, error.detail),
     InputError: lambda _, error: refusal(400, str(error)),
-    BusyError: lambda _, _error: refusal(503, "too many requests are waiting: try again later"),
+    BusyError: lambda _, _error: refusal(
+        503, "the server is busy, because too many requests are waiting: try again in a minute"
+    ),
     NotServed: lambda request, error: refusal(
         error.status_code, f"{request.method} {request.url.path}: {error.detail}"
     ),
     RequestValidationError: _of_form,
-    Exception: lambda _, error: refusal(500, f"an error of the server, see its log: {type(error).__name__}"),
+    Exception: lambda _, error: refusal(500, f"the server failed ({type(error).__name__}); what it printed says more"),
 }
 
 

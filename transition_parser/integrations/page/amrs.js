@@ -1,7 +1,6 @@
-// Drawings of AMRs: the graph with the places of `layoutOf`, and its words below.
-const MARGIN = 14, WORD_LINE = 42, NARROWEST = 560;
-// Lines from nodes to more words than these would tangle: words then have numbers, which stand in the nodes.
-const MOST_LINED = 24;
+// Drawings of AMRs: the graph with the places of `layoutOf`, and its words below. Words have numbers, which stand in the
+// nodes; a node and its words are marked together while the mouse is on one of them.
+const MARGIN = 14, WORD_LINE = 42, WORDS_BELOW = 36, NARROWEST = 560;
 
 // Return the numbers of the words of a node, which count from 1.
 function numbersOf({ words }) {
@@ -10,15 +9,29 @@ function numbersOf({ words }) {
   return words.map((i) => i + 1).join(", ");
 }
 
-// Return the places {x, y} of words in lines.
-function wordLines(words, left, width, top) {
-  let x = left, y = top;
-  return words.map((word, i) => {
+// Return the places {x, y} of words in lines, which are centred around an x together.
+function wordLines(words, middle, width, top) {
+  let x = 0, y = top, most = 0;
+  const places = words.map((word, i) => {
     const wide = Math.max(widthOf(word, 15), widthOf(String(i + 1), 11));
-    if (x + wide > left + width && x > left) [x, y] = [left, y + WORD_LINE];
+    if (x + wide > width && x > 0) [x, y] = [0, y + WORD_LINE];
+    most = Math.max(most, x + wide);
     x += wide + WORD_GAP;
     return { x: x - WORD_GAP - wide / 2, y };
   });
+  return places.map((place) => ({ ...place, x: place.x + middle - most / 2 }));
+}
+
+// Mark each node together with its words while the mouse is on one of them.
+// nodes, words: elements; wordsOf: the numbers of the words of each node
+function linkAlignments(nodes, words, wordsOf) {
+  const link = (element, others) => {
+    const mark = (on) => () => { for (const one of [element, ...others]) one.classList.toggle("linked", on); };
+    element.addEventListener("pointerenter", mark(true));
+    element.addEventListener("pointerleave", mark(false));
+  };
+  nodes.forEach((node, i) => { if (wordsOf[i].length) link(node, wordsOf[i].map((k) => words[k])); });
+  words.forEach((word, k) => link(word, nodes.filter((_, i) => wordsOf[i].includes(k))));
 }
 
 // Return the path of an edge of the tree, from below one node to above another. It is straight beside the tracks and
@@ -106,33 +119,32 @@ function edgesOf(edges, { tree, boxes, runs, bottoms }) {
 // shown: the sets of nodes and edges that are drawn; by default all
 // fresh: the sets of new nodes and edges
 // kinds: the class of each word
-function drawAmr({ words, nodes, edges, top, shown = null, fresh = null, kinds = [] }) {
-  let x = 0;
-  const places = words.map((word) => { const w = widthOf(word, 15); const at = x + w / 2; x += w + WORD_GAP; return at; });
-  const isNumbered = words.length > MOST_LINED;
-  if (isNumbered) nodes = nodes.map((node) => ({ ...node, numbers: numbersOf(node) }));
-  const layout = layoutOf(nodes, edges, top, places), { boxes, floor, shift } = layout;
+// width: the least width of the lines of words
+function drawAmr(graph, width = NARROWEST) {
+  const { words, edges, top, shown = null, fresh = null, kinds = [] } = graph;
+  const nodes = graph.nodes.map((node) => ({ ...node, numbers: numbersOf(node) }));
+  const layout = layoutOf(nodes, edges, top), { boxes, floor } = layout;
   const hasNode = (i) => shown === null || shown.nodes.has(i), hasEdge = (i) => shown === null || shown.edges.has(i);
   const isNew = (set, i) => (fresh !== null && fresh[set].has(i) ? "new" : "");
-  const threads = svg("g"), lines = svg("g"), labels = svg("g"), drawn = svg("g");
-  layout.threads.forEach((paths, i) => { if (hasNode(i) && !isNumbered) for (const d of paths) threads.append(svg("path", { class: "line aligned", d })); });
+  const lines = svg("g"), labels = svg("g");
   for (const { i, path, tip: at, label, again } of edgesOf(edges, layout)) {
     if (!hasEdge(i)) continue;
     lines.append(svg("g", { class: isNew("edges", i) }, svg("path", { class: again ? "line again" : "line", d: path }), tip(...at, again ? "againtip" : "tip")));
     labels.append(svg("g", { class: isNew("edges", i) }, svg("text", { class: again ? "role againrole" : "role", x: label.x.toFixed(1), y: label.y + 4 }, edges[i][1])));
   }
-  nodes.forEach((node, i) => { if (hasNode(i)) drawn.append(drawNode(node, boxes[i], isNew("nodes", i), i === top)); });
-  const graph = boundsOf(boxes, layout.runs, [], words);
-  const standing = isNumbered
-    ? wordLines(words, graph[0], Math.max(graph[1] - graph[0], NARROWEST), floor + 2)
-    : places.map((place) => ({ x: place + shift, y: floor + 2 }));
-  const written = standing.map(({ x: middle, y }, i) => svg("text", { class: `word ${kinds[i] || ""}`, x: middle.toFixed(1), y }, words[i]));
-  if (isNumbered) written.push(...standing.map(({ x: middle, y }, i) => svg("text", { class: "tag", x: middle.toFixed(1), y: y + 15 }, i + 1)));
+  const drawn = nodes.map((node, i) => drawNode(node, boxes[i], isNew("nodes", i), i === top));
+  const [first, end] = boundsOf(boxes, layout.runs, [], words);
+  const standing = wordLines(words, (first + end) / 2, Math.max(end - first, width), floor);
+  const written = standing.map(({ x, y }, i) => svg("text", { class: `word ${kinds[i] || ""}`, x: x.toFixed(1), y }, words[i]));
+  const numbers = standing.map(({ x, y }, i) => svg("text", { class: "tag", x: x.toFixed(1), y: y + 15 }, i + 1));
+  linkAlignments(drawn, written, nodes.map((node) => node.words));
   const [left, right] = boundsOf(boxes, layout.runs, standing, words);
-  const [width, height] = [Math.ceil(right - left + 2 * MARGIN), Math.ceil(standing[standing.length - 1].y + MARGIN + (isNumbered ? 27 : 12))];
-  const all = svg("g", { transform: `translate(${(MARGIN - left).toFixed(1)} ${MARGIN})` }, threads, ...written, lines, labels, drawn);
-  const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `AMR of: ${words.join(" ")}` }, all);
+  const [wide, high] = [Math.ceil(right - left + 2 * MARGIN), Math.ceil(standing[standing.length - 1].y + MARGIN + 27)];
+  const all = svg("g", { transform: `translate(${(MARGIN - left).toFixed(1)} ${MARGIN})` }, ...written, ...numbers, lines, labels,
+    svg("g", {}, ...drawn.filter((_, i) => hasNode(i))));
+  const picture = svg("svg", { width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": `AMR of: ${words.join(" ")}` }, all);
   picture.middle = top === null || !boxes[top] ? 0 : boxes[top].x + MARGIN - left; // the x that is scrolled to at first
+  if (width === NARROWEST) picture.narrower = (most) => drawAmr(graph, most - 2 * MARGIN);
   return picture;
 }
 

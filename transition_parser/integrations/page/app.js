@@ -23,39 +23,43 @@ function share(values) {
 }
 
 // Return the card of a sentence with its graph.
-// trace: a function that returns a promise of the derivations, with the steps of one of them
-function card(sentence, formalism, number, trace) {
-  const kind = DRAWN[formalism], drawing = kind.draw(sentence), name = `sentence-${number + 1}`;
-  let loaded = null, panel = null;
+// trace: a function that returns a promise of the derivations, with the steps of one of them, by the model or by another
+// other: the name of a model whose actions have probabilities, or undefined
+function card(sentence, formalism, number, trace, other) {
+  const kind = DRAWN[formalism], drawing = kind.draw(sentence), name = `sentence-${number + 1}`, loaded = new Map();
+  let panel = null;
   const said = html("p", { class: "status" });
   const button = (text, label, click) => html("button", { type: "button", "aria-label": label, title: label, click }, text);
   const details = tableButton(kind.table(sentence));
-  const steps = html("button", { type: "button", class: "steps", "aria-expanded": "false", click: () => toggle({}) }, "Steps");
-  const drawn = () => (panel || { view }).view.picture.querySelector("svg");
+  const steps = html("button", { type: "button", class: "steps", "aria-expanded": "false", click: () => (panel === null ? open({}) : close()) }, "Steps");
+  const shown = () => panel || { view };
+  const drawn = () => shown().view.picture.querySelector("svg");
   const written = () => (panel === null ? sentence : panel.derivation.graph).written;
   const tools = html("div", { class: "row tools" }, steps, details.button,
     button("SVG", "Download the drawing as SVG", () => download(`${name}.svg`, "image/svg+xml", svgFile(drawn()))),
     button(kind.written, `Download ${kind.written}`, () => download(`${name}.${kind.suffix}`, "text/plain;charset=utf-8", written())),
-    button("JSON", "Download JSON", () => download(`${name}.json`, "application/json", JSON.stringify(loaded || sentence, null, 1))));
+    button("JSON", "Download JSON", () => download(`${name}.json`, "application/json", JSON.stringify(shown().trace || sentence, null, 1))));
   const view = new View(`The graph of sentence ${number + 1}`);
   view.show(drawing);
   const element = html("article", { class: "card", id: name }, html("div", { class: "row" },
     html("p", { class: "sentence" }, html("small", {}, sentence.id || number + 1), sentence.text), tools), view.element, said, details.table);
 
-  async function toggle(place) {
-    if (panel !== null) {
-      panel.element.replaceWith(view.element);
-      view.fit();
-      panel = null;
-      steps.setAttribute("aria-expanded", "false");
-      share({ sentence: null, hypothesis: null, step: null });
-      return;
-    }
+  function close() {
+    panel.element.replaceWith(view.element);
+    view.fit();
+    panel = null;
+    steps.setAttribute("aria-expanded", "false");
+    share({ sentence: null, hypothesis: null, step: null, by: null });
+  }
+
+  // Open the panel at a place {hypothesis, step, by}, with the steps of the model `by` instead of this one.
+  async function open(place) {
+    const by = place.by && place.by === other ? other : null, load = (derivation) => trace(derivation, by);
     said.className = "status";
-    said.textContent = loaded === null ? "Loading the derivation …" : "";
+    said.textContent = loaded.has(by) ? "" : "Loading the steps …";
     steps.disabled = true;
     try {
-      loaded = loaded || await trace(place.hypothesis || 0);
+      if (!loaded.has(by)) loaded.set(by, await load(place.hypothesis || 0));
     } catch (error) {
       said.className = "status error";
       said.textContent = error.message;
@@ -64,14 +68,23 @@ function card(sentence, formalism, number, trace) {
       steps.disabled = false;
     }
     said.textContent = "";
-    panel = new DerivationPanel(loaded, place, trace, (now) => share({ sentence: number, ...now }));
-    view.element.replaceWith(panel.element);
+    const before = shown();
+    panel = new DerivationPanel(loaded.get(by), place, load, (now) => share({ sentence: number, ...now }), note(by));
+    (before.element || view.element).replaceWith(panel.element);
     panel.view.fit();
     steps.setAttribute("aria-expanded", "true");
-    share({ sentence: number, hypothesis: panel.hypothesis, step: panel.step });
+    share({ sentence: number, hypothesis: panel.hypothesis, step: panel.step, by });
     panel.slider.focus({ preventScroll: true });
   }
-  return { element, toggle, view };
+
+  // Return the line above the steps if their model has no probabilities of actions, or is not the one of the page.
+  function note(by) {
+    if (by === null && !isWhole(loaded.get(by))) return null;
+    const [text, to] = by === null ? [WHOLE, other] : [`These are the steps of ${by}, whose tree may differ. `, null];
+    return html("p", { class: "note" }, text,
+      by === null && !other ? null : html("button", { type: "button", click: () => open({ by: to }) }, to ? `Steps of ${to}` : "Back"));
+  }
+  return { element, open, view };
 }
 
 // Return a table, which has the contents of the picture in words and figures, and a button that shows and hides it.
@@ -86,8 +99,9 @@ function tableButton(table) {
 
 // Show sentences, and open the derivation that a link names.
 // traceOf: number of a sentence → the parameter `trace` of `card`
-async function show(answer, link, traceOf) {
-  const cards = answer.sentences.map((sentence, i) => card(sentence, answer.formalism, i, traceOf(i)));
+// other: as for `card`
+async function show(answer, link, traceOf, other) {
+  const cards = answer.sentences.map((sentence, i) => card(sentence, answer.formalism, i, traceOf(i), other));
   const kind = DRAWN[answer.formalism], all = answer.sentences.map((sentence) => sentence.written).join("");
   const tools = html("div", { class: "row tools" }, html("span", { class: "status" }, many(cards.length, "sentence")), zoomControls(),
     html("button", { type: "button", class: "push", click: copyLink }, "Copy link"),
@@ -97,7 +111,7 @@ async function show(answer, link, traceOf) {
   for (const { view } of cards) view.fit();
   const wanted = link.has("sentence") ? cards[Number(link.get("sentence"))] : undefined;
   if (wanted) {
-    await wanted.toggle({ hypothesis: Number(link.get("hypothesis")) || 0, step: Number(link.get("step")) || 0 });
+    await wanted.open({ hypothesis: Number(link.get("hypothesis")) || 0, step: Number(link.get("step")) || 0, by: link.get("by") });
     wanted.element.scrollIntoView();
   }
 }
@@ -116,15 +130,21 @@ async function copyLink(event) {
   }
 }
 
+const asSentence = (text) => text[0].toUpperCase() + text.slice(1) + (/[.?!]$/.test(text) ? "" : ".");
+
 async function ask(path, body) {
   let reply, answer;
   try {
     reply = await fetch(path, body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  } catch {
+    throw new Error("The server does not answer. Is “transition-parser serve” still running? Start it again, then reload this page.");
+  }
+  try {
     answer = await reply.json();
   } catch {
-    throw new Error("The server does not answer: is it still running?");
+    throw new Error(`The answer of the server can’t be read (status ${reply.status}). Try again, or reload this page.`);
   }
-  if (!reply.ok) throw new Error(answer.error || `The server says ${reply.status}`);
+  if (!reply.ok) throw new Error(asSentence(answer.error || `The server could not do this (status ${reply.status})`));
   return answer;
 }
 
@@ -158,21 +178,26 @@ async function serverPage() {
   const about = aboutPage((example) => { text.value = example; form.requestSubmit(); });
   main.append(form, about, answers);
   let latest = 0;
+  const formalismOf = (name) => models.find((one) => one.name === name).formalism;
 
-  async function parse(link) {
+  // Parse the text of the form, and open what a link names.
+  // warning: said before the time that it took
+  async function parse(link, warning = "") {
     const number = ++latest, asked = { model: model.value, text: text.value };
+    const other = models.find(({ name, formalism, actions }) => actions && name !== asked.model && formalism === formalismOf(asked.model));
     said.className = "status";
     said.textContent = "Parsing …";
     const begin = performance.now();
     try {
       const answer = await ask("api/parse", asked);
       if (number !== latest) return; // another text has been sent since then
-      if (!answer.sentences.length) throw new Error("There are no sentences: type a text");
+      if (!answer.sentences.length) throw new Error("There is nothing to parse yet. Type a sentence first.");
       shared = {};
       share(asked);
-      said.textContent = `Parsed in ${Math.max(1, Math.round(performance.now() - begin))} ms`;
+      said.textContent = `${warning}Parsed in ${Math.max(1, Math.round(performance.now() - begin))} ms`;
       about.hidden = true;
-      await show(answer, link, (i) => (derivation) => ask("api/derivation", { ...asked, sentence: i, derivation }));
+      await show(answer, link, (i) => (derivation, by) => ask("api/derivation",
+        by ? { model: by, sentences: [answer.sentences[i].words], derivation } : { ...asked, sentence: i, derivation }), other && other.name);
     } catch (error) {
       if (number !== latest) return;
       said.className = "status error";
@@ -181,10 +206,10 @@ async function serverPage() {
   }
 
   async function open() {
-    const link = readLink();
-    if (models.some(({ name }) => name === link.get("model"))) model.value = link.get("model");
+    const link = readLink(), wanted = link.get("model"), isHere = models.some(({ name }) => name === wanted);
+    if (isHere) model.value = wanted;
     text.value = link.get("text") || "";
-    if (text.value.trim()) await parse(link);
+    if (text.value.trim()) await parse(link, isHere || wanted === null ? "" : `This server has no model “${wanted}”, so ${model.value} was used. `);
     else {
       about.hidden = false;
       answers.replaceChildren();

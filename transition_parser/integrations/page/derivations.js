@@ -140,14 +140,18 @@ function hypothesisText(trace, number) {
   ];
 }
 
-const WHOLE = "This model scores whole trees, not actions: these steps build its best tree, and have no probabilities.";
+const WHOLE = "This model scores whole trees, not actions: these steps build its best tree, and have no probabilities. ";
+
+// Return true if the model of a trace scored whole graphs, not actions.
+const isWhole = ({ derivations }) => derivations.every(({ score, steps }) => score !== null && steps.every(({ candidates }) => !candidates.length));
 
 // The panel of a derivation.
 // place: {hypothesis, step}, at which the panel opens
 // load: a function that returns a promise of the trace with the steps of a derivation
 // moved: called with the new place after each move
+// note: an element on the model, or null
 class DerivationPanel {
-  constructor(trace, place, load, moved) {
+  constructor(trace, place, load, moved, note) {
     this.trace = trace;
     this.load = load;
     this.moved = moved;
@@ -161,7 +165,7 @@ class DerivationPanel {
     this.back = [button("First step", "«", () => 0), button("Previous step", "‹", () => this.step - 1)];
     this.on = [button("Next step", "›", () => this.step + 1), button("Last step", "»", () => this.last)];
     const controls = html("div", { class: "controls" }, ...this.back, this.slider, ...this.on, this.said);
-    this.element = html("div", { class: "derivation", tabindex: -1, keydown: (event) => this.key(event) }, controls, this.view.element, this.body);
+    this.element = html("div", { class: "derivation", tabindex: -1, keydown: (event) => this.key(event) }, controls, note, this.view.element, this.body);
     this.draw();
   }
 
@@ -209,10 +213,8 @@ class DerivationPanel {
     this.view.show(kind.drawStep(trace, derivation, step));
     const sections = [html("section", { class: "places" }, ...kind.places(trace, derivation, step).map(placeElement))];
     const halves = [];
-    if (now.candidates.length) halves.push(html("section", {}, html("h2", {}, "Legal actions"), candidateTable(now)));
+    if (now.candidates.length) halves.push(html("section", {}, html("h2", {}, "Actions"), candidateTable(now)));
     if (trace.derivations.length > 1) halves.push(html("section", {}, html("h2", {}, "Hypotheses of the beam"), this.hypotheses()));
-    if (derivation.score !== null && derivation.steps.every(({ candidates }) => !candidates.length))
-      sections.push(html("section", {}, html("p", { class: "hint" }, WHOLE)));
     if (halves.length) sections.push(html("div", { class: "halves" }, ...halves));
     if (now.seen && Object.keys(now.seen).length)
       sections.push(sightTable(trace.words, now.seen, kind.end));

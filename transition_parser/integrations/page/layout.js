@@ -1,8 +1,8 @@
-// The layout of an AMR: nodes in layers, and routes of edges and of alignments between them. Subtrees stand as close as
+// The layout of an AMR: nodes in layers, and routes of edges between them. Subtrees stand as close as
 // their layers allow (Reingold and Tilford 1981). Below each layer is a zone of tracks for the horizontal runs of
 // re-entrant edges. The curves of the tree's edges follow below the zone, and then their roles, right above the next
 // layer.
-const BOX = 26, NODE_GAP = 24, TRACK = 20, FAN = 34, ROLES = 16, ARROW = 10, THREADS = 44, BEND = 30;
+const BOX = 26, NODE_GAP = 24, TRACK = 20, FAN = 34, ROLES = 16, ARROW = 10, BEND = 30;
 
 // Return a breadth-first forest: a tree from the top, and a tree from one node of each part that is not reached.
 // rest: the edges that are not in the forest
@@ -94,11 +94,6 @@ function gapsOf(boxes) {
 
 const clamp = (x, [low, high]) => Math.min(Math.max(x, low), high);
 
-// Return the free x of a layer that is nearest to another x.
-function nearestFree(x, gaps) {
-  return gaps.map((gap) => clamp(x, gap)).reduce((best, at) => (Math.abs(at - x) < Math.abs(best - x) ? at : best));
-}
-
 // Return the x at which an edge passes each layer below its upper node, with few bends and a short way. The last x is
 // beside the lower node.
 function columnsOf(upper, lower, gaps) {
@@ -170,13 +165,13 @@ function tracksOf(runs, rows) {
 function heightsOf(tracks) {
   const heights = [BOX / 2];
   for (const count of tracks) heights.push(heights[heights.length - 1] + BOX + zoneHeight(count) + FAN + ROLES + ARROW);
-  return { rows: heights, floor: heights[tracks.length - 1] + BOX / 2 + zoneHeight(tracks[tracks.length - 1]) + THREADS };
+  return { rows: heights, floor: heights[tracks.length - 1] + BOX / 2 + zoneHeight(tracks[tracks.length - 1]) + WORDS_BELOW };
 }
 
 const zoneHeight = (count) => (count ? count * TRACK + 4 : 0);
 
-// Return the places of the nodes, and the routes of edges and alignments.
-function layoutOf(nodes, edges, top, places) {
+// Return the places of the nodes, and the routes of edges.
+function layoutOf(nodes, edges, top) {
   const tree = spanningTree(nodes, edges, top), boxes = boxesOf(nodes, edges, tree), gaps = gapsOf(boxes);
   const ports = portsOf(boxes), runs = new Map();
   for (const i of tree.rest) {
@@ -189,9 +184,7 @@ function layoutOf(nodes, edges, top, places) {
   for (const box of boxes) box.y = rows[box.row];
   const bottoms = tracks.map((count, row) => rows[row] + BOX / 2 + zoneHeight(count));
   for (const run of all) setHeights(run, rows[run.row] + BOX / 2);
-  const shift = wordShift(boxes, all, places);
-  const threads = nodes.map((node, i) => node.words.map((word) => thread(boxes[i], places[word] + shift, rows, gaps, floor)));
-  return { tree, boxes, runs, bottoms, threads, floor, shift };
+  return { tree, boxes, runs, bottoms, floor };
 }
 
 // Set the y of a run and of the middle of its role; a role that would cover its run stands below it.
@@ -200,28 +193,4 @@ function setHeights(run, bottom) {
   const middle = run.track < 0 ? bottom + 6 : bottom + (run.track + 0.5) * TRACK + 4;
   const short = run.role > 0 && Math.abs(run.to - run.from) < run.role + 24;
   [run.y, run.roleY] = short ? [middle - 6, middle + 5] : [middle, middle];
-}
-
-// Return the distance by which the words move, so that they are centred below the graph.
-function wordShift(boxes, runs, places) {
-  const ends = [...boxes.flatMap(({ x, slot }) => [x - slot / 2, x + slot / 2]), ...runs.flatMap(({ from, to }) => [from, to])];
-  return ends.length ? (Math.min(...ends) + Math.max(...ends) - places[0] - places[places.length - 1]) / 2 : 0;
-}
-
-// Return the path from a node to a word, around the nodes and roles of the layers between them.
-function thread(box, x, rows, gaps, floor) {
-  let [fromX, fromY] = [box.x, box.y + BOX / 2], path = `M${box.x.toFixed(1)} ${fromY}`;
-  const to = (toX, toY) => {
-    const middle = (fromY + toY) / 2;
-    path += ` C${fromX.toFixed(1)} ${middle} ${toX.toFixed(1)} ${middle} ${toX.toFixed(1)} ${toY}`;
-    [fromX, fromY] = [toX, toY];
-  };
-  for (let row = box.row + 1; row < gaps.length; row++) {
-    const share = (rows[row] - fromY) / (floor - fromY), free = nearestFree(fromX + share * (x - fromX), gaps[row]);
-    to(free, rows[row] - BOX / 2 - ARROW - ROLES);
-    path += ` V${rows[row] + BOX / 2}`;
-    fromY = rows[row] + BOX / 2;
-  }
-  to(x, floor - 14);
-  return path;
 }

@@ -61,14 +61,11 @@ function treeLegend(sentences) {
   ]);
 }
 
-const isLined = ({ words }) => words.length <= MOST_LINED;
-
 function amrLegend(sentences) {
   return legendOf([
     entry("concept", sampleBox("", 7)), entry("top of the graph", ring(5, 5, 24, 10, 4), sampleBox("", 4, 5)), entry("constant", sampleBox("value", 0)),
     entry("role", sampleLine(""), tip(33, 10, 1, 0, "tip")), entry("role of a node that has another (re-entrancy)", sampleLine("again"), tip(33, 10, 1, 0, "againtip")),
-    ...(sentences.some(isLined) ? [entry("from the node to its words", sampleLine("aligned"))] : []),
-    ...(sentences.every(isLined) ? [] : [entry("number of the node’s word", sampleBox("", 7), svg("text", { class: "tag", x: 17, y: 14 }, "7"))]),
+    entry("number of the node’s word; point at a node to see its words", sampleBox("", 7), svg("text", { class: "tag", x: 17, y: 14 }, "7")),
     ...(haveFigures(sentences) ? [entry(`${UNSURE_SAID}, with the figure`, sampleBox("unsure", 7)), entry(DOUBTFUL_SAID, sampleBox("unsure doubtful", 7))] : []),
   ]);
 }

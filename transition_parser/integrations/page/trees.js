@@ -1,5 +1,6 @@
 // Drawings of dependency trees: arcs above words.
 const LEVEL = 26, WORD_GAP = 14, FOOT = 6, TURN = 7, LONG = 560, LINE_GAP = 18;
+const PHONE = 480, ROW = 24, UPRIGHT_FOOT = 2.4, LEAST_COLUMN = 6, MOST_COLUMN = 16;
 
 // Return the level of each arc: above all shorter arcs that overlap with it, and 0 for arcs from the root.
 function levelsOf(arcs) {
@@ -36,8 +37,8 @@ function placesOf(words, rows, arcs) {
   return { places, width: places[places.length - 1] + widths[words.length - 1] / 2 + 10 };
 }
 
-// Return a function for the x at which an arc meets a word; short arcs are further from the middle of the word.
-function feetOf(arcs, places) {
+// Return a function for the place at which an arc meets a word; short arcs are further from the middle of the word.
+function feetOf(arcs, places, gap = FOOT) {
   const roots = new Set(arcs.filter(({ head }) => head < 0).map(({ word }) => word));
   const ends = places.map(() => ({ left: [], right: [] }));
   arcs.forEach(({ head, word }, i) => {
@@ -50,7 +51,7 @@ function feetOf(arcs, places) {
     for (const [side, sign] of [["left", -1], ["right", 1]]) {
       const sorted = [...ends[word][side]].sort((a, b) => length(b) - length(a));
       const place = sorted.indexOf(i);
-      if (place >= 0) return places[word] + sign * FOOT * (place + (roots.has(word) ? 1.1 : 0.6));
+      if (place >= 0) return places[word] + sign * gap * (place + (roots.has(word) ? 1.1 : 0.6));
     }
     return places[word];
   };
@@ -88,6 +89,28 @@ function drawLines({ words, tags, lemmas, arcs, room, kinds }, width) {
   return pictureOf(words, most, y - LINE_GAP, lines);
 }
 
+// Draw a tree upright, as `print` does in Python: a word a line, to its right the arcs, and then its relation.
+function drawUpright({ words, tags, arcs, room, kinds }, width) {
+  const widest = (texts, size) => Math.max(0, ...texts.map((text) => widthOf(text, size)));
+  const tagged = 10 + widest(words, 15), start = tagged + (tags.some(isKnown) ? 10 + widest(tags, 11) : 0) + 8;
+  const levels = levelsOf(room), most = Math.max(1, ...levels);
+  const names = Math.max(0, ...room.map(({ relation, confidence }) => widthOf(relation, 12) + 6 + figureWidth(confidence)));
+  const column = clamp((width - start - names - 12) / (most + 0.5), [LEAST_COLUMN, MOST_COLUMN]), end = start + column * (most + 0.5) + 6;
+  const places = words.map((_, i) => ROW * (i + 0.5) + 4), foot = feetOf(room, places, UPRIGHT_FOOT);
+  const picture = pictureOf(words, end + names + 4, ROW * words.length + 8), number = new Map(room.map(({ word }, i) => [word, i]));
+  for (const arc of arcs) {
+    const i = number.get(arc.word), y = places[arc.word], named = widthOf(arc.relation, 12), from = arc.head < 0 ? y : foot(arc.head, i), to = foot(arc.word, i);
+    const x = start + column * (levels[i] + 0.5), sign = Math.sign(to - from), turn = Math.min(TURN, column / 2);
+    picture.append(svg("g", { class: `${arc.kind || ""} ${doubt(arc.confidence)}` }, sureness(arc.relation, arc.confidence),
+      ...(arc.head < 0 ? [] : [tip(start - 1, to, -1, 0, "tip"), svg("path", { class: "line",
+        d: `M${start} ${from} H${x - turn} Q${x} ${from} ${x} ${from + sign * turn} V${to - sign * turn} Q${x} ${to} ${x - turn} ${to} H${start + 4}` })]),
+      svg("text", { class: "role", x: end + named / 2, y: y + 4 }, arc.relation), figure(arc, end + named + 4 + figureWidth(arc.confidence) / 2, y + 4)));
+  }
+  words.forEach((word, i) => picture.append(svg("text", { class: `word ${kinds[i] || ""}`, x: 2 + widthOf(word, 15) / 2, y: places[i] + 5 }, word),
+    ...(isKnown(tags[i]) ? [svg("text", { class: "tag", x: tagged + widthOf(tags[i], 11) / 2, y: places[i] + 4 }, tags[i])] : [])));
+  return picture;
+}
+
 const pictureOf = (words, width, height, children = []) => svg("svg",
   { width: Math.ceil(width), height: Math.ceil(height), viewBox: `0 0 ${Math.ceil(width)} ${Math.ceil(height)}`, role: "img", "aria-label": `Tree of: ${words.join(" ")}` }, ...children);
 
@@ -115,7 +138,7 @@ function drawTree({ words, tags = [], lemmas = [], arcs, room = arcs, kinds = []
     picture.append(svg("text", { class: `word ${kinds[i] || ""}`, x: places[i].toFixed(1), y: base + 18 }, word));
     rows.forEach(({ kind, values }, row) => picture.append(svg("text", { class: kind, x: places[i].toFixed(1), y: base + 34 + 16 * row }, isKnown(values[i]) ? values[i] : "")));
   });
-  if (!isLine) picture.inLines = (most) => drawLines({ words, tags, lemmas, arcs, room, kinds }, most);
+  if (!isLine) picture.narrower = (most) => (most < PHONE ? drawUpright : drawLines)({ words, tags, lemmas, arcs, room, kinds }, most);
   return picture;
 }
 

@@ -1,8 +1,8 @@
-// Drawings in frames that scroll sideways, and the common size of all drawings.
-const zoom = { factor: 1, fit: false };
+// Drawings in frames, and the common size of all drawings. A drawing that is wider than its frame is drawn anew, narrower, or scrolls.
+const zoom = { factor: 1, fit: true };
 const views = new Set();
 
-const READABLE = 0.7; // the smallest factor of Fit; wider drawings scroll
+const READABLE = 0.64; // the smallest factor of Fit; wider drawings scroll
 
 // A drawing in a frame.
 // label: label of the frame, for screen readers
@@ -16,7 +16,7 @@ class View {
   }
 
   show(drawing) {
-    [this.drawing, this.broken] = [drawing, null];
+    [this.drawing, this.narrow] = [drawing, null];
     this.picture.replaceChildren(drawing);
     this.fit();
   }
@@ -26,9 +26,9 @@ class View {
     if (!this.element.isConnected) { views.delete(this); return; }
     views.add(this);
     const { picture } = this, room = picture.clientWidth, isLong = this.drawing.getAttribute("width") > room;
-    const broken = zoom.fit && isLong && this.drawing.inLines;
-    if (broken && this.broken?.room !== room) this.broken = { room, drawing: broken(room) };
-    const drawing = broken ? this.broken.drawing : this.drawing, wide = Number(drawing.getAttribute("width"));
+    const narrower = zoom.fit && isLong && this.drawing.narrower;
+    if (narrower && this.narrow?.room !== room) this.narrow = { room, drawing: narrower(room) };
+    const drawing = narrower ? this.narrow.drawing : this.drawing, wide = Number(drawing.getAttribute("width"));
     if (picture.firstChild !== drawing) picture.replaceChildren(drawing);
     const factor = zoom.fit ? Math.min(1, Math.max(READABLE, room / wide)) : zoom.factor;
     if (factor === 1) drawing.removeAttribute("style");
@@ -60,7 +60,7 @@ function zoomTo(factor, fit) {
 // Return the buttons for the size of all drawings.
 function zoomControls() {
   const said = html("span", { class: "status size", "aria-live": "polite" });
-  const fitted = html("button", { type: "button", "aria-pressed": "false", title: "Fit all drawings to the width; long trees break into lines", click: () => change(zoom.factor, !zoom.fit) }, "Fit");
+  const fitted = html("button", { type: "button", "aria-pressed": "false", title: "Fit all drawings to the width: long trees break into lines, or stand upright on a phone", click: () => change(zoom.factor, !zoom.fit) }, "Fit");
   const change = (factor, fit) => {
     zoomTo(factor, fit);
     said.textContent = zoom.fit ? "" : `${Math.round(100 * zoom.factor)} %`;
