@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
-from transition_parser.drawing.reports import WORST
+from transition_parser.drawing.reports import OPEN, WORST
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency_score import Comparison
 
@@ -73,11 +73,17 @@ def test_trees_confusions_and_marks_are_those_of_the_files(parsed, tmp_path):
     figures = json.loads(run_here("score", SAMPLE, parsed, "--json").stdout)
     assert str(figures["las"]) in shown.text and "Most frequent confusions" in shown.text
     wrong = sum(any(row.deprel == "obj" for row in sentence.words) for sentence in read_conllu(SAMPLE))
-    for length, score in Comparison(list(read_conllu(SAMPLE)), list(read_conllu(parsed))).by_length().items():
-        assert length in shown.text and f"{score.f1:.2f}" in shown.text
-        assert shown.bars[length] == (f"{score.f1:.2f}", pytest.approx(score.f1, abs=0.05))
-    assert "LAS by words of the sentence" in shown.text and shown.bars["obj"] == ("0.00", 0.0)
+    by_length = Comparison(list(read_conllu(SAMPLE)), list(read_conllu(parsed))).by_length()
+    errors = {length: score.gold - score.right for length, score in by_length.items()}
+    assert sum(errors.values()) == objects
+    for length, score in by_length.items():
+        share = 100 * errors[length] / max(errors.values())
+        assert f"{score.f1:.2f}" in shown.text
+        assert shown.bars[length] == (str(errors[length]), pytest.approx(share, abs=0.05))
+    assert shown.bars["obj"] == (str(objects), 100.0) and shown.bars["det"] == ("0", 0.0)
     assert f"{min(wrong, WORST)} of 64, those with the most wrong arcs first" in shown.text
+    assert shown.text.index("Worst sentences") < shown.text.index("Wrong arcs by relation")
+    assert "right heads and relations (LAS, %)" in shown.text and "label_accuracy" not in shown.text
 
 
 def test_a_tree_report_of_another_tokenisation(tmp_path):
@@ -128,9 +134,11 @@ def test_amrs_show_both_graphs_and_what_they_do_not_share(tmp_path):
     (tmp_path / "parsed.amr").write_text(text, encoding="utf-8")
     shown = page(SAMPLE_AMR, tmp_path / "parsed.amr", tmp_path)
     assert "script" not in shown.tags and ATTACK in shown.text and "1 of " in shown.text
-    assert all(name in shown.text for name in ("named entities", "reentrancies", "no wsd", "want-01 :note"))
-    assert {"smatch", "concepts", "srl", "reentrancies"} <= shown.bars.keys() and shown.bars["srl"] == ("1.0000", 100.0)
-    assert all(length == pytest.approx(100 * float(figure), abs=0.05) for figure, length in shown.bars.values())
+    assert all(name in shown.text for name in ("named entities", "re-entrancies", "want-01 :note"))
+    assert {"all triples (Smatch)", "concepts", "re-entrancies"} <= shown.bars.keys()
+    assert shown.bars["arguments of frames"] == ("1.0000", 0.0)
+    assert all(length == pytest.approx(100 - 100 * float(f1), abs=0.05) for f1, length in shown.bars.values())
+    assert shown.text.index("Worst sentences") < shown.text.index("Scores, and errors")
 
 
 def test_a_large_file_shows_the_worst_alone(tmp_path):
@@ -138,4 +146,5 @@ def test_a_large_file_shows_the_worst_alone(tmp_path):
     (tmp_path / "gold.conllu").write_text(sentence * 300)
     (tmp_path / "parsed.conllu").write_text(sentence.replace("obj", "x") * 300)
     shown = page(tmp_path / "gold.conllu", tmp_path / "parsed.conllu", tmp_path)
-    assert shown.tags.count("details") == WORST and "100 of 300" in shown.text
+    assert shown.tags.count("details") == WORST + 1 and "100 of 300" in shown.text
+    assert f"{WORST - OPEN} more" in shown.text

@@ -1,4 +1,4 @@
-"""The page of a report: sections of tables, some with bars, and of sentences, drawn by the template report.html."""
+"""The page of a report: the worst sentences, and tables with bars of errors, drawn by the template report.html."""
 
 from __future__ import annotations
 
@@ -15,6 +15,17 @@ from transition_parser.graphs.bank import AmrEntry
 from transition_parser.graphs.dependency_score import Comparison, Pair, Score
 
 WORST = 100  # maximum number of sentences in a report; browsers scroll longer pages badly
+OPEN = 10  # how many of them a page shows at first
+NAMES = {  # key of a figure → its name in a report
+    "uas": "right heads (UAS, %)", "las": "right heads and relations (LAS, %)",
+    "clas": "LAS of content words (CLAS, %)", "label_accuracy": "right relations (%)",
+    "upos": "right UPOS tags (%)", "xpos": "right XPOS tags (%)",
+    "ufeats": "right features (%)", "lemmas": "right lemmas (%)",
+    "tokens": "tokens (F1, %)", "sentences": "sentences", "words": "words",
+    "smatch": "all triples (Smatch)", "unlabeled": "without roles", "no_wsd": "without senses of frames",
+    "concepts": "concepts", "named_entities": "named entities", "negation": "negation", "wiki": "links to Wikipedia",
+    "reentrancies": "re-entrancies", "srl": "arguments of frames", "sembleu": "SemBLEU",
+}  # fmt: skip
 
 
 class Wrong(str):
@@ -27,7 +38,7 @@ class ReportTable(NamedTuple):
     title: str
     head: Sequence[str]
     rows: Sequence[Sequence[object]]
-    bars: Sequence[float] = ()  # for each row the length of a bar, from 0 to 1
+    bars: Sequence[float] = ()  # for each row its errors as the length of a bar, from 0 to 1
 
 
 class Compared(NamedTuple):
@@ -60,8 +71,9 @@ def write_page(path: str | os.PathLike, title: str, figures: Mapping[str, Any], 
     source = Path(__file__).with_name("report.html").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.tests["wrong"] = lambda cell: isinstance(cell, Wrong)
-    facts = {name: value for name, value in figures.items() if not isinstance(value, dict) and value is not None}
-    text = environment.from_string(source).render(title=title, facts=facts, **report._asdict())
+    single = {name: value["f1"] if name == "smatch" else value for name, value in figures.items()}
+    facts = {NAMES.get(name, name): value for name, value in single.items() if isinstance(value, int | float)}
+    text = environment.from_string(source).render(title=title, facts=facts, open=OPEN, **report._asdict())
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", errors="replace")
 
@@ -76,21 +88,21 @@ def amr_report(
     pairs: Sequence[tuple[AmrEntry, AmrEntry]], scores: BankScore, figures: Mapping[str, Any]
 ) -> ErrorReport:
     """Return the error report of AMRs, in pairs of gold and predicted."""
-    parts = [(name.replace("_", " "), value) for name, value in figures.items() if isinstance(value, dict)]
+    parts = [(NAMES.get(name, name), value) for name, value in figures.items() if isinstance(value, dict)]
     rows = [[name, *(f"{value[part]:.4f}" for part in ("precision", "recall", "f1"))] for name, value in parts]
-    fine = ReportTable(
-        "Fine-grained scores", ("", "precision", "recall", "F1"), rows, bars=[value["f1"] for _, value in parts]
-    )
+    head, bars = ("triples", "precision", "recall", "F1"), [1 - value["f1"] for _, value in parts]
+    fine = ReportTable("Scores, and errors (1 − F1)", head, rows, bars)
     smatch = [sentence.counts["smatch"] for sentence in scores.sentences]
     by_length: dict[int, list[Counts]] = {}
     for (gold, _), count in zip(pairs, smatch, strict=True):
         by_length.setdefault((len(gold.text.split()) - 1) // _STEP, []).append(count)
     rows, bars = [], []
     for number, inside in sorted(by_length.items()):
-        bars.append(sum(inside, Counts()).f1)
-        rows.append([f"{number * _STEP + 1}-{(number + 1) * _STEP}", len(inside), f"{bars[-1]:.4f}"])
-    head = ("words", "sentences", "Smatch")
-    tables = [fine, ReportTable("Smatch by words of the sentence", head, rows, bars=bars)]
+        f1 = sum(inside, Counts()).f1
+        rows.append([f"{number * _STEP + 1}–{(number + 1) * _STEP} words", len(inside), f"{f1:.4f}"])
+        bars.append(1 - f1)
+    title, head = "By length of the sentence, and errors (1 − Smatch)", ("length", "sentences", "Smatch")
+    tables = [fine, ReportTable(title, head, rows, bars)]
     worst = sorted(range(len(pairs)), key=lambda i: (smatch[i].f1, -smatch[i].gold, i))
     shown = []
     for i in (i for i in worst[:WORST] if not smatch[i].exact):
@@ -120,9 +132,9 @@ def tree_report(comparison: Comparison) -> ErrorReport:
         for (gold, system), count in wrong.most_common(_PAIRS)
     ]
     tables = [
-        _scores("LAS by words of the sentence", "words", comparison.by_length()),
-        _scores("LAS by distance to the head", "words away", comparison.by_distance()),
-        _scores("LAS by relation", "relation", comparison.by_relation()),
+        _scores("Wrong arcs by relation", "relation", comparison.by_relation(), most_errors_first=True),
+        _scores("Wrong arcs by words of the sentence", "words", comparison.by_length()),
+        _scores("Wrong arcs by distance to the head", "words away", comparison.by_distance()),
         ReportTable("Most frequent confusions", ("gold", "predicted", "words", "of the gold ones"), confusions),
     ]
     order = "those with the most wrong arcs first; what is wrong is marked"
@@ -131,9 +143,13 @@ def tree_report(comparison: Comparison) -> ErrorReport:
     return ErrorReport(tables, _worst(comparison), len(comparison.sentences), order)
 
 
-def _scores(title: str, what: str, table: Mapping[str, Score]) -> ReportTable:
-    rows = [(name, score.gold, score.system, f"{score.f1:.2f}") for name, score in table.items()]
-    return ReportTable(title, (what, "gold", "predicted", "LAS"), rows, bars=[one.f1 / 100 for one in table.values()])
+def _scores(title: str, what: str, table: Mapping[str, Score], most_errors_first: bool = False) -> ReportTable:
+    found = [(score.gold - score.right, name, score) for name, score in table.items()]
+    if most_errors_first:
+        found.sort(key=lambda one: (-one[0], one[1]))
+    rows = [(name, score.gold, score.system, f"{score.f1:.2f}", errors) for errors, name, score in found]
+    most = max((errors for errors, *_ in found), default=0) or 1
+    return ReportTable(title, (what, "gold", "predicted", "LAS", "wrong"), rows, [one[0] / most for one in found])
 
 
 def _worst(comparison: Comparison) -> list[Compared]:
