@@ -19,6 +19,7 @@ testclient = pytest.importorskip("fastapi.testclient", reason="pip install httpx
 
 from transition_parser import Parser  # noqa: E402
 from transition_parser.analysis.traces import trace  # noqa: E402
+from transition_parser.cli.main import build_parser  # noqa: E402
 from transition_parser.integrations.server import Limits, make_app  # noqa: E402
 
 TEXT = "She sells sea shells. Who told you that?"
@@ -76,6 +77,11 @@ def test_the_models_are_named(client):
     of_model = {"formalism": "trees", "system": "arc-hybrid-swap", "beam": 2, "actions": True}
     assert found["models"][0] == {"name": "en-ewt", "description": None, **of_model}
     assert found["limits"] == {"characters": 4000, "words": 400, "seconds": 60.0}
+
+
+def test_without_names_the_best_models_are_served_and_one_with_steps():
+    assert build_parser(["serve"]).parse_args(["serve"]).models == ["en", "en-ewt", "amr"]
+    assert build_parser(["serve"]).parse_args(["serve", "amr"]).models == ["amr"]
 
 
 def test_models_are_described_by_their_cards(parsers):

@@ -20,13 +20,18 @@ from transition_parser.cli.options import add, import_user_dir, port, positive
 
 HELP = "serve a web page and a JSON API for parsing"
 EXAMPLE = """example:
+  transition-parser serve
   transition-parser serve en amr --port 8000
   curl -s http://127.0.0.1:8000/api/parse -H 'Content-Type: application/json' \\
       -d '{"model": "en", "text": "She sells sea shells."}'"""
 
 
+MODELS = ["en", "en-ewt", "amr"]  # en-ewt has the steps of trees that en, which scores whole trees, has not
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("models", nargs="+", metavar="MODEL", help="checkpoints, exported folders, or names of models")
+    models = f"checkpoints, exported folders, or names of models (default: {' '.join(MODELS)})"
+    parser.add_argument("models", nargs="*", default=MODELS, metavar="MODEL", help=models)
     ports = "port to listen on (default: 8000; 0: any free port)"
     parser.add_argument("--port", type=port, default=8000, metavar="N", help=ports)
     parser.add_argument("--host", default="127.0.0.1", metavar="NAME", help="address to listen on (default: 127.0.0.1)")
