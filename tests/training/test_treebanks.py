@@ -146,9 +146,7 @@ def test_one_model_learns_several_treebanks_and_the_same_one_when_it_is_killed(t
     model = tmp_path / "out" / "model"
     card = read_card(model)
     assert [one["data"] for one in card.scores] == [f"{n} {s}" for s in ("dev", "test") for n in ("de", "fr")]
-    assert card.license == "see LICENSE.de.txt; see LICENSE.fr.txt" and card.description.endswith(
-        "de and fr"
-    )
+    assert card.license == "see LICENSE.de.txt; see LICENSE.fr.txt" and card.description.endswith("de and fr")
     assert (model / "LICENSE.fr.txt").read_text() == "fr"
     words = [["She", "sleeps", "."]]
     read = {name: Parser.load(model, precision="fp32", domain=name) for name in ("de", "fr")}
