@@ -4,6 +4,7 @@ import math
 import re
 import statistics
 import sys
+import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -127,15 +128,24 @@ def test_threads_and_batches_change_no_parse():
     assert torch.get_num_threads() == before
 
 
-def test_streams_that_overlap_leave_the_process_as_it_was():
+def test_work_that_overlaps_leaves_the_process_as_it_was():
     before = torch.get_num_threads(), sys.getswitchinterval()
-    streams = [Parser.load("en-ewt", threads=3).parse_stream(list(read_conllu(SAMPLE))) for _ in range(2)]
-    for stream in streams:
-        next(stream)
+    both = [preparation.workers(3, torch.device("cpu")) for _ in range(2)]
+    for one in both:
+        one.__enter__()
     assert sys.getswitchinterval() < before[1]
-    for stream in streams:  # the first to begin is the first to end
-        stream.close()
+    for one in both:  # the first to begin is the first to end
+        one.__exit__(None, None, None)
     assert (torch.get_num_threads(), sys.getswitchinterval()) == before
+
+
+def test_a_stream_that_is_half_read_leaves_the_process_as_it_was():
+    parser, sentences = Parser.load("en-ewt", threads=3), list(read_conllu(SAMPLE))[:8]
+    before = torch.get_num_threads(), sys.getswitchinterval(), threading.active_count()
+    stream = parser.parse_stream(sentences, chunk=4)
+    for _ in sentences:
+        next(stream)
+        assert (torch.get_num_threads(), sys.getswitchinterval(), threading.active_count()) == before
 
 
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])

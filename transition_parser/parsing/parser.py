@@ -15,7 +15,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -468,17 +468,15 @@ class Parser(Generic[P_co]):
             raise InputError(f"facts can be given about AMRs, but the model is one of {self.formalism.name}")
         facts = given if given is None or isinstance(given, GivenFacts) else GivenFacts(given)
         done = 0
-        with workers(self.threads, self.device) as each:
-            for chunk in chunks:
-                to_parse = [self._to_parse(sentence, number, facts) for number, sentence in enumerate(chunk, done + 1)]
-                done += len(to_parse)
-                parses: dict[int, P_co] = {}
-                for of_batch in each(
-                    lambda batch, prepared=to_parse: self._parse_batch(prepared, batch), self._batches(to_parse)
-                ):
+        for chunk in chunks:
+            to_parse = [self._to_parse(sentence, number, facts) for number, sentence in enumerate(chunk, done + 1)]
+            done += len(to_parse)
+            parses: dict[int, P_co] = {}
+            with workers(self.threads, self.device) as each:  # it sets the process: not while we yield
+                for of_batch in each(partial(self._parse_batch, to_parse), self._batches(to_parse)):
                     parses |= of_batch
-                yield from (parses.pop(i) for i in range(len(to_parse)))
-                give_back_freed_memory()
+            yield from (parses.pop(i) for i in range(len(to_parse)))
+            give_back_freed_memory()
         if facts is not None and facts is not given and facts.has_ids:
             facts.warn_of_unused()
 
