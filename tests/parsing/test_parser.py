@@ -280,6 +280,27 @@ def test_a_model_without_a_beam_says_so(options, monkeypatch):
         Parser.load("en-fast")
 
 
+def test_likely_mistakes_are_said_once_with_the_right_way(parser, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("letter.txt").write_text("Dogs bark.")
+    for given, way in (("letter.txt", "give a pathlib.Path of"), (["It", "rained", "."], r"as parser\(words\) or")):
+        with pytest.warns(ParserWarning, match=way) as caught:
+            parser.parse(given)
+        assert len(caught) == 1 and caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for given in (
+            Path("letter.txt"),
+            "letter",
+            ["Yes."],
+            ["Yes.", "No!"],
+            ["Yes", "It rained"],
+            [["It", "rained"]],
+        ):
+            assert parser.parse(given)
+        assert parser(["It", "rained"]) and [*parser.stream(["It", "rained"])]
+
+
 def test_sentences_to_text():
     """One parse for each string, whatever full stops it holds; joined they are a file."""
     texts = ["She ran. He slept.", " Don't\n go! "]

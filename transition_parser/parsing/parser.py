@@ -60,6 +60,7 @@ from transition_parser.parsing.sentences.texts import (
     checked_forms,
     sentences_from,
     sentences_of_texts,
+    warn_of_traps,
     whole_sentences,
 )
 from transition_parser.storage.cards import AmrModel, TreeModel
@@ -322,8 +323,9 @@ class Parser(Generic[P_co]):
         - a list of `Sentence`, or of `AmrEntry` for a model of AMRs
         - a `pathlib.Path`: a CoNLL-U file (for AMRs, an AMR bank), or a file of raw text; `read` takes tokenised text
 
-        U+FFFD replaces zero bytes and halves of surrogate pairs, with a warning. Raises `InputError` for anything else,
-        and for lists of words that are empty or have empty words.
+        A warning says so where a string is the name of a file, and where all texts of a list are single words. U+FFFD
+        replaces zero bytes and halves of surrogate pairs, with a warning. Raises `InputError` for anything else, and
+        for lists of words that are empty or have empty words.
 
         given: as for `parse_stream`
         """
@@ -336,6 +338,7 @@ class Parser(Generic[P_co]):
         """
         if isinstance(text, os.PathLike):
             return list(self.read(text))
+        warn_of_traps(text)
         return sentences_from(text, self.formalism.sentence, self.longest, self.resources.segmenter)
 
     def parse_sents(self, sentences: Iterable[str | None], add_metadata: bool = True) -> list[str]:
