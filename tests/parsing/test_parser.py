@@ -301,6 +301,11 @@ def test_likely_mistakes_are_said_once_with_the_right_way(parser, tmp_path, monk
         assert parser(["It", "rained"]) and [*parser.stream(["It", "rained"])]
 
 
+def test_amrs_of_text_that_is_divided_anew_are_not_scored(amr_checkpoint):
+    with pytest.raises(InputError, match="segment is for trees"):
+        Parser.load(amr_checkpoint).evaluate(SAMPLE_AMR, segment=True)
+
+
 def test_sentences_to_text():
     """One parse for each string, whatever full stops it holds; joined they are a file."""
     texts = ["She ran. He slept.", " Don't\n go! "]

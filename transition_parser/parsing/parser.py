@@ -428,12 +428,15 @@ class Parser(Generic[P_co]):
         gold: CoNLL-U or an AMR bank. The model sees neither graphs nor, except columns that it can't predict, lemmas,
             tags and features.
         parsed: a file for the parses, by default none
-        segment: True to parse the text of gold trees, so that errors in sentences and words count, too
+        segment: True to parse the text of gold trees, so that errors in sentences and words count, too; not for AMRs
         options: options of `transition-parser score`, such as `full_labels=True` or `fine_grained=True`
 
-        Raises `InputError` for a file without such graphs, and for unknown options.
+        Raises `InputError` for a file without such graphs, for unknown options, and for `segment` with AMRs.
         """
         formalism = self.formalism
+        if segment and formalism is AMR:
+            problem = "AMRs are scored sentence by sentence, which the gold file must divide"
+            raise InputError(f"segment is for trees; {problem}: leave out segment")
         if unknown := options.keys() - formalism.score_options:
             raise InputError(f"unknown option {min(unknown)!r:.60}: give {', '.join(formalism.score_options)}")
         sentences: Iterable[Any] = read_sentences(gold, formalism.sentence)
