@@ -27,6 +27,10 @@ class ParserWarning(UserWarning):
     """A warning about something that a user can mend. The command line prints the warning as one line."""
 
 
+class UnusedBeamWarning(ParserWarning):
+    """A warning about a beam for a model that finds the best graph without one."""
+
+
 def warn(message: str, category: type[Warning] = ParserWarning) -> None:
     """Give a warning that points at the line outside of this package from which the package was called."""
     package = __name__.partition(".")[0]

@@ -23,7 +23,7 @@ from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, overload
 
 import torch
 
-from transition_parser.base.errors import InputError, input_error, warn
+from transition_parser.base.errors import InputError, UnusedBeamWarning, input_error, warn
 from transition_parser.base.files import output as opened_output
 from transition_parser.base.process import give_back_freed_memory, progress
 from transition_parser.data.resources import Resources
@@ -254,7 +254,8 @@ class Parser(Generic[P_co]):
         if loaded.searches_directly and not others and max(beam, nbest) > 1:
             warn(
                 f"{model}: the model finds the best tree of a sentence without a beam: beam and nbest do nothing (for "
-                "several parses take a model that searches action by action, such as en-ewt)"
+                "several parses take a model that searches action by action, such as en-ewt)",
+                UnusedBeamWarning,
             )
         paths, members = (model, *others), [(loaded, resources), *map(load_model, others)]
         of_one_folder = all(own.fingerprint == resources.fingerprint for _, own in members)
