@@ -306,6 +306,12 @@ def test_amrs_of_text_that_is_divided_anew_are_not_scored(amr_checkpoint):
         Parser.load(amr_checkpoint).evaluate(SAMPLE_AMR, segment=True)
 
 
+@pytest.mark.parametrize(("name", "meant"), [("EN", "en"), ("en_ewt", "en-ewt"), ("AMR", "amr"), ("en-emr", "en-amr")])
+def test_mistyped_names_of_models(name, meant):
+    with pytest.raises(InputError, match=rf"^{name}: no such .* model with a name: did you mean {meant}\?$"):
+        Parser.load(name)
+
+
 def test_sentences_to_text():
     """One parse for each string, whatever full stops it holds; joined they are a file."""
     texts = ["She ran. He slept.", " Don't\n go! "]

@@ -191,7 +191,7 @@ class Parser(Generic[P_co]):
 
     @overload
     @classmethod
-    def load(cls, model: TreeModel, beam: int = 1, **options: Unpack[LoadOptions]) -> Parser[Parse]: ...
+    def load(cls, model: TreeModel = "en", beam: int = 1, **options: Unpack[LoadOptions]) -> Parser[Parse]: ...
 
     @overload
     @classmethod
@@ -216,7 +216,7 @@ class Parser(Generic[P_co]):
     @classmethod
     def load(
         cls,
-        model: str | os.PathLike,
+        model: str | os.PathLike = "en",
         beam: int = 1,
         batch_tokens: int | None = None,
         device: str = "cpu",
@@ -230,7 +230,7 @@ class Parser(Generic[P_co]):
         *,
         kind: Literal["trees", "AMRs"] | None = None,
     ) -> Parser[Any]:
-        """Return a parser from a checkpoint file, an exported folder, or the name of a model (`models`).
+        """Return a parser from a checkpoint file, an exported folder, or the name of a model (`models`), by default en.
 
         others: further models, to parse together with `model`. Where all were trained on the same data folder and score
             actions, the mean of their log-probabilities decides in search. Any other models of trees find each tree
