@@ -15,6 +15,7 @@ from transition_parser.base.errors import InputError
 from transition_parser.data.resources import LABELLER
 from transition_parser.graphs.bank import read_bank
 from transition_parser.parsing.given import Given, GivenNode
+from transition_parser.storage.exports import read_config, write_config
 
 sys.path.insert(0, str(ROOT / "run"))
 from semantic_roles import main
@@ -78,6 +79,19 @@ def test_facts_stay(trained):
     parser = Parser.load("en-amr", precision="fp32")
     (parse,) = parser.parse(SENTENCES[3:], given=[Given(nodes=(GivenNode((1, 1), "leave-15"),))])
     assert "leave-15" in parse.graph.labels
+
+
+@pytest.mark.parametrize("labelled", [(MODEL, MODEL), (MODEL, None), (None, MODEL)])
+def test_an_ensemble_uses_its_first_labeller(labelled, tmp_path):
+    bare = tmp_path / "bare"
+    shutil.copytree(MODEL, bare, ignore=shutil.ignore_patterns(LABELLER))
+    write_config(bare, *read_config(MODEL))
+    first, second = (model or bare for model in labelled)
+    found = [
+        written(Parser.load(path, precision="fp32", others=others), SENTENCES)
+        for path, others in ((first, [second]), (MODEL, []), (bare, []))
+    ]
+    assert found[0] == found[1] != found[2]
 
 
 def test_a_damaged_labeller_is_refused(trained, tmp_path):

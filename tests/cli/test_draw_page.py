@@ -7,9 +7,12 @@ import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
 from transition_parser import Parser
+from transition_parser.cli.main import warnings_as_lines
+from transition_parser.cli.options import beam_of_pages
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.integrations.page import page
+from transition_parser.modules.contract import ParserModel
 
 
 def data_of(path) -> dict:
@@ -82,3 +85,11 @@ def test_bad_use_is_one_line_and_nothing_is_written(tmp_path, monkeypatch, optio
     done = run_here("draw", SAMPLE, *options, status=2)
     assert problem in done.stderr and len(done.stderr.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("given", [None, 4])
+def test_a_default_beam_is_no_reason_to_warn(given, monkeypatch, capsys):
+    monkeypatch.setattr(ParserModel, "searches_directly", True)
+    with warnings_as_lines():
+        assert Parser.load("en-fast", beam_of_pages(given)).beam == 4
+    assert capsys.readouterr().err.count("do nothing") == (given is not None)

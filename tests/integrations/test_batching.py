@@ -1,8 +1,7 @@
 """Requests that wait are parsed together, in slices, and get what they would get alone."""
 
 import json
-import time
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from threading import Event, Thread
 
 import pytest
@@ -13,6 +12,7 @@ from transition_parser.analysis.traces import trace
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.integrations.batching import (
     PARSE,
+    SLICE,
     TRACE,
     Batches,
     BusyError,
@@ -49,7 +49,7 @@ class Noted:
 @pytest.fixture
 def noted(monkeypatch):
     """The work, and a queue with slices of at most three sentences of two words, for either model."""
-    monkeypatch.setattr(Batches, "_budget", lambda self, key: 3.5 * _cost(text("a")[0]))
+    monkeypatch.setitem(SLICE, PARSE, 3.5 * _cost(text("a")[0]))
     work = Noted()
     batches = Batches({KEY: work, OTHER: work}, most_waiting=9)
     yield work, batches
@@ -146,20 +146,50 @@ def queue():
         one.close()
 
 
-def test_long_work_pauses_while_short_requests_are_parsed(queue):
-    short_done = Event()
+def test_long_work_that_cannot_be_divided_pauses_for_short_slices(queue):
+    """For one slice after some steps, so that neither stops the other."""
+    done: list[int] = []
 
     def work(sentences, pause):
         if len(sentences[0].forms) < 9:
-            short_done.set()
             return [0]
-        batches.submit(KEY, text("short"))
-        time.sleep(0.2)  # work that pays for as long a pause
-        pause()
-        return [short_done.is_set()]
+        for step in range(40):
+            if not step % 8:
+                done.append(sum(one.done() for one in short))
+                short.append(batches.submit(KEY, text("short")))
+            pause()
+        return [0]
+
+    short: list = []
+    batches = queue(work)
+    assert batches.submit(KEY, text("long", 1, 2000)).result(60) == [0]
+    assert done == [0, 1, 2, 3, 4] and [one.result(60) for one in short] == [[0]] * 5
+
+
+def test_two_words_are_the_next_slice_whatever_others_have_sent(queue):
+    """Slices have a fixed size, however short their time seems, as where other threads do the work."""
+    slices: list[list[str]] = []
+    sent: dict[int, Future] = {}
+    go = Event()
+
+    def work(sentences, pause):
+        assert go.wait(60)
+        slices.append([one.forms[0] for one in sentences])
+        if len(slices) % 10 == 1 and len(slices) < 60:
+            sent[len(slices)] = batches.submit(KEY, text(f"two words of {len(slices)} "))
+        return [0] * len(sentences)
 
     batches = queue(work)
-    assert batches.submit(KEY, text("long", 1, 2000)).result(60) == [True]
+    long = [batches.submit(KEY, text(name, 96, 20)) for name in "abcd"]
+    go.set()
+    assert all(one.result(60) == [0] * 96 for one in long) and len(sent) == 3
+    most = int(SLICE[PARSE] / _cost(text("a", 1, 20)[0]))
+    assert max(map(len, slices)) == most
+    for number, one in sent.items():
+        assert one.result(60) == [0] and slices[number] == [f"two words of {number} 0"]
+    turns = [one[0][0] for one in slices if one[0][0] in "abcd"]
+    assert len(turns) == 4 * -(-96 // most)
+    assert {tuple(sorted(turns[i : i + 4])) for i in range(0, len(turns), 4)} == {("a", "b", "c", "d")}
 
 
 def test_work_ends_when_nobody_waits(queue):
@@ -178,28 +208,13 @@ def test_work_ends_when_nobody_waits(queue):
     assert begun.wait(60) and long.cancel() and ended.wait(60)
 
 
-def test_times_of_slices_set_the_size_of_the_next(monkeypatch, queue):
-    now, rates = [0.0], []
-    monkeypatch.setattr(time, "thread_time", lambda: now[0])
-
-    def work(sentences, pause):
-        now[0] += seconds * sum(map(_cost, sentences))
-        return [0] * len(sentences)
-
-    batches = queue(work)
-    for seconds in (0.001, 0.0005, 0.1, 0.1, 0.0):  # noqa: B007
-        batches.submit(KEY, text("a")).result(60)
-        rates.append(batches._rates[KEY])
-    assert rates == pytest.approx([0.001, 0.00075, 0.0015, 0.003, 0.0015])
-
-
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
 def test_parses_do_not_depend_on_how_a_text_is_cut(model, path, monkeypatch):
     parser = Parser.load(model, beam=2, precision="fp32")
     sentences = list(parser.read(path))[:7]
     expected = [str(parse.annotated()) for parse in parser.parse(sentences)]
     for budget in (1, 60, 300):
-        monkeypatch.setattr(Batches, "_budget", lambda self, key, budget=budget: budget)
+        monkeypatch.setitem(SLICE, PARSE, budget)
         batches = Batches(work_of({model: parser}), most_waiting=9)
         whole, backwards = (batches.submit((model, PARSE), some) for some in (sentences, sentences[::-1]))
         assert [one["written"] for one in whole.result(60)] == expected

@@ -197,6 +197,13 @@ def test_names_of_genes_get_the_kind_of_their_product(given, beside, known, expe
     assert (done.graph if done else entry.graph).labels[1] == expected
 
 
+def test_the_last_word_is_not_the_word_before_a_name_at_the_beginning():
+    entry = parse_entry(
+        ["# ::tok Min Park left the", '(x / person~0,1 :name (n / name~0,1 :op1 "Min"~0 :op2 "Park"~1))']
+    )
+    assert with_types(entry.graph, entry.alignments, words_of("Min Park left the")) is None
+
+
 def test_names_without_words_stay():
     entry = parse_entry(["# ::tok Ann", '(x / city :name (n / name :op1 "Ann"))'])
     alignments = [()] * len(entry.graph)

@@ -4,6 +4,7 @@ import math
 import re
 import statistics
 import sys
+import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -127,15 +128,24 @@ def test_threads_and_batches_change_no_parse():
     assert torch.get_num_threads() == before
 
 
-def test_streams_that_overlap_leave_the_process_as_it_was():
+def test_work_that_overlaps_leaves_the_process_as_it_was():
     before = torch.get_num_threads(), sys.getswitchinterval()
-    streams = [Parser.load("en-ewt", threads=3).parse_stream(list(read_conllu(SAMPLE))) for _ in range(2)]
-    for stream in streams:
-        next(stream)
+    both = [preparation.workers(3, torch.device("cpu")) for _ in range(2)]
+    for one in both:
+        one.__enter__()
     assert sys.getswitchinterval() < before[1]
-    for stream in streams:  # the first to begin is the first to end
-        stream.close()
+    for one in both:  # the first to begin is the first to end
+        one.__exit__(None, None, None)
     assert (torch.get_num_threads(), sys.getswitchinterval()) == before
+
+
+def test_a_stream_that_is_half_read_leaves_the_process_as_it_was():
+    parser, sentences = Parser.load("en-ewt", threads=3), list(read_conllu(SAMPLE))[:8]
+    before = torch.get_num_threads(), sys.getswitchinterval(), threading.active_count()
+    stream = parser.parse_stream(sentences, chunk=4)
+    for _ in sentences:
+        next(stream)
+        assert (torch.get_num_threads(), sys.getswitchinterval(), threading.active_count()) == before
 
 
 @pytest.mark.parametrize(("model", "path"), [("en-ewt", SAMPLE), ("en-amr", SAMPLE_AMR)])
@@ -268,6 +278,38 @@ def test_a_model_without_a_beam_says_so(options, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Parser.load("en-fast")
+
+
+def test_likely_mistakes_are_said_once_with_the_right_way(parser, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("letter.txt").write_text("Dogs bark.")
+    for given, way in (("letter.txt", "give a pathlib.Path of"), (["It", "rained", "."], r"as parser\(words\) or")):
+        with pytest.warns(ParserWarning, match=way) as caught:
+            parser.parse(given)
+        assert len(caught) == 1 and caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for given in (
+            Path("letter.txt"),
+            "letter",
+            ["Yes."],
+            ["Yes.", "No!"],
+            ["Yes", "It rained"],
+            [["It", "rained"]],
+        ):
+            assert parser.parse(given)
+        assert parser(["It", "rained"]) and [*parser.stream(["It", "rained"])]
+
+
+def test_amrs_of_text_that_is_divided_anew_are_not_scored(amr_checkpoint):
+    with pytest.raises(InputError, match="segment is for trees"):
+        Parser.load(amr_checkpoint).evaluate(SAMPLE_AMR, segment=True)
+
+
+@pytest.mark.parametrize(("name", "meant"), [("EN", "en"), ("en_ewt", "en-ewt"), ("AMR", "amr"), ("en-emr", "en-amr")])
+def test_mistyped_names_of_models(name, meant):
+    with pytest.raises(InputError, match=rf"^{name}: no such .* model with a name: did you mean {meant}\?$"):
+        Parser.load(name)
 
 
 def test_sentences_to_text():

@@ -35,6 +35,7 @@ def test_heads_that_are_surnames_give_persons_no_type():
         ("he sang the song Imagine", {4: True}),
         ("he met the poet Ovid and Livia", {6: False}),
         ("Peru is far from here", {0: False}),
+        ("near Ulm , not the", {1: False}),
     ],
 )
 def test_words_inside_names(text, expected):

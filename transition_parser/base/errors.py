@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from os import PathLike
 
 
@@ -25,6 +26,10 @@ class NotFiniteError(InputError):
 
 class ParserWarning(UserWarning):
     """A warning about something that a user can mend. The command line prints the warning as one line."""
+
+
+class UnusedBeamWarning(ParserWarning):
+    """A warning about a beam for a model that finds the best graph without one."""
 
 
 def warn(message: str, category: type[Warning] = ParserWarning) -> None:
@@ -81,6 +86,12 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
 def missing_extra(extra: str, what: str, problem: str) -> InputError:
     """Return the error that says how to install an extra; for `extra` and `what` see `needs_extra`."""
     return InputError(f"{what} need the extra `{extra}` ({problem}): pip install 'transition-parser[{extra}]'")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return `: did you mean en-ewt?` if one of the known names is close to a mistyped name, else an empty string."""
+    close = get_close_matches(name.lower().replace("_", "-"), known, 1)
+    return f": did you mean {close[0]}?" if close else ""
 
 
 def shortened(text: str, most: int = 60) -> str:

@@ -74,11 +74,9 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
     with said_of(path, temporary):
         try:
             temporary.touch(exist_ok=False)
+            mode = temporary.stat().st_mode  # of a new file; the block may put another file in its place
             yield temporary
-            if target.exists():
-                shutil.copymode(target, temporary)
-            else:
-                _make_readable(temporary)
+            temporary.chmod(target.stat().st_mode if target.exists() else mode)
             os.replace(temporary, target)
         except BaseException:
             temporary.unlink(missing_ok=True)
@@ -115,14 +113,17 @@ def held(path: str | os.PathLike, busy: InputError | None = None) -> Iterator[in
     """Lock a file for the block, and yield its descriptor. The file is created if it is missing."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        here = False  # unless another process has moved the opened file away
         try:
             _lock(descriptor, wait=False)
-            if os.path.exists(path) and os.path.samestat(os.fstat(descriptor), os.stat(path)):
-                break
+            here = os.path.exists(path) and os.path.samestat(os.fstat(descriptor), os.stat(path))
         except BlockingIOError:
-            os.close(descriptor)
             raise busy or input_error("another run is writing this file: wait for it, or end it", path) from None
-        os.close(descriptor)  # another process has moved the opened file away
+        finally:
+            if not here:
+                os.close(descriptor)
+        if here:
+            break
     try:
         yield descriptor
     finally:
@@ -170,9 +171,10 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
     with said_of(dest, temporary), folder(dest.parent):
         try:
             temporary.mkdir()
+            mode = temporary.stat().st_mode & 0o666  # of a new file
             yield temporary
             for file in temporary.iterdir():
-                _make_readable(file)
+                file.chmod(mode)
             if dest.exists():
                 for file in temporary.iterdir():
                     if (dest / file.name).is_dir():
@@ -217,10 +219,3 @@ def said_of(path: str | os.PathLike, temporary: Path | None = None) -> Iterator[
         if temporary and isinstance(name, str | os.PathLike) and Path(name).is_relative_to(temporary):
             raise OSError(error.errno, error.strerror, str(Path(path, Path(name).relative_to(temporary)))) from error
         raise
-
-
-def _make_readable(path: str | os.PathLike) -> None:
-    """Give a file the access rights of a newly created file."""
-    mask = os.umask(0)
-    os.umask(mask)
-    os.chmod(path, 0o666 & ~mask)

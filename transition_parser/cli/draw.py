@@ -22,8 +22,10 @@ from transition_parser.base.process import progress
 from transition_parser.cli.options import (
     OptionsOf,
     add,
+    add_beam,
     add_system,
     add_text,
+    beam_of_pages,
     check_inputs,
     check_options,
     check_unset,
@@ -43,7 +45,7 @@ EXAMPLE = """example:
   transition-parser draw dev.conllu --model en --sentences 50 -o dev.html"""
 FORMATS, PAGE = (".svg", ".png", ".pdf"), ".html"
 OPTIONS: OptionsOf = {TREES: {"system": None}}
-_OF_MODELS = {"beam": 4, **dict.fromkeys(("raw", "tokens", "tokenize", "vertical"), False), "user_dir": None}
+_OF_MODELS = {"beam": None, **dict.fromkeys(("raw", "tokens", "tokenize", "vertical"), False), "user_dir": None}
 _OF_PAGES = {"sentences": 20, "model": []}
 
 
@@ -58,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     page.add_argument("--sentences", type=positive, default=_OF_PAGES["sentences"], metavar="N", help=most)
     models = "draw the parses of these models instead of the graphs in IN"
     page.add_argument("--model", nargs="+", default=[], metavar="MODEL", help=models)
-    page.add_argument("--beam", type=positive, default=4, metavar="N", help="beam size (default: 4; 1: greedy search)")
+    add_beam(page)
     add_text(page)
     add(page, "--user-dir")
 
@@ -102,7 +104,7 @@ def _parsed(arguments: argparse.Namespace, model: str) -> dict[str, Any]:
         raise InputError("--system is for the graphs of files: leave it out with --model, which has its own system")
     import_user_dir(arguments.user_dir)
     check_inputs([arguments.input])
-    parser = Parser.load(model, arguments.beam)
+    parser = Parser.load(model, beam_of_pages(arguments.beam))
     read = parser.read(arguments.input, **layout_of_text(arguments))
     traces = (trace(parser, [sentence])[0] for sentence in read if arguments.id in (None, sentence.id))
     return _document(f"{Path(model).name} ({parser.formalism.name})", arguments, traces)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from transition_parser.base.errors import InputError, needs_extra
-from transition_parser.cli.options import add, import_user_dir, port, positive
+from transition_parser.cli.options import add, add_beam, beam_of_pages, import_user_dir, port, positive
 
 HELP = "serve a web page and a JSON API for parsing"
 EXAMPLE = """example:
@@ -35,9 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ports = "port to listen on (default: 8000; 0: any free port)"
     parser.add_argument("--port", type=port, default=8000, metavar="N", help=ports)
     parser.add_argument("--host", default="127.0.0.1", metavar="NAME", help="address to listen on (default: 127.0.0.1)")
-    parser.add_argument(
-        "--beam", type=positive, default=4, metavar="N", help="beam size (default: 4; 1: greedy search)"
-    )
+    add_beam(parser)
     add(parser.add_argument_group("speed"), "--threads", "--precision", "--device")
     limits = parser.add_argument_group("limits")
     for name, _field, kind, default, what in _LIMITS:
@@ -64,8 +62,9 @@ def run(arguments: argparse.Namespace) -> NoReturn:
         import_user_dir(arguments.user_dir)
         keep_freed_memory()
         keep_few_kernels()
-        options = {name: getattr(arguments, name) for name in ("beam", "device", "precision", "threads")}
-        parsers = {name: Parser.load(model, **options) for name, model in names.items()}
+        options = {name: getattr(arguments, name) for name in ("device", "precision", "threads")}
+        beam = beam_of_pages(arguments.beam)
+        parsers = {name: Parser.load(model, beam, **options) for name, model in names.items()}
         for parser in parsers.values():
             parser.parse("Hello.")  # loads the tables that are read at their first use
         descriptions = {name: _description(model) for name, model in names.items()}

@@ -1,33 +1,30 @@
-"""A bounded queue of requests, whose sentences are parsed in slices of about `SECONDS`, on two threads.
+"""A bounded queue of requests, whose sentences are parsed in slices of a fixed size, on two threads.
 
-Requests that one slice can answer have a thread of their own, in the order of their arrival. Longer requests share the
-other thread in turns, a slice each. So two words do not wait for two thousand, nor the other way round. The times of
-slices are estimated from the lengths of sentences and from the times of earlier slices.
+Short requests, of one slice, have a thread of their own, in the order of their arrival. Long ones share the other
+thread in turns, a slice each, and after a slice wait for one short slice. So two words do not wait for two thousand,
+nor the other way round.
 """
 
 from __future__ import annotations
 
 import json
-import time
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import accumulate
-from threading import Condition, Event, Thread
+from itertools import accumulate, count, islice
+from threading import Condition, Thread
 from typing import Any, NamedTuple
 
 from transition_parser.analysis.traces import trace
 from transition_parser.parsing.parser import Parser
 
-SECONDS = 0.2
 PARSE, TRACE = "parse", "trace"
-_FIRST_RATES = {PARSE: 0.001, TRACE: 0.01}  # seconds for each unit of `_cost`, before a slice has been measured
-_QUICK, _LONG = 0, 1
+SLICE = {PARSE: 500.0, TRACE: 40.0}  # sum of `_cost` of a slice; of usual sentences some 200 words, a tenth of a second
+_STEPS = 8  # calls of `Pause` for one short slice
 
-Pause = Callable[[], None]  # called often by long work: lets short requests go first, or raises `NobodyWaitsError`
+Pause = Callable[[], None]  # called often by long work: waits for short slices, or raises `NobodyWaitsError`
 Work = Callable[[Sequence[Any], Pause], Sequence[Any]]
 
 
@@ -56,28 +53,17 @@ class QueuedJob:
     """The sentences of one request."""
 
     key: tuple[str, str]  # the model and the kind of work; jobs with equal keys may be done together
-    sentences: Sequence[Any]
+    sentences: Sequence[Any]  # those without a result
     results: list[Any] = field(default_factory=list)  # the results of the finished sentences, in order
     done: Future = field(default_factory=Future)
 
-    @property
-    def rest(self) -> Sequence[Any]:
-        """The sentences that have no result."""
-        return self.sentences[len(self.results) :]
-
-    def add(self, results: Sequence[Any]) -> None:
-        """Append the results of the next sentences, and finish the job if it now has all."""
-        self.results += results
-        if not self.rest and self.done.set_running_or_notify_cancel():
-            self.done.set_result(self.results)
-
-    def fail(self, error: BaseException) -> None:
-        """End the job with an error."""
+    def end(self, error: BaseException | None = None) -> None:
+        """Give the results, or an error, to whoever waits."""
         if self.done.set_running_or_notify_cancel():
-            self.done.set_exception(error)
+            self.done.set_result(self.results) if error is None else self.done.set_exception(error)
 
 
-Slice = list[tuple[QueuedJob, Sequence[Any]]]  # pairs of a job and its sentences in the slice
+Slice = list[tuple[QueuedJob, int]]  # pairs of a job and the number of its sentences in the slice
 
 
 class Batches:
@@ -85,12 +71,11 @@ class Batches:
 
     def __init__(self, work: dict[tuple[str, str], Work], most_waiting: int) -> None:
         self._work, self._most_waiting = work, most_waiting
-        self._rates = {key: _FIRST_RATES[key[1]] for key in work}
-        self._waiting: tuple[list[QueuedJob], list[QueuedJob]] = [], []
-        self._changed = Condition()
-        self._quick_idle = Event()
-        self._closed = False
-        self._threads = [Thread(target=self._run, args=(lane,), name="parsing") for lane in (_QUICK, _LONG)]
+        self._short: list[QueuedJob] = []
+        self._long: list[QueuedJob] = []
+        self._changed, self._closed = Condition(), False
+        self._begun = self._ended = 0  # number of short slices
+        self._threads = [Thread(target=self._run, args=(jobs,), name="parsing") for jobs in (self._short, self._long)]
         for thread in self._threads:
             thread.start()
 
@@ -98,100 +83,101 @@ class Batches:
         """Queue one or more sentences, and return the future of their results."""
         job = QueuedJob(key, sentences)
         with self._changed:
-            self._forget_finished()
-            if self._closed or sum(map(len, self._waiting)) >= self._most_waiting:
+            if self._closed or sum(not one.done.done() for one in self._short + self._long) >= self._most_waiting:
                 raise BusyError
-            if sum(map(_cost, sentences)) <= self._budget(key):
-                self._waiting[_QUICK].append(job)
-                self._quick_idle.clear()
+            if sum(map(_cost, sentences)) <= SLICE[key[1]]:
+                self._short.append(job)
             else:
-                self._waiting[_LONG].insert(0, job)  # a new request has its first slice at once
+                self._long.insert(0, job)  # a new request has its first slice at once
             self._changed.notify_all()
         return job.done
 
     def close(self) -> None:
-        """Finish the slices that are being parsed, and cancel all waiting jobs."""
+        """Finish the slices that are being parsed, and cancel all jobs that need more."""
         with self._changed:
             self._closed = True
-            for job in (*self._waiting[_QUICK], *self._waiting[_LONG]):
-                job.done.cancel()
+            self._cancel()
             self._changed.notify_all()
         for thread in self._threads:
             thread.join()
+        self._cancel()
 
-    def _run(self, lane: int) -> None:
-        while batch := self._next(lane):
-            pause = self._pause_of(batch, lane)
-            self._try(batch, pause)
+    def _cancel(self) -> None:
+        for job in self._short + self._long:
+            job.done.cancel()
+
+    def _run(self, jobs: list[QueuedJob]) -> None:
+        while batch := self._next(jobs):
+            self._try(batch, self._pause_of(batch, jobs))
             with self._changed:
-                self._waiting[lane].extend(job for job, _ in batch if not job.done.done())
-            with suppress(NobodyWaitsError):
-                pause()
+                jobs += [job for job, _ in batch if not job.done.done()]
+                self._ended += jobs is self._short
+                self._changed.notify_all()
+            if jobs is self._long:
+                self._let_pass()
+
+    def _next(self, jobs: list[QueuedJob]) -> Slice:
+        """Wait for work and return the next slice, an empty list after `close`."""
+        with self._changed:
+            batch: Slice = []
+            while not batch and not self._closed:
+                self._changed.wait_for(lambda: self._closed or jobs)
+                batch = [] if self._closed else _taken(jobs)
+                self._changed.notify_all()  # cancelled jobs are gone
+            self._begun += jobs is self._short
+            return batch
+
+    def _pause_of(self, batch: Slice, jobs: list[QueuedJob]) -> Pause:
+        calls = count(1)
+
+        def pause() -> None:
+            if self._closed or all(job.done.cancelled() for job, _ in batch):
+                raise NobodyWaitsError
+            if jobs is self._long and next(calls) % _STEPS == 0:
+                self._let_pass()
+
+        return pause
+
+    def _let_pass(self) -> None:
+        """Wait until a short slice is done, if any is waiting or under way."""
+        with self._changed:
+            ended = self._ended
+            self._changed.wait_for(
+                lambda: self._closed or self._ended > ended or not (self._short or self._begun > self._ended)
+            )
 
     def _try(self, batch: Slice, pause: Pause) -> None:
-        # the time of this thread's own work, whatever else the processor does
-        begin, key = time.thread_time(), batch[0][0].key
-        sentences = [sentence for _, some in batch for sentence in some]
+        sentences = [sentence for job, number in batch for sentence in job.sentences[:number]]
         try:
-            results = iter(self._work[key](sentences, pause))
-            measured = (time.thread_time() - begin) / sum(map(_cost, sentences))
-            self._rates[key] = (self._rates[key] + min(measured, 3 * self._rates[key])) / 2  # at most doubles
-            for job, some in batch:
-                job.add([next(results) for _ in some])
+            results = iter(self._work[batch[0][0].key](sentences, pause))
         except BaseException as error:  # whoever waits gets the error; doing each job alone shows whose it is
             if len(batch) == 1:
-                batch[0][0].fail(error)
+                batch[0][0].end(error)
             else:
                 for one in batch:
                     self._try([one], pause)
+            return
+        for job, number in batch:
+            job.sentences = job.sentences[number:]
+            job.results += islice(results, number)
+            if not job.sentences:
+                job.end()
 
-    def _next(self, lane: int) -> Slice:
-        """Wait for work and return the next slice; return an empty list after `close`."""
-        with self._changed:
-            self._forget_finished()
-            while not self._waiting[lane] and not self._closed:
-                if lane == _QUICK:  # `submit` clears it
-                    self._quick_idle.set()
-                self._changed.wait()
-                self._forget_finished()
-            return [] if self._closed else self._taken(self._waiting[lane])
 
-    def _taken(self, jobs: list[QueuedJob]) -> Slice:
-        """Remove from `jobs` what fits into a slice: sentences of the first job, and further jobs that fit whole."""
-        batch: Slice = []
-        budget = self._budget(jobs[0].key)
-        for job in [job for job in jobs if job.key == jobs[0].key]:
-            costs = list(accumulate(map(_cost, job.rest)))
-            count = bisect_right(costs, budget)
-            if batch and count < len(costs):
-                break
-            count = max(count, 1)
-            batch.append((job, job.rest[:count]))
-            jobs.remove(job)
-            budget -= costs[count - 1]
-        return batch
-
-    def _budget(self, key: tuple[str, str]) -> float:
-        """Return the cost of the sentences that are parsed in one slice."""
-        return SECONDS / self._rates[key]
-
-    def _forget_finished(self) -> None:
-        for jobs in self._waiting:
-            jobs[:] = [job for job in jobs if not job.done.done()]
-
-    def _pause_of(self, batch: Slice, lane: int) -> Pause:
-        """Return the function that work calls between its steps; the long lane waits at most as long as it worked."""
-        resumed = time.perf_counter()
-
-        def pause() -> None:
-            nonlocal resumed
-            if self._closed or all(job.done.cancelled() for job, _ in batch):
-                raise NobodyWaitsError
-            if lane == _LONG:
-                self._quick_idle.wait(time.perf_counter() - resumed)
-                resumed = time.perf_counter()
-
-        return pause
+def _taken(jobs: list[QueuedJob]) -> Slice:
+    """Remove from `jobs` what fits into a slice: sentences of the first job, and further jobs that fit whole."""
+    jobs[:] = [job for job in jobs if not job.done.done()]
+    batch: Slice = []
+    left = SLICE[jobs[0].key[1]] if jobs else 0.0
+    for job in [job for job in jobs if job.key == jobs[0].key]:
+        costs = list(accumulate(map(_cost, job.sentences)))
+        number = max(bisect_right(costs, left), not batch)
+        if batch and number < len(costs):
+            break
+        batch.append((job, number))
+        jobs.remove(job)
+        left -= costs[number - 1]
+    return batch
 
 
 def _cost(sentence: Any) -> float:

@@ -23,7 +23,10 @@ from transition_parser.text.columns import Annotations
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EnsembleOut(EncoderOut):
-    """The encoder outputs of all members. All fields but `members` have the values of the first member."""
+    """The encoder outputs of all members.
+
+    All other fields have the values of the member whose labeller is used, the first member if there is no labeller.
+    """
 
     members: Sequence[EncoderOut]
 
@@ -107,6 +110,8 @@ class Ensemble(ParserModel):
             decoders.append(decoder)
         super().__init__(nn.ModuleList(member.encoder for member in members), EnsembleDecoder(decoders))
         self.members = nn.ModuleList(members)
+        self._labelling = next((i for i, member in enumerate(members) if member.labeller is not None), 0)
+        self.labeller = members[self._labelling].labeller
 
     @property
     def inputs(self) -> EnsembleInputs:
@@ -119,5 +124,5 @@ class Ensemble(ParserModel):
     def encode(self, net_input: Mapping[str, Any]) -> EnsembleOut:
         words = net_input.get("words") or {}
         members = [m.encode({**net_input, "words": words.get(str(i))}) for i, m in enumerate(self.members)]
-        first = members[0]
-        return EnsembleOut(first.words, first.mask, first.lengths, first.features, first.read, members=members)
+        one = members[self._labelling]
+        return EnsembleOut(one.words, one.mask, one.lengths, one.features, one.read, members=members)

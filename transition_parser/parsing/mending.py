@@ -114,7 +114,7 @@ def with_types(
             if has_genes and places and not (is_known or is_said) and (is_unsure or label in tables()["gene"]):
                 kind = gene_product(name, as_other=is_unsure) or kind
             if kind is None and is_unsure:  # no name of a person has an article
-                is_person = label == "person" and forms[places[0] - 1].lower() != "the"
+                is_person = label == "person" and not (places[0] and forms[places[0] - 1].lower() == "the")
                 said = type_in_context(lemmas, places[0], places[-1] + 1, is_person)
                 kind = said if said in tables()["work"] else type_of(name, is_person) or said
                 is_ambiguous = " ".join(name) in tables()["ambiguous"]

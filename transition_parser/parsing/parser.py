@@ -15,7 +15,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +23,7 @@ from typing import Any, Generic, Literal, TypedDict, TypeVar, Unpack, overload
 
 import torch
 
-from transition_parser.base.errors import InputError, input_error, warn
+from transition_parser.base.errors import InputError, UnusedBeamWarning, input_error, warn
 from transition_parser.base.files import output as opened_output
 from transition_parser.base.model_files import shown
 from transition_parser.base.process import give_back_freed_memory, progress
@@ -62,6 +62,7 @@ from transition_parser.parsing.sentences.texts import (
     checked_forms,
     sentences_from,
     sentences_of_texts,
+    warn_of_traps,
     whole_sentences,
 )
 from transition_parser.storage.cards import MULTILINGUAL, OWN_NAMES, AmrModel, TreeModel
@@ -199,7 +200,7 @@ class Parser(Generic[P_co]):
 
     @overload
     @classmethod
-    def load(cls, model: TreeModel, beam: int = 1, **options: Unpack[LoadOptions]) -> Parser[Parse]: ...
+    def load(cls, model: TreeModel = "en", beam: int = 1, **options: Unpack[LoadOptions]) -> Parser[Parse]: ...
 
     @overload
     @classmethod
@@ -224,7 +225,7 @@ class Parser(Generic[P_co]):
     @classmethod
     def load(
         cls,
-        model: str | os.PathLike,
+        model: str | os.PathLike = "en",
         beam: int = 1,
         batch_tokens: int | None = None,
         device: str = "cpu",
@@ -238,7 +239,7 @@ class Parser(Generic[P_co]):
         *,
         kind: Literal["trees", "AMRs"] | None = None,
     ) -> Parser[Any]:
-        """Return a parser from a checkpoint file, an exported folder, or the name of a model (`models`).
+        """Return a parser from a checkpoint file, an exported folder, or the name of a model (`models`), by default en.
 
         others: further models, to parse together with `model`. Where all were trained on the same data folder and score
             actions, the mean of their log-probabilities decides in search. Any other models of trees find each tree
@@ -263,7 +264,8 @@ class Parser(Generic[P_co]):
         if loaded.searches_directly and not others and max(beam, nbest) > 1:
             warn(
                 f"{model}: the model finds the best tree of a sentence without a beam: beam and nbest do nothing (for "
-                "several parses take a model that searches action by action, such as en-ewt)"
+                "several parses take a model that searches action by action, such as en-ewt)",
+                UnusedBeamWarning,
             )
         paths, members = (model, *others), [(loaded, resources), *map(load_model, others)]
         of_one_folder = all(own.fingerprint == resources.fingerprint for _, own in members)
@@ -332,8 +334,9 @@ class Parser(Generic[P_co]):
         - a list of `Sentence`, or of `AmrEntry` for a model of AMRs
         - a `pathlib.Path`: a CoNLL-U file (for AMRs, an AMR bank), or a file of raw text; `read` takes tokenised text
 
-        U+FFFD replaces zero bytes and halves of surrogate pairs, with a warning. Raises `InputError` for anything else,
-        and for lists of words that are empty or have empty words.
+        A warning says so where a string is the name of a file, and where all texts of a list are single words. U+FFFD
+        replaces zero bytes and halves of surrogate pairs, with a warning. Raises `InputError` for anything else, and
+        for lists of words that are empty or have empty words.
 
         given: as for `parse_stream`
         """
@@ -346,6 +349,7 @@ class Parser(Generic[P_co]):
         """
         if isinstance(text, os.PathLike):
             return list(self.read(text))
+        warn_of_traps(text)
         return sentences_from(text, self.formalism.sentence, self.longest, self.resources.segmenter)
 
     def parse_sents(self, sentences: Iterable[str | None], add_metadata: bool = True) -> list[str]:
@@ -435,12 +439,15 @@ class Parser(Generic[P_co]):
         gold: CoNLL-U or an AMR bank. The model sees neither graphs nor, except columns that it can't predict, lemmas,
             tags and features.
         parsed: a file for the parses, by default none
-        segment: True to parse the text of gold trees, so that errors in sentences and words count, too
+        segment: True to parse the text of gold trees, so that errors in sentences and words count, too; not for AMRs
         options: options of `transition-parser score`, such as `full_labels=True` or `fine_grained=True`
 
-        Raises `InputError` for a file without such graphs, and for unknown options.
+        Raises `InputError` for a file without such graphs, for unknown options, and for `segment` with AMRs.
         """
         formalism = self.formalism
+        if segment and formalism is AMR:
+            problem = "AMRs are scored sentence by sentence, which the gold file must divide"
+            raise InputError(f"segment is for trees; {problem}: leave out segment")
         if unknown := options.keys() - formalism.score_options:
             raise InputError(f"unknown option {min(unknown)!r:.60}: give {', '.join(formalism.score_options)}")
         sentences: Iterable[Any] = read_sentences(gold, formalism.sentence)
@@ -478,17 +485,15 @@ class Parser(Generic[P_co]):
             raise InputError(f"facts can be given about AMRs, but the model is one of {self.formalism.name}")
         facts = given if given is None or isinstance(given, GivenFacts) else GivenFacts(given)
         done = 0
-        with workers(self.threads, self.device) as each:
-            for chunk in chunks:
-                to_parse = [self._to_parse(sentence, number, facts) for number, sentence in enumerate(chunk, done + 1)]
-                done += len(to_parse)
-                parses: dict[int, P_co] = {}
-                for of_batch in each(
-                    lambda batch, prepared=to_parse: self._parse_batch(prepared, batch), self._batches(to_parse)
-                ):
+        for chunk in chunks:
+            to_parse = [self._to_parse(sentence, number, facts) for number, sentence in enumerate(chunk, done + 1)]
+            done += len(to_parse)
+            parses: dict[int, P_co] = {}
+            with workers(self.threads, self.device) as each:  # it sets the process: not while we yield
+                for of_batch in each(partial(self._parse_batch, to_parse), self._batches(to_parse)):
                     parses |= of_batch
-                yield from (parses.pop(i) for i in range(len(to_parse)))
-                give_back_freed_memory()
+            yield from (parses.pop(i) for i in range(len(to_parse)))
+            give_back_freed_memory()
         if facts is not None and facts is not given and facts.has_ids:
             facts.warn_of_unused()
 

@@ -107,16 +107,13 @@ def workers(threads: int, device: torch.device) -> Iterator[Callable[..., Iterat
             yield map
             return
         stack.enter_context(_switch_interval.at(_SWITCH_INTERVAL))
-        pool: ThreadPoolExecutor | None = None
 
         def each(function: Callable, batches: Iterable[list[int]]) -> Iterator:
-            nonlocal pool
             listed = list(batches)
             if len(listed) < 2:  # starting a thread takes about a millisecond
                 return map(function, listed)
-            if pool is None:
-                pool = ThreadPoolExecutor(at_a_time)
-                stack.callback(pool.shutdown, cancel_futures=True)
+            pool = ThreadPoolExecutor(at_a_time)
+            stack.callback(pool.shutdown, cancel_futures=True)
             return pool.map(function, listed)
 
         yield each

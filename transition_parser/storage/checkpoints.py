@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from safetensors.torch import save
 
-from transition_parser.base.errors import InputError, errors_at, input_error, warn
+from transition_parser.base.errors import InputError, did_you_mean, errors_at, input_error, warn
 from transition_parser.base.files import new_files
 from transition_parser.base.machine import allow_fairseq_checkpoints
 from transition_parser.base.model_files import shown
@@ -95,10 +95,7 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
     """Return the contents of a fairseq checkpoint, read under torch's `weights_only` protection."""
     path = Path(path)
     if not os.path.lexists(path):
-        known = f" or model with a name ({', '.join(model_names())})"
-        others = "for other languages than English install a package with a model, or make one from a treebank"
-        problem = f"no such checkpoint file, exported folder{known}; {others} by `transition-parser train`"
-        raise input_error(problem, path)
+        raise _no_such_model(path)
     _check_archive(path)
     allow_fairseq_checkpoints()
     try:
@@ -109,6 +106,14 @@ def load_checkpoint(path: str | os.PathLike) -> dict[str, Any]:
         raise input_error("the file is not a checkpoint of fairseq-train", path)
     state["model"] = checked_weights(state["model"], path)
     return state
+
+
+def _no_such_model(path: Path) -> InputError:
+    names, problem = model_names(), "no such checkpoint file, exported folder or model with a name"
+    if hint := did_you_mean(str(path), [*BEST, *names]):
+        return input_error(problem + hint, path)
+    others = "for other languages than English install a package with a model, or make one from a treebank"
+    return input_error(f"{problem} ({', '.join(names)}); {others} by `transition-parser train`", path)
 
 
 def export_checkpoint(paths: Sequence[str | os.PathLike], output: str | os.PathLike, bits: int = 32) -> None:

@@ -33,7 +33,7 @@ def names_inside(forms: Sequence[str]) -> dict[int, bool]:
         run = range(first, next(end for end in count(first) if end not in found))
         if first - 1 not in found and (type_of(forms[first : run.stop]) or noun_before(forms, run) is not None):
             found.update(dict.fromkeys(run, True))
-    open_ones = [i for i in inside if forms[i - 1].islower() and forms[i - 2].lower() in tables()["determiner"]]
+    open_ones = {i for i in inside if forms[i - 1].islower() and forms[i - 2].lower() in tables()["determiner"]} - {1}
     return {place: sure for place, sure in found.items() if sure or place not in open_ones}
 
 

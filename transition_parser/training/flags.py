@@ -13,7 +13,6 @@ replaces the base's flag of the same name, and `!` removes a flag of the base. F
 from __future__ import annotations
 
 import argparse
-import difflib
 import math
 import os
 import re
@@ -23,7 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from transition_parser.base.errors import InputError, input_error, shortened
+from transition_parser.base.errors import InputError, did_you_mean, input_error, shortened
 from transition_parser.base.model_files import read_text
 from transition_parser.text.columns import predicted
 
@@ -67,8 +66,7 @@ def find_config(name: str | os.PathLike, beside: Path | None = None) -> Path:
             known = folder / f"{Path(name).name.removesuffix(SUFFIX)}{SUFFIX}"
             if known.is_file():
                 return known
-    close = difflib.get_close_matches(Path(name).name.removesuffix(SUFFIX), config_names(), 3)
-    hint = f" (did you mean {' or '.join(close)}?)" if close else ""
+    hint = did_you_mean(Path(name).name.removesuffix(SUFFIX), config_names())
     raise input_error(f"no such config, nor one of the package{hint}", path)
 
 
@@ -241,9 +239,8 @@ def _parsed_by_fairseq(flags: Sequence[Flag]) -> argparse.Namespace:
     known = {name for action in parser._actions for name in action.option_strings}  # argparse has no public list
     for flag in flags:
         if flag.name not in known:
-            close = difflib.get_close_matches(flag.name, known, 1)
-            hint = f": did you mean {close[0]}?" if close else ""
-            raise flag.error(f"unknown flag {shortened(flag.name)} (with this --arch and --optimizer){hint}")
+            problem = f"unknown flag {shortened(flag.name)} (with this --arch and --optimizer)"
+            raise flag.error(problem + did_you_mean(flag.name, known))
     return args
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
@@ -147,6 +148,17 @@ def on_one_line(text: str) -> str:
 
 
 # --- Python objects ------------------------------------------------------------
+
+
+def warn_of_traps(given: object) -> None:
+    """Warn if a text is the name of a file, or if a list of texts looks like the words of one sentence."""
+    if isinstance(given, str) and os.path.isfile(given):
+        warn(f"the text {_shown(given)} is the name of a file, but is parsed as text: give a pathlib.Path of the file")
+    elif isinstance(given, list | tuple) and len(given) > 1:
+        are_words = all(isinstance(one, str) and one.split() == [one] for one in given)
+        if are_words and not all(one[-1] in ".!?" for one in given):
+            what = f"the strings of a list are {len(given)} texts, but each of these is one word"
+            warn(f"{what}: give the words of one sentence as parser(words) or parser.parse([words])")
 
 
 def sentences_from(given: Any, kind: type[T], longest: int = LONGEST, segmenter: Segmenter = ENGLISH) -> list[T]:
