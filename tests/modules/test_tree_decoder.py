@@ -13,13 +13,13 @@ from tests.strategies import RELATIONS, trees
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import loader
+from transition_parser.modules.best_tree import best_tree
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.tree_decoder import (
     Derivations,
     ScoredTree,
     _best_heads,
     are_trees,
-    best_tree,
     other_words,
 )
 from transition_parser.states.table import ActionTable

@@ -14,6 +14,7 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import loader
 from transition_parser.kernels import trees as tree_kernels
 from transition_parser.kernels.trees import LEFT_ARC, RIGHT_ARC, SHIFT, SWAP
+from transition_parser.modules.best_tree import best_tree
 from transition_parser.modules.contract import Decision, GraphDecoder, Hypothesis, only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.oracles.static import oracle
@@ -26,33 +27,6 @@ from transition_parser.transitions.arc_hybrid import ArcHybridSwap
 _ARCS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
 _SWAP = Action(Kind.SWAP)
 _NONE = -1  # the token of an action that the vocabulary lacks
-
-
-def best_tree(scores: np.ndarray) -> list[int]:
-    """Return the heads (0: the root) of the best tree with a single root (Chu and Liu 1965, Edmonds 1967).
-
-    A penalty on arcs from the root, larger than any difference between two trees, leaves one such arc. `scores` are
-    (n, n + 1), finite: a row for each dependent, a column for each head, the root last.
-
-    >>> best_tree(np.array([[0.0, 0.0, 5.0], [1.0, 0.0, 3.0]]))  # both would hang from the root
-    [0, 1]
-    """
-    from ufal.chu_liu_edmonds import chu_liu_edmonds  # imported late: only this function needs it
-
-    n = len(scores)
-    scores = scores.copy()
-    np.fill_diagonal(scores, -np.inf)
-    best = [int(column) + 1 if column < n else 0 for column in scores.argmax(1)]
-    if DependencyTree(tuple(best), ("_",) * n).why_invalid() is None:
-        return best
-    matrix = np.empty((n + 1, n + 1))
-    matrix[0] = 0.0
-    np.fill_diagonal(scores, 0.0)
-    matrix[1:, 0] = scores[:, n] - 1.0 - np.ptp(scores, 1).sum()
-    matrix[1:, 1:] = scores[:, :n]
-    np.fill_diagonal(matrix, 0.0)
-    heads, _ = chu_liu_edmonds(matrix)
-    return heads[1:]
 
 
 class ScoredTree(NamedTuple):
@@ -125,7 +99,7 @@ class ArcBeliefs(NamedTuple):
 
 
 class TreeDecoder(GraphDecoder):
-    """A decoder of trees, trained by heads and by relations of gold heads; Chu-Liu-Edmonds finds the one best.
+    """A decoder of trees, trained by heads and by relations of gold heads; `best_tree` finds the one best.
 
     heads: maps words (B, P, dim) to scores (B, P, P); rows are dependents, columns are heads.
     relations: maps words, and the head positions (B, N) of the first N words, to scores (B, N, relations).
@@ -240,7 +214,7 @@ def _best_heads(scores: Tensor, competing: Tensor, lengths: Tensor) -> Tensor:
     heads = torch.where(is_word, scores.argmax(-1), positions)
     others = (~are_trees(heads, lengths)).nonzero()[:, 0]
     if len(others):
-        sizes, some = lengths[others].tolist(), scores[others].double().cpu().numpy()
+        sizes, some = lengths[others].tolist(), scores[others].float().cpu().numpy()
         found = heads[others].cpu()
         for row, n in enumerate(sizes):
             best = torch.tensor(best_tree(some[row, :n, : n + 1]))
