@@ -17,6 +17,7 @@ from transition_parser.kernels.trees import LEFT_ARC, RIGHT_ARC, SHIFT, SWAP
 from transition_parser.modules.best_tree import best_tree
 from transition_parser.modules.contract import Decision, GraphDecoder, Hypothesis, only_legal
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.once_relations import OnceRelations
 from transition_parser.oracles.static import oracle
 from transition_parser.states.states import TREE, States
 from transition_parser.states.table import SHIFT_ID, ActionClass, ActionTable
@@ -118,6 +119,7 @@ class TreeDecoder(GraphDecoder):
             )
         self.heads, self.relations = heads, relations
         self.derive = Derivations(table)
+        self.once = OnceRelations(table.relations, table.system.once)
         self.register_buffer("may_carry", relations_of_arcs(table), persistent=False)
 
     def readings(self, encoder_out: EncoderOut) -> Iterator[Tensor]:
@@ -166,6 +168,8 @@ class TreeDecoder(GraphDecoder):
         is_word = torch.arange(words.size(1), device=words.device) < encoder_out.lengths[:, None]
         if not bool(of_relation[is_word].isfinite().all()):
             raise NotFiniteError("the scores of relations are not finite")
+        relation[is_word] = self._together(positions, relation, relations, is_word)
+        of_relation = relations.gather(2, relation[..., None])[..., 0]
         totals = (found.gather(2, positions[..., None])[..., 0] + of_relation).cpu().tolist()
         relation = relation.cpu().tolist()
         shift_ids = [None] * len(lengths)
@@ -175,6 +179,16 @@ class TreeDecoder(GraphDecoder):
             [self.derive.from_tree(ScoredTree(heads[i][:n], relation[i][:n], totals[i][:n]), shift_ids[i])]
             for i, n in enumerate(lengths)
         ]
+
+    def _together(self, heads: Tensor, best: Tensor, scores: Tensor, is_word: Tensor) -> Tensor:
+        """Return the relations (N,) of all words of a batch by their scores (B, P, relations), see `OnceRelations`."""
+        of_words, sentence = scores[is_word], is_word.nonzero()[:, 0]
+        numbers = (sentence * is_word.size(1) + heads[is_word]).cpu().numpy()
+
+        def some(words: np.ndarray) -> np.ndarray:
+            return of_words[torch.from_numpy(words).to(of_words.device)].float().cpu().numpy()
+
+        return torch.from_numpy(self.once.choose(numbers, best[is_word].cpu().numpy(), some)).to(best.device)
 
     @torch.inference_mode()
     def beliefs(self, encoder_out: EncoderOut) -> list[ArcBeliefs]:
