@@ -28,6 +28,7 @@ from transition_parser.text.pieces import Pieces, make_pieces, normalise
 from transition_parser.text.word_vectors import save_words
 from transition_parser.transitions import RootRelations, make_system
 from transition_parser.transitions.config import ParserConfig
+from transition_parser.transitions.tree_system import once_in
 
 HELD_OUT = 10  # sentences whose number is a multiple of this are held out
 T = TypeVar("T")
@@ -76,6 +77,7 @@ def preprocess_dependency(
             shift_words=words[: options.labeled_shift],
             roots=tuple(sorted(roots.labels)),
             shared_roots=tuple(sorted(roots.shared)),
+            once=once_in(sentence.tree() for sentence in train),
         )
         save_words(words, folder)
         keep_vectors(options.vectors, (s.forms for sentences in treebanks.values() for s in sentences), folder)

@@ -87,6 +87,18 @@ def test_they_parse_the_samples():
 
 
 @pytest.mark.slow
+@MINILM
+@pytest.mark.parametrize("others", [(), ("en-ewt",)])
+def test_a_clause_has_one_subject(others):
+    parser = Parser.load("en", others=others)
+    (parse,) = parser.parse("It is true that the law changed.")
+    assert parse.tree.relations[0] == "expl" and parse.tree.relations[6] == "csubj"
+    for parse in parser.parse(YARDSTICK):
+        arcs = zip(parse.tree.heads, parse.tree.relations, strict=True)
+        heads = [head for head, relation in arcs if relation in ("nsubj", "nsubj:pass", "csubj", "csubj:pass")]
+        assert len(heads) == len({*heads})
+
+
 def test_they_reach_their_scores(corpora):
     assert las(1, corpora / "ud" / "UD_English-EWT" / "dev.conllu") > 82.0
     assert smatch(1, corpora / "amr" / "lpp-v3.0" / "dev.amr") > 0.58

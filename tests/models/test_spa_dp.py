@@ -10,8 +10,6 @@ from unittest import mock
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from tests.small_models import make_model, task_and_batch, task_of
@@ -22,7 +20,7 @@ from transition_parser.models.registry import architecture_of
 from transition_parser.models.spa_dp import BilinearHeads, RelationScores, encoder, sum_of_means, sum_of_words
 from transition_parser.models.spa_dp.encoder import PairScores, SequencePreservedAttention, VanillaAttention
 from transition_parser.modules.contract import only_legal
-from transition_parser.modules.tree_decoder import LEAST_BELIEF, Derivations, ScoredTree, best_tree, other_words
+from transition_parser.modules.tree_decoder import LEAST_BELIEF, Derivations, ScoredTree, other_words
 from transition_parser.parsing.parses import graph_of
 from transition_parser.parsing.search import search
 from transition_parser.states.table import ActionTable
@@ -185,22 +183,6 @@ def all_trees(n: int) -> list[tuple[int, ...]]:
 
 
 TREES = {n: np.array(all_trees(n)) for n in range(1, 7)}
-
-
-@settings(max_examples=150)
-@given(st.integers(1, 6), st.integers(0, 2**31), st.sampled_from([0.0, 1.0, 100.0]), st.sampled_from([0.0, 50.0]))
-def test_the_tree_is_the_best_of_all(n, seed, root_bonus, own_bonus):
-    """Also where the root is the best head of every word, and each word that of itself."""
-    random = np.random.default_rng(seed)
-    scores = random.normal(size=(n, n + 1)) * random.choice([0.1, 1.0, 30.0])
-    scores[:, n] += root_bonus
-    scores[range(n), range(n)] += own_bonus
-    trees = TREES[n]
-    totals = scores[np.arange(n), trees - 1].sum(1)  # the root, 0, is the last column
-    found = best_tree(scores.copy())
-    assert DependencyTree(tuple(found), ("_",) * n).why_invalid() is None
-    assert scores[np.arange(n), np.array(found) - 1].sum() == pytest.approx(totals.max(), abs=1e-9)
-    assert found == trees[totals.argmax()].tolist()
 
 
 @pytest.mark.parametrize("system", ["arc-standard-swap", "arc-hybrid-swap"])

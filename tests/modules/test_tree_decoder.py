@@ -8,22 +8,52 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 
 from tests.strategies import RELATIONS, trees
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import loader
+from transition_parser.modules.best_tree import best_tree
 from transition_parser.modules.contract import only_legal
+from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tree_decoder import (
     Derivations,
     ScoredTree,
+    TreeDecoder,
     _best_heads,
     are_trees,
-    best_tree,
     other_words,
 )
+from transition_parser.states.machine import replay
 from transition_parser.states.table import ActionTable
 from transition_parser.transitions import RootRelations, make_system
+
+NAMES = ("nsubj", "csubj", "expl")
+
+
+class FixedHeads(nn.Module):
+    """The root is the head of the first word, and this word the head of the others."""
+
+    def forward(self, words: torch.Tensor) -> torch.Tensor:
+        scores = torch.zeros(len(words), words.size(1), words.size(1))
+        scores[:, 1:, 0] = 9.0
+        return scores
+
+
+class FixedRelations(nn.Module):
+    """`nsubj` is the best relation of each word, and `expl` worse for the third word than for others."""
+
+    def __init__(self, table: ActionTable) -> None:
+        super().__init__()
+        of_names = {"nsubj": 3.0, "csubj": 2.0, "expl": 1.0}
+        self.scores = torch.tensor([of_names.get(name, 0.0) for name in table.relations])
+
+    def forward(self, words: torch.Tensor, heads: torch.Tensor) -> torch.Tensor:
+        scores = self.scores.repeat(*heads.shape, 1)
+        scores[:, 2, self.scores == 1.0] = 0.5
+        return scores
+
 
 needs_kernels = pytest.mark.skipif(loader.library() is None, reason="there are no kernels here")
 
@@ -81,6 +111,31 @@ def test_the_best_heads_are_those_of_the_best_tree(seed, sharpness):
         wanted = best_tree(scores[row, :n, : n + 1].double().nan_to_num(neginf=0.0).numpy())
         assert found[row, :n].tolist() == [n if head == 0 else head - 1 for head in wanted]
         assert found[row, n:].tolist() == [*range(n, 8)]
+
+
+def test_the_subject_is_one():
+    """Of two dependents that look like a subject, the one that loses more by another relation stays it."""
+    system = make_system("arc-hybrid-swap", once=[["nsubj", "csubj"]])
+    table = ActionTable(system, ["<s>", "<pad>", "</s>", "<unk>", *map(str, system.actions([*NAMES, "root"]))])
+    decoder = TreeDecoder(table, FixedHeads(), FixedRelations(table))
+    lengths, both = torch.tensor([5, 3]), torch.zeros(2, 6, 1)
+    some = EncoderOut(both, torch.arange(6) <= lengths[:, None], lengths)
+    first, second = (only for (only,) in decoder.derivations(some, 1))
+    alone = EncoderOut(both[1:, :4], torch.ones(1, 4, dtype=torch.bool), lengths[1:])
+    assert decoder.derivations(alone, 1) == [[second]]
+    for found, n in ((first, 5), (second, 3)):
+        tree, logs = replay(table, ["x"] * n, found.tokens, found.step_scores)
+        assert tree.heads == (0, *[1] * (n - 1))
+        assert tree.relations == ("root", "expl", "nsubj", "expl", "expl")[:n]
+        scores = decoder.relations(both, torch.zeros(2, 6, dtype=torch.long))[0, :n]
+        of_relations = only_legal(scores, decoder.carried(torch.tensor([[n, *[0] * (n - 1)]]), torch.tensor([n]))[0])
+        of_heads = only_legal(decoder.heads(both[:1, : n + 1]), other_words(torch.ones(1, n + 1, dtype=torch.bool)))
+        wanted = [
+            of_heads.log_softmax(-1)[0, word, head - 1 if head else n]
+            + of_relations.log_softmax(-1)[word, table.relations.index(relation)]
+            for word, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True))
+        ]
+        assert logs == pytest.approx([float(one) for one in wanted], abs=1e-5)
 
 
 @needs_kernels

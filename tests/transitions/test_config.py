@@ -28,6 +28,13 @@ def test_the_models_of_the_package_know_the_actions_that_they_were_trained_on():
     assert set(map(str, config.actions())) == {symbol for symbol in symbols if not symbol.startswith("madeupword")}
 
 
+def test_groups_of_relations_come_back(tmp_path):
+    config = ParserConfig("arc-hybrid-swap", ("obj", "root"), roots=("root",), once=(("csubj", "nsubj"), ("obj",)))
+    config.save(tmp_path)
+    assert ParserConfig.load(tmp_path) == config
+    assert config.transition_system().once == (("csubj", "nsubj"), ("obj",))
+
+
 def test_actions_cover_all_relations():
     tokens = set(map(str, CONFIG.actions()))
     assert {"SHIFT", "SHIFT(the)", "SHIFT(%25)", "REDUCE", "LEFT-ARC(root)", "RIGHT-ARC(a%20b)"} <= tokens
@@ -68,6 +75,9 @@ def parser(**values) -> str:
         (parser(relations=["a", "b", "a"]), "each there once"),
         (parser(format_version=2.0), "format version 2.0"),
         (parser(more=[]), "unknown key 'more'"),
+        (parser(once=["obj"]), "'once' must be a list of lists of strings, each there once"),
+        (parser(once=[["obj"], ["nsubj", "obj"]]), "'once' must be a list of lists of strings"),
+        (parser(once={"obj": []}), "'once' must be"),
         (json.dumps({"system": "arc-eager", "format_version": 2}), "is missing"),
         ("[" * 100_000, "nested too deeply"),
         (parser(roots=["x"]).replace('"x"', '"\\ud800"'), "half a character"),

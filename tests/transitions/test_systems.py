@@ -8,10 +8,13 @@ from hypothesis import strategies as st
 
 from tests.strategies import RELATIONS, legal_actions, trees
 from transition_parser.base.errors import InputError
+from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles.static import oracle
+from transition_parser.storage.cards import PRETRAINED
 from transition_parser.transitions import SYSTEMS, TREE_SYSTEMS, Action, Kind, make_system
-from transition_parser.transitions.tree_system import RootRelations
+from transition_parser.transitions.config import ParserConfig
+from transition_parser.transitions.tree_system import RootRelations, once_in
 
 SHIFT, REDUCE, SWAP = Action(Kind.SHIFT), Action(Kind.REDUCE), Action(Kind.SWAP)
 
@@ -200,3 +203,21 @@ def test_tokens_are_exact(kind, label):
 def test_other_tokens_are_no_actions(token):
     with pytest.raises(ValueError):
         Action.parse(token)
+
+
+def test_groups_of_relations_that_a_head_has_at_most_once():
+    """Subjects are one group; a relation counts by itself where enough heads have it, and almost none several times."""
+    clause = DependencyTree((2, 0, 2, 2, 2), ("nsubj", "root", "obj", "obl", "obl"))
+    other = DependencyTree((2, 0, 2), ("csubj", "root", "obj"))
+    assert once_in([clause, other] * 10) == (("csubj", "csubj:pass", "nsubj", "nsubj:pass"), ("obj",))
+    assert once_in([clause, other] * 9) == ()
+    assert once_in([clause] * 20 + [DependencyTree((2, 0, 2), ("nsubj", "root", "csubj"))]) == (("nsubj",), ("obj",))
+    wrong = DependencyTree((2, 0, 2), ("obj", "root", "obj"))
+    assert ("obj",) in once_in([clause] * 1000 + [wrong])
+    assert ("obj",) not in once_in([clause] * 1000 + [wrong] * 2)
+
+
+def test_models_of_the_package_have_the_groups_of_their_treebank(corpora):
+    once = once_in(sentence.tree() for sentence in read_conllu(corpora / "ud" / "UD_English-EWT" / "train.conllu"))
+    for name in ("en-ewt", "en-ewt-minilm", "en-fast"):
+        assert ParserConfig.load(PRETRAINED / name).once == once

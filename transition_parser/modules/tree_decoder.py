@@ -15,8 +15,10 @@ from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import loader
 from transition_parser.kernels import trees as tree_kernels
 from transition_parser.kernels.trees import LEFT_ARC, RIGHT_ARC, SHIFT, SWAP
+from transition_parser.modules.best_tree import best_tree
 from transition_parser.modules.contract import Decision, GraphDecoder, Hypothesis, only_legal
 from transition_parser.modules.encoder import EncoderOut
+from transition_parser.modules.once_relations import OnceRelations
 from transition_parser.oracles.static import oracle
 from transition_parser.states.states import TREE, States
 from transition_parser.states.table import SHIFT_ID, ActionClass, ActionTable
@@ -27,33 +29,6 @@ from transition_parser.transitions.arc_hybrid import ArcHybridSwap
 _ARCS = (Kind.LEFT_ARC, Kind.RIGHT_ARC)
 _SWAP = Action(Kind.SWAP)
 _NONE = -1  # the token of an action that the vocabulary lacks
-
-
-def best_tree(scores: np.ndarray) -> list[int]:
-    """Return the heads (0: the root) of the best tree with a single root (Chu and Liu 1965, Edmonds 1967).
-
-    A penalty on arcs from the root, larger than any difference between two trees, leaves one such arc. `scores` are
-    (n, n + 1), finite: a row for each dependent, a column for each head, the root last.
-
-    >>> best_tree(np.array([[0.0, 0.0, 5.0], [1.0, 0.0, 3.0]]))  # both would hang from the root
-    [0, 1]
-    """
-    from ufal.chu_liu_edmonds import chu_liu_edmonds  # imported late: only this function needs it
-
-    n = len(scores)
-    scores = scores.copy()
-    np.fill_diagonal(scores, -np.inf)
-    best = [int(column) + 1 if column < n else 0 for column in scores.argmax(1)]
-    if DependencyTree(tuple(best), ("_",) * n).why_invalid() is None:
-        return best
-    matrix = np.empty((n + 1, n + 1))
-    matrix[0] = 0.0
-    np.fill_diagonal(scores, 0.0)
-    matrix[1:, 0] = scores[:, n] - 1.0 - np.ptp(scores, 1).sum()
-    matrix[1:, 1:] = scores[:, :n]
-    np.fill_diagonal(matrix, 0.0)
-    heads, _ = chu_liu_edmonds(matrix)
-    return heads[1:]
 
 
 class ScoredTree(NamedTuple):
@@ -126,7 +101,7 @@ class ArcBeliefs(NamedTuple):
 
 
 class TreeDecoder(GraphDecoder):
-    """A decoder of trees, trained by heads and by relations of gold heads; Chu-Liu-Edmonds finds the one best.
+    """A decoder of trees, trained by heads and by relations of gold heads; `best_tree` finds the one best.
 
     heads: maps words (B, P, dim) to scores (B, P, P); rows are dependents, columns are heads.
     relations: maps words, and the head positions (B, N) of the first N words, to scores (B, N, relations).
@@ -145,6 +120,7 @@ class TreeDecoder(GraphDecoder):
             )
         self.heads, self.relations = heads, relations
         self.derive = Derivations(table)
+        self.once = OnceRelations(table.relations, table.system.once)
         self.register_buffer("may_carry", relations_of_arcs(table), persistent=False)
         self.of_domains: Tensor | None = None  # (domains + 1, relations), 1 where a domain has a relation
 
@@ -197,6 +173,8 @@ class TreeDecoder(GraphDecoder):
         is_word = torch.arange(words.size(1), device=words.device) < encoder_out.lengths[:, None]
         if not bool(of_relation[is_word].isfinite().all()):
             raise NotFiniteError("the scores of relations are not finite")
+        relation[is_word] = self._together(positions, relation, relations, is_word)
+        of_relation = relations.gather(2, relation[..., None])[..., 0]
         totals = (found.gather(2, positions[..., None])[..., 0] + of_relation).cpu().tolist()
         relation = relation.cpu().tolist()
         shift_ids = [None] * len(lengths)
@@ -206,6 +184,16 @@ class TreeDecoder(GraphDecoder):
             [self.derive.from_tree(ScoredTree(heads[i][:n], relation[i][:n], totals[i][:n]), shift_ids[i])]
             for i, n in enumerate(lengths)
         ]
+
+    def _together(self, heads: Tensor, best: Tensor, scores: Tensor, is_word: Tensor) -> Tensor:
+        """Return the relations (N,) of all words of a batch by their scores (B, P, relations), see `OnceRelations`."""
+        of_words, sentence = scores[is_word], is_word.nonzero()[:, 0]
+        numbers = (sentence * is_word.size(1) + heads[is_word]).cpu().numpy()
+
+        def some(words: np.ndarray) -> np.ndarray:
+            return of_words[torch.from_numpy(words).to(of_words.device)].float().cpu().numpy()
+
+        return torch.from_numpy(self.once.choose(numbers, best[is_word].cpu().numpy(), some)).to(best.device)
 
     @torch.inference_mode()
     def beliefs(self, encoder_out: EncoderOut) -> list[ArcBeliefs]:
@@ -246,7 +234,7 @@ def _best_heads(scores: Tensor, competing: Tensor, lengths: Tensor) -> Tensor:
     heads = torch.where(is_word, scores.argmax(-1), positions)
     others = (~are_trees(heads, lengths)).nonzero()[:, 0]
     if len(others):
-        sizes, some = lengths[others].tolist(), scores[others].double().cpu().numpy()
+        sizes, some = lengths[others].tolist(), scores[others].float().cpu().numpy()
         found = heads[others].cpu()
         for row, n in enumerate(sizes):
             best = torch.tensor(best_tree(some[row, :n, : n + 1]))

@@ -10,7 +10,6 @@ Sources: Sagae and Lavie 2006 (Parser Combination by Reparsing), with probabilit
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterable, Sequence
 from os import PathLike
@@ -19,10 +18,13 @@ import numpy as np
 
 from transition_parser.base.errors import input_error
 from transition_parser.modules.contract import Hypothesis
+from transition_parser.modules.once_relations import OnceRelations
 from transition_parser.modules.tree_decoder import ArcBeliefs, Derivations, ScoredTree, best_tree, relations_of_arcs
 from transition_parser.parsing.parses import Parse
 from transition_parser.states.table import SHIFT_ID, ActionTable
 from transition_parser.transitions.tree_system import TreeSystem
+
+_LITTLE = 1e-9  # weight of a dependent's relations to all heads, where those to its head alone decide nothing
 
 
 def beliefs_of(parse: Parse) -> ArcBeliefs:
@@ -49,6 +51,7 @@ class JointTrees:
         self._table = table
         self._ids = {relation: number for number, relation in enumerate(table.relations)}
         self._may_carry = relations_of_arcs(table).numpy() > 0  # (2, R) bool: arcs between words, arcs from the root
+        self._once = OnceRelations(table.relations, system.once)
         self._derive = Derivations(table)
 
     def check_shared(self, relations: Iterable[str], path: str | PathLike | None = None) -> None:
@@ -78,19 +81,18 @@ class JointTrees:
     def _best(self, found: np.ndarray, probabilities: np.ndarray, count: int) -> ScoredTree:
         """Return the tree of the largest sum; an arc that none lists gets its dependent's most probable relation."""
         arcs, relations = np.divmod(found, len(self._ids))
-        order = np.lexsort((probabilities, arcs))  # of the relations of an arc, the most probable is last
-        last = order[np.flatnonzero(np.diff(arcs[order], append=-1))]
-        label_of = dict(zip(arcs[last].tolist(), relations[last].tolist(), strict=True))
-        scores = np.zeros((count, count + 1))
-        scores.flat[arcs[last]] = probabilities[last]
-        heads, labels, logs = best_tree(scores), [], []
-        for word, head in enumerate(heads):
-            column = head - 1 if head else count
-            label = label_of.get(word * (count + 1) + column)
-            if label is None:
-                own = arcs // (count + 1) == word
-                of_word = np.bincount(relations[own], probabilities[own], len(self._ids))
-                label = int(np.where(self._may_carry[int(head == 0)], of_word, -1.0).argmax())
-            labels.append(label)
-            logs.append(math.log(max(float(scores[word, column]), sys.float_info.min)))
-        return ScoredTree(heads, labels, logs)
+        words, columns = np.divmod(arcs, count + 1)
+        scores, of_words, of_arcs = (np.zeros((count, size)) for size in (count + 1, len(self._ids), len(self._ids)))
+        np.maximum.at(scores, (words, columns), probabilities)
+        np.add.at(of_words, (words, relations), probabilities)
+        heads = best_tree(scores)
+        of_tree = np.array([head - 1 if head else count for head in heads], int)
+        there = of_tree[words] == columns
+        of_arcs[words[there], relations[there]] = probabilities[there]
+        may_carry = self._may_carry[(of_tree == count).astype(int)]
+        likely = of_arcs + _LITTLE * of_words
+        labels = np.where(may_carry, likely, -1.0).argmax(1)
+        likely[~may_carry | (of_words == 0)] = -np.inf
+        labels = self._once.choose(of_tree, labels, likely.__getitem__)
+        logs = np.log(np.maximum(of_arcs[np.arange(count), labels], sys.float_info.min))
+        return ScoredTree(heads, labels.tolist(), logs.tolist())

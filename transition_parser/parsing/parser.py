@@ -119,7 +119,7 @@ class Parser(Generic[P_co]):
         are `others`. By default 1.
     longest: maximum length of a sentence in words, where a word of more than 100 characters counts as one word for each
         100 characters. Longer sentences of texts are divided, with a warning; other longer sentences are refused.
-        Memory grows with the words of a sentence, time with their square.
+        Time grows with the square of a sentence, and for a model of whole trees memory, too.
     paths: the files or names of all models, `model` first, from which copies of the parser load the models; by default
         copies hold the weights
     others: further parsers of trees, which find each tree together with this one, see `JointTrees`; they must not have

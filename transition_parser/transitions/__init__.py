@@ -41,10 +41,11 @@ def make_system(
     roots: RootRelations | None = None,
     limits: SearchLimits | None = None,
     frames: Frames | None = None,
+    once: Sequence[Collection[str]] = (),
 ) -> TransitionSystem:
     """Return the transition system called `name`. Raises `InputError` for a name that is not in `SYSTEMS`."""
     if name == AmrSystem.name:
         return AmrSystem(shift_words, lexicon, limits or DEFAULT_LIMITS, frames)
     if name not in TREE_SYSTEMS:
         raise InputError(f"unknown transition system {name!r}: choose from {', '.join(SYSTEMS)}")
-    return TREE_SYSTEMS[name](shift_words, roots)
+    return TREE_SYSTEMS[name](shift_words, roots, once)

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -140,7 +141,12 @@ def wiki_keys(concept: str, strings: tuple[str, ...]) -> tuple[str, str]:
 FILE_NAME = "parser.json"
 FORMAT_VERSION = 2
 _LISTED = dict.fromkeys(("relations", "shift_words", "roots", "shared_roots"), TEXTS)
-_KEYS = {"system": TEXT, **_LISTED, "frames": TEXT._replace(required=False)}
+_GROUPS = Key("a list of lists of strings, each there once", lambda value: _are_groups(value), required=False)
+_KEYS = {"system": TEXT, **_LISTED, "frames": TEXT._replace(required=False), "once": _GROUPS}
+
+
+def _are_groups(value: object) -> bool:
+    return isinstance(value, list) and all(map(is_texts, value)) and is_texts([*chain.from_iterable(value)])
 
 
 @dataclass(frozen=True)
@@ -154,13 +160,14 @@ class ParserConfig:
     shared_roots: tuple[str, ...] = ()  # the labels in `roots` that other arcs have, too
     format_version: int = field(default=FORMAT_VERSION)
     frames: str = ""  # the version of the table of frames that names AMR concepts (`text.frames`); empty for none
+    once: tuple[tuple[str, ...], ...] = ()  # groups of relations of which a head has at most one, see `once_in`
     lexicon: Lexicon | None = None  # for AMR only; stored beside `parser.json` in a separate file
 
     def transition_system(self) -> TransitionSystem:
         """Return the transition system that this configuration describes."""
         spans, limits = (None, None) if self.lexicon is None else (self.lexicon.spans, self.lexicon.limits)
         roots = RootRelations(frozenset(self.roots), frozenset(self.shared_roots))
-        return make_system(self.system, self.shift_words, spans, roots, limits, frames_of(self.frames))
+        return make_system(self.system, self.shift_words, spans, roots, limits, frames_of(self.frames), self.once)
 
     def actions(self) -> list[Action]:
         """Return all actions over the relations; for AMR without PRED, VALUE, ENTITY and DEPENDENT."""
@@ -169,8 +176,7 @@ class ParserConfig:
     def save(self, folder: str | os.PathLike) -> None:
         """Write `parser.json` into `folder`, and for AMR `lexicon.json`."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "lexicon"}
-        if not self.frames:
-            del values["frames"]
+        values = {name: value for name, value in values.items() if value or name not in ("frames", "once")}
         if self.lexicon is not None:
             self.lexicon.save(folder)
         write_json(Path(folder, FILE_NAME), values, ensure_ascii=False)
@@ -182,6 +188,7 @@ class ParserConfig:
         writers = "`transition-parser preprocess` and `transition-parser export` write it"
         values = read_versioned(path, writers, FORMAT_VERSION, _KEYS)
         values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        values["once"] = tuple(map(tuple, values.get("once", ())))
         system = SYSTEMS.get(values["system"])
         lexicon = Lexicon.load(folder) if system is not None and system.has_lexicon else None
         config = cls(**values, lexicon=lexicon)

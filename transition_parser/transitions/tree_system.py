@@ -5,6 +5,7 @@ A system says its rules once, as a `Spec`, which the machine here interprets and
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -205,6 +206,33 @@ class RootRelations:
         return relation not in self.labels or relation in self.shared
 
 
+_SUBJECTS = frozenset({"nsubj", "nsubj:pass", "csubj", "csubj:pass"})  # of a predicate; `:outer` is of a clause in it
+_FEW, _RARELY = (
+    20,
+    0.001,
+)  # what fewer heads have says little; exceptions below this share of heads are taken for errors
+
+
+def _groups(relation: str) -> list[frozenset[str]]:
+    return [frozenset({relation}), *([_SUBJECTS] if relation in _SUBJECTS else [])]
+
+
+def once_in(trees: Iterable[DependencyTree]) -> tuple[tuple[str, ...], ...]:
+    """Return the groups of relations of which a head has at most one in these trees: subjects, and single relations."""
+    has, several = Counter[frozenset[str]](), Counter[frozenset[str]]()
+    for tree in trees:
+        dependents = Counter[tuple[int, frozenset[str]]]()
+        for head, relation in zip(tree.heads, tree.relations, strict=True):
+            if head:
+                dependents.update((head, group) for group in _groups(relation))
+        for (_, group), count in dependents.items():
+            has[group] += 1
+            several[group] += count > 1
+    once = [group for group, heads in has.items() if heads >= _FEW and several[group] <= _RARELY * heads]
+    whole = [group for group in once if not any(group < other for other in once)]
+    return tuple(sorted(tuple(sorted(group)) for group in whole))
+
+
 class TreeSystem(TransitionSystem[str, State, DependencyTree]):
     """A system that builds dependency trees with one root.
 
@@ -212,6 +240,7 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
 
     roots: the relations that arcs from the root may carry, and which of them other arcs may carry; by default arcs from
         the root carry `root`, and no other arc does
+    once: groups of relations; parsers of whole trees give a head at most one dependent of each group
     spec: the effects and the legality of the system's actions
     loss: the name of the compiled form of `lost_arcs` (`kernels/trees.py`, `kernels/costs.c`); empty for none
     """
@@ -220,9 +249,15 @@ class TreeSystem(TransitionSystem[str, State, DependencyTree]):
     spec: ClassVar[Spec]
     loss: ClassVar[str] = ""
 
-    def __init__(self, shift_words: Sequence[str] = (), roots: RootRelations | None = None) -> None:
+    def __init__(
+        self,
+        shift_words: Sequence[str] = (),
+        roots: RootRelations | None = None,
+        once: Sequence[Collection[str]] = (),
+    ) -> None:
         super().__init__(shift_words)
         self.roots = roots or RootRelations()
+        self.once = once
 
     @abstractmethod
     def oracle(self, gold: GoldTree) -> Iterator[Action]:

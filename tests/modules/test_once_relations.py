@@ -1,0 +1,76 @@
+"""Relations that a head has at most once, against all choices of relations for a few dependents."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from transition_parser.modules.once_relations import OnceRelations, best_matching
+
+NAMES = ["", "nsubj", "csubj", "obj", "obl", "advmod"]
+GROUPS = [["csubj", "nsubj"], ["obj"], ["unknown"]]
+
+
+def repeats(heads: list[int], relations: list[int]) -> bool:
+    """Return True if a head has several relations of one group."""
+    held = [
+        (head, number)
+        for head, relation in zip(heads, relations)
+        for number, group in enumerate(GROUPS)
+        if NAMES[relation] in group
+    ]
+    return len(set(held)) < len(held)
+
+
+@st.composite
+def dependents(draw, lowest: float = -5.0) -> tuple[np.ndarray, np.ndarray]:
+    count = draw(st.integers(1, 4))
+    heads = draw(st.lists(st.integers(0, 1), min_size=count, max_size=count))
+    values = st.sampled_from([0.0, -1.0, -2.0, lowest]) | st.floats(-4.0, 0.0)
+    scores = [[-np.inf, *draw(st.lists(values, min_size=5, max_size=5))] for _ in heads]
+    return np.array(heads), np.array(scores)
+
+
+@settings(max_examples=200)
+@given(dependents())
+def test_the_relations_are_the_best_that_repeat_none(case):
+    heads, scores = case
+    best = scores.argmax(1)
+    found = OnceRelations(NAMES, GROUPS).choose(heads, best, scores.__getitem__)
+    every = [some for some in itertools.product(range(1, 6), repeat=len(heads)) if not repeats([*heads], some)]
+    wanted = max(sum(row[relation] for row, relation in zip(scores, some)) for some in every)
+    assert not repeats([*heads], [*found])
+    assert np.isclose(sum(row[relation] for row, relation in zip(scores, found)), wanted)
+    for head in set(heads.tolist()):  # heads are independent, and where nothing is repeated nothing changes
+        own = heads == head
+        if not repeats([*heads[own]], [*best[own]]):
+            assert (found[own] == best[own]).all()
+
+
+@given(dependents(lowest=-np.inf))
+def test_a_relation_that_is_impossible_is_never_chosen(case):
+    heads, scores = case
+    scores[:, 3] = np.where(np.isneginf(scores[:, 1:]).all(1), -9.0, scores[:, 3])
+    found = OnceRelations(NAMES, GROUPS).choose(heads, scores.argmax(1), scores.__getitem__)
+    assert np.isfinite(scores[np.arange(len(heads)), found]).all()
+
+
+def test_many_dependents_that_all_want_one_relation():
+    scores = -np.random.default_rng(1).uniform(1.0, 2.0, (3000, len(NAMES)))
+    scores[:, [1, 3]] += 1.0
+    found = OnceRelations(NAMES, GROUPS).choose(np.zeros(3000, int), scores.argmax(1), scores.__getitem__)
+    assert [NAMES[i] in group for group in GROUPS for i in found].count(True) == 2
+
+
+@given(st.lists(st.lists(st.sampled_from([0.0, 1.0, 1.5, 4.0]), min_size=3, max_size=3), max_size=4))
+def test_no_matching_gains_more(rows):
+    gains = np.array(rows).reshape(len(rows), 3)
+    found = best_matching(gains)
+    columns = [column for column in found if column is not None]
+    assert len({*columns}) == len(columns)
+    every = itertools.permutations(range(3 + len(rows)), len(rows))
+    wanted = max(sum(gains[i, c] for i, c in enumerate(some) if c < 3) for some in every)
+    assert sum(gains[i, c] for i, c in enumerate(found) if c is not None) == wanted
