@@ -37,12 +37,16 @@ class EditableWheel(editable_wheel):
 
         super().run()
         (path,) = Path(self.dist_dir).glob("transition_parser-*editable*.whl")
-        files = {"__init__.py": STAND_IN.format(path=str(PACKAGE / "__init__.py")), "tasks/transition_parsing.py": ""}
+        files = {
+            f"{PACKAGE.name}/__init__.py": STAND_IN.format(path=str(PACKAGE / "__init__.py")),
+            f"{PACKAGE.name}/tasks/transition_parsing.py": "",
+            f"{PACKAGE.name}.pth": f"{PACKAGE.parent}\n",  # type checkers import nothing: they search this path
+        }
         with tempfile.TemporaryDirectory() as folder:
             with zipfile.ZipFile(path) as wheel:
                 wheel.extractall(folder)
             for name, text in files.items():
-                file = Path(folder, PACKAGE.name, name)
+                file = Path(folder, name)
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text, encoding="utf-8")
             with WheelFile(path, "w") as wheel:
@@ -76,29 +80,32 @@ class AnyPythonWheel(bdist_wheel):
         return "py3", "none", super().get_tag()[2]
 
 
-setup(
-    # Not a Python module but a library that transition_parser/kernels/loader.py loads. Without it search finds the
-    # same more slowly.
-    ext_modules=[
-        Extension(
-            "transition_parser.kernels._kernels",
-            [f"transition_parser/kernels/{name}.c" for name in ("kernels", "costs", "tree_replay")],
-            depends=[str(path.relative_to(PACKAGE.parent)) for path in SOURCES],
-            define_macros=[("CHECKSUM", f"{zlib.crc32(b''.join(path.read_bytes() for path in SOURCES))}u")],
-            # These let sums be computed in any order, and know that numbers are finite; -ffast-math would change how
-            # all of Python computes.
-            extra_compile_args=[
-                *("-O3", "-Wno-psabi", "-fno-math-errno", "-fno-trapping-math", "-ffinite-math-only"),
-                *("-fassociative-math", "-fno-signed-zeros", "-freciprocal-math", "-pthread"),
-            ],
-            extra_link_args=["-pthread"],
-            optional=True,
-        )
-    ],
-    cmdclass={
-        "bdist_wheel": AnyPythonWheel,
-        "build_ext": PlainLibraries,
-        "build_py": BuildPy,
-        "editable_wheel": EditableWheel,
-    },
-)
+# An installation leaves nothing beside the sources, and works where their folder can't be written.
+with tempfile.TemporaryDirectory() as scratch:
+    setup(
+        # Not a Python module but a library that transition_parser/kernels/loader.py loads. Without it search finds the
+        # same more slowly.
+        ext_modules=[
+            Extension(
+                "transition_parser.kernels._kernels",
+                [f"transition_parser/kernels/{name}.c" for name in ("kernels", "costs", "tree_replay")],
+                depends=[str(path.relative_to(PACKAGE.parent)) for path in SOURCES],
+                define_macros=[("CHECKSUM", f"{zlib.crc32(b''.join(path.read_bytes() for path in SOURCES))}u")],
+                # These let sums be computed in any order, and know that numbers are finite; -ffast-math would change
+                # how all of Python computes.
+                extra_compile_args=[
+                    *("-O3", "-Wno-psabi", "-fno-math-errno", "-fno-trapping-math", "-ffinite-math-only"),
+                    *("-fassociative-math", "-fno-signed-zeros", "-freciprocal-math", "-pthread"),
+                ],
+                extra_link_args=["-pthread"],
+                optional=True,
+            )
+        ],
+        cmdclass={
+            "bdist_wheel": AnyPythonWheel,
+            "build_ext": PlainLibraries,
+            "build_py": BuildPy,
+            "editable_wheel": EditableWheel,
+        },
+        options={"build": {"build_base": scratch}, "egg_info": {"egg_base": scratch}},
+    )

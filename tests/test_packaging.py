@@ -116,14 +116,36 @@ def test_one_wheel_serves_every_python_of_a_machine(wheel):
     assert f"Tag: py3-none-{platform}" in described and "Root-Is-Purelib: false" in described
 
 
+def build(sources: Path, hook: str, folder: Path) -> Path:
+    """The wheel that a hook of PEP 517 makes in a folder, as pip calls it; the library in C is left out."""
+    call = "import sys; from setuptools import build_meta; getattr(build_meta, sys.argv[1])(sys.argv[2])"
+    folder.mkdir()
+    command = [sys.executable, "-c", call, hook, str(folder)]
+    subprocess.run(command, cwd=sources, env={**os.environ, "CC": "false"}, check=True, capture_output=True)
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+@pytest.mark.parametrize("hook", ["build_wheel", "build_editable"])
+def test_an_installation_leaves_nothing_beside_the_sources(sources, hook, tmp_path):
+    before = sorted(sources.rglob("*"))
+    build(sources, hook, tmp_path / "wheels")
+    assert sorted(sources.rglob("*")) == before
+
+
 @pytest.mark.slow
-def test_what_is_installed_has_types(site, tmp_path):
+@pytest.mark.parametrize("mode", ["normal", "editable"])
+def test_what_is_installed_has_types(mode, request, sources, tmp_path):
     """mypy takes types of installed packages from those alone that say that they are typed."""
     pytest.importorskip("mypy")
     python = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", python], check=True)
     (packages,) = python.glob("lib/python*/site-packages")
-    (packages / "site.pth").write_text(f"{site}\n", encoding="utf-8")
+    if mode == "normal":
+        (packages / "site.pth").write_text(f"{request.getfixturevalue('site')}\n", encoding="utf-8")
+    else:
+        with zipfile.ZipFile(build(sources, "build_editable", tmp_path / "wheels")) as wheel:
+            wheel.extractall(packages)
     python_there = ("--python-executable", python / "bin" / "python")
     assert checked(PROGRAM, tmp_path, *python_there, MYPYPATH="", PYTHONPATH="") == []
     (mistake, said), *_ = MISTAKES.items()

@@ -1,8 +1,12 @@
 """What a data set hides of the columns of words, and how its sides fit each other."""
 
+from itertools import chain, pairwise
+
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.small_models import task_of
 from transition_parser.data.dataset import Sentences, TransitionDataset, WordData
@@ -59,3 +63,26 @@ def test_each_sentence_has_a_derivation():
     one, two = ([torch.arange(3)] * count for count in (1, 2))
     with pytest.raises(ValueError, match="1 sentences, but 2 derivations: both must come from"):
         Sentences([["a"]], one, two)
+
+
+@given(st.lists(st.integers(1, 40), min_size=1), st.integers(1, 200), st.integers(1, 30), st.sampled_from([1, 2, 8]))
+def test_batches_keep_their_limits_and_are_as_large_as_can_be(lengths, most_tokens, most_sentences, multiple):
+    """All sentences are in a batch, in their order, and a longer one than `most_tokens` by itself."""
+
+    def fits(batch):
+        tokens = len(batch) * max(min(lengths[i], most_tokens) for i in batch)
+        return tokens <= most_tokens and len(batch) <= most_sentences
+
+    def is_full(batch, after):
+        size = len(batch) + 1
+        while size >= multiple and size % multiple:
+            size += 1
+        return len(batch + after) < size or not fits((batch + after)[:size])
+
+    data = TransitionDataset.__new__(TransitionDataset)
+    data._lengths = np.array([lengths, lengths]).T
+    found = data.batch_by_size(np.arange(len(lengths)), most_tokens, most_sentences, multiple)
+    batches = [batch.tolist() for batch in found]
+    assert [*chain(*batches)] == list(range(len(lengths)))
+    assert all(fits(batch) and (len(batch) < multiple or len(batch) % multiple == 0) for batch in batches)
+    assert all(is_full(batch, after) for batch, after in pairwise(batches))

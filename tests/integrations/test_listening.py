@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 import pytest
 
-pytest.importorskip("fastapi", reason="pip install 'transition-parser[serve]'")
-pytest.importorskip("granian", reason="pip install 'transition-parser[serve]'")
+pytest.importorskip("fastapi", reason="pip install '.[serve]'")
+pytest.importorskip("granian", reason="pip install '.[serve]'")
 
 from starlette.responses import PlainTextResponse
 

@@ -12,7 +12,7 @@ from tests.integrations.pages import BEAM, LONG, TEXT, downloaded, parse, servin
 from transition_parser.analysis.traces import trace
 
 pytest.importorskip("playwright.sync_api", reason="no browser is driven here: pip install playwright")
-pytest.importorskip("fastapi", reason="pip install 'transition-parser[serve]'")
+pytest.importorskip("fastapi", reason="pip install '.[serve]'")
 
 EVIL = (
     "<script>window.ran = 1</script> <img src=x onerror='window.ran = 2'> \"><svg onload=window.ran=3> "

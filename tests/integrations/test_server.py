@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import run_here
 from tests.integrations.pages import serving
 
-pytest.importorskip("fastapi", reason="pip install 'transition-parser[serve]'")
+pytest.importorskip("fastapi", reason="pip install '.[serve]'")
 testclient = pytest.importorskip("fastapi.testclient", reason="pip install httpx")
 
 from transition_parser import Parser  # noqa: E402
@@ -314,4 +314,7 @@ def test_bad_use_is_one_line(monkeypatch):
     monkeypatch.delitem(sys.modules, "transition_parser.integrations.server")
     done = run_here("serve", "en-ewt", status=2)
     assert done.stderr.startswith("transition-parser: error: pages and the API need the extra `serve` (")
-    assert done.stderr.endswith("): pip install 'transition-parser[serve]'\n") and done.stderr.count("\n") == 1
+    assert (
+        done.stderr.endswith("): pip install '.[serve]' in the clone, or 'WHEEL.whl[serve]'\n")
+        and done.stderr.count("\n") == 1
+    )

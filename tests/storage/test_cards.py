@@ -26,7 +26,7 @@ def model(tmp_path):
 def test_each_model_of_the_package_says_all_of_itself():
     cards = list(known_models())
     assert [card.name for card in cards] == sorted(path.name for path in PRETRAINED.iterdir()) and len(cards) >= 4
-    assert len({card.description for card in cards}) == len(cards)
+    assert len({card.description for card in cards}) == len({card.version for card in cards}) == len(cards)
     for card in cards:
         text = (PRETRAINED / card.name / "README.md").read_text(encoding="utf-8").partition("\n---\n")[2]
         assert card.language == "en" and card.description and card.license and len(card.scores) == 2
@@ -40,7 +40,7 @@ def test_the_table_and_json_say_the_same(model):
     assert [card["name"] for card in cards][-1] == str(model) and cards[-1]["system"] == "arc-hybrid-swap"
     table = run_here("models", model).stdout
     for card in cards:
-        said = [card["name"], card["description"], card["license"], f"{card['bytes'] / 1e6:.1f}"]
+        said = [card["name"], card["description"], card["license"], card["version"], f"{card['bytes'] / 1e6:.1f}"]
         assert all(one in table for one in said)
     assert "English-EWT 2.15 test, beam 10: UAS 89.55, LAS 87.11" in table
 

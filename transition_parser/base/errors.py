@@ -85,7 +85,8 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
 
 def missing_extra(extra: str, what: str, problem: str) -> InputError:
     """Return the error that says how to install an extra; for `extra` and `what` see `needs_extra`."""
-    return InputError(f"{what} need the extra `{extra}` ({problem}): pip install 'transition-parser[{extra}]'")
+    install = f"pip install '.[{extra}]' in the clone, or 'WHEEL.whl[{extra}]'"
+    return InputError(f"{what} need the extra `{extra}` ({problem}): {install}")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -38,11 +38,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _table(cards: Sequence[ModelCard]) -> list[str]:
-    rows, notes = [("name", "language", "system", "architecture", "MB", "needs")], []
+    rows, notes = [("name", "version", "language", "system", "architecture", "MB", "needs")], []
     for card in cards:
         needs = ", ".join(f"{one} (not installed)" if one in card.missing else one for one in card.needs)
         size = f"{card.bytes / 1e6:.1f}"
-        rows.append((card.name, card.language or "–", card.system, card.architecture, size, needs or "–"))
+        rows.append((card.name, card.version, card.language or "–", card.system, card.architecture, size, needs or "–"))
         notes += ["", card.name, *([f"  {card.description}"] if card.description else [])]
         notes += [f"  licence: {card.license or 'none stated'}"]
         for score in card.scores:

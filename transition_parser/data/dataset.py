@@ -198,17 +198,30 @@ class TransitionDataset(FairseqDataset):
         return order[np.argsort(self.num_tokens_vec(order), kind="mergesort")]
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
-        """Return fairseq's batches, and as batches what it leaves out: longer sentences, and the rest at the end."""
+        """Return the indices, in their order, as the largest batches within both limits.
+
+        The tokens of a batch are its sentences times the longest; a sentence of more than `max_tokens` is a batch by
+        itself. The size of a batch is less than `required_batch_size_multiple`, or a multiple of it. fairseq's function
+        makes the same batches, but leaves out the last, and has to be compiled.
+        """
         if not len(indices):
             raise InputError("the data hold no sentences")
-        sizes = np.minimum(self.num_tokens_vec(indices), max_tokens or np.inf).astype(np.int64)
-        batches = list(
-            data_utils.batch_by_size(
-                indices, self.num_tokens, sizes, max_tokens, max_sentences, required_batch_size_multiple
-            )
-        )
-        rest = np.asarray(indices)[sum(map(len, batches)) :]
-        return [*batches, rest] if len(rest) else batches
+        most_tokens, most_sentences = max_tokens or np.inf, max_sentences or np.inf
+        # the batch goes from `start` to `end`, and more sentences, up to the one at `position`, wait for a multiple
+        start, end, ends, longest, longest_waiting = 0, 0, [], 0, 0
+        for position, length in enumerate(np.minimum(self.num_tokens_vec(indices), most_tokens).tolist()):
+            longest_waiting = max(longest_waiting, length)
+            size = position + 1 - start
+            if size > most_sentences or size * max(longest, longest_waiting) > most_tokens:
+                ends.append(end)
+                if (position + 1 - end) * longest_waiting > most_tokens:
+                    ends.append(position)
+                    longest_waiting = length
+                start, longest = ends[-1], 0
+                size = position + 1 - start
+            if size < required_batch_size_multiple or size % required_batch_size_multiple == 0:
+                end, longest, longest_waiting = position + 1, max(longest, longest_waiting), 0
+        return np.split(np.asarray(indices), [*ends, end] if end < len(indices) else ends)
 
     @property
     def sizes(self) -> np.ndarray:

@@ -120,6 +120,7 @@ class TreeDecoder(GraphDecoder):
             )
         self.heads, self.relations = heads, relations
         self.derive = Derivations(table)
+        assert isinstance(table.system, TreeSystem)
         self.once = OnceRelations(table.relations, table.system.once)
         self.register_buffer("may_carry", relations_of_arcs(table), persistent=False)
         self.of_domains: Tensor | None = None  # (domains + 1, relations), 1 where a domain has a relation

@@ -58,6 +58,7 @@ class ModelCard:
 
     name: str  # the name of the model, or its path where it can't be loaded by a name
     path: str  # the folder
+    version: str  # the first digits of the checksum of all files: another model has others
     language: str | None  # from the front matter, None where it is missing
     system: str  # the transition system
     architecture: str  # the architecture of the network
@@ -86,6 +87,7 @@ def read_card(folder: str | os.PathLike, name: str | None = None) -> ModelCard:
     return ModelCard(
         name or _name_of(folder),
         str(folder),
+        str(config.get("sha256", ""))[:8],
         front.get("language"),
         ParserConfig.load(folder).system,
         str(config.get("architecture", "stack_transformer")),
