@@ -166,11 +166,12 @@ def test_long_work_that_cannot_be_divided_pauses_for_short_slices(queue):
     assert done == [0, 1, 2, 3, 4] and [one.result(60) for one in short] == [[0]] * 5
 
 
-def test_two_words_are_the_next_slice_whatever_others_have_sent(queue):
+def test_two_words_are_the_next_slice_whatever_others_have_sent(queue, monkeypatch):
     """Slices have a fixed size, however short their time seems, as where other threads do the work."""
     slices: list[list[str]] = []
     sent: dict[int, Future] = {}
     go = Event()
+    monkeypatch.setitem(SLICE, PARSE, 500.0)
 
     def work(sentences, pause):
         assert go.wait(60)

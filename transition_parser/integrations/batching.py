@@ -21,7 +21,7 @@ from transition_parser.analysis.traces import trace
 from transition_parser.parsing.parser import Parser
 
 PARSE, TRACE = "parse", "trace"
-SLICE = {PARSE: 500.0, TRACE: 40.0}  # sum of `_cost` of a slice; of usual sentences some 200 words, a tenth of a second
+SLICE = {PARSE: 1000.0, TRACE: 40.0}  # the most `_cost` of a slice; to parse, 400 words in sentences of usual length
 _STEPS = 8  # calls of `Pause` for one short slice
 
 Pause = Callable[[], None]  # called often by long work: waits for short slices, or raises `NobodyWaitsError`
