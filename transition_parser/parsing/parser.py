@@ -65,7 +65,7 @@ from transition_parser.parsing.sentences.texts import (
     warn_of_traps,
     whole_sentences,
 )
-from transition_parser.storage.cards import MULTILINGUAL, OWN_NAMES, AmrModel, TreeModel
+from transition_parser.storage.cards import OWN_NAMES, AmrModel, TreeModel
 from transition_parser.storage.checkpoints import language_named, load_model, model_path
 from transition_parser.text.columns import DOMAIN, READINGS, UNKNOWN, UPOS, Annotations
 from transition_parser.text.languages import LANGUAGES, identify, surely_not_english
@@ -179,7 +179,7 @@ class Parser(Generic[P_co]):
         self.model = prepared(copy.deepcopy(full) if kept else full, self.device, self.precision)
         give_back_freed_memory()
         self._languages = _languages_of(model, resources)
-        self._unchecked = _LOOKED_AT if {*map(str, paths)} & OWN_NAMES - {MULTILINGUAL} else 0
+        self._unchecked = _LOOKED_AT if {*map(str, paths)} & OWN_NAMES else 0
         if isinstance(resources.segmenter, SegmenterOfDomains):
             find = self._identified if self._languages and self._domain is None else None
             resources = replace(resources, segmenter=resources.segmenter.of_domain(self._domain, find))
@@ -540,10 +540,10 @@ class Parser(Generic[P_co]):
         found = surely_not_english(" ".join(words))
         if found is not None:
             self._unchecked = 0
-            warn(
-                f"{shown(' '.join(words))} looks like {LANGUAGES[found]}, but the model reads English: take "
-                f"`transition-parser parse {found}` (in Python Parser.load({found!r}))"
-            )
+            how = f"take `transition-parser parse {found}` (in Python Parser.load({found!r}))"
+            if language_named(found) is None:
+                how = f"`transition-parser train` makes a model of a treebank of {LANGUAGES[found]}"
+            warn(f"{shown(' '.join(words))} looks like {LANGUAGES[found]}, but the model reads English: {how}")
 
     def _with_language(self, sentence: Sentence) -> tuple[Sentence, str | None]:
         """Return the sentence with a comment that says its language, if it is known, and the language."""

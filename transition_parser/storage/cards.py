@@ -33,10 +33,9 @@ PRETRAINED = Path(__file__).resolve().parents[1] / "pretrained"
 # short name → the package's models, best first; the best one needs a pretrained encoder that may not be installed
 BEST = {"en": ("en-ewt-minilm", "en-ewt", "en-fast"), "amr": ("en-amr-minilm", "en-amr")}
 # tree parsers, for the type hints of `Parser.load`
-TreeModel = Literal["en", "en-ewt", "en-ewt-minilm", "en-fast", "xx"]
+TreeModel = Literal["en", "en-ewt", "en-ewt-minilm", "en-fast"]
 AmrModel = Literal["amr", "en-amr", "en-amr-minilm"]
-MULTILINGUAL = "xx"  # the model of many languages
-OWN_NAMES = frozenset(chain(BEST, *BEST.values(), [MULTILINGUAL]))  # no other model can have one of these names
+OWN_NAMES = frozenset(chain(BEST, *BEST.values()))  # no other model can have one of these names
 VARIABLE = "TRANSITION_PARSER_MODELS"  # lists folders of the user's models, separated as in PATH
 _FENCE = "---"
 

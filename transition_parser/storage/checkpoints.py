@@ -28,7 +28,6 @@ from transition_parser.modules.semantic_roles import RoleLabeller
 from transition_parser.storage.cards import (
     BEST,
     FILE_NAME,
-    MULTILINGUAL,
     OWN_NAMES,
     PRETRAINED,
     installed_model,
@@ -57,6 +56,9 @@ def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
     return _load_exported(path) if path.is_dir() else _from_state(load_checkpoint(path), path)[:2]
 
 
+MULTILINGUAL = "xx"  # the name of a model whose domains are languages, by which `model_path` knows languages
+
+
 def model_path(model: str | os.PathLike) -> Path:
     """Return the path where `load_model` reads a model: the folder of a named model, or else `Path(model)`."""
     path = Path(model)
@@ -64,20 +66,24 @@ def model_path(model: str | os.PathLike) -> Path:
     if os.path.dirname(model) or (path / CONFIG).is_file() or zipfile.is_zipfile(path):
         return path
     language = language_of(path.name) if path.name not in OWN_NAMES else None
-    short = language if language in BEST else path.name  # `english` is `en`
+    short = language if language in BEST and path.name.lower() != language else path.name  # `english` is `en`
     name = next((name for name in BEST.get(short, ()) if _why_not_here(name) is None), short)
     named = named_models()
     package = None if name in named or name in OWN_NAMES else installed_model(name)
     if package is not None:
         return package.folder
-    return named.get(name) or named.get(MULTILINGUAL if language else name, path)
+    if name not in named and language is not None and (of_many := model_path(MULTILINGUAL)).is_dir():
+        return of_many
+    return named.get(name, path)
 
 
 def language_named(model: str | os.PathLike) -> str | None:
     """Return the code of the language that names the model of many languages (`german`: `de`), None for other names."""
     language = language_of(str(model))
-    is_name = language is not None and str(model) not in OWN_NAMES
-    return language if is_name and model_path(model) == named_models().get(MULTILINGUAL) else None
+    if language is None or str(model) in OWN_NAMES:
+        return None
+    path = model_path(model)
+    return language if path.is_dir() and path == model_path(MULTILINGUAL) else None
 
 
 def _why_not_here(name: str) -> str | None:
