@@ -32,6 +32,7 @@ from transition_parser.text.columns import (
     seen_with_tags,
     values_of_forms,
 )
+from transition_parser.text.lemmas import rule_of
 
 COLUMNS = Columns({"upos": ("NOUN", "VERB"), "domain": ("news",)})
 
@@ -58,7 +59,7 @@ def test_forms_keep_what_they_have_throughout_with_a_tag():
     words = tuple(Row(str(i), "cut", lemma, upos, feats=feats) for i, (upos, lemma, feats) in enumerate(rows, 1))
     by_tag = values_of_forms([Sentence(words)], ("upos", "lemma", "feats"))
     assert by_tag["feats"] == {("cut", "VERB"): "|", ("cut", "NOUN"): "Number=Sing"}
-    assert {*by_tag["lemma"]} == {("cut", "VERB")}
+    assert by_tag["lemma"] == {("cut", "VERB"): "l0+|0+", ("cut", "NOUN"): "l0+|0+ l0+|0+s"}
     assert values_of_forms([Sentence(words)], ("feats",)) == {"feats": {}}
 
 
@@ -66,7 +67,7 @@ def test_a_lemma_is_a_known_one_if_one_of_the_rules_gives_it():
     columns = Columns(forms={"lemma": {("cut", "VERB"): "k0+|0+"}})
     assert columns.lemma("cutting", "VERB", "k0+|3+ k0+|4+") == "cut"
     assert columns.lemma("cutting", "NOUN", "k0+|3+ k0+|4+") == "cutt"  # known with another tag
-    assert columns.lemma("cutting", "VERB", "k0+|3+") == "cutt" and columns.lemma("a", "VERB", "") == "a"
+    assert columns.lemma("cutting", "VERB", "k0+|0+") == "cutting" and columns.lemma("a", "VERB", "") == "a"
 
 
 def test_rules_of_the_same_ending_give_known_lemmas_where_the_predicted_rule_makes_an_unknown_word():
@@ -77,6 +78,38 @@ def test_rules_of_the_same_ending_give_known_lemmas_where_the_predicted_rule_mak
     assert columns.lemma("spied", "VERB", "l0+|1+") == "spie"  # neither is known
     assert columns.lemma("implied", "VERB", "k0+|0+") == "implied"  # the word itself stays
     assert columns.lemma("died", "VERB", "l0+|1+") == "die"
+
+
+def lemmas_of(**forms: str) -> Columns:
+    """Columns that know lemmas of forms with the tag X; a form may have several."""
+    rules = {(form, "X"): " ".join(rule_of(form, one) for one in lemmas.split()) for form, lemmas in forms.items()}
+    return Columns(forms={"lemma": rules})
+
+
+def test_rules_that_replace_most_of_a_form_are_for_forms_of_training():
+    columns = lemmas_of(k="thousand", best="good well", ll="will", dogs="dog", cats="cat")
+    assert columns.lemma("k", "X", "k0+|0+") == "thousand"
+    assert columns.lemma("best", "X", "=well =good") == "good" and columns.lemma("best", "X", "k0+|0+") == "good"
+    assert columns.lemma("kDa", "X", "=thousand k0+|0+") == "kDa" and columns.lemma("kDa", "X", "=thousand") == "kDa"
+    assert columns.lemma("best.", "X", rule_of("best", "well")) == "best."
+    assert columns.lemma("gonna", "X", rule_of("ll", "will")) == "gonna"
+    assert columns.lemma("'k", "X", "=thousand") == "thousand"  # a clitic may have several lemmas in training
+    assert columns.lemma("hens", "X", "l0+|1+") == "hen" and columns.lemma("hent", "X", "l0+|1+") == "hent"
+
+
+def test_the_lemma_of_a_form_is_that_of_the_form_in_lower_case_but_for_its_case():
+    columns = lemmas_of(leaves="leaf", us="we", bush="Bush")
+    assert columns.lemma("Leaves", "X", "k0+|1+") == "leaf" and columns.lemma("Us", "X", "k0+|0+") == "we"
+    assert columns.lemma("BUSH", "X", "k0+|0+") == "BUSH" and columns.lemma("BUSH", "X", "k0+|1+") == "Bush"
+
+
+def test_a_lemma_that_no_rule_makes_a_known_one_is_the_form_less_a_regular_ending():
+    columns = lemmas_of(
+        tagging="tag", bagging="bag", begging="beg", baked="bake", used="use", dye="dye", played="play", stayed="stay"
+    )
+    assert columns.lemma("untagging", "X", "l0+|3+") == "untag"
+    assert columns.lemma("dyed", "X", "l0+|2+") == "dye"
+    assert columns.lemma("frayed", "X", "l0+|2+") == "fray"
 
 
 def sentence(*words: tuple[str, str, str]) -> Sentence:

@@ -119,6 +119,11 @@ def test_a_paragraph_is_divided_before_the_next_is_read():
         ["It costs 3.50 or $1,000, by now.", "Fine."],
         ["1. We came."],
         ["John Smith", "03/01/2001 01:35 PM", "Hello."],
+        ["Ann", "03/01/2001 16:29 hello."],
+        ["On 03/04/1990, she left.", "Item 2 of Monday 3/4/24 is due.", "By 03/04/1990 10:30 AM he was in."],
+        ['" Is it rain? " asked Beth.', '" No. "', 'Then she asked: " Why? " and left.', '" Go. "', '" I will. "'],
+        ["`` Is it? '' asked Beth.", "( It rained. )", "We slept.", "‘ Go. ’ said Beth."],
+        ['She said " yes ".', '" No, " he said.', '" Go!', 'He left. " asked Beth.', '" Go!', 'He left. "'],
     ],
 )
 def test_where_sentences_end(expected):

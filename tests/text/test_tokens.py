@@ -68,13 +68,21 @@ def test_tokens_and_what_is_between_them_make_the_text(divide, text):
         ("He can't, wont and cannot", ["He", "ca+n't", ",", "wo+nt", "and", "can+not"]),
         ("As was his wont, the cant of id", ["As", "was", "his", "wont", ",", "the", "cant", "of", "id"]),
         ("''so'' ``it''", ["''", "so", "''", "``", "it", "''"]),
+        ("12 F.3d 45 (2d Cir.), 9 So.2d 1", ["12", "F.3d", "45", "(", "2d", "Cir.", ")", ",", "9", "So.2d", "1"]),
+        ("a --> b <- c => d <=> e >= f <3", ["a", "-->", "b", "<-", "c", "=>", "d", "<=>", "e", ">=", "f", "<3"]),
+        (
+            "Call foo.bar() now.then see a.b, foo.baz.",
+            ["Call", "foo.bar", "(", ")", "now", ".", "then", "see", "a", ".", "b", ",", "foo.baz", "."],
+        ),
+        ("@jane_doe #SoHappy #1 C# @5 A@B", ["@jane_doe", "#SoHappy", "#", "1", "C", "#", "@", "5", "A@B"]),
+        ("Y'all're y’all lemme gimme", ["Y'+all+'re", "y’+all", "lem+me", "gim+me"]),
     ],
 )
 def test_words_of_ud_english(text, expected):
     assert ["+".join(token.words) for token in tokens(text)] == expected
 
 
-UNITS = "a a. aa. ! http:// a@ - 1/ 1- 's a's e- .com \u0301 http://. ( a- _a www. :) a_ ' a've a,"
+UNITS = "a a. aa. ! http:// a@ - 1/ 1- 's a's e- .com \u0301 http://. ( a- _a www. :) a_ ' a've a, <- =- -=> #a @a a.b"
 
 
 @DIVISIONS

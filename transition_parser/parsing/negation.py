@@ -20,6 +20,11 @@ _STEMS = (
 _NEGATED = re.compile(
     rf"(?!inpatient)(un|non-?|dis|i[nmlr](?={_STEMS}))(?!(?:like|less|rest|ruly|sense)$)([a-z]{{4,}})"
 )
+# Verbs that `un` reverses, which PropBank does not have with it
+_REVERSED = frozenset(
+    "block button chain clip clog cork dock follow freeze friend hook install latch link mask mount pin saddle screw "
+    "seal stick strap subscribe tag tangle wrap zip".split()
+)
 _OTHER_GRAPHS = re.compile(r".*(ers?|ors?|[ai]ble)")  # `non-smoker` is a person, `unbelievable` not possible
 
 
@@ -42,9 +47,13 @@ def negated(graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequenc
             continue
         if lemma.startswith(prefix):
             concept = None if lemma in packaged().rolesets else _frame_of(prefix, stem)
-        else:
+        elif lemma[:4] == stem[:4] or lemma in _evoked_by(stem):
             is_whole = prefix == "dis" and words[places[0]].lemma in packaged().rolesets  # `discover` is no `cover-01`
-            concept = graph.labels[node] if lemma[:4] == stem[:4] and not is_whole else None
+            concept = None if is_whole else graph.labels[node]
+            if prefix == "un" and not _is_negated(stem, lemma):
+                concept, draft.labels[node] = None, _whole(prefix, stem, graph.labels[node])
+        else:
+            concept = None
         if concept is not None:
             draft.labels[node] = concept
             possible = (one for one in of_word if lemma_of(graph.labels[one]) == "possible")  # `undetectable`
@@ -54,12 +63,40 @@ def negated(graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequenc
     return draft.result()
 
 
-def _frame_of(prefix: str, stem: str) -> str | None:
-    """Return the first frame that a word evokes without its negative prefix, None where that may be no negation."""
-    if prefix == "dis":
-        return None
+def _evoked_by(stem: str) -> list[str]:
+    """Return the lemmas of the frames that a word evokes; none where it has another graph than its frame."""
     evoked = packaged().evoked(lemmatise([stem]), [stem])
     lemma = evoked.lemma or evoked.alias
-    if lemma is None or (_OTHER_GRAPHS.fullmatch(stem) and lemma != stem):
+    return [] if lemma is None or (_OTHER_GRAPHS.fullmatch(stem) and lemma != stem) else [lemma]
+
+
+def _frame_of(prefix: str, stem: str) -> str | None:
+    """Return the first frame that a word evokes without its negative prefix, None where that may be no negation."""
+    if prefix == "dis" or not (lemmas := _evoked_by(stem)):
         return None
-    return f"{lemma}-{packaged().senses(lemma)[0]}"
+    if prefix == "un" and not _is_negated(stem, lemmas[0]):
+        return None
+    return f"{lemmas[0]}-{packaged().senses(lemmas[0])[0]}"
+
+
+def _is_negated(stem: str, lemma: str) -> bool:
+    """Return True if `un` negates a word, by a lemma of its frame: an adjective, a participle (`unpaid`) or a noun.
+
+    It reverses a verb (`undock`), and `unprofessional` has nothing of `profess`.
+    """
+    rolesets = packaged().rolesets.get(lemma, "").split("\t")
+    aliases = {alias for roleset in rolesets for alias in roleset.split("|")[-1].split()}
+    bases = (stem, stem.removesuffix("ly"), f"{stem.removesuffix('ily')}y")
+    if stem == lemma not in packaged().rolesets or any(f"{base}/j" in aliases for base in bases):
+        return True
+    if stem.endswith("ing") or lemma in _REVERSED:
+        return False
+    is_verb = lemmatise([stem]) == [lemma]
+    is_able = _OTHER_GRAPHS.fullmatch(stem) is not None  # `undetectable` is `possible-01 :polarity -`
+    return is_able or (stem not in (lemma, f"{lemma}s") if is_verb else f"{stem}/n" in aliases)
+
+
+def _whole(prefix: str, stem: str, concept: str) -> str:
+    """Return the concept of a word with a prefix that does not negate: `undock-01`, `unprofessional-01`."""
+    is_form = stem.startswith(lemma_of(concept)) and stem.endswith(("ing", "ed"))
+    return prefix + (concept if is_form or lemmatise([stem]) == [lemma_of(concept)] else f"{stem}-01")

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Self
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.base.files import unpacked_name
 from transition_parser.base.model_files import OBJECT, TEXTS, is_texts, read_packed_json, read_versioned, write_json
-from transition_parser.text.lemmas import lemma_of, rule_of
+from transition_parser.text.lemmas import lemma_of, replaced, rule_of
 
 FILE_NAME = "columns.json"
 FORMS_FILE = "forms.json.gz"  # the forms of each domain, where there are several
@@ -43,7 +43,9 @@ _KEYS = {
     **{"columns": OBJECT, "seen": _OPTIONAL, "of_domains": _OPTIONAL},
     **dict.fromkeys(_KEY_OF_FORMS.values(), _OPTIONAL),
 }
-_ENDING = 3  # letters of a form by which a rule of its lemma is looked up
+_ENDING = 3  # letters of a form by which a rule of its lemma is looked up, if it gives a known lemma
+_ENDINGS = (5, 4)  # the same, if no rule gives a known lemma
+_SAME = "k0+|0+"  # the rule of a form that is its own lemma
 _SPLIT = re.compile(r"(?:^|-)(?:train|valid|dev|test)$|.*-ud-.*")  # what names of files say of splits
 
 
@@ -153,14 +155,18 @@ def labels_of(column: str, sentences: Iterable[Any]) -> Iterator[str]:
 
 
 def values_of_forms(sentences: Iterable[Any], columns: Collection[str]) -> dict[str, Forms]:
-    """Return lemma rules and features as column → (form, tag) → value, for pairs that always have the same value."""
-    found: dict[str, dict[tuple[str, str], set[str]]] = {name: {} for name in _KEY_OF_FORMS if name in columns}
+    """Return column → (form, tag) → the value of a pair that always has the same features, and all its lemma rules."""
+    found: dict[str, dict[tuple[str, str], Counter[str]]] = {name: {} for name in _KEY_OF_FORMS if name in columns}
     for sentence in sentences if found else ():
         for name, of_column in found.items():
             for row, value in zip(sentence.words, KNOWN[name].values(sentence), strict=True):
-                of_column.setdefault((row.form, row.upos if UPOS in columns else UNKNOWN), set()).add(value)
+                of_column.setdefault((row.form, row.upos if UPOS in columns else UNKNOWN), Counter())[value] += 1
     return {
-        name: {form: min(values) for form, values in of_column.items() if len(values) == 1 and UNKNOWN not in values}
+        name: {
+            form: " ".join(value for value, _ in values.most_common())
+            for form, values in of_column.items()
+            if UNKNOWN not in values and (name == LEMMA or len(values) == 1)
+        }
         for name, of_column in found.items()
     }
 
@@ -202,27 +208,50 @@ def labels_of_domains(sentences: Iterable[Any], columns: Collection[str]) -> See
 
 
 class _KnownLemmas(NamedTuple):
-    """The lemmas of a tag in training, and for each ending of its forms the rules that come twice or more."""
+    """What the training data has of a tag."""
 
     lemmas: set[str]
-    of_endings: dict[str, list[str]]  # the most frequent first
+    replaced: dict[str, set[tuple[str, str]]]  # rule → the letters that it replaces in some form
+    of_endings: dict[str, list[str]]  # ending of forms → the rules that two forms or more have, the most frequent first
+    usual: dict[str, str]  # ending of four or five letters → the rule that most of its forms have
 
     @classmethod
     def of_tag(cls, forms: Forms, tag: str) -> Self:
-        of_tag = [(form, rule) for (form, its_tag), rule in forms.items() if its_tag == tag]
-        counts = Counter((form[-_ENDING:].lower(), rule) for form, rule in of_tag if not rule.startswith("="))
-        of_endings: dict[str, list[str]] = {}
-        for (ending, rule), count in counts.most_common():
-            if count > 1:
-                of_endings.setdefault(ending, []).append(rule)
-        return cls({lemma_of(form, rule) for form, rule in of_tag}, of_endings)
+        found = cls(set(), {}, {}, {})
+        by_ending: dict[str, Counter[str]] = {}
+        for form, rule in (
+            (form, rule) for (form, its), rules in forms.items() if its == tag for rule in rules.split()
+        ):
+            found.lemmas.add(lemma_of(form, rule))
+            found.replaced.setdefault(rule, set()).add(replaced(form, rule))
+            for length in range(1, min(len(form), max(_ENDINGS) + 1)):
+                by_ending.setdefault(form[-length:].lower(), Counter())[rule] += 1
+        for ending, rules in by_ending.items():
+            least = (
+                2 if len(ending) == _ENDING else max(2, rules.total() // 10)
+            )  # a tenth, if so many other forms end so
+            found.of_endings[ending] = [
+                rule
+                for rule, count in rules.most_common()
+                if count >= least and (len(ending) == _ENDING or ("", ending) in found.replaced[rule])
+            ]
+            (rule, count), *_ = rules.most_common(1)
+            if len(ending) in _ENDINGS and count > 2 and 5 * count >= 4 * rules.total():
+                found.usual[ending] = rule
+        return found
+
+    def fits(self, form: str, rule: str) -> bool:
+        """Return True if the rule replaces the same letters in some form of training; of one letter (`'s`) always."""
+        letters = replaced(form, rule)
+        is_known = letters == ("", "") or letters in self.replaced.get(rule, ())
+        return is_known or not self.replaced or sum(map(str.isalnum, form)) < 2
 
 
 class Columns:
     """The columns of the training data with their labels, the most frequent first. Id 0 stands for all other labels.
 
     seen: column → UPOS tag → the labels that occur with the tag
-    forms: column → (form, tag) → value, for forms that always have the same one; the tag is `_` where there are none
+    forms: column → (form, tag) → value (`values_of_forms`); the tag is `_` where there are none
     of_domains: domain → column → the labels of the trees of the domain
     forms_of_domains: domain → the `forms` of its trees, in place of `forms`, where the data has several domains
     """
@@ -280,20 +309,31 @@ class Columns:
         return [values[i] for i in ids]
 
     def lemma(self, form: str, tag: str, rules: str) -> str:
-        """Return the lemma by the first rule that gives a known lemma of the tag, or else by the first rule.
+        """Return the lemma by the first rule that gives a known lemma of the tag, or else by the first rule that fits.
 
-        If that makes a new word, a rule of forms with the same ending comes first: `implied` is `imply`, not `implie`.
+        A form of training has one of its rules there. Rules fit other forms in which they replace the same letters as
+        in training. If the lemma is a new word, rules for the end of the form come first: `implied` is `imply`, not
+        `implie`.
         """
-        best, *others = rules.split() or [rules]
-        first = lemma_of(form, best)
-        is_changed = first.lower() != form.lower() and (form, tag) not in self.forms.get(LEMMA, {})
-        if not others and not is_changed:
-            return first
+        forms, ranked, ending = self.forms.get(LEMMA, {}), rules.split() or [rules], form.lower()
+        if (form, tag) in forms:
+            of_form = forms[form, tag].split()
+            return lemma_of(form, next((rule for rule in ranked if rule in of_form), of_form[0]))
+        if (ending, tag) in forms:  # known in lower case: only the case of the letters is predicted
+            lemmas = [lemma_of(form, rule) for rule in forms[ending, tag].split()]
+            lower = {*map(str.lower, lemmas)}
+            return next((one for rule in ranked if (one := lemma_of(form, rule)).lower() in lower), lemmas[0])
         if tag not in self._known:
-            self._known[tag] = _KnownLemmas.of_tag(self.forms.get(LEMMA, {}), tag)
-        lemmas, of_endings = self._known[tag]
-        more = of_endings.get(form[-_ENDING:].lower(), ()) if is_changed else ()
-        return next((lemma for rule in (best, *others, *more) if (lemma := lemma_of(form, rule)) in lemmas), first)
+            self._known[tag] = _KnownLemmas.of_tag(forms, tag)
+        known = self._known[tag]
+        fit = [rule for rule in ranked if known.fits(form, rule)] or [_SAME]
+        may_be = [rule for rule in ranked if rule in fit or (replaced(form, rule)[0] != ending and form.isalpha())]
+        is_changed = lemma_of(form, ranked[0]).lower() != ending
+        if is_changed:
+            may_be += [rule for i in (-_ENDING, *range(1, len(form))) for rule in known.of_endings.get(ending[i:], ())]
+        found = next((lemma for rule in may_be if (lemma := lemma_of(form, rule)) in known.lemmas), None)
+        usual = (known.usual[end] for k in _ENDINGS if is_changed and (end := ending[-k:]) in known.usual)
+        return found or lemma_of(form, next(usual, fit[0]))
 
     def check_domain(self, domain: str) -> None:
         """Raise `InputError` for a domain that training has not seen."""

@@ -152,6 +152,23 @@ def lemma_of(form: str, rule: str) -> str:
     return without_hidden(prefix + case(kept) + suffix) if kept else form
 
 
+def replaced(form: str, rule: str) -> tuple[str, str]:
+    """Return the letters at the beginning and at the end of a form that a rule replaces, in lower case.
+
+    They are the whole form if the rule keeps fewer letters than it adds. Where it adds letters but takes none away,
+    they are the two letters beside the new ones.
+
+    >>> replaced("Carried", "l0+|3+y"), replaced("was", "=be"), replaced("wan", "l0+|0+t")
+    (('', 'ied'), ('was', ''), ('', 'an'))
+    """
+    form, parsed = without_hidden(form).lower(), _parsed(rule)
+    if parsed is None or len(form) - parsed[1] - parsed[3] < len(parsed[2]) + len(parsed[4]):
+        return form, ""
+    _, before, prefix, behind, suffix = parsed
+    before, behind = before or 2 * bool(prefix), behind or 2 * bool(suffix)
+    return form[:before], form[len(form) - behind :]
+
+
 @lru_cache(maxsize=1 << 12)  # because a model has some hundreds of rules, and one of them is applied to each word
 def _parsed(rule: str) -> tuple[Callable[[str], str], int, str, int, str] | None:
     """Return the case function, number cut in front, prefix, number cut behind and suffix; None for an invalid rule."""

@@ -203,11 +203,14 @@ _FINAL = re.compile(r"[.!?]+|…")
 _NOT_FIRST = re.compile(r"[,;:]")
 _ELLIPSIS = re.compile(r"\.\.+|…")
 _CLOSING = re.compile(r"[)\]}\"”’»']|''|’’")
+_OPENERS = {'"': '"', "'": "`", "''": "``", "’": "‘"}  # closing mark that may be something else → what it closes
+_QUOTED = 100  # tokens before a closing mark among which its opening mark is looked for
 _EMOTICON = re.compile(EMOTICON)
 _DRAWN_LINE = re.compile(r"([-=*_~#])\1{4,}")
 _ADDRESS = re.compile(r"(https?://|www\.).*|\S+@\S+\.\w+")
 _DATE = re.compile(r"\d{1,2}/\d{1,2}/\d{2,4}")
 _TIME = re.compile(r"\d{1,2}:\d\d(:\d\d)?")
+_BEFORE_DATE = re.compile(r"On|By|Since|Until|From|For|Before|After|Dated|Date|(Sun|Mon|Tue|Wed|Thu|Fri|Sat)\w*\.?")
 _HALF_OF_DAY = re.compile(r"[AaPp][Mm]")
 _TIME_ZONE = re.compile(r"[CEMP][DS]T|GMT|UTC|Central|Eastern|Mountain|Pacific")
 _BULLET = re.compile(r"[-*•·–]")
@@ -229,14 +232,11 @@ def _opens(tokens: Sequence[Token], i: int, first: int, space: str) -> bool:
         _FINAL.fullmatch(after)
         or _NOT_FIRST.fullmatch(after)
         or _EMOTICON.fullmatch(after)
-        or (not space and _CLOSING.fullmatch(after))
+        or _closes(tokens, i, first)
     ):
         return False
     last = i - 1  # the last token that is not a closing quote, closing bracket or emoticon
-    while last > first and (
-        _EMOTICON.fullmatch(tokens[last].form)
-        or (_CLOSING.fullmatch(tokens[last].form) and tokens[last - 1].end == tokens[last].start)
-    ):
+    while last > first and (_EMOTICON.fullmatch(tokens[last].form) or _closes(tokens, last, first)):
         last -= 1
     if _FINAL.fullmatch(tokens[last].form):
         if last < i - 1 or _ELLIPSIS.fullmatch(tokens[last].form):
@@ -255,7 +255,31 @@ def _opens(tokens: Sequence[Token], i: int, first: int, space: str) -> bool:
         return after[0].isupper() or _ADDRESS.fullmatch(after) is not None
     if _HALF_OF_DAY.fullmatch(before) and i > 1 and _TIME.fullmatch(tokens[i - 2].form):
         return after[0].isupper() and not _TIME_ZONE.fullmatch(after)
-    return before[0].isupper() and _DATE.fullmatch(after) is not None
+    return (  # the head of a forwarded message: name, date and time
+        before[0].isupper()
+        and _DATE.fullmatch(after) is not None
+        and i + 1 < len(tokens)
+        and _TIME.fullmatch(tokens[i + 1].form) is not None
+        and not _BEFORE_DATE.fullmatch(before)
+    )
+
+
+def _closes(tokens: Sequence[Token], i: int, first: int) -> bool:
+    """Return True if token i closes a quotation or bracket of the sentence that begins at token `first`."""
+    form = tokens[i].form
+    if not _CLOSING.fullmatch(form):
+        return False
+    if tokens[i - 1].end == tokens[i].start:
+        return True
+    if form not in _OPENERS or i + 1 == len(tokens):
+        return True
+    if tokens[i].end == tokens[i + 1].start and tokens[i + 1].form[0].isalnum():
+        return False
+    marks = [k for k in range(max(first, i - _QUOTED), i) if tokens[k].form in (form, _OPENERS[form])]
+    # a quotation of several sentences ends with a mark that no other of its last sentence opens
+    if marks and (k := marks[0]) > first and (tokens[k - 1].end == tokens[k].start or _FINAL.match(tokens[k - 1].form)):
+        del marks[0]
+    return len(marks) % 2 == 1 or tokens[i + 1].form[0].islower()
 
 
 def _is_item_number(tokens: Sequence[Token], i: int) -> bool:

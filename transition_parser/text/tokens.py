@@ -131,12 +131,19 @@ SUFFIXES = (
 )
 # Two words written as one → the length of the first word
 CONTRACTIONS = {
-    "cannot": 3, "gonna": 3, "wanna": 3, "gotta": 3, "outta": 3, "lemme": 3, "gimme": 3, "dont": 2, "doesnt": 4,
-    "didnt": 3, "cant": 2, "wont": 2, "isnt": 2, "wasnt": 3, "wouldnt": 5, "couldnt": 5, "shouldnt": 6, "havent": 4,
-    "hasnt": 3, "hadnt": 3, "arent": 3, "werent": 4, "im": 1, "ive": 1, "thats": 4, "whats": 4, "youre": 3, "theyre": 4,
+    "y'all": 2, "y’all": 2, "cannot": 3, "gonna": 3, "wanna": 3, "gotta": 3, "outta": 3, "lemme": 3, "gimme": 3,
+    "dont": 2, "doesnt": 4, "didnt": 3, "cant": 2, "wont": 2, "isnt": 2, "wasnt": 3, "wouldnt": 5, "couldnt": 5,
+    "shouldnt": 6, "havent": 4, "hasnt": 3, "hadnt": 3, "arent": 3, "werent": 4, "im": 1, "ive": 1, "thats": 4,
+    "whats": 4, "youre": 3, "theyre": 4,
 }  # fmt: skip
 # Words after which `cant` and `wont` are no contractions: `the cant of thieves`, `as he was wont to do`
 _BEFORE_NOUNS = frozenset("a an the his her its our their my your is was were are be been am".split())
+# Words that begin a sentence where its period has no blank after it, as in `I went home.then I slept`
+_AFTER_PERIOD = (
+    "the a an this that these those it he she we they you i in on at to of for by with from and but or so if when "
+    "while as then there what who how why my his her our your their its is are was were be do does did have has had "
+    "not no just also please thank thanks can could will would even only all some one other"
+)
 
 
 def is_noun(form: str, before: str) -> bool:
@@ -154,17 +161,21 @@ _LETTER = r"[^\W\d_]"
 _PATTERNS = {
     "URL": r"""(?:https?://|ftp://|www\.)(?:\.\.\.|[^\s<>"(),;!?.:'’\]]++|[(),;!?.:'’](?=[^\s<>"(),;!?.:'’\]]))++""",
     "e-mail address": r"[\w.+-]{1,64}+@\w[\w-]{0,63}+(?:\.\w[\w-]{0,63}+){1,8}",
+    "@user": rf"(?<![^\s([\"'“‘])[@#]{_LETTER}\w++(?!\.\w)|{_LETTER}\w{{0,63}}+@{_LETTER}\w*+(?!\.\w)",
     "host or file": rf"(?<![\w.])\.(?:{_any(SUFFIXES)}|NET)\b|"
     r"\w[\w-]{0,63}+(?:\.\w[\w-]{0,63}+){0,8}?"
     rf"\.(?i:{_any(SUFFIXES)})\b(?:/[\w./-]{{0,200}}(?<=[\w/]))?",
     "news group": r"\w{2,64}+(?:\.\w{2,64}+){2,9}",
     "emoticon": rf"(?:{EMOTICON})(?!\w)",
+    "arrow": r"<?[-=]{1,64}+>|<[-=]{1,64}+(?!\w)|(?<!\w)>=",
+    "F.3d": r"(?:[A-Z][A-Za-z]{0,4}\.){1,3}+[23]d\b",
     "U.S.": rf"(?:{_LETTER}\.){{2,10}}+",
     "Mr.": ABBREVIATION,
+    "foo.bar": rf"[a-z]\w{{1,63}}+\.(?!(?:{_any(_AFTER_PERIOD)})\b)[a-z]\w{{1,63}}+(?!\.?\w)",
     "w/o": rf"(?i:{_any(SHORTENED)})(?!\w)",
     "telephone number": r"(?:(?:\d{1,2}-)?\d{3}-\d{3}|\d{3,5})-\d{4}(?![\w-])",
     "date": r"\d{1,2}/\d{1,2}/\d{2,4}(?!\w)|\d{1,2}/\d\d(?![\w/])|'\d0s\b|'\d\d\b",
-    "number": r"\d++(?:[.,:]\d++)*+(?:(?i:st|nd|rd|th|s)\b)?",
+    "number": r"\d++(?:[.,:]\d++)*+(?:(?:(?i:st|nd|rd|th|s)|(?<=[23])d)\b)?",
     "e-mail": rf"(?i:{_any(PREFIXES)})-{_LETTER}++",
     "R&D": r"[A-Z]{1,3}&[A-Z]{1,3}\b",
     "word": rf"{_LETTER}(?:[^\W_]|_(?=[^\W_]))*+"
@@ -193,11 +204,9 @@ def tokens_of_shown(text: str, start: int = 0) -> Iterator[Token]:
 
 def _words(form: str) -> list[str]:
     """Return the syntactic words of a token."""
-    divided = CONTRACTIONS.get(form.lower())
-    if divided:
-        return [form[:divided], form[divided:]]
     words: list[str] = []
     while len(form) > 1 and (clitic := _CLITIC.search(form)) and clitic.start():
         words.insert(0, clitic[0])
         form = form[: clitic.start()]
-    return [form, *words]
+    divided = CONTRACTIONS.get(form.lower(), len(form))
+    return [*filter(None, (form[:divided], form[divided:])), *words]
