@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 
 from transition_parser.graphs.bank import AmrEntry, jamr_lines, metadata_of
@@ -18,8 +18,8 @@ _FIELD = re.compile(r"\s::alignments\s.*?(?=\s::|$)")
 _Edit = tuple[int, int, int, str]  # line, first character, the character after the last, new text
 
 
-def marked(block: Sequence[str], entry: AmrEntry, style: str = "isi", relist: bool = False) -> list[str]:
-    """Return the lines of an entry with its alignments.
+def marked(entry: AmrEntry, style: str = "isi", relist: bool = False) -> list[str]:
+    """Return the lines of an entry with its alignments, comments first, because penman reads none inside a graph.
 
     style: `isi` (`~e.5`) or `jamr` (`# ::alignments`, `# ::node`)
     relist: True to delete old alignments outside the nodes (`# ::alignments`, marks of roles), as `jamr` always does
@@ -28,22 +28,15 @@ def marked(block: Sequence[str], entry: AmrEntry, style: str = "isi", relist: bo
     graph_lines = entry.penman.split("\n")
     for row, first, end, text in sorted(_edits(graph_lines, entry, style, relist), reverse=True):
         graph_lines[row] = graph_lines[row][:first] + text + graph_lines[row][end:]
-    graph = iter(graph_lines)
     lacks_tokens = not metadata_of(entry.comments).get("tok")
     lines: list[str] = []
-    for line in block:
-        if not line.lstrip().startswith("#"):
-            lines.append(next(graph))
-            continue
+    for line in entry.comments:
         if (relist and _LISTED.match(line)) or (lacks_tokens and _TOK.match(line)):
             continue
         lines.append(_FIELD.sub("", line) if relist and not _SNT.match(line) else line)
         if lacks_tokens and _SNT.match(line):
             lines.append(f"# ::tok {entry.metadata['tok']}")
-    if style == "jamr":
-        index = next(number for number, line in enumerate(lines) if not line.lstrip().startswith("#"))
-        lines[index:index] = jamr_lines(entry)
-    return lines
+    return [*lines, *(jamr_lines(entry) if style == "jamr" else ()), *graph_lines]
 
 
 def _edits(lines: list[str], entry: AmrEntry, style: str, relist: bool) -> Iterator[_Edit]:

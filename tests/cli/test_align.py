@@ -2,6 +2,7 @@
 
 import re
 
+import penman
 import pytest
 
 from tests.conftest import run_here
@@ -54,6 +55,18 @@ def test_again_changes_nothing(bank):
     first = aligned(bank)
     assert aligned(bank.with_name("out.amr"), name="again.amr") == first
     assert aligned(bank.with_name("out.amr"), name="out.amr") == first  # onto itself
+
+
+@pytest.mark.parametrize("style", ["isi", "jamr"])
+def test_comments_inside_a_graph_go_before_it(bank, style):
+    """penman reads no comment inside a graph."""
+    bank.write_text("# ::id c\n# ::tok Dogs bark\n(b / bark-01\n# a (remark\n  :ARG0 (d / dog))\n  # the last\n")
+    text = aligned(bank, "--style", style)
+    (graph,) = penman.loads(text)
+    assert graph.triples == [("b", ":instance", "bark-01"), ("b", ":ARG0", "d"), ("d", ":instance", "dog")]
+    assert text.startswith("# ::id c\n# ::tok Dogs bark\n# a (remark\n  # the last\n")
+    (entry,) = read_bank(bank.with_name("out.amr"))
+    assert entry.alignments == ((1,), (0,))
 
 
 def test_styles_say_the_same(bank):

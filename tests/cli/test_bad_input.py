@@ -171,6 +171,24 @@ def test_numbers_that_are_too_large(command, problem):
     assert problem in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("LONG",),
+        ("score", "LONG", "LONG"),
+        ("models", "LONG"),
+        ("parse", "LONG", SAMPLE),
+        ("parse", "en-ewt", SAMPLE, "--beam", "LONG"),
+        ("parse", "en-ewt", SAMPLE, "--precision", "LONG"),
+        ("parse", "en-ewt", SAMPLE, "--device", "LONG"),
+        ("parse", "en-ewt", SAMPLE, "--LONG"),
+    ],
+)
+def test_names_of_any_length_are_shortened(command):
+    said = run_here(*(str(part).replace("LONG", "x" * 5000) for part in command), status=2).stderr
+    assert len(said.splitlines()[-1]) < 1000 and "Traceback" not in said
+
+
 def test_options_that_would_do_nothing(tmp_path):
     assert "--actors is for --engine ray" in fails("parse", "en-ewt", SAMPLE, "--actors", "2")
     train = ("train", "ewt-en-fast", "--train", SAMPLE, "--dev", SAMPLE, "-o", tmp_path / "x")

@@ -136,6 +136,47 @@ def test_a_bad_line_is_named(tmp_path, name):
         read_given(path)
 
 
+HUGE = 10**4000
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"nodes": [{"span": [1, HUGE], "concept": "x"}], "none": [0]},
+        {"names": [{"span": [1, HUGE], "type": "x"}]},
+        {"edges": [{"source": [0, HUGE], "role": "x", "target": [1, 1]}], "none": [0]},
+        {"top": [1, HUGE], "none": [0]},
+        {"none": [HUGE]},
+    ],
+)
+def test_a_span_of_any_length_is_refused_at_once(facts):
+    given = given_of(json.loads(json.dumps(facts)))
+    with pytest.raises(InputError, match="the sentence has 3 words") as raised:
+        given.check(3)
+    assert len(str(raised.value)) < 400
+
+
+LONG = "x" * 5000
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"nodes": [{"span": [1, 1], "concept": LONG, "variable": LONG}] * 2},
+        {"nodes": [{"span": [1, 1], "concept": LONG}] * 2, "id": LONG},
+        {"nodes": [{"span": [1, 1], "concept": LONG}], "none": [1]},
+        {"names": [{"span": [1, 1], "type": LONG}], "none": [1]},
+        {"edges": [{"source": LONG, "role": LONG, "target": LONG}]},
+        {"top": LONG},
+        {LONG: 1},
+    ],
+)
+def test_messages_are_short_however_long_names_are(facts):
+    with pytest.raises(InputError) as raised:
+        given_of(facts, "facts.jsonl", 3)
+    assert len(str(raised.value)) < 400
+
+
 def test_a_file_that_there_is_not(tmp_path):
     with pytest.raises(InputError, match=r"none\.jsonl: No such file"):
         read_given(tmp_path / "none.jsonl")

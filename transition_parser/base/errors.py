@@ -45,8 +45,9 @@ def input_error(
     problem: str, path: str | PathLike | None = None, line: int | None = None, sentence: str | None = None
 ) -> InputError:
     """Return an `InputError` such as `train.conllu:812: sentence weblog-7: word 5 has head 19`."""
-    position = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
-    name = "" if sentence is None else f"sentence {sentence}: "
+    where = shortened(str(path), 400)
+    position = "" if path is None else f"{where}: " if line is None else f"{where}:{line}: "
+    name = "" if sentence is None else f"sentence {shortened(sentence)}: "
     return InputError(f"{position}{name}{problem}")
 
 

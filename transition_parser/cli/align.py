@@ -1,8 +1,8 @@
 """Align every node of AMRs to at least one token, and write the bank with the alignments.
 
-Ids, comments, variables, the order of branches, indentation and :wiki stay as they are. An entry without `# ::tok` gets
-this line, since alignments are indices of its tokens. Alignments in IN are kept and completed, unless --from-scratch is
-given.
+Ids, comments, variables, the order of branches, indentation and :wiki stay as they are; comments inside a graph go
+before it. An entry without `# ::tok` gets this line, since alignments are indices of its tokens. Alignments in IN are
+kept and completed, unless --from-scratch is given.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         for start, block in _blocks(lines, arguments.input):
             is_comment = all(line.lstrip().startswith("#") for line in block)
             if start in new:
-                print(*marked(block, new[start], arguments.style, arguments.from_scratch), sep="\n", file=file)
+                print(*marked(new[start], arguments.style, arguments.from_scratch), sep="\n", file=file)
             elif not block[0].strip() or (is_comment and is_header(metadata_of(block))):
                 print(*block, sep="\n", file=file)
     report_left_out(left_out or [])

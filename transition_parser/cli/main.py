@@ -6,15 +6,17 @@ import argparse
 import io
 import logging
 import os
+import re
 import sys
 import traceback
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from typing import NoReturn
 
 from transition_parser.base import __version__
-from transition_parser.base.errors import InputError, ParserWarning
+from transition_parser.base.errors import InputError, ParserWarning, shortened
 from transition_parser.base.files import NO_ROOM
 from transition_parser.base.process import let_idle_threads_sleep, limit_instructions, signals_as_exits
 
@@ -26,9 +28,17 @@ COMMANDS = tuple(
 PASS_ON = ("train",)  # the commands that pass the arguments after -- to another program
 
 
+_LONG = re.compile(r"\S{401,}")  # longer than a path may well be
+
+
+class _ArgumentParser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        super().error(_printable(message))
+
+
 def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     """Return the argument parser of the named subcommands; only their modules are imported."""
-    parser = argparse.ArgumentParser(
+    parser = _ArgumentParser(
         prog="transition-parser",
         description="Train and run transition-based parsers of natural language. They parse sentences to dependency "
         "trees or AMR graphs. Models are trained with fairseq.",
@@ -124,8 +134,9 @@ def _fail(message: str) -> int:
 
 
 def _printable(message: Warning | str) -> str:
-    """Return a message whose control characters, which ids and names of files may hold, can't reach a terminal."""
-    return "".join(one if one.isprintable() or one == "\n" else ascii(one)[1:-1] for one in str(message))
+    """Return a message in which names, as of files, are not endless and bring no control characters to a terminal."""
+    short = _LONG.sub(lambda name: shortened(name[0], 400), str(message))
+    return "".join(one if one.isprintable() or one == "\n" else ascii(one)[1:-1] for one in short)
 
 
 if __name__ == "__main__":

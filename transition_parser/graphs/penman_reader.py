@@ -127,7 +127,8 @@ class _Reader:
         if concept is None:
             if self.token is not None and self.token.kind not in ("ROLE", "RPAREN"):
                 self._fail("a concept is expected here")
-            raise PenmanError(f"the variable {variable} has no concept: write ({variable} / concept)", self.row)
+            name = shortened(variable)
+            raise PenmanError(f"the variable {name} has no concept: write ({name} / concept)", self.row)
         self.defined[variable] = len(self.mentions)
         self.open.append((len(self.mentions), 0))
         self.mentions.append(_Mention(concept.text, variable, self._alignment(), path, self.row))
@@ -139,9 +140,9 @@ class _Reader:
         self.open[-1] = (node, count + 1)
         variable, path = self.mentions[node].variable, f"{self.mentions[node].path}.{count + 1}"
         if _INVERSE_OF_NOTHING.fullmatch(role):
-            raise PenmanError(f"a role of {variable} has no name: write :name, such as :ARG0", self.row)
+            raise PenmanError(f"a role of {shortened(variable)} has no name: write :name, such as :ARG0", self.row)
         if self._is("ROLE", "RPAREN"):
-            raise PenmanError(f":{role} of {variable} has no value", self.row)
+            raise PenmanError(f":{shortened(role)} of {shortened(variable)} has no value", self.row)
         if self._is("LPAREN"):
             self.branches.append((node, role, len(self.mentions)))
             self._node(path)
@@ -152,7 +153,7 @@ class _Reader:
             self.branches.append((node, role, len(self.mentions)))
             self.mentions.append(_Mention(target, None, tokens, path, self.row))
         elif node in self.wiki:
-            raise PenmanError(f"{variable} has two :wiki: only one is allowed", self.row)
+            raise PenmanError(f"{shortened(variable)} has two :wiki: only one is allowed", self.row)
         else:
             self.wiki[node] = target
 
@@ -176,8 +177,8 @@ class _Reader:
             if whole is not None:
                 edges[edge_of(number[source], role, number[whole])] = None
             elif looks_like_a_variable(mention.label):
-                where = f":{role} of {self.mentions[source].variable}"
-                raise PenmanError(f"the variable {mention.label} ({where}) is not defined", mention.row)
+                where = f":{shortened(role)} of {shortened(str(self.mentions[source].variable))}"
+                raise PenmanError(f"the variable {shortened(mention.label)} ({where}) is not defined", mention.row)
             else:
                 edges[Edge(number[source], role, number[target])] = None
         kept = [self.mentions[i] for i in nodes]

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from transition_parser.base.errors import InputError, errors_at, input_error, warn
+from transition_parser.base.errors import InputError, errors_at, input_error, shortened, warn
 from transition_parser.base.files import open_input
 from transition_parser.base.model_files import TRUTH, Key, check_keys
 from transition_parser.graphs.amr import AmrGraph, edge_of, named
@@ -59,7 +59,7 @@ class GivenNode:
         return is_constant(self.concept) if self.constant is None else self.constant
 
     def __str__(self) -> str:
-        return f"the node {self.concept} of {_words(self.span)}"
+        return f"the node {shortened(self.concept)} of {_words(self.span)}"
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class GivenName:
     variable: str | None = None
 
     def __str__(self) -> str:
-        return f"the name of type {self.type} of {_words(self.span)}"
+        return f"the name of type {shortened(self.type)} of {_words(self.span)}"
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class GivenEdge:
     target: End
 
     def __str__(self) -> str:
-        return f"the edge :{self.role} from {_end(self.source)} to {_end(self.target)}"
+        return f"the edge :{shortened(self.role)} from {_end(self.source)} to {_end(self.target)}"
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class Given:
         """Raise `InputError` for facts that no graph of a sentence with this number of words can have."""
         spans = [(str(fact), fact.span) for fact in self.made]
         spans += [(what, end) for what, end in self._ends() if not isinstance(end, str)]
-        spans += [(f"a word without a node, {word}", (word, word)) for word in sorted(self.none)]
+        spans += [(f"a word without a node, {shortened(str(word))}", (word, word)) for word in sorted(self.none)]
         for what, span in spans:
             if span[1] >= words:
                 self._fail(f"{what}: the sentence has {words} words, counted from 0")
@@ -168,11 +168,12 @@ class Given:
 
 
 def _words(span: Span) -> str:
-    return f"word {span[0]}" if span[0] == span[1] else f"words {span[0]}–{span[1]}"
+    first, last = (shortened(str(word)) for word in span)
+    return f"word {first}" if first == last else f"words {first}–{last}"
 
 
 def _end(end: End) -> str:
-    return end if isinstance(end, str) else _words(end)
+    return shortened(end) if isinstance(end, str) else _words(end)
 
 
 # --- contradictions ---------------------------------------------------------------------------
@@ -184,15 +185,15 @@ def _check_ends(given: Given) -> None:
         if not 0 <= span[0] <= span[1]:
             given._fail(f"{list(span)} is not a span: give its first and its last word, counted from 0")
     for span in of_ends:
-        if given.none.issuperset(range(span[0], span[1] + 1)):
+        if len(_none_in(given, span)) > span[1] - span[0]:
             given._fail(f"a node of {_words(span)} is wanted, but {_words(span)} must have none")
     variables = Counter(fact.variable for fact in given.made if fact.variable is not None)
     twice = next((name for name, count in variables.items() if count > 1), None)
     if twice is not None:
-        given._fail(f"two nodes have the variable {twice!r}")
+        given._fail(f"two nodes have the variable {twice!r:.60}")
     for what, end in given._ends():
         if isinstance(end, str) and end not in variables:
-            given._fail(f"{what}: no node has the variable {end!r}")
+            given._fail(f"{what}: no node has the variable {end!r:.60}")
 
 
 def _check_overlaps(given: Given) -> None:
@@ -203,9 +204,13 @@ def _check_overlaps(given: Given) -> None:
         if one.span != other.span and other.span[0] <= one.span[1]:
             given._fail(f"{one} and {other} overlap: the spans of two nodes must be equal, or have no word in common")
     for fact in ordered:
-        inside = given.none.intersection(range(fact.span[0], fact.span[1] + 1))
-        if inside:
+        if inside := _none_in(given, fact.span):
             given._fail(f"{fact} contradicts that word {min(inside)} must have no node")
+
+
+def _none_in(given: Given, span: Span) -> list[int]:
+    """Return the words of a span, however long it is, that no node comes from."""
+    return [word for word in given.none if span[0] <= word <= span[1]]
 
 
 def _check_edges(given: Given) -> None:

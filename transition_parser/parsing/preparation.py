@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from transition_parser.base.errors import TRAIN_AGAIN, InputError
+from transition_parser.base.errors import TRAIN_AGAIN, InputError, shortened
 from transition_parser.base.machine import has_amx, has_fast_bf16
 from transition_parser.base.process import Shared
 from transition_parser.kernels.int8 import has_int8
@@ -26,7 +26,8 @@ def checked_device(name: str) -> torch.device:
         device = torch.device(name)
         torch.zeros(1, device=device).item()
     except (RuntimeError, AssertionError, ImportError) as error:  # a torch built without CUDA raises AssertionError
-        raise InputError(f"the device {name!r} can't be used here: {f'{error}'.partition(chr(10))[0]}") from None
+        problem = shortened(str(error).partition("\n")[0], 200)
+        raise InputError(f"the device {name!r:.60} can't be used here: {problem}") from None
     return device
 
 
@@ -38,7 +39,7 @@ def checked_precision(name: str, device: torch.device) -> str:
             return "int8"
         return "bf16" if half else "fp32"
     if name not in PRECISIONS:
-        raise InputError(f"unknown precision {name!r}: give auto, {', '.join(PRECISIONS)}")
+        raise InputError(f"unknown precision {name!r:.60}: give auto, {', '.join(PRECISIONS)}")
     if name == "int8" and device.type != "cpu":
         raise InputError("the precision int8 is only for CPUs: give bf16")
     return name

