@@ -7,11 +7,13 @@ import json
 import shutil
 from argparse import Namespace
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import torch
+from safetensors import safe_open
 from safetensors.torch import load, save
 from torch import Tensor
 
@@ -100,6 +102,64 @@ def _changed_at(values: dict | list, key: Any, random: Random) -> str:
     else:
         values[key] = value
     return f"{kind} {value!r:.40}"
+
+
+def mutate_signed(folder: Path, sign: Callable[[Path], None], random: Random) -> str:
+    """Gives one file of an exported folder odd contents, and the folder the checksums of them; says how."""
+    kinds = {".json": json_value, ".safetensors": odd_tensors}
+    suffix = random.choice([".json", ".safetensors", ".safetensors"])
+    file = random.choice(sorted(path for path in folder.iterdir() if path.suffix == suffix))
+    said = kinds[file.suffix](file, random)
+    with suppress(KeyError, TypeError, ValueError, AttributeError, RecursionError):  # config.json itself is odd
+        sign(folder)
+    return f"{file.name}: {said}"
+
+
+def odd_tensors(file: Path, random: Random) -> str:
+    """One array of another shape, type or range, or other metadata. The rest stays."""
+    with safe_open(file, "pt") as opened:
+        values, metadata = {name: opened.get_tensor(name) for name in opened.keys()}, opened.metadata() or {}  # noqa: SIM118
+    if metadata and random.random() < 0.2:
+        key = random.choice(sorted(metadata))
+        texts = [json.dumps(value) for value in VALUES]
+        metadata[key] = random.choice([*texts, "{", "[" * 100_000, "[" * 500 + "]" * 500, '["x", "x"]', "9" * 5000])
+        said = f"{key} {metadata[key]:.20}"
+    else:
+        name = random.choice(sorted(values))
+        kind, change = random.choice([*ODD.items()])
+        values[name] = change(values[name])
+        said = f"{name} {kind}"
+    file.write_bytes(save({name: value.contiguous() for name, value in values.items()}, metadata or None))
+    return said
+
+
+def _with_number(number: float) -> Callable[[Tensor], Tensor]:
+    def changed(value: Tensor) -> Tensor:
+        numbers = value.double() if value.is_floating_point() else value.long()
+        numbers.view(-1)[-1:] = number if value.is_floating_point() or abs(number) < 2**63 else 1
+        return numbers.to(value.dtype) if value.is_floating_point() else numbers
+
+    return changed
+
+
+ODD: dict[str, Callable[[Tensor], Tensor]] = {
+    "none": lambda value: value[:0],
+    "a number": lambda value: value.flatten()[0] if value.numel() else torch.tensor(0),
+    "in one row": lambda value: value.flatten(),
+    "in a column": lambda value: value[:, None],
+    "turned": lambda value: value.transpose(0, -1) if value.dim() else value,
+    "in another order": lambda value: value.flip(0),
+    "less one": lambda value: value[:-1],
+    "one more": lambda value: torch.cat([value, value[:1]]),
+    "in five dimensions": lambda value: value[None, None, None],
+    **{str(kind): lambda value, kind=kind: value.to(kind) for kind in (
+        torch.bool, torch.uint8, torch.int16, torch.int64, torch.half, torch.bfloat16, torch.double, torch.complex64
+    )},
+    **{f"with {number}": _with_number(number) for number in (-1, 1, -(2**62), 2**62, 1 << 20, 2**31, 1e300)},
+    "with NaN": lambda value: _with_number(float("nan"))(value) if value.is_floating_point() else value[:0],
+    "all 0": torch.zeros_like,
+    "all 1": torch.ones_like,
+}  # fmt: skip
 
 
 def tensors(file: Path, random: Random) -> str:

@@ -6,6 +6,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from tests.model_mutations import ODD
 from transition_parser.base.errors import InputError
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.semantic_roles import ROLES, RoleLabeller, distance_class
@@ -114,6 +115,30 @@ def test_the_file_holds_the_labeller(labeller, tmp_path):
     assert again.frames == labeller.frames
     for name, value in labeller.weights.items():
         assert torch.equal(again.weights[name], value.half().float())
+
+
+@pytest.mark.parametrize(
+    "frames", ["[" * 100_000, "[" * 500 + "]" * 500, "null", "5", '{"go-01": 1}', "[1, 2, 3, 4]", '["x"]']
+)
+def test_other_frames_are_refused(labeller, tmp_path, frames):
+    path = tmp_path / "roles.safetensors"
+    save_file({name: value.half() for name, value in labeller.weights.items()}, path, {"frames": frames})
+    with pytest.raises(InputError, match=r"roles\.safetensors: is not the semantic role labeller") as error:
+        RoleLabeller.load(path, inputs=10)
+    assert len(str(error.value)) < 700 and len(str(error.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["distance", "senses", "forms"])
+@pytest.mark.parametrize("kind", [*ODD])
+def test_other_weights_are_refused_or_make_a_labeller(labeller, tmp_path, name, kind):
+    path, weights = tmp_path / "roles.safetensors", {name: value.half() for name, value in labeller.weights.items()}
+    before = weights[name].shape
+    weights[name] = ODD[kind](weights[name]).contiguous()
+    save_file(weights, path, {"frames": json.dumps(FRAMES)})
+    try:
+        assert RoleLabeller.load(path, inputs=10).weights[name].shape == before
+    except InputError as error:
+        assert str(error).startswith(f"{path}: is not the semantic role labeller") and len(str(error)) < 1000
 
 
 @pytest.mark.parametrize("damage", ["other inputs", "no frames", "fewer frames", "no hidden layer", "no safetensors"])

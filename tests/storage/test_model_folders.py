@@ -12,11 +12,12 @@ from safetensors import safe_open
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load_file, save_file
 
-from tests.model_mutations import mutate, mutate_state
+from tests.model_mutations import mutate, mutate_signed, mutate_state
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.base.model_files import sha256_of
-from transition_parser.data.resources import TABLE, Resources
+from transition_parser.data.resources import LABELLER, TABLE, Resources
+from transition_parser.modules.semantic_roles import RoleLabeller
 from transition_parser.storage.cards import PRETRAINED
 from transition_parser.storage.checkpoints import export_checkpoint, load_checkpoint, load_model
 from transition_parser.storage.exports import CONFIG, WEIGHTS, model_files, read_config, sha256_of_json
@@ -87,6 +88,37 @@ def test_damaged_folders(exported, name, seeds, tmp_path):
         counts[happened] += 1
         shutil.rmtree(folder)
     assert counts["refused"] > 0.8 * len(seeds), counts
+
+
+@pytest.fixture(scope="module")
+def labelled(exported, tmp_path_factory) -> Path:
+    """The folder of the model of AMRs, with a semantic role labeller."""
+    folder = shutil.copytree(exported["amr"], tmp_path_factory.mktemp("labelled") / "amr")
+    encoder = load_model(folder)[0].labelled_encoder
+    shapes = RoleLabeller.shapes(3, encoder.norm.weight.numel() + encoder.read_width, 4)
+    generator = torch.Generator().manual_seed(1)
+    weights = {name: torch.randn(shape, generator=generator) for name, shape in shapes.items()}
+    RoleLabeller(["want-01", "sleep-01", "sit-01"], weights).save(folder / LABELLER)
+    sign(folder)
+    return folder
+
+
+@few_or_many(range(40), range(1000, 1400))
+@pytest.mark.parametrize("name", ["trees", "amr"])
+def test_odd_contents_with_right_checksums(exported, labelled, name, seeds, tmp_path):
+    """Each seed changes a value, a shape, a type or a number, and signs the folder."""
+    of_kind = labelled if name == "amr" else exported[name]
+    expected = parses(of_kind)
+    counts = {"refused": 0, "same": 0, "others": 0}
+    for seed in seeds:
+        folder = shutil.copytree(of_kind, tmp_path / str(seed))
+        change = mutate_signed(folder, sign, Random(seed))
+        try:
+            counts[what_happens(folder, expected)] += 1
+        except Exception as error:
+            raise AssertionError((seed, change)) from error
+        shutil.rmtree(folder)
+    assert counts["refused"] > 0.3 * len(seeds), counts
 
 
 @few_or_many(range(20), range(1000, 1100))
@@ -227,11 +259,25 @@ def test_a_stored_table_that_does_not_fit(exported, tmp_path, name):
         save_arrays(changed, folder / TABLE, metadata)
         sign(folder)
         if name != "top_sorts" or values is not wrong:  # bits
-            with pytest.raises(InputError, match=r"table\.safetensors: has (arrays that do not fit|no )"):
+            with pytest.raises(
+                InputError, match=r"table\.safetensors: has (arrays (that do not fit|of other types)|no )"
+            ):
                 load_model(folder)
     save_arrays(changed, folder / TABLE, {"of": "0"})
     sign(folder)
     load_model(folder)  # the table of another version is made anew
+
+
+@pytest.mark.parametrize(("name", "said"), [("sets.numbers", "lacks a set of frames"), ("column", "do not fit")])
+def test_a_stored_table_whose_numbers_are_in_another_order(exported, tmp_path, name, said):
+    folder = shutil.copytree(exported["amr"], tmp_path / "model")
+    table = Resources.load(folder).table.arrays()
+    with safe_open(folder / TABLE, "np") as file:
+        metadata = file.metadata()
+    save_arrays({**table, name: table[name][::-1].copy()}, folder / TABLE, metadata)
+    sign(folder)
+    with pytest.raises(InputError, match=rf"table\.safetensors.* {said}"):
+        parses(folder)
 
 
 @pytest.mark.parametrize("path", sorted(PRETRAINED.iterdir()), ids=lambda path: path.name)

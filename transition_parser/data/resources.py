@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 from torch import Tensor
 
-from transition_parser.base.errors import errors_at, input_error
+from transition_parser.base.errors import errors_at, input_error, shortened
 from transition_parser.base.model_files import read_text, shown
 from transition_parser.states.table import VERSION, ActionTable
 from transition_parser.text.columns import FILE_NAME as COLUMNS
@@ -216,8 +216,8 @@ def _stored_table(path: Path, fingerprint: str) -> dict[str, np.ndarray] | None:
             if file.metadata() != _table_of(fingerprint):
                 return None
             return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
-        raise input_error(f"can't be read ({error}): export the model again", path) from None
+    except (SafetensorError, OSError, TypeError, ValueError) as error:
+        raise input_error(f"can't be read ({shortened(str(error))}): export the model again", path) from None
 
 
 def _check_pieces(source: Vocabulary, pieces: Pieces, path: Path) -> None:

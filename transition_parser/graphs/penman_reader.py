@@ -138,7 +138,7 @@ class _Reader:
         self._accept("ALIGNMENT")
         node, count = self.open[-1]
         self.open[-1] = (node, count + 1)
-        variable, path = self.mentions[node].variable, f"{self.mentions[node].path}.{count + 1}"
+        variable, path = str(self.mentions[node].variable), f"{self.mentions[node].path}.{count + 1}"
         if _INVERSE_OF_NOTHING.fullmatch(role):
             raise PenmanError(f"a role of {shortened(variable)} has no name: write :name, such as :ARG0", self.row)
         if self._is("ROLE", "RPAREN"):

@@ -30,9 +30,10 @@ class OnceRelations:
             for relations that a dependent may not have
         """
         groups = self._group_of[best]
-        places, counts = np.unique((heads * (len(self._groups) + 1) + groups)[groups > 0], return_counts=True)
-        chosen = best.copy() if (counts > 1).any() else best
-        for head in np.unique(places[counts > 1] // (len(self._groups) + 1)):
+        places = np.sort((heads * (len(self._groups) + 1) + groups)[groups > 0])
+        repeated = places[1:][places[1:] == places[:-1]] // (len(self._groups) + 1)
+        chosen = best.copy() if len(repeated) else best
+        for head in np.unique(repeated):
             own = np.flatnonzero(heads == head)
             chosen[own] = self._assigned(scores(own), best[own])
         return chosen
@@ -43,9 +44,12 @@ class OnceRelations:
         chosen, base = outside.argmax(1), outside.max(1)
         bound = np.isneginf(base)
         chosen[bound], base[bound] = best[bound], np.inf  # no group is better than infinity
-        gains = [scores[:, group].max(1, initial=-np.inf) - base for group in self._groups]
-        for group, dependent in zip(self._groups, best_matching(np.maximum(gains, 0.0)), strict=True):
+        gains = [np.maximum(scores[:, group].max(1, initial=-np.inf) - base, 0.0) for group in self._groups]
+        wanted = [number for number, gain in enumerate(gains) if gain.any()]
+        matching = best_matching(np.array([gains[number] for number in wanted]).reshape(-1, len(scores)))
+        for number, dependent in zip(wanted, matching, strict=True):
             if dependent is not None:
+                group = self._groups[number]
                 chosen[dependent] = group[scores[dependent, group].argmax()]
         return chosen
 

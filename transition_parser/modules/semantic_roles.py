@@ -21,8 +21,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from transition_parser.base.errors import input_error
+from transition_parser.base.errors import input_error, shortened
 from transition_parser.base.files import replacing
+from transition_parser.base.model_files import TEXTS, is_texts
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 from transition_parser.text.frames import FUNCTIONS, packaged, role_functions
@@ -97,14 +98,20 @@ class RoleLabeller:
         """Read the file of a model whose words have vectors of size `inputs`. Raises `InputError` for any other."""
         try:
             with safe_open(path, "pt") as file:
-                weights = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118 (no dictionary)
+                weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no dictionary)
                 frames = json.loads((file.metadata() or {})["frames"])
+            if not is_texts(frames):
+                raise ValueError(f"its frames are not {TEXTS.what}")
             shapes = {name: tuple(value.shape) for name, value in weights.items()}
-            if shapes != cls.shapes(len(frames), inputs, weights["distance"].size(1)):
+            width = sum(shapes["distance"][1:2])
+            if shapes != cls.shapes(len(frames), inputs, width):
                 raise ValueError(f"its tensors have the shapes {shapes}")
-            return cls(frames, weights)
-        except (SafetensorError, KeyError, ValueError, TypeError, AttributeError) as error:
-            problem = f"is not the semantic role labeller of this model ({type(error).__name__}: {error})"
+            if odd := next((name for name, value in weights.items() if not _are_numbers(value)), None):
+                raise ValueError(f"{odd} holds other values than finite floating-point numbers")
+            return cls(frames, {name: value.float() for name, value in weights.items()})
+        except (SafetensorError, KeyError, ValueError, TypeError, RecursionError) as error:
+            said = shortened(str(error), 300)
+            problem = f"is not the semantic role labeller of this model ({type(error).__name__}: {said})"
             raise input_error(f"{problem}: make it with run/semantic_roles.py, or remove it", path) from None
 
     def read(self, encoder_out: EncoderOut, sentences: Iterable[Sequence[str]]) -> list[Readings]:
@@ -177,6 +184,10 @@ class RoleLabeller:
         """Return the vectors mapped by a matrix of the weights, whose last column is the bias."""
         weight = self.weights[name]
         return F.linear(vectors, weight[:, :-1], weight[:, -1])
+
+
+def _are_numbers(values: Tensor) -> bool:
+    return values.is_floating_point() and bool(values.isfinite().all())
 
 
 def may_be_imperative(word: str) -> bool:

@@ -120,8 +120,7 @@ class TreeDecoder(GraphDecoder):
             )
         self.heads, self.relations = heads, relations
         self.derive = Derivations(table)
-        assert isinstance(table.system, TreeSystem)
-        self.once = OnceRelations(table.relations, table.system.once)
+        self.once = OnceRelations(table.relations, self.derive.system.once)
         self.register_buffer("may_carry", relations_of_arcs(table), persistent=False)
         self.of_domains: Tensor | None = None  # (domains + 1, relations), 1 where a domain has a relation
 
@@ -174,7 +173,7 @@ class TreeDecoder(GraphDecoder):
         is_word = torch.arange(words.size(1), device=words.device) < encoder_out.lengths[:, None]
         if not bool(of_relation[is_word].isfinite().all()):
             raise NotFiniteError("the scores of relations are not finite")
-        relation[is_word] = self._together(positions, relation, relations, is_word)
+        relation = relation.masked_scatter(is_word, self._together(positions, relation, relations, is_word))
         of_relation = relations.gather(2, relation[..., None])[..., 0]
         totals = (found.gather(2, positions[..., None])[..., 0] + of_relation).cpu().tolist()
         relation = relation.cpu().tolist()
@@ -188,13 +187,15 @@ class TreeDecoder(GraphDecoder):
 
     def _together(self, heads: Tensor, best: Tensor, scores: Tensor, is_word: Tensor) -> Tensor:
         """Return the relations (N,) of all words of a batch by their scores (B, P, relations), see `OnceRelations`."""
-        of_words, sentence = scores[is_word], is_word.nonzero()[:, 0]
-        numbers = (sentence * is_word.size(1) + heads[is_word]).cpu().numpy()
+        sentence, word = is_word.nonzero(as_tuple=True)
+        of_heads = sentence * is_word.size(1) + heads[is_word]  # another number for each head of the batch
 
         def some(words: np.ndarray) -> np.ndarray:
-            return of_words[torch.from_numpy(words).to(of_words.device)].float().cpu().numpy()
+            rows = torch.from_numpy(words).to(scores.device)
+            return scores[sentence[rows], word[rows]].float().cpu().numpy()
 
-        return torch.from_numpy(self.once.choose(numbers, best[is_word].cpu().numpy(), some)).to(best.device)
+        chosen = self.once.choose(of_heads.cpu().numpy(), best[is_word].cpu().numpy(), some)
+        return torch.from_numpy(chosen).to(best.device)
 
     @torch.inference_mode()
     def beliefs(self, encoder_out: EncoderOut) -> list[ArcBeliefs]:

@@ -231,7 +231,12 @@ class ActionTable(TokenArrays[np.ndarray]):
         names = {*ARRAYS, *_OTHERS, *(f"{name}.{part}" for name in _ROWS for part in Rows._fields)}
         if stored.keys() != names:
             raise InputError(f"has no {sorted(names ^ stored.keys())[0]}, or should not have it")
-        arrays = {name: a if a.dtype in (bool, np.float32) else a.astype(np.int64) for name, a in stored.items()}
+        kinds = {"prior_values": "f", "limited": "b", "has_once": "b"}
+        if not all(
+            a.dtype.kind == kinds.get(name, "i") and a.ndim == 1 + (name == "lacked") for name, a in stored.items()
+        ):
+            raise InputError("has arrays of other types or dimensions than the program writes")
+        arrays = {name: a if name in kinds else a.astype(np.int64) for name, a in stored.items()}
         rows = {name: Rows(*(arrays[f"{name}.{part}"] for part in Rows._fields)) for name in _ROWS}
         tokens, row_count = len(self.tokens), len(rows["lexicon"].starts) - 1 - FIRST_ROW
         lengths = {**dict.fromkeys(_OF_TOKENS, tokens), "lacked": len(self._lemmas) + 1}
@@ -241,15 +246,24 @@ class ActionTable(TokenArrays[np.ndarray]):
         ends = {"column": len(ActionClass), "row_sets": len(rows["sets"].starts) - 1, "span_rows": row_count + 1}
         ends |= {"sense": arrays["lacked"].shape[-1]}
         if not (
-            all(array.ndim == 1 + (name == "lacked") for name, array in arrays.items())
-            and all(len(arrays[name]) == length for name, length in lengths.items())
+            all(len(arrays[name]) == length for name, length in lengths.items())
             and all(_within(arrays[name], end) for name, end in ends.items())
             and _within(arrays["route"] + 1, len(ROUTES) + 1)
+            and self._are_of_kinds(arrays["column"].tolist())
+            and np.isfinite(arrays["prior_values"]).all()
             and all(_is_ragged(some, tokens) for some in rows.values())
             and len(rows["prior"].starts) in (1, len(rows["lexicon"].starts))
         ):
             raise InputError("has arrays that do not fit the dictionary of actions")
         vars(self).update({name: arrays[name] for name in (*ARRAYS, *_OTHERS)}, **rows)
+
+    def _are_of_kinds(self, columns: Sequence[int]) -> bool:
+        """Return True where these may be the columns of the tokens, by the names of the tokens alone."""
+        of_names = {kind.value: {ActionClass.NEVER, column} for kind, column in _COLUMN_OF_KIND.items()}
+        of_names[Kind.ENTITY.value].add(ActionClass.COPY_ENTITY)
+        pairs = zip(self.tokens, columns, strict=True)
+        fit = [column in of_names.get(token.partition("(")[0], {ActionClass.NEVER}) for token, column in pairs]
+        return columns[self.end] == ActionClass.END and all(fit[: self.end] + fit[self.end + 1 :])
 
     @cached_property
     def actions(self) -> list[Action | None]:
@@ -409,7 +423,10 @@ class ActionTable(TokenArrays[np.ndarray]):
         actions = self._frames.of_span(span, words[end : end + WINDOW])
         number = self._known_sets.get(actions)
         if number is None:
-            number = self._known_sets[actions] = self._set_of[frozenset(map(str, actions))]
+            number = self._set_of.get(frozenset(map(str, actions)))
+            if number is None:
+                raise InputError("table.safetensors lacks a set of frames: export the model again")
+            self._known_sets[actions] = number
         place = self._places.get(seen)
         if place is not None:
             for row in range(*self._rows_of_spans[place + 1 : place + 3]):
