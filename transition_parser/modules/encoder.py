@@ -12,15 +12,18 @@ from torch import Tensor, nn
 
 from transition_parser.base.machine import has_fast_bf16
 from transition_parser.data.resources import Resources
-from transition_parser.kernels import loader
+from transition_parser.kernels import encoders, loader
 from transition_parser.modules.layers import (
+    BESIDE,
     Dropout,
     EncoderLayer,
     HeadMask,
     LocalLayer,
     add_and_normalise,
     gather_rows,
+    keep_weight,
     linear,
+    linear_of,
     padded,
     sinusoids,
 )
@@ -187,6 +190,18 @@ class LSTM(nn.LSTM):
 CELLS = {"gru": nn.GRU, "lstm": LSTM}
 
 
+def lstm_in_steps(x: Tensor, words: nn.Module, states: nn.Module) -> Tensor:
+    """Return the states of an LSTM (B, P, width) whose products are these linear layers, for x (B, P, inputs)."""
+    found, products = [], words(x)
+    state = cell = x.new_zeros(len(x), states.in_features)
+    for word in products.unbind(1):
+        enter, kept, new, out = (word + states(state)).chunk(4, -1)
+        cell = kept.sigmoid() * cell + enter.sigmoid() * new.tanh()
+        state = out.sigmoid() * cell.tanh()
+        found.append(state)
+    return torch.stack(found, 1)
+
+
 class RecurrentEncoder(WordReader):
     """An encoder of words (of any width) and roots by a bidirectional GRU or LSTM."""
 
@@ -207,6 +222,22 @@ class RecurrentEncoder(WordReader):
         self.ahead, self.back = (
             nn.ModuleList(CELLS[cell](width, hidden, batch_first=True) for width in widths) for _ in range(2)
         )
+        self.products = nn.ModuleList()  # for each layer those of `lstm_in_steps` ahead and back; see `unfold`
+        self._kernels: list[encoders.RecurrentLayer | None] = [None] * layers
+
+    def unfold(self) -> None:
+        """Make linear layers, which `packing` can replace, of the weights of LSTMs. A second call does nothing."""
+        if self.products or not isinstance(self.ahead[0], LSTM):
+            return
+        for pair in zip(self.ahead, self.back, strict=True):
+            parts = [(x.weight_ih_l0, x.bias_ih_l0 + x.bias_hh_l0, x.weight_hh_l0) for x in pair]
+            linears = [keep_weight(linear_of(*part), BESIDE) for w, b, u in parts for part in ((w, b), (u, None))]
+            self.products.append(nn.ModuleList(linears))
+
+    def use_kernels(self) -> None:
+        """Let one kernel compute each LSTM, if it can. The weights must not change any more."""
+        self.unfold()
+        self._kernels = [encoders.recurrent_layer("lstm", products) for products in self.products] or self._kernels
 
     def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
         return self.scan(*self.read_words(src_tokens, words))
@@ -219,8 +250,17 @@ class RecurrentEncoder(WordReader):
         """Return the encoded words; the arguments are the results of `read_words`."""
         lengths = mask.sum(1)
         mirrored = (lengths[:, None] - 1 - torch.arange(x.size(1), device=x.device)).clamp_min(0)
-        for ahead, back in zip(self.ahead, self.back, strict=True):
+        for number, kernel in enumerate(self._kernels):
             x = self.dropout(x)
-            # padding is behind the words in both directions, so that no word sees it
-            x = torch.cat([ahead(x)[0], gather_rows(back(gather_rows(x, mirrored))[0], mirrored)], -1)
+            if kernel is not None and not torch.is_grad_enabled():
+                x = kernel(x, lengths)
+            else:  # padding is behind the words in both directions, so that no word sees it
+                back = gather_rows(self._states(gather_rows(x, mirrored), number, True), mirrored)
+                x = torch.cat([self._states(x, number, False), back], -1)
         return EncoderOut(self.dropout(x), mask, lengths - 1)
+
+    def _states(self, x: Tensor, number: int, back: bool) -> Tensor:
+        """Return the states (B, P, hidden) of one direction of a layer, for x (B, P, inputs) in its order."""
+        if self.products and getattr(self.products[number][0], "int8", None) is not None:
+            return lstm_in_steps(x, *list(self.products[number])[2 * back :][:2])
+        return (self.back if back else self.ahead)[number](x)[0]
