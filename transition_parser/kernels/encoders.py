@@ -41,23 +41,25 @@ def self_attention(
     return output
 
 
-def recurrent_layer(kind: str, layers: Sequence[nn.Module]) -> RecurrentLayer | None:
-    """Return the layer that `RecurrentLayer` describes, or None if the kernel can't read these linear layers."""
-    words, states = (layers[0].in_features, layers[1].in_features)
-    products = [getattr(layer, "product", None) for layer in layers]
-    coded = any(getattr(layer, "int8", None) is not None for layer in layers)
-    if words % _FOUR or states % BLOCK or loader.library() is None or (coded and None in products):
-        return None
-    floats = [] if coded else [layer.weight for layer in layers]
-    return RecurrentLayer(kind, layers) if all(x is not None and supports(x) for x in floats) else None
+def reads_recurrent(layers: Sequence[Any]) -> bool:
+    """Return True if `RecurrentLayer` can read linear layers of these sizes."""
+    return layers[0].in_features % _FOUR == 0 and layers[1].in_features % BLOCK == 0
+
+
+def recurrent_layer(kind: str, layers: Sequence[Any]) -> RecurrentLayer | None:
+    """Return a `RecurrentLayer`, or None where there is no kernel that can read these linear layers."""
+    fits = reads_recurrent(layers) and loader.library() is not None
+    for layer in layers:
+        fits &= layer.product is not None if hasattr(layer, "int8") else supports(layer.weight)
+    return RecurrentLayer(kind, layers) if fits else None
 
 
 class RecurrentLayer:
     """A recurrent layer that reads sentences in both directions.
 
     kind: one of `KINDS`: an LSTM, or rescans that read towards the target or from it to the boundary
-    layers: linear layers, all with float weights or all with a `product` of integers: in the direction of the words that
-        of words (gates · width, inputs) and that of states (gates · width, width), then those in the other direction
+    layers: linear layers, all with float weights or all with a `product` of integers: in the direction of the words
+        that of words (gates · width, inputs) and that of states (gates · width, width), then those backwards
     """
 
     def __init__(self, kind: str, layers: Sequence[Any]) -> None:

@@ -65,7 +65,7 @@ class WeightsAsC(ctypes.Structure):
 
 
 class FloatWeights:
-    """The weights of a linear layer as floats or bfloat16; those of the outputs that C computes together lie together."""
+    """The weights of a linear layer as floats or bfloat16; outputs that C computes together lie together."""
 
     def __init__(self, weight: Tensor, bias: Tensor) -> None:
         outputs, inputs = weight.shape

@@ -11,13 +11,6 @@ INLINE float NAME(tanh_of)(float x) {
     return copysignf((1.0f - square) / (1.0f + square), x);
 }
 
-/* Return before + sigmoid(attention) (tanh(x) − before), with one division for the sigmoid and the tanh. */
-INLINE float NAME(after_gate)(float before, float attention, float x) {
-    const float power = NAME(exp_of)(-fabsf(attention)), square = NAME(exp_of)(-2.0f * fabsf(x));
-    const float change = copysignf(1.0f - square, x) - before * (1.0f + square);
-    return before + (attention < 0.0f ? power : 1.0f) * change / ((1.0f + power) * (1.0f + square));
-}
-
 /* Take one step of an LSTM, whose gates are, in this order: input, forget, new, output.
 
    word, recurrent: (4, width); the products of the word and of the state with their weights
@@ -39,7 +32,7 @@ static void NAME(rescan_step)(const float *restrict word, const float *restrict 
     for (int64_t i = 0; i < width; i++) {
         const float attention = word[i] + recurrent[i], reset = word[width + i] + recurrent[width + i];
         const float x = word[2 * width + i] + NAME(sigmoid_of)(reset) * recurrent[2 * width + i];
-        state[i] = NAME(after_gate)(state[i], attention, x);
+        state[i] += NAME(sigmoid_of)(attention) * (NAME(tanh_of)(x) - state[i]);
     }
 }
 

@@ -14,19 +14,18 @@ from transition_parser.base.machine import has_fast_bf16
 from transition_parser.data.resources import Resources
 from transition_parser.kernels import encoders, loader
 from transition_parser.modules.layers import (
-    BESIDE,
     Dropout,
     EncoderLayer,
     HeadMask,
     LocalLayer,
     add_and_normalise,
     gather_rows,
-    keep_weight,
     linear,
     linear_of,
     padded,
     sinusoids,
 )
+from transition_parser.modules.packing import Int8Linear
 from transition_parser.modules.words import WordInputs, WordOptions, WordTensors
 
 
@@ -222,22 +221,26 @@ class RecurrentEncoder(WordReader):
         self.ahead, self.back = (
             nn.ModuleList(CELLS[cell](width, hidden, batch_first=True) for width in widths) for _ in range(2)
         )
-        self.products = nn.ModuleList()  # for each layer those of `lstm_in_steps` ahead and back; see `unfold`
         self._kernels: list[encoders.RecurrentLayer | None] = [None] * layers
+        self.int8 = nn.ModuleList()  # for each layer of LSTMs `_linears` of integers
 
-    def unfold(self) -> None:
-        """Make linear layers, which `packing` can replace, of the weights of LSTMs. A second call does nothing."""
-        if self.products or not isinstance(self.ahead[0], LSTM):
-            return
-        for pair in zip(self.ahead, self.back, strict=True):
-            parts = [(x.weight_ih_l0, x.bias_ih_l0 + x.bias_hh_l0, x.weight_hh_l0) for x in pair]
-            linears = [keep_weight(linear_of(*part), BESIDE) for w, b, u in parts for part in ((w, b), (u, None))]
-            self.products.append(nn.ModuleList(linears))
+    def use_int8(self) -> None:
+        """Give LSTMs whose sizes fit the kernel int8 weights. `packing.quantise` calls this method."""
+        every = [self._linears(number) for number in range(len(self.ahead))] if isinstance(self.ahead[0], LSTM) else []
+        if all(map(encoders.reads_recurrent, every)):
+            self.int8.extend(nn.ModuleList(map(Int8Linear, linears)) for linears in every)
 
     def use_kernels(self) -> None:
-        """Let one kernel compute each LSTM, if it can. The weights must not change any more."""
-        self.unfold()
-        self._kernels = [encoders.recurrent_layer("lstm", products) for products in self.products] or self._kernels
+        """Let one kernel compute each layer of LSTMs, if it can. The weights must not change any more."""
+        if isinstance(self.ahead[0], LSTM):
+            every = self.int8 or map(self._linears, range(len(self.ahead)))
+            self._kernels = [encoders.recurrent_layer("lstm", linears) for linears in every]
+
+    def _linears(self, number: int) -> list[nn.Linear]:
+        """Return the products of the words and of the states of a layer of LSTMs ahead, then those back."""
+        pair = self.ahead[number], self.back[number]
+        parts = [((x.weight_ih_l0, x.bias_ih_l0 + x.bias_hh_l0), (x.weight_hh_l0, None)) for x in pair]
+        return [linear_of(*part) for two in parts for part in two]
 
     def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
         return self.scan(*self.read_words(src_tokens, words))
@@ -261,6 +264,6 @@ class RecurrentEncoder(WordReader):
 
     def _states(self, x: Tensor, number: int, back: bool) -> Tensor:
         """Return the states (B, P, hidden) of one direction of a layer, for x (B, P, inputs) in its order."""
-        if self.products and getattr(self.products[number][0], "int8", None) is not None:
-            return lstm_in_steps(x, *list(self.products[number])[2 * back :][:2])
+        if self.int8:
+            return lstm_in_steps(x.float(), *list(self.int8[number])[2 * back :][:2]).to(x.dtype)  # as the kernel does
         return (self.back if back else self.ahead)[number](x)[0]
