@@ -255,7 +255,7 @@ class RecurrentEncoder(WordReader):
         mirrored = (lengths[:, None] - 1 - torch.arange(x.size(1), device=x.device)).clamp_min(0)
         for number, kernel in enumerate(self._kernels):
             x = self.dropout(x)
-            if kernel is not None and not torch.is_grad_enabled():
+            if kernel is not None and loader.supports(x) and not torch.is_grad_enabled():
                 x = kernel(x, lengths)
             else:  # padding is behind the words in both directions, so that no word sees it
                 back = gather_rows(self._states(gather_rows(x, mirrored), number, True), mirrored)

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.data.resources import Resources
-from transition_parser.kernels import encoders
+from transition_parser.kernels import encoders, loader
 from transition_parser.modules.encoder import EncoderOut, ReadingSettings, RecurrentEncoder
 from transition_parser.modules.layers import BESIDE, gather_rows, keep_weight, linear, linear_of
 from transition_parser.modules.options import dropout_option, layers_option, option, size_option
@@ -136,7 +136,7 @@ class SequencePreservedAttention(nn.Module):
 
     def forward(self, words: Tensor, mask: Tensor) -> Tensor:
         """Return (B, P, 2 · width), the results of left and right passes over words; padding is arbitrary."""
-        if self._kernel is not None and not torch.is_grad_enabled():
+        if self._kernel is not None and loader.supports(words) and not torch.is_grad_enabled():
             return self._kernel(words, mask.sum(1))
         if self.int8:
             words = words.float()  # as the kernel does
