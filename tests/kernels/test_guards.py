@@ -73,6 +73,15 @@ def attention_case() -> dict:
     }
 
 
+def recurrent(kind: str, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    layers = [torch.nn.Linear(inputs, 128) for inputs in (8, 32, 8, 32)]
+    return encoders.RecurrentLayer(kind, layers)(x, lengths)
+
+
+def recurrent_case() -> dict:
+    return {"kind": "lstm", "x": torch.randn(2, 3, 8), "lengths": longs(3, 1)}
+
+
 def letters_case() -> dict:
     return {
         **{"letters": longs([1, 2, 0], [0, 0, 0]), "sizes": [2, 3]},
@@ -86,10 +95,7 @@ KERNELS = {
         lambda: {"x": torch.randn(5, 64), "added": torch.randn(5, 64), "norm": torch.nn.LayerNorm(64)},
     ),
     "self_attention": (encoders.self_attention, attention_case),
-    "gated_step": (
-        encoders.gated_step,
-        lambda: {"found": torch.randn(2, 6, 64), "recurrent": torch.randn(2, 6, 192), "words": torch.randn(2, 3, 192)},
-    ),
+    "recurrent_layer": (recurrent, recurrent_case),
     "letter_maxima": (encoders.letter_maxima, letters_case),
     "lost_arcs": (trees.lost_arcs, lost_case),
     "search_trees": (search_trees, search_case),
@@ -114,16 +120,13 @@ WRONG = {
         ({"first": ints(0, 10)}, "first or lengths"),
         ({"query": torch.full((9, 64), NAN)}, "not finite"),
     ],
-    "gated_step": [
-        ({"found": torch.randn(12, 64)}, "found must be"),
-        ({"found": torch.randn(2, 64, 6).transpose(1, 2)}, "found must be"),
-        ({"recurrent": torch.randn(2, 7, 192)[:, 1:]}, "recurrent must be"),
-        ({"words": torch.randn(2, 4, 192)}, "6 a multiple of M"),
-        ({"words": torch.randn(2, 0, 192)}, "6 a multiple of M"),
-        ({"words": torch.randn(6, 192)}, "words must be"),
-        ({"words": torch.randn(3, 2, 192).transpose(0, 1)}, "words must be"),
-        ({"found": torch.full((2, 6, 64), NAN)}, "not finite"),
-        ({"recurrent": torch.full((2, 6, 192), -INFINITE)}, "not finite"),
+    "recurrent_layer": [
+        ({"x": torch.randn(2, 3, 7)}, "x must be"),
+        ({"x": torch.randn(1, 3, 8)}, "lengths must be"),
+        ({"x": torch.randn(2, 2, 8)}, "first or lengths"),
+        ({"lengths": longs(3, -1)}, "first or lengths"),
+        ({"kind": "to target"}, "the weight must be .96, 8."),
+        ({"x": torch.full((2, 3, 8), NAN)}, "not finite"),
     ],
     "letter_maxima": [
         ({"letters": longs([1, 4, 0])}, "letters: beyond the symbols"),

@@ -73,11 +73,11 @@ FAST = pytest.mark.parametrize("fast", [True, False], ids=["native", "emulated"]
 def int8(monkeypatch):
     """Makes an int8 layer, by the processor's products of integers or without them."""
 
-    def made(layer: nn.Linear, activation: str = "none", fast: bool = True) -> packing._Int8Linear:
+    def made(layer: nn.Linear, activation: str = "none", fast: bool = True) -> packing.Int8Linear:
         if fast and not has_int8():
             pytest.skip("int8 is emulated here")
         monkeypatch.setattr(packing, "has_int8", lambda: fast)
-        return packing._Int8Linear(layer, activation)
+        return packing.Int8Linear(layer, activation)
 
     return made
 

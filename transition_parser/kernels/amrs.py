@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.kernels import loader
-from transition_parser.kernels.int8 import WeightsAsC
+from transition_parser.kernels.int8 import FloatWeights
 from transition_parser.kernels.loader import (
     BLOCK,
     FLOAT,
@@ -146,17 +146,7 @@ class LayerStack:
             return product
         require("weight", linear.weight, self.dtype, outputs, inputs)
         require("bias", linear.bias, self.dtype, outputs)
-        return _Weights(linear.weight.detach(), linear.bias.detach())
-
-
-class _Weights:
-    """The weights of a linear layer; those of the outputs that C computes together lie together."""
-
-    def __init__(self, weight: Tensor, bias: Tensor) -> None:
-        outputs, inputs = weight.shape
-        panels = weight.view(-1, 2 * loader.library().lanes(), inputs).transpose(1, 2).contiguous()
-        self._kept = panels, bias
-        self.as_c = WeightsAsC(panels.data_ptr(), None, None, bias.data_ptr(), inputs, outputs)
+        return FloatWeights(linear.weight.detach(), linear.bias.detach())
 
 
 class Prior(NamedTuple):

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from transition_parser.kernels import loader
+from transition_parser.kernels.int8 import FloatWeights, WeightsAsC
 from transition_parser.kernels.loader import BLOCK, HALF, SIZE, raise_problem, require, supports
 
+KINDS = ("lstm", "to target", "to boundary")  # of recurrent layers, in the order of the enum in C
+_FOUR = 4  # the number of inputs must be a multiple of it, as products of integers multiply so many at once
 _FILTERS, _LETTERS = 64, 64  # `letter_maxima` takes a multiple of 64 filters, and words of 64 letters at most
 
 
@@ -36,22 +41,58 @@ def self_attention(
     return output
 
 
-def gated_step(found: Tensor, recurrent: Tensor, words: Tensor) -> Tensor:
-    """Return the states of S passes of `SequencePreservedAttention` after one more of M words, (S, N, width)."""
-    if found.dim() != 3 or not supports(found, found.size(2)):
-        raise ValueError(f"found must be (S, N, width), float or bfloat16, on cpu, width a multiple of {BLOCK}")
-    (passes, rows, width), read = found.shape, words.size(1) if words.dim() == 3 else 0
-    if read == 0 or rows % read:
-        raise ValueError(f"words must be (S, M, 3 width), {rows} a multiple of M; it is {tuple(words.shape)}")
-    output = found.new_empty(passes, rows, width)
-    problem = loader.library().gated_step(
-        HALF[found.dtype], torch.get_num_threads(), passes, rows, read, width, found.stride(0), words.stride(0),
-        _part("found", found, found.dtype, passes, rows, width),
-        require("recurrent", recurrent, found.dtype, passes, rows, 3 * width),
-        _part("words", words, found.dtype, passes, read, 3 * width), output.data_ptr(),
-    )  # fmt: skip
-    raise_problem(problem)
-    return output
+def reads_recurrent(layers: Sequence[Any]) -> bool:
+    """Return True if `RecurrentLayer` can read linear layers of these sizes."""
+    return layers[0].in_features % _FOUR == 0 and layers[1].in_features % BLOCK == 0
+
+
+def recurrent_layer(kind: str, layers: Sequence[Any]) -> RecurrentLayer | None:
+    """Return a `RecurrentLayer`, or None where there is no kernel that can read these linear layers."""
+    fits = reads_recurrent(layers) and loader.library() is not None
+    for layer in layers:
+        fits &= layer.product is not None if hasattr(layer, "int8") else supports(layer.weight)
+    return RecurrentLayer(kind, layers) if fits else None
+
+
+class RecurrentLayer:
+    """A recurrent layer that reads sentences in both directions.
+
+    kind: one of `KINDS`: an LSTM, or rescans that read towards the target or from it to the boundary
+    layers: linear layers, all with float weights or all with a `product` of integers: in the direction of the words
+        that of words (gates · width, inputs) and that of states (gates · width, width), then those backwards
+    """
+
+    def __init__(self, kind: str, layers: Sequence[Any]) -> None:
+        self._from = kind, layers
+        self.kind, self.inputs, self.width = KINDS.index(kind), layers[0].in_features, layers[1].in_features
+        self._products = [getattr(layer, "product", None) or _floats(layer) for layer in layers]  # keeps their memory
+        outputs = (3 if self.kind else 4) * self.width
+        for product, inputs in zip(self._products, 2 * (self.inputs, self.width), strict=True):
+            if (product.as_c.outputs, product.as_c.inputs) != (outputs, inputs):
+                raise ValueError(f"the weight must be ({outputs}, {inputs})")
+        self._as_c = (WeightsAsC * len(layers))(*(product.as_c for product in self._products))
+
+    def __reduce__(self) -> tuple:
+        return recurrent_layer, self._from
+
+    def __call__(self, x: Tensor, lengths: Tensor) -> Tensor:
+        """Return the states (B, P, 2 · width) at the words of B sentences, 0 at other rows of x (B, P, inputs)."""
+        batch, longest, _ = x.shape
+        words, lengths = x.float().contiguous(), lengths.int()
+        first = longest * torch.arange(batch, dtype=torch.int32)
+        output = words.new_zeros(batch, longest, 2 * self.width)
+        problem = loader.library().recurrent_layer(
+            torch.get_num_threads(), self.kind, batch * longest, batch, longest, self.width, first.data_ptr(),
+            require("lengths", lengths, torch.int32, batch), ctypes.byref(self._as_c),
+            require("x", words, torch.float, batch, longest, self.inputs), output.data_ptr(),
+        )  # fmt: skip
+        raise_problem(problem)
+        return output.to(x.dtype)
+
+
+def _floats(layer: nn.Linear) -> FloatWeights:
+    weight = layer.weight.detach().float()
+    return FloatWeights(weight, weight.new_zeros(len(weight)) if layer.bias is None else layer.bias.detach().float())
 
 
 def letter_maxima(letters: Tensor, sizes: Sequence[int], tables: Tensor, biases: Tensor) -> Tensor:
@@ -100,14 +141,6 @@ def products_of_pairs(many: Tensor, one: Tensor) -> Tensor:
         require("one", one, torch.float, rows, dim), products.data_ptr(),
     )  # fmt: skip
     return products
-
-
-def _part(name: str, tensor: Tensor, dtype: torch.dtype, *shape: int) -> int:
-    """Return the address of a tensor as `require` does, but allow gaps between `tensor[i]`."""
-    if tensor.shape == shape and all(shape):
-        require(name, tensor[0], dtype, *shape[1:])
-        return tensor.data_ptr()
-    return require(name, tensor, dtype, *shape)
 
 
 def _row_stride(name: str, x: Tensor, like: Tensor) -> int:

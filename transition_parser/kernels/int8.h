@@ -178,6 +178,10 @@ static const char *NAME(int8_layers_of)(const AmrSearch *searches, int64_t count
     return NAME(layers_with)(searches, count, rows, x, normed, memory, room, NAME(product_of_integers));
 }
 
+static const char *NAME(int8_recurrent_layer)(const void *job, const Share *share) {
+    return NAME(recurrent_with)(job, share, NAME(product_of_integers));
+}
+
 /* Compute the self-attention of one head of a sentence. Return NULL, or a message about wrong arguments. */
 static const char *NAME(int8_attention)(const Sentences *in, int64_t first, int64_t count, int64_t head, float *room) {
     return WITH_USUAL(in->d, 0, NAME(head_of_sentence), in, first, count, head, room);

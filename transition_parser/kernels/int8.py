@@ -64,6 +64,16 @@ class WeightsAsC(ctypes.Structure):
     )
 
 
+class FloatWeights:
+    """The weights of a linear layer as floats or bfloat16; outputs that C computes together lie together."""
+
+    def __init__(self, weight: Tensor, bias: Tensor) -> None:
+        outputs, inputs = weight.shape
+        panels = weight.view(-1, 2 * loader.library().lanes(), inputs).transpose(1, 2).contiguous()
+        self._kept = panels, bias
+        self.as_c = WeightsAsC(panels.data_ptr(), None, None, bias.data_ptr(), inputs, outputs)
+
+
 class Int8Product:
     """The weights of a linear layer, as C reads them; `as_c` is valid as long as this object lives."""
 

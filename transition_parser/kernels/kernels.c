@@ -1,5 +1,5 @@
-/* The kernels that several kinds of processors need in several variants: whole searches, attention in encoders, the gates
-   of the encoder of SPA-DP, the letters of words, and layers whose weights are 8-bit integers.
+/* The kernels that several kinds of processors need in several variants: whole searches, attention in encoders, recurrent
+   layers, the letters of words, and layers whose weights are 8-bit integers.
 
    Numbers are float, or bfloat16 where `half` is 1. Sums are computed in float. H heads have d numbers each, where d is a
    multiple of 32, and dim = H d.
@@ -36,13 +36,15 @@
 #define AHEAD 12         /* the number of pointers after the last key that may be read */
 #define NEAR (256 << 10) /* the bytes of keys and values that stay in the cache of a processor's core */
 #define AS_MANY_INT8 16 /* the number of products of integers that take about as long as one number of a key */
-#define AS_LONG_AS 8     /* the numbers of keys that take about as long as one number of a row of gates */
+#define AS_LONG_AS 8     /* the numbers of keys that take about as long as one filter of a word */
+#define WORDS_TOGETHER 256 /* the words of sentences that go through a recurrent layer together */
+#define ROWS_OF_STEP 48    /* the number of states whose gates are computed together, and stay in the cache of a core */
 /* A task whose keys have fewer numbers in all runs in one thread, because starting a second thread takes about as long
    as the task. */
 #define WORTH_A_THREAD (1 << 19)
 
 static const char *const NO_MEMORY = "no memory for search";
-static const char *const NOT_FINITE = "the products of the decoder are not finite";
+static const char *const NOT_FINITE = "products with weights are not finite";
 
 /* Totals and scores below DEAD mark missing hypotheses and actions. −infinity is excluded by -ffinite-math-only, see
    setup.py. */
@@ -113,13 +115,54 @@ typedef struct {
 } Int8Layers;
 enum { INT8_PRODUCTS = 4, INT8_NORMS = 4 };
 
-/* Strides are in numbers. */
+/* See `recurrent_layer`. */
 typedef struct {
-    int half;
-    int64_t rows, read, width, found_stride, words_stride;
-    const char *found, *recurrent, *words;
-    char *output;
-} Gates;
+    int kind;
+    int64_t width, longest;
+    const Weights *by;
+    const int32_t *first, *lengths;
+    const float *x;
+    float *output;
+} Recurrent;
+enum { LSTM, TO_TARGET, TO_BOUNDARY };
+
+/* A pass over words of a sentence: the word `first`, then `second` and each `by`-th word after it, `steps` words in all.
+   Words are numbered in the sentences that are computed together; `before` is added for their number among all rows. */
+typedef struct {
+    int64_t first, second, by, steps, before;
+} Pass;
+
+/* most: the largest number of words and of passes
+   words: (most, gates, width); the products of words with their weights
+   states: (2, most, width); the states of passes, and the cells of LSTMs
+   recurrent: (ROWS_OF_STEP, gates, width) */
+typedef struct {
+    int64_t most;
+    float *words, *states, *recurrent;
+} RecurrentRoom;
+
+static int longest_first(const void *one, const void *other) {
+    const int64_t a = ((const Pass *)one)->steps, b = ((const Pass *)other)->steps;
+    return (a < b) - (a > b);
+}
+
+/* List the passes of one direction over the sentences from `from` to before `to`, the longest first. Return their number. */
+static int64_t passes_of(const Recurrent *in, int direction, int64_t from, int64_t to, Pass *passes) {
+    int64_t count = 0, row = 0;
+    for (int64_t i = from; i < to; row += in->lengths[i++]) {
+        const int64_t length = in->lengths[i], last = row + length - 1, before = in->first[i] - row;
+        if (in->kind == LSTM && length)
+            passes[count++] = direction ? (Pass){last, last - 1, -1, length, before} : (Pass){row, row + 1, 1, length, before};
+        for (int64_t at = row; at <= last && in->kind != LSTM; at++) {
+            const int64_t steps = direction ? last - at + 1 : at - row + 1, towards = direction ? -1 : 1;
+            const Pass from_target = {at, at - towards, -towards, steps, before};
+            passes[count++] =
+                in->kind == TO_BOUNDARY ? from_target : (Pass){at, direction ? last : row, towards, steps, before};
+        }
+    }
+    qsort(passes, count, sizeof *passes, longest_first);
+    return count;
+}
 
 /* The keys that queries see. Each value stands behind its key in memory. AHEAD copies of the last pointer follow. */
 typedef struct {
@@ -363,22 +406,30 @@ void products_of_pairs(int64_t rows, int64_t count, int64_t dim, const uint16_t 
     VARIANT(products_of_pairs)(rows, count, dim, many, one, products);
 }
 
-/* Compute the states of gated passes after one more word: (1 − a) found + a tanh(n + r n'). Return NULL, or a message
-   about wrong arguments.
+/* Compute a recurrent layer that reads sentences in both directions. Return NULL, or a message about wrong arguments.
 
-   a and r are the sigmoids of the sums of the first thirds and of the second thirds of `words` and `recurrent`. n and
-   n' are the last thirds of `words` and of `recurrent`.
+   An LSTM makes one pass over the sentence in each direction, and its states are the result. Rescans make a pass for each
+   word, the target, and the words on one side of it, which begins with the target; its last state is the result. The
+   results of a sentence depend neither on other sentences nor on the threads.
 
-   found_stride, words_stride: the distances between the passes of `found` and of `words`, in numbers
-   found: (passes, rows, width); the states before the word
-   recurrent: (passes, rows, 3 width); the products of the states with the recurrent weights
-   words: (passes, read, 3 width); the products of the words with their weights; row i reads word i modulo `read`
-   output: (passes, rows, width); the result */
-const char *gated_step(int half, int threads, int64_t passes, int64_t rows, int64_t read, int64_t width,
-                       int64_t found_stride, int64_t words_stride, const char *found, const char *recurrent,
-                       const char *words, char *output) {
-    const Gates gates = {half, rows, read, width, found_stride, words_stride, found, recurrent, words, output};
-    return in_shares(VARIANT(gated_step), &gates, threads, passes * rows * width * AS_LONG_AS, passes * rows, 1);
+   kind: LSTM; or rescans, whose passes go on to the target's neighbor (TO_TARGET) or from there (TO_BOUNDARY)
+   rows: the number of rows of x
+   longest: the largest number of words that a sentence may have
+   width: the width of states, a multiple of 32
+   first, lengths: (sentences); the first row of each sentence, and the number of its words
+   by: (2, 2); the weights of words and of states, in the direction of the words and in the other
+   x: (rows, by->inputs)
+   output: (rows, 2, width); the result; rows outside all sentences stay unchanged */
+const char *recurrent_layer(int threads, int kind, int64_t rows, int64_t sentences, int64_t longest, int64_t width,
+                            const int32_t *first, const int32_t *lengths, const Weights *by, const float *x,
+                            float *output) {
+    const Recurrent in = {kind, width, longest, by, first, lengths, x, output};
+    for (int64_t i = 0; i < sentences; i++)
+        if (OUTSIDE(lengths[i], longest + 1) || OUTSIDE(first[i], rows - lengths[i] + 1))
+            return "first or lengths: beyond the rows that there are";
+    if (by->start && !HAS_INT8) return "weights: integers, which are not for this processor";
+    const int64_t work = rows * by->outputs * (by->inputs + (kind == LSTM ? width : longest * width)) / AS_MANY_INT8;
+    return in_shares(by->start ? INT8(int8_recurrent_layer) : VARIANT(recurrent_layer), &in, threads, work, sentences, 2);
 }
 
 /* Compute the maximum of each convolution filter over the letters of each word, at least 0. Return NULL, or a message

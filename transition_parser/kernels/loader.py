@@ -32,7 +32,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple]] = {
     "lanes": (INT, ()),
     "has_int8": (INT, ()),
     "self_attention": (PROBLEM, (INT, INT, *(SIZE,) * 8, *(POINTER,) * 6)),
-    "gated_step": (PROBLEM, (INT, INT, *(SIZE,) * 6, *(POINTER,) * 4)),
+    "recurrent_layer": (PROBLEM, (INT, INT, *(SIZE,) * 4, *(POINTER,) * 5)),
     "letter_maxima": (PROBLEM, (INT, *(SIZE,) * 5, *(POINTER,) * 5)),
     "products_of_pairs": (None, (*(SIZE,) * 3, *(POINTER,) * 3)),
     "add_and_normalise": (None, (INT, SIZE, SIZE, *(POINTER,) * 4, FLOAT, POINTER)),

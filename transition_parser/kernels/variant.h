@@ -5,10 +5,10 @@
 #include "vectors.h"
 #include "attention.h"
 #include "continuations.h"
-#include "gates.h"
 #include "letters.h"
 #include "tree_search.h"
 #include "decoder_layers.h"
+#include "recurrent.h"
 // clang-format on
 
 /* The dot products of many vectors of a row with one other vector of the row. */

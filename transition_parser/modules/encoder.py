@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from transition_parser.base.machine import has_fast_bf16
 from transition_parser.data.resources import Resources
-from transition_parser.kernels import loader
+from transition_parser.kernels import encoders, loader
 from transition_parser.modules.layers import (
     Dropout,
     EncoderLayer,
@@ -21,9 +21,11 @@ from transition_parser.modules.layers import (
     add_and_normalise,
     gather_rows,
     linear,
+    linear_of,
     padded,
     sinusoids,
 )
+from transition_parser.modules.packing import Int8Linear
 from transition_parser.modules.words import WordInputs, WordOptions, WordTensors
 
 
@@ -188,6 +190,18 @@ class LSTM(nn.LSTM):
 CELLS = {"gru": nn.GRU, "lstm": LSTM}
 
 
+def lstm_in_steps(x: Tensor, words: nn.Module, states: nn.Module) -> Tensor:
+    """Return the states of an LSTM (B, P, width) whose products are these linear layers, for x (B, P, inputs)."""
+    found, products = [], words(x)
+    state = cell = x.new_zeros(len(x), states.in_features)
+    for word in products.unbind(1):
+        enter, kept, new, out = (word + states(state)).chunk(4, -1)
+        cell = kept.sigmoid() * cell + enter.sigmoid() * new.tanh()
+        state = out.sigmoid() * cell.tanh()
+        found.append(state)
+    return torch.stack(found, 1)
+
+
 class RecurrentEncoder(WordReader):
     """An encoder of words (of any width) and roots by a bidirectional GRU or LSTM."""
 
@@ -208,6 +222,26 @@ class RecurrentEncoder(WordReader):
         self.ahead, self.back = (
             nn.ModuleList(CELLS[cell](width, hidden, batch_first=True) for width in widths) for _ in range(2)
         )
+        self._kernels: list[encoders.RecurrentLayer | None] = [None] * layers
+        self.int8 = nn.ModuleList()  # for each layer of LSTMs `_linears` of integers
+
+    def use_int8(self) -> None:
+        """Give LSTMs whose sizes fit the kernel int8 weights. `packing.quantise` calls this method."""
+        every = [self._linears(number) for number in range(len(self.ahead))] if isinstance(self.ahead[0], LSTM) else []
+        if all(map(encoders.reads_recurrent, every)):
+            self.int8.extend(nn.ModuleList(map(Int8Linear, linears)) for linears in every)
+
+    def use_kernels(self) -> None:
+        """Let one kernel compute each layer of LSTMs, if it can. The weights must not change any more."""
+        if isinstance(self.ahead[0], LSTM):
+            every = self.int8 or map(self._linears, range(len(self.ahead)))
+            self._kernels = [encoders.recurrent_layer("lstm", linears) for linears in every]
+
+    def _linears(self, number: int) -> list[nn.Linear]:
+        """Return the products of the words and of the states of a layer of LSTMs ahead, then those back."""
+        pair = self.ahead[number], self.back[number]
+        parts = [((x.weight_ih_l0, x.bias_ih_l0 + x.bias_hh_l0), (x.weight_hh_l0, None)) for x in pair]
+        return [linear_of(*part) for two in parts for part in two]
 
     def forward(self, src_tokens: Tensor, words: WordTensors | None = None) -> EncoderOut:
         return self.scan(*self.read_words(src_tokens, words))
@@ -220,8 +254,17 @@ class RecurrentEncoder(WordReader):
         """Return the encoded words; the arguments are the results of `read_words`."""
         lengths = mask.sum(1)
         mirrored = (lengths[:, None] - 1 - torch.arange(x.size(1), device=x.device)).clamp_min(0)
-        for ahead, back in zip(self.ahead, self.back, strict=True):
+        for number, kernel in enumerate(self._kernels):
             x = self.dropout(x)
-            # padding is behind the words in both directions, so that no word sees it
-            x = torch.cat([ahead(x)[0], gather_rows(back(gather_rows(x, mirrored))[0], mirrored)], -1)
+            if kernel is not None and loader.supports(x) and not torch.is_grad_enabled():
+                x = kernel(x, lengths)
+            else:  # padding is behind the words in both directions, so that no word sees it
+                back = gather_rows(self._states(gather_rows(x, mirrored), number, True), mirrored)
+                x = torch.cat([self._states(x, number, False), back], -1)
         return EncoderOut(self.dropout(x), mask, lengths - 1)
+
+    def _states(self, x: Tensor, number: int, back: bool) -> Tensor:
+        """Return the states (B, P, hidden) of one direction of a layer, for x (B, P, inputs) in its order."""
+        if self.int8:
+            return lstm_in_steps(x.float(), *list(self.int8[number])[2 * back :][:2]).to(x.dtype)  # as the kernel does
+        return (self.back if back else self.ahead)[number](x)[0]

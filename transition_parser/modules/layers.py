@@ -27,6 +27,16 @@ def linear(inputs: int, outputs: int) -> nn.Linear:
     return layer
 
 
+def linear_of(weight: Tensor, bias: Tensor | None) -> nn.Linear:
+    """Return a linear layer with this weight and bias, which are not trained any more."""
+    layer = nn.Linear.__new__(nn.Linear)  # draws no weights, and `skip_init` would import sympy
+    nn.Module.__init__(layer)
+    layer.out_features, layer.in_features = weight.shape
+    layer.weight = nn.Parameter(weight.detach(), False)
+    layer.bias = None if bias is None else nn.Parameter(bias.detach(), False)
+    return layer
+
+
 UNPACKED, BESIDE, BESIDE_PACKED = "unpacked", "beside", "beside packed"
 
 
@@ -256,13 +266,8 @@ class LocalLayer(nn.Module):
 
     def unfold(self) -> None:
         """Move the convolution into a linear layer, which `packing` can replace. A second call does nothing."""
-        if self.inner is not None:
-            return
-        inner = nn.Linear.__new__(nn.Linear)  # draws no weights, and `skip_init` would import sympy
-        nn.Module.__init__(inner)
-        inner.in_features, inner.out_features = 3 * self.mix.in_channels, self.mix.out_channels
-        inner.weight, inner.bias = nn.Parameter(self._weight(), False), self.mix.bias
-        self.inner = inner
+        if self.inner is None:
+            self.inner = linear_of(self._weight(), self.mix.bias)
 
     def _weight(self) -> Tensor:
         """Return the convolution's weight as that of a linear layer over three words, (dim, 3 dim)."""

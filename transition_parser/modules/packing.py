@@ -30,7 +30,7 @@ def pack(model: nn.Module) -> None:
 
 def quantise(model: nn.Module) -> None:
     """Give the linear layers of an fp32 model int8 weights, except narrow layers and those marked by `keep_weight`."""
-    _replace_layers(model, _Int8Linear, _NARROW)
+    _replace_layers(model, Int8Linear, _NARROW)
     for module in model.modules():
         if use_int8 := getattr(module, "use_int8", None):
             use_int8()
@@ -81,7 +81,7 @@ class _PackedLinear(nn.Module):
         return product if rows is x else product[: x.size(0)]
 
 
-class _Int8Linear(nn.Module):
+class Int8Linear(nn.Module):
     """A linear layer with int8 weights (a scale for each output) and 8-bit inputs (a scale for each row)."""
 
     def __init__(self, layer: nn.Linear, activation: str = "none") -> None:

@@ -14,8 +14,9 @@ from torch import Tensor, nn
 from transition_parser.data.resources import Resources
 from transition_parser.kernels import encoders, loader
 from transition_parser.modules.encoder import EncoderOut, ReadingSettings, RecurrentEncoder
-from transition_parser.modules.layers import gather_rows, linear
+from transition_parser.modules.layers import BESIDE, gather_rows, keep_weight, linear, linear_of
 from transition_parser.modules.options import dropout_option, layers_option, option, size_option
+from transition_parser.modules.packing import Int8Linear
 from transition_parser.modules.words import TaggedWordOptions, WordTensors
 
 NONE, VANILLA = "none", "vanilla"
@@ -109,14 +110,36 @@ class SequencePreservedAttention(nn.Module):
         super().__init__()
         self.from_target = from_target
         self.output_width = 2 * width
-        self.project = linear(dim, 6 * width)  # W_a, W_r, W_n and their biases, of the left pass and of the right one
+        # W_a, W_r, W_n and their biases, of the left pass and of the right one
+        self.project = keep_weight(linear(dim, 6 * width), BESIDE)
         self.recurrent = nn.Parameter(torch.empty(2, width, 3 * width))  # U_a, U_r, U_n of both passes
         for gate in self.recurrent.data.chunk(3, 2):
             nn.init.orthogonal_(gate[0])
             nn.init.orthogonal_(gate[1])
+        self.int8 = nn.ModuleList()  # `_linears` of integers
+        self._kernel: encoders.RecurrentLayer | None = None
+
+    def use_int8(self) -> None:
+        """Give passes whose sizes fit the kernel int8 weights. `packing.quantise` calls this method."""
+        if encoders.reads_recurrent(linears := self._linears()):
+            self.int8.extend(map(Int8Linear, linears))
+
+    def use_kernels(self) -> None:
+        """Let one kernel compute the passes, if it can. The weights must not change any more."""
+        kind = "to boundary" if self.from_target else "to target"
+        self._kernel = encoders.recurrent_layer(kind, self.int8 or self._linears())
+
+    def _linears(self) -> list[nn.Linear]:
+        """Return the products of the words and of the states of left passes, then those of right passes."""
+        pairs = zip(self.project.weight.chunk(2), self.project.bias.chunk(2), self.recurrent, strict=True)
+        return [linear_of(*part) for w, b, u in pairs for part in ((w, b), (u.t(), None))]
 
     def forward(self, words: Tensor, mask: Tensor) -> Tensor:
         """Return (B, P, 2 · width), the results of left and right passes over words; padding is arbitrary."""
+        if self._kernel is not None and loader.supports(words) and not torch.is_grad_enabled():
+            return self._kernel(words, mask.sum(1))
+        if self.int8:
+            words = words.float()  # as the kernel does
         positions = torch.arange(mask.size(1), device=mask.device)
         # the position of each word and the root in reverse order; padding keeps its position
         turned = torch.where(mask, mask.sum(1, keepdim=True) - 1 - positions, positions)
@@ -151,9 +174,10 @@ class SequencePreservedAttention(nn.Module):
     def _step(self, found: Tensor, words: Tensor) -> Tensor:
         """Return (2, N, B, width), the memory after one more word."""
         width, rows = found.size(-1), found.flatten(1, 2)
-        recurrent = torch.bmm(rows, self.recurrent)
-        if not torch.is_grad_enabled() and loader.supports(rows, width):  # en-ewt has 0.87 of its speed without
-            return encoders.gated_step(rows, recurrent, words.flatten(1, 2)).view_as(found)
+        if self.int8:
+            recurrent = torch.stack([of(some) for of, some in zip(self.int8[1::2], rows, strict=True)])
+        else:
+            recurrent = torch.bmm(rows, self.recurrent)
         recurrent = recurrent.view(*found.shape[:-1], -1)
         gates = (words[..., : 2 * width] + recurrent[..., : 2 * width]).sigmoid()
         attention, reset = gates.chunk(2, -1)
