@@ -6,10 +6,11 @@
 
 GOLD: CoNLL-U file or AMR bank. --scores: UAS and LAS of trees, Smatch of AMRs in percent, of the first round. --spacy:
 also the speed of spaCy's parser on one core, set up from this treebank. --without-bf16 computes as a processor without
-native bf16 does: bf16 is emulated, and with int8 everything but the linear layers is in fp32. --one-by-one parses each
-sentence by itself, and also reports the median and the 95th percentile of the times, in milliseconds. --beside N also
-measures each contender beside N processes that compute without rest. --without-network (with --threads 1) also measures
-all but the network, up to CoNLL-U or PENMAN: the encoder's output and the derivations are those of an earlier parse.
+native bf16 does: bf16 is emulated, and with int8 everything but products with weights is in fp32. --one-by-one parses
+each sentence by itself, and also reports the median and the 95th percentile of the times, in milliseconds. --beside N
+also measures each contender beside N processes that compute without rest. --without-network (with --threads 1) also
+measures all but the network, up to CoNLL-U or PENMAN: the encoder's output and the derivations are those of an earlier
+parse.
 """
 
 from __future__ import annotations
