@@ -62,8 +62,8 @@ def test_generate_logs_what_it_is_asked_for(data_folder, checkpoint):
     as_in_readme = generate(data_folder, checkpoint, "--gen-subset", "test", "--quiet", "--beam", 2).stdout
     assert re.search(r"Generate test with beam=2: UAS \d+\.\d+, LAS \d+\.\d+$", as_in_readme, re.M)
     assert "BLEU" not in as_in_readme
-    bleu = generate(data_folder, checkpoint, "--gen-subset", "test", "--beam", 1, "--scoring", "bleu", *few).stdout
-    assert re.search(r"Generate test with beam=1: BLEU4 = ", bleu)
+    bleu = generate(data_folder, checkpoint, "--gen-subset", "test", "--beam", 1, "--scoring", "sacrebleu", *few).stdout
+    assert re.search(r"Generate test with beam=1: BLEU = ", bleu)
     found = generate(data_folder, checkpoint, "--gen-subset", "train", "--quiet", "--beam", 1, *few).stdout
     assert "Generate train with beam=1: nothing was scored" in found  # its gold trees are not kept
 
