@@ -191,5 +191,5 @@ def test_a_sentence_longer_than_the_encoder_reads(trained):
 
 def test_without_tokenizers(trained, monkeypatch):
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(InputError, match=r"pip install 'transition-parser\[pretrained\]'"):
+    with pytest.raises(InputError, match=r"pip install '\.\[pretrained\]'"):
         Parser.load(trained[2])
