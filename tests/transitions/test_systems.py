@@ -206,15 +206,12 @@ def test_other_tokens_are_no_actions(token):
 
 
 def test_groups_of_relations_that_a_head_has_at_most_once():
-    """Subjects are one group; a relation counts by itself where enough heads have it, and almost none several times."""
+    """Subjects are one group; a relation counts by itself where enough heads have it, and none several times."""
     clause = DependencyTree((2, 0, 2, 2, 2), ("nsubj", "root", "obj", "obl", "obl"))
     other = DependencyTree((2, 0, 2), ("csubj", "root", "obj"))
     assert once_in([clause, other] * 10) == (("csubj", "csubj:pass", "nsubj", "nsubj:pass"), ("obj",))
     assert once_in([clause, other] * 9) == ()
     assert once_in([clause] * 20 + [DependencyTree((2, 0, 2), ("nsubj", "root", "csubj"))]) == (("nsubj",), ("obj",))
-    wrong = DependencyTree((2, 0, 2), ("obj", "root", "obj"))
-    assert ("obj",) in once_in([clause] * 1000 + [wrong])
-    assert ("obj",) not in once_in([clause] * 1000 + [wrong] * 2)
 
 
 def test_models_of_the_package_have_the_groups_of_their_treebank(corpora):

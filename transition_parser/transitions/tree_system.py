@@ -207,30 +207,22 @@ class RootRelations:
 
 
 _SUBJECTS = frozenset({"nsubj", "nsubj:pass", "csubj", "csubj:pass"})  # of a predicate; `:outer` is of a clause in it
-_FEW, _RARELY = (
-    20,
-    0.001,
-)  # what fewer heads have says little; exceptions below this share of heads are taken for errors
-
-
-def _groups(relation: str) -> list[frozenset[str]]:
-    return [frozenset({relation}), *([_SUBJECTS] if relation in _SUBJECTS else [])]
+_FEW = 20  # heads; what fewer of them have says little
 
 
 def once_in(trees: Iterable[DependencyTree]) -> tuple[tuple[str, ...], ...]:
-    """Return the groups of relations of which a head has at most one in these trees: subjects, and single relations."""
-    has, several = Counter[frozenset[str]](), Counter[frozenset[str]]()
+    """Return the groups of relations of which no head has two in these trees: subjects, and single relations."""
+    heads, repeated = Counter[frozenset[str]](), set[frozenset[str]]()
     for tree in trees:
-        dependents = Counter[tuple[int, frozenset[str]]]()
+        counts = Counter[tuple[int, frozenset[str]]]()
         for head, relation in zip(tree.heads, tree.relations, strict=True):
             if head:
-                dependents.update((head, group) for group in _groups(relation))
-        for (_, group), count in dependents.items():
-            has[group] += 1
-            several[group] += count > 1
-    once = [group for group, heads in has.items() if heads >= _FEW and several[group] <= _RARELY * heads]
-    whole = [group for group in once if not any(group < other for other in once)]
-    return tuple(sorted(tuple(sorted(group)) for group in whole))
+                counts[head, frozenset({relation})] += 1
+                counts[head, _SUBJECTS] += relation in _SUBJECTS
+        heads.update(group for (_, group), count in counts.items() if count)
+        repeated.update(group for (_, group), count in counts.items() if count > 1)
+    once = [group for group, count in heads.items() if count >= _FEW and group not in repeated]
+    return tuple(sorted(tuple(sorted(group)) for group in once if not any(group < other for other in once)))
 
 
 class TreeSystem(TransitionSystem[str, State, DependencyTree]):
