@@ -221,13 +221,19 @@ class _KnownLemmas(NamedTuple):
             (rule, count), *_ = rules.most_common(1)
             if len(ending) in _ENDINGS and count > 2 and 5 * count >= 4 * rules.total():
                 found.usual[ending] = rule
+        if not any(" " in rules for rules in forms.values()):  # written when forms with several rules were left out
+            found.replaced.clear()
         return found
 
     def fits(self, form: str, rule: str) -> bool:
-        """Return True if the rule replaces the same letters in some form of training; of one letter (`'s`) always."""
-        letters = replaced(form, rule)
-        is_known = letters == ("", "") or letters in self.replaced.get(rule, ())
-        return is_known or not self.replaced or sum(map(str.isalnum, form)) < 2
+        """Return True if the rule replaces the same letters in some form of training, or if that is not known.
+
+        Rules that change the digits of a number do not fit.
+        """
+        letters, lemma = replaced(form, rule), lemma_of(form, rule)
+        if [*filter(str.isdigit, form)] != [*filter(str.isdigit, lemma)]:
+            return False
+        return letters == ("", "") or not self.replaced or letters in self.replaced.get(rule, ())
 
 
 class Columns:
