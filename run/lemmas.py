@@ -6,7 +6,7 @@
 
 A form is written if two in three of its words have the same lemma, and half are nouns, verbs, adjectives or adverbs.
 Silver trees have lemmas that are no words, such as `certifie`. --mend replaces them by those of the tables, or removes
-them, so that the model predicts them.
+them, so that the model predicts them. It also adds irregular forms and verbs of the tables.
 """
 
 from __future__ import annotations
@@ -17,8 +17,17 @@ from pathlib import Path
 
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.storage.exports import read_config, write_config
-from transition_parser.text.columns import LEMMA, Columns
-from transition_parser.text.lemmas import OVERRIDES, lemma_index, lemma_of, lemmatise, rule_of, table, table_lemma
+from transition_parser.text.columns import LEMMA, UPOS, Columns, values_of_forms
+from transition_parser.text.lemmas import (
+    OVERRIDES,
+    lemma_index,
+    lemma_of,
+    lemmatise,
+    replaced,
+    rule_of,
+    table,
+    table_lemma,
+)
 
 MISTAKES = {  # other forms with a wrong lemma in spaCy's tables, such as `opera`, there a form of `opus`
     **{form: form for form in """
@@ -31,6 +40,7 @@ MISTAKES = {  # other forms with a wrong lemma in spaCy's tables, such as `opera
     **{"weeds": "weed", "asses": "ass", "halves": "half", "calves": "calf", "criteria": "criterion", "laid": "lay",
        "founded": "found", "fleeing": "flee", "mimicked": "mimic", "mimicking": "mimic"},
 }  # fmt: skip
+PARTS = {("sha", "AUX"): "shall", ("lem", "VERB"): "let", ("gim", "VERB"): "give"}  # of `shan't`, `lemme`, `gimme`
 CONTENT = frozenset({"NOUN", "VERB", "ADJ", "ADV"})
 
 
@@ -52,21 +62,45 @@ def learned(train: Path) -> dict[str, str]:
     return found
 
 
+def lemma_of_tables(form: str, tag: str) -> str | None:
+    """Return the lemma that the tables give a content word in lower case; None where they do not have the word."""
+    kind = tag.lower()
+    known, irregular = lemma_index()[kind], table("exc")[kind].get(form, ())
+    if form in MISTAKES or (form in known and not (irregular and tag == "VERB")):
+        return MISTAKES.get(form, form if tag == "VERB" else None)
+    if irregular and (tag == "VERB" or len(form) > 3):  # not `dui` of `duo`
+        return OVERRIDES[form] if OVERRIDES.get(form) in irregular else irregular[0]
+    stems = (form.removesuffix(suffix) + ending for suffix, ending in table("rules")[kind] if form.endswith(suffix))
+    return next((stem for stem in stems if stem in known), None)
+
+
 def mended(columns: Columns, train: Path) -> Columns:
-    """Return columns whose content words, if `train` lacks them, have known lemmas of their tag."""
-    words = {(word.form, word.upos): word.lemma.lower() for one in read_conllu(train) for word in one.words}
+    """Return columns in which content words that `train` lacks have known lemmas of their tag.
+
+    Rules that replace a whole form are left for forms of `train` alone, the forms with several lemmas in `train` get
+    them all, and irregular forms and verbs of the tables are added.
+    """
+    sentences = list(read_conllu(train))
+    words = {(word.form, word.upos): word.lemma.lower() for one in sentences for word in one.words}
+    of_train = {(form.lower(), tag) for form, tag in words}
     known = {tag: lemma_index()[tag.lower()].union(words[word] for word in words if word[1] == tag) for tag in CONTENT}
     forms = {}
     for (form, tag), rule in columns.forms[LEMMA].items():
-        lemma, lower = lemma_of(form, rule).lower(), form.lower()
-        irregular = table("exc")["verb"].get(lower, ()) if tag == "VERB" else ()
-        is_known = lemma in irregular if irregular else lemma == lower or lemma in known.get(tag, ())
-        if (form, tag) not in words and tag in CONTENT and not is_known:
-            lemma = irregular[0] if irregular else lemmatise([form])[0]
-            if lemma == lower or not any(lemma in lemmas for lemmas in known.values()):
+        lower, lemma = form.lower(), lemma_of(form, rule.split()[0]).lower()
+        if (lower, tag) not in of_train:
+            of_tables = lemma_of_tables(lower, tag) if tag in CONTENT else None
+            if of_tables not in (None, lemma):
+                rule = rule_of(form, of_tables)
+            elif (tag in CONTENT and lemma not in {lower, *known[tag]}) or replaced(form, rule)[0] == lower != lemma:
                 continue
-            rule = rule_of(form, lemma)
         forms[form, tag] = rule
+    several = values_of_forms(sentences, (UPOS, LEMMA))[LEMMA]
+    forms = {**{pair: rules for pair, rules in several.items() if " " in rules}, **forms}
+    irregular = {(form, tag) for tag in CONTENT for form in table("exc")[tag.lower()]}
+    added = {pair: lemma_of_tables(*pair) for pair in irregular | {(verb, "VERB") for verb in lemma_index()["verb"]}}
+    for pair, lemma in sorted({**added, **PARTS}.items()):
+        if lemma and (pair[0] + lemma).isalpha() and pair not in of_train and pair not in forms:
+            forms[pair] = rule_of(pair[0], lemma)
     return Columns(columns.values, {**columns.forms, LEMMA: forms}, columns.seen, columns.of_domains)
 
 

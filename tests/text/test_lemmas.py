@@ -58,18 +58,26 @@ def test_the_usual_lemmas_of_a_treebank_that_the_tables_lack_are_learned(tmp_pat
 
 def test_lemmas_of_silver_trees_that_are_no_words_are_mended(tmp_path):
     train = tmp_path / "train.conllu"
-    train.write_text("1\tblorfed\tblorf\tVERB\t_\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
+    words = ("blorfed", "blorf", "VERB"), ("'d", "have", "AUX"), ("'d", "would", "AUX"), ("axes", "ax", "NOUN")
+    rows = (f"{i}\t{form}\t{lemma}\t{tag}\t_\t_\t{i - 1}\tdep\t_\t_\n" for i, (form, lemma, tag) in enumerate(words, 1))
+    train.write_text("".join([*rows, "\n"]), encoding="utf-8")
     expected = {
         ("certified", "VERB"): ("certifie", "certify"), ("bit", "VERB"): ("bet", "bite"),
         ("frobbed", "VERB"): ("frobb", None), ("xyzzy", "NOUN"): ("xyzzy", "xyzzy"),
         ("blorfed", "VERB"): ("blorf", "blorf"), ("blorfing", "VERB"): ("blorf", "blorf"),
         ("Flieses", "PROPN"): ("Fliese", "Fliese"), ("dogs", "NOUN"): ("dog", "dog"),
+        ("leaves", "NOUN"): ("leave", "leaf"), ("axes", "NOUN"): ("ax", "ax"), ("heftier", "ADJ"): ("good", "hefty"),
+        ("scores", "NOUN"): ("score", "score"), ("kDa", "PROPN"): ("thousand", None),
     }  # fmt: skip
     forms = {word: rule_of(word[0], lemma) for word, (lemma, _) in expected.items()}
     found = _script.mended(Columns({LEMMA: tuple(forms.values())}, {LEMMA: forms}), train).forms[LEMMA]
-    assert {word: lemma_of(word[0], rule) for word, rule in found.items()} == {
+    assert {word: lemma_of(word[0], found[word]) for word in expected if word in found} == {
         word: lemma for word, (_, lemma) in expected.items() if lemma
     }
+    added = {("bound", "VERB"): "bind", ("funnier", "ADJ"): "funny", ("phenomena", "NOUN"): "phenomenon",
+             ("hoe", "VERB"): "hoe", ("sha", "AUX"): "shall"}  # fmt: skip
+    assert {word: lemma_of(word[0], found[word]) for word in added} == added
+    assert found["'d", "AUX"] == " ".join(rule_of("'d", lemma) for lemma in ("have", "would"))
 
 
 def test_without_spacy():

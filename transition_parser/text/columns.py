@@ -219,32 +219,35 @@ class _KnownLemmas(NamedTuple):
     def of_tag(cls, forms: Forms, tag: str) -> Self:
         found = cls(set(), {}, {}, {})
         by_ending: dict[str, Counter[str]] = {}
-        for form, rule in (
-            (form, rule) for (form, its), rules in forms.items() if its == tag for rule in rules.split()
-        ):
+        of_tag = ((form, rule) for (form, its), rules in forms.items() if its == tag for rule in rules.split())
+        for form, rule in of_tag:
             found.lemmas.add(lemma_of(form, rule))
             found.replaced.setdefault(rule, set()).add(replaced(form, rule))
             for length in range(1, min(len(form), max(_ENDINGS) + 1)):
                 by_ending.setdefault(form[-length:].lower(), Counter())[rule] += 1
         for ending, rules in by_ending.items():
-            least = (
-                2 if len(ending) == _ENDING else max(2, rules.total() // 10)
-            )  # a tenth, if so many other forms end so
-            found.of_endings[ending] = [
-                rule
-                for rule, count in rules.most_common()
-                if count >= least and (len(ending) == _ENDING or ("", ending) in found.replaced[rule])
-            ]
+            most = [rule for rule, count in rules.most_common() if count > 1]
+            if len(ending) != _ENDING:  # rules that replace just this ending, and not seldom
+                most = [
+                    rule for rule in most if ("", ending) in found.replaced[rule] and 10 * rules[rule] >= rules.total()
+                ]
+            found.of_endings[ending] = most
             (rule, count), *_ = rules.most_common(1)
             if len(ending) in _ENDINGS and count > 2 and 5 * count >= 4 * rules.total():
                 found.usual[ending] = rule
+        if not any(" " in rules for rules in forms.values()):  # written when forms with several rules were left out
+            found.replaced.clear()
         return found
 
     def fits(self, form: str, rule: str) -> bool:
-        """Return True if the rule replaces the same letters in some form of training; of one letter (`'s`) always."""
-        letters = replaced(form, rule)
-        is_known = letters == ("", "") or letters in self.replaced.get(rule, ())
-        return is_known or not self.replaced or sum(map(str.isalnum, form)) < 2
+        """Return True if the rule replaces the same letters in some form of training, or if that is not known.
+
+        Rules that change the digits of a number do not fit.
+        """
+        letters, lemma = replaced(form, rule), lemma_of(form, rule)
+        if [*filter(str.isdigit, form)] != [*filter(str.isdigit, lemma)]:
+            return False
+        return letters == ("", "") or not self.replaced or letters in self.replaced.get(rule, ())
 
 
 class Columns:
@@ -327,11 +330,12 @@ class Columns:
             self._known[tag] = _KnownLemmas.of_tag(forms, tag)
         known = self._known[tag]
         fit = [rule for rule in ranked if known.fits(form, rule)] or [_SAME]
-        may_be = [rule for rule in ranked if rule in fit or (replaced(form, rule)[0] != ending and form.isalpha())]
         is_changed = lemma_of(form, ranked[0]).lower() != ending
+        some = [rule for rule in ranked if rule in fit or (form.isalpha() and replaced(form, rule)[0] != ending)]
         if is_changed:
-            may_be += [rule for i in (-_ENDING, *range(1, len(form))) for rule in known.of_endings.get(ending[i:], ())]
-        found = next((lemma for rule in may_be if (lemma := lemma_of(form, rule)) in known.lemmas), None)
+            more = (rule for i in (-_ENDING, *range(1, len(form))) for rule in known.of_endings.get(ending[i:], ()))
+            some += [rule for rule in more if known.fits(form, rule) or (form.isalpha() and not rule.startswith("="))]
+        found = next((lemma for rule in some if (lemma := lemma_of(form, rule)) in known.lemmas), None)
         usual = (known.usual[end] for k in _ENDINGS if is_changed and (end := ending[-k:]) in known.usual)
         return found or lemma_of(form, next(usual, fit[0]))
 
