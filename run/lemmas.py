@@ -40,7 +40,11 @@ MISTAKES = {  # other forms with a wrong lemma in spaCy's tables, such as `opera
     **{"weeds": "weed", "asses": "ass", "halves": "half", "calves": "calf", "criteria": "criterion", "laid": "lay",
        "founded": "found", "fleeing": "flee", "mimicked": "mimic", "mimicking": "mimic"},
 }  # fmt: skip
-PARTS = {("sha", "AUX"): "shall", ("lem", "VERB"): "let", ("gim", "VERB"): "give"}  # of `shan't`, `lemme`, `gimme`
+# Of `shan't`, `lemme`, `gimme`, `y'all`
+PARTS = {
+    **{("sha", "AUX"): "shall", ("lem", "VERB"): "let", ("gim", "VERB"): "give"},
+    **{("y'", "PRON"): "you", ("y’", "PRON"): "you"},
+}
 CONTENT = frozenset({"NOUN", "VERB", "ADJ", "ADV"})
 
 
@@ -94,12 +98,15 @@ def mended(columns: Columns, train: Path) -> Columns:
             elif (tag in CONTENT and lemma not in {lower, *known[tag]}) or replaced(form, rule)[0] == lower != lemma:
                 continue
         forms[form, tag] = rule
-    several = values_of_forms(sentences, (UPOS, LEMMA))[LEMMA]
-    forms = {**{pair: rules for pair, rules in several.items() if " " in rules}, **forms}
+    for (form, tag), rules in values_of_forms(sentences, (UPOS, LEMMA))[LEMMA].items():
+        if " " in rules:
+            usual = lemma_of_tables(form.lower(), tag) if tag == "NOUN" else None
+            rule = rule_of(form, usual) if usual else ""
+            forms.setdefault((form, tag), rule if rule in rules.split() else rules)
     irregular = {(form, tag) for tag in CONTENT for form in table("exc")[tag.lower()]}
     added = {pair: lemma_of_tables(*pair) for pair in irregular | {(verb, "VERB") for verb in lemma_index()["verb"]}}
     for pair, lemma in sorted({**added, **PARTS}.items()):
-        if lemma and (pair[0] + lemma).isalpha() and pair not in of_train and pair not in forms:
+        if lemma and (pair in PARTS or (pair[0] + lemma).isalpha()) and pair not in of_train and pair not in forms:
             forms[pair] = rule_of(pair[0], lemma)
     return Columns(columns.values, {**columns.forms, LEMMA: forms}, columns.seen, columns.of_domains)
 
