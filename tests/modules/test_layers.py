@@ -13,7 +13,15 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from tests.conftest import without_kernels
 from transition_parser.modules import layers
 from transition_parser.modules.indicated_attention import Content, attend
-from transition_parser.modules.layers import WIDTHS, gather_rows, in_rows, runs, scaled_dot_product_attention
+from transition_parser.modules.layers import (
+    WIDTHS,
+    gather_rows,
+    in_rows,
+    linear,
+    of_rows,
+    runs,
+    scaled_dot_product_attention,
+)
 
 HEADS, WIDTH = 4, 32
 
@@ -166,3 +174,33 @@ def test_rows_hold_as_many_sequences_as_fit(lengths, most):
 
 def test_a_sequence_that_is_too_long_has_a_row_of_its_own():
     assert in_rows([9, 2, 9, 2, 2], 5) == [range(1), range(1, 2), range(2, 3), range(3, 5)]
+
+
+def test_training_in_bf16_multiplies_few_numbers_of_rows():
+    layer, seen = linear(4, 3), set()
+
+    class Rows(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if func is torch.ops.aten.addmm.default:
+                seen.add(len(args[1]))
+            return func(*args, **(kwargs or {}))
+
+    for rows in range(2, 200):
+        x = torch.randn(rows, 2, 4, requires_grad=True)
+        with torch.autocast("cpu", torch.bfloat16):
+            whole = layer(x)
+            with Rows():
+                found = of_rows(layer, x)
+        assert found.shape == whole.shape and torch.equal(found, whole)
+        (gradient,) = torch.autograd.grad(found.float().square().sum(), x)
+        assert torch.equal(gradient, torch.autograd.grad(whole.float().square().sum(), x)[0])
+    assert len(seen) < 50
+    assert torch.equal(of_rows(layer, x), layer(x))
+
+
+def test_attention_of_training_in_bf16_is_that_of_fp32():
+    query, keys, values = (torch.randn(2, 3, 5, 4, requires_grad=True).bfloat16() for _ in range(3))
+    expected = scaled_dot_product_attention(query.float(), keys.float(), values.float())
+    with torch.autocast("cpu", torch.bfloat16):
+        found = scaled_dot_product_attention(query, keys, values)
+    assert found.dtype is torch.bfloat16 and torch.equal(found, expected.bfloat16())

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError
 from transition_parser.kernels import encoders, loader
-from transition_parser.modules.layers import Dropout, gather_rows, linear
+from transition_parser.modules.layers import Dropout, gather_rows, linear, of_rows
 from transition_parser.states.states import States
 from transition_parser.states.table import ActionClass, ActionTable
 from transition_parser.text.frames import FUNCTIONS, role_functions
@@ -228,7 +228,7 @@ class BiaffineRelations(nn.Module):
         return HeadsAndDependents(heads, self.form(dependents))
 
     def _reduced(self, words: Tensor) -> list[Tensor]:
-        return [F.pad(reduce(words), (0, 1), value=1.0) for reduce in (self.of_head, self.of_dependent)]
+        return [F.pad(of_rows(reduce, words), (0, 1), value=1.0) for reduce in (self.of_head, self.of_dependent)]
 
     def of_products(self, words: Tensor, heads: Tensor) -> Tensor:
         """Return the scores (B, N, R) of the first N words (B, P, dim) and their heads, at (B, N), by one product.
@@ -239,7 +239,8 @@ class BiaffineRelations(nn.Module):
         of_head, of_dependent = self._reduced(words)
         pairs = of_dependent[:, : heads.size(1), :, None] * gather_rows(of_head, heads)[..., None, :]
         form = self.form.weight.unflatten(0, (-1, of_head.size(-1))).transpose(1, 2)  # (R, dependent, head)
-        return F.linear(pairs.flatten(2), form.flatten(1))
+        weight = form.flatten(1)
+        return of_rows(lambda rows: F.linear(rows, weight), pairs.flatten(2))
 
     def of_all_pairs(self, ends: HeadsAndDependents) -> Tensor:
         """Return the scores (B, P, P, R) of all pairs of words: rows are dependents, columns are heads."""
@@ -271,9 +272,9 @@ class BiaffineHeads(nn.Module):
     def forward(self, words: Tensor) -> Tensor:
         """Return the scores (B, P, P) of words (B, P, dim): rows are dependents, columns are heads."""
         heads, dependents = (
-            self.dropout(F.relu(reduce(words))) for reduce in (self.of_head, self.of_dependent)
+            self.dropout(F.relu(of_rows(reduce, words))) for reduce in (self.of_head, self.of_dependent)
         )  # fmt: skip
-        formed = self.form(F.pad(dependents, (0, 1), value=1.0))
+        formed = of_rows(self.form, F.pad(dependents, (0, 1), value=1.0))
         precise = torch.promote_types(formed.dtype, torch.float)
         with torch.autocast(formed.device.type, enabled=False):  # in bf16 close scores would become equal
             return formed.to(precise) @ heads.to(precise).transpose(1, 2)

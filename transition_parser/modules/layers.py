@@ -7,7 +7,7 @@ Shapes: B sentences, P positions (words and root), H heads, T queries, S keys. S
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import cycle, groupby
 from typing import NamedTuple
@@ -59,6 +59,19 @@ def padded(rows: Tensor) -> Tensor:
     missing = padded_size(rows.size(0)) - rows.size(0)
     # `cat` is faster than `F.pad`
     return torch.cat([rows, rows.new_zeros(missing, *rows.shape[1:])]) if missing else rows
+
+
+def in_few_shapes(x: Tensor) -> bool:
+    """Return True in training in bf16 on a CPU, where oneDNN makes a kernel for each number of rows of a product."""
+    return x.is_cpu and torch.is_autocast_enabled("cpu")
+
+
+def of_rows(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+    """Return what a layer makes of each vector of x (..., d), with `padded` rows where `in_few_shapes` is true."""
+    if not in_few_shapes(x):
+        return layer(x)
+    rows = x.flatten(0, -2)
+    return layer(padded(rows))[: len(rows)].unflatten(0, x.shape[:-1])
 
 
 def cheap_dropout(x: Tensor, p: float, training: bool) -> Tensor:
@@ -167,6 +180,11 @@ def scaled_dot_product_attention(
             some = zip(query.split(at_once, -2), cycle(biases), strict=False)
             return torch.cat([scaled_dot_product_attention(q, keys, values, b, dropout) for q, b in some], -2)
         query, keys, values = summed_exactly(query), summed_exactly(keys), summed_exactly(values)
+    elif dtype is torch.bfloat16:  # in fp32, where no kernel is made for each shape
+        with torch.autocast("cpu", enabled=False):
+            return scaled_dot_product_attention(query.float(), keys.float(), values.float(), bias, dropout, causal).to(
+                dtype
+            )
     scores = query * query.size(-1) ** -0.5 @ keys.transpose(-1, -2)
     if bias is not None:
         scores = scores + bias.to(scores.dtype)

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError
-from transition_parser.modules.layers import HiddenLayer, linear
+from transition_parser.modules.layers import HiddenLayer, linear, of_rows
 from transition_parser.modules.words import WordOptions
 from transition_parser.text.columns import ABSENT, KNOWN, LEMMA, UNKNOWN, UPOS, Annotations, Columns, predicted
 
@@ -244,7 +244,7 @@ class TagHeads(nn.ModuleDict):
 
     def loss(self, words: Tensor, targets: Mapping[str, Tensor]) -> tuple[Tensor, dict[str, LabelLoss]]:
         """Return the weighted loss of a batch, and the loss of each column."""
-        found = {name: self._labels[name].loss(head(words), targets[name]) for name, head in self.items()}
+        found = {name: self._labels[name].loss(of_rows(head, words), targets[name]) for name, head in self.items()}
         loss = sum((of_column.loss for of_column in found.values()), words.new_zeros((), dtype=torch.float))
         return self.weight * loss, found
 

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.kernels import encoders
-from transition_parser.modules.layers import linear
+from transition_parser.modules.layers import in_few_shapes, linear, padded
 from transition_parser.modules.options import ModelOptions, flag_of, option, share_option, size_option
 from transition_parser.text.columns import DOMAIN, UNKNOWN, UPOS, XPOS, Annotations
 from transition_parser.text.columns import FILE_NAME as COLUMNS
@@ -267,6 +267,8 @@ class CharacterInput(OptionalInput):
         filters = self._convolutions[0].out_channels
         if not torch.is_grad_enabled() and encoders.supports_letters(self.embed.weight, filters):
             found = self._looked_up(letters)
+        elif in_few_shapes(letters):
+            letters = padded(letters)
         return F.embedding(inputs["word"], self.project(self._convolved(letters) if found is None else found))
 
     def train(self, mode: bool = True) -> Self:

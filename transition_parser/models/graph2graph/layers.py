@@ -22,6 +22,7 @@ from transition_parser.modules.layers import (
     HeadMask,
     gather_rows,
     linear,
+    padded,
     padded_size,
     rounded_up,
     runs,
@@ -139,7 +140,10 @@ class CellLayout(NamedTuple):
             asking.append((cell + number * width + asked).flatten())
             found[rows] = ask + number * queries + torch.arange(wanted.size(1)).clamp_max(queries - 1)
             cell, ask = cell + len(rows) * width, ask + len(rows) * queries
-        return cls(torch.cat(cells), parts, last, torch.cat(asking), found)
+        listed, asked_of = torch.cat(cells), torch.cat(asking)
+        if few_shapes:
+            listed, asked_of = padded(listed), padded(asked_of)
+        return cls(listed, parts, last, asked_of, found)
 
 
 class Layer(nn.Module):
@@ -189,6 +193,8 @@ class Layer(nn.Module):
             by = query[ask : ask + rows * part.queries].unflatten(0, (rows, part.queries))
             read.append(self._attention(by, seen, part).flatten(0, 1))
             cell, ask = cell + rows * width, ask + rows * part.queries
+        if ask < len(query):
+            read.append(query.new_zeros(len(query) - ask, query.size(1)))
         return torch.cat(read)
 
     def _attention(self, query: Tensor, key_value: Tensor, part: RowBlock) -> Tensor:
