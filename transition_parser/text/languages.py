@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from itertools import chain
@@ -52,12 +52,20 @@ def identify(text: str, among: Collection[str] = LANGUAGES) -> str | None:
 
     Raises `InputError` where the package py3langid is missing.
     """
+    return _likeliest(_ranked(text), among)
+
+
+def _ranked(text: str) -> list[tuple[str, float]]:
+    """Return languages with their scores, best first; none where the text has no letters."""
     text = text[:_LOOKED_AT]
     if not any(map(str.isalpha, text)):
-        return None
-    ranked = [(_NEAREST.get(code, code), score) for code, score in _identifier().rank(text)]
+        return []
+    return [(_NEAREST.get(code, code), score) for code, score in _identifier().rank(text)]
+
+
+def _likeliest(ranked: Sequence[tuple[str, float]], among: Collection[str]) -> str | None:
     found, score = next((one for one in ranked if one[0] in among), (None, 0.0))
-    return None if ranked[0][1] - score > _FOREIGN else found
+    return None if found is None or ranked[0][1] - score > _FOREIGN else found
 
 
 # words of English and of no other language of `LANGUAGES`, by which texts are known without loading the identifier
@@ -73,8 +81,8 @@ def surely_not_english(text: str) -> str | None:
     words = text[:_LOOKED_AT].lower().split()
     if len(words) < _FEW or not _ENGLISH.isdisjoint(words) or find_spec("py3langid") is None:
         return None
-    found, ranked = identify(text), _identifier().rank(text[:_LOOKED_AT])
-    return found if found != "en" and ranked[0][1] - dict(ranked)["en"] > _FOREIGN else None
+    ranked = _ranked(text)
+    return None if _likeliest(ranked, ("en",)) else _likeliest(ranked, LANGUAGES)
 
 
 @cache
