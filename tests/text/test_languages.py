@@ -23,6 +23,11 @@ def test_languages_are_told_by_a_sentence(language):
     assert identify(TEXTS[language] * 1000) == language
 
 
+def test_serbian_in_latin_letters_is_not_croatian():
+    assert identify("Stari čovek svakog jutra posle doručka šeta sa svojim psom kroz malu šumu.") == "sr"
+    assert identify("Stari čovjek svakog jutra poslije doručka šeće sa svojim psom kroz malu šumu.") == "hr"
+
+
 def test_other_languages_and_text_without_letters_are_unknown():
     assert identify(HUNGARIAN) is None
     assert identify("12 + 30 = 42") is None and identify("") is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -60,7 +61,51 @@ def _ranked(text: str) -> list[tuple[str, float]]:
     text = text[:_LOOKED_AT]
     if not any(map(str.isalpha, text)):
         return []
-    return [(_NEAREST.get(code, code), score) for code, score in _identifier().rank(text)]
+    ranked = [(_NEAREST.get(code, code), score) for code, score in _identifier().rank(text)]
+    return [("sr", ranked[0][1]), *ranked] if ranked[0][0] == "hr" and _is_serbian(text) else ranked
+
+
+# Serbian in Latin letters is Croatian to the identifier. Beginnings of words and whole words that one of the two has:
+_SERBIAN_BEGINNINGS = (
+    "takođ predsed savet evrop nedelj svetsk svedo bezbed uvek promen mesec posledn verovat uslov opšt hiljad "
+    "januar februar avgust septemb oktob novemb decemb saopšt primen zahtev čovek sledeć izvešt obezbed fabrik "
+    "avion muzi istorij hemij sistem porodi saradnj učestv spoljn milion uspeh uspeš pobed rešen rešav nezab vred "
+    "vređ finans budžet preduzeć organizov integris kvalifik umetn kancelar stanic slučajev zvezd povred lider "
+    "nameš"
+)
+_SERBIAN_WORDS = (
+    "sredu sreda posle evra evro deo dela delu odsto pre biće mesto mesta mestu svetu svet vreme dve gde ovde jun "
+    "juna jul jula šta ko niko neko dete deca dece reč reči ceo cela cele celi lepo uopšte tokom mada doneli "
+    "svetlu meri negde nigde"
+)
+_CROATIAN_BEGINNINGS = (
+    "predsjed vijeć sigurn opć tisuć siječ veljač ožuj travanj svib srpanj srpnj kolovoz rujan rujn listopad "
+    "studen prosin priopć tvrt tvorni zrakoplov glazb povij sustav suradnj sudjel vanjsk milijun tjed unato dilj "
+    "računal odvjet sveučil udrug potpor europ uvjet gospodar neovisn stajališ izvješ primjer utjec tijek promij"
+)
+_CROATIAN_WORDS = "također eura euro dio posto kazao kuna kune vlak lipanj lipnja tko nitko netko uopće glede temeljem"
+_IJEKAVIAN = r"[bcdmprstvz]je[cdhklmnrstvzčšž]|[cdlmnrstv]ije[cčdklmnrsštž]"  # Croatian, anywhere in a word
+
+
+def _words(beginnings: str, words: str) -> str:
+    return rf"\b(?:{'|'.join(beginnings.split())})|\b(?:{'|'.join(words.split())})\b"
+
+
+# patterns of Serbian and of Croatian: words that one of them has, and then words that it has more often
+_SERBIAN_OR_CROATIAN = (
+    (
+        re.compile(_words(_SERBIAN_BEGINNINGS, _SERBIAN_WORDS)),
+        re.compile(f"{_words(_CROATIAN_BEGINNINGS, _CROATIAN_WORDS)}|{_IJEKAVIAN}"),
+    ),
+    (re.compile(r"\b(?:da|sa)\b"), re.compile(r"\b(?:s|te|kako|nakon|uz|no|kad|će)\b")),
+)
+
+
+def _is_serbian(text: str) -> bool:
+    """Return True if a text in Latin letters, which the identifier finds Croatian, is rather Serbian."""
+    text = text.lower()
+    counts = ([len(words.findall(text)) for words in pair] for pair in _SERBIAN_OR_CROATIAN)
+    return next((serbian > croatian for serbian, croatian in counts if serbian != croatian), False)
 
 
 def _likeliest(ranked: Sequence[tuple[str, float]], among: Collection[str]) -> str | None:
