@@ -1,20 +1,25 @@
 """Models on treebanks of many languages: CoNLL 2018 scores, beside those of UDPipe 1.
 
     python run/bench/languages.py TREEBANK_FOLDER… --models MODEL… [--words] [--own-domain] [--udpipe DIR] [-o FILE]
+    python run/bench/languages.py TREEBANK_FOLDER… --identify
     python run/bench/languages.py --table FILE
 
-Each model parses test.conllu (or --split dev) of each folder: its raw text, which the model's own segmenter divides, or
-with --words its words, without their tags. With --own-domain a model of several treebanks is told which one the text is
-of: by the name of its folder, or by its language (UD_German-GSD: de). With --udpipe the models of UDPipe 1 in DIR, such
-as de.udpipe, are scored on the same raw text; a missing one is trained on train.conllu and dev.conllu.
+Each model parses test.conllu of each folder (or dev.conllu: with --split dev, and where there is no test.conllu): its
+raw text, which the model's own segmenter divides, or with --words its words, without their tags. With --own-domain a
+model of several treebanks is told which one the text is of: by the name of its folder, or by its language
+(UD_German-GSD: de). With --udpipe the models of UDPipe 1 in DIR, such as de.udpipe, are scored on the same raw text; a
+missing one is trained on train.conllu and dev.conllu, so it is no judge of dev.conllu.
 
 One line of JSON for each model and folder has the F1 of some metrics, in percent. With -o all lines are also written as
 a list to FILE, which --table prints as a table in Markdown.
+
+--identify prints, for each folder, the share of sentences of ten words or more whose language is found.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import statistics
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,8 +32,11 @@ from transition_parser import Parser
 from transition_parser.base.model_files import write_json
 from transition_parser.graphs.conllu import parse_conllu, raw_text, read_conllu
 from transition_parser.graphs.dependency_score import Comparison, conll18
-from transition_parser.text.languages import LANGUAGES, language_of
+from transition_parser.storage.cards import card_text
+from transition_parser.storage.checkpoints import model_path
+from transition_parser.text.languages import LANGUAGES, identify, language_of
 
+ENOUGH_WORDS = 10  # in a sentence whose language is to be found
 METRICS = ("LAS", "UPOS", "UFeats", "Lemmas", "Sentences", "Words", "UAS", "MLAS", "BLEX")
 SHOWN = METRICS[:6]
 UDPIPE = "UDPipe 1"
@@ -50,16 +58,16 @@ def scores(folder: Path, split: str, text: str) -> dict[str, float]:
     return {name: round(found[name].f1, 2) for name in METRICS}
 
 
-def of_model(model: str, folder: Path, arguments: Any) -> dict[str, float]:
+def of_model(model: str, folder: Path, split: str, arguments: Any) -> dict[str, float]:
     """Return the scores of a model of ours on a treebank."""
     parser = Parser.load(model, beam=1, threads=arguments.threads, precision=arguments.precision)
     if arguments.own_domain:
         known = parser.resources.columns.values.get("domain", ())
         domain = folder.name if folder.name in known else language_of_folder(folder)
         parser = Parser.load(model, beam=1, threads=arguments.threads, precision=arguments.precision, domain=domain)
-    gold = list(read_conllu(folder / f"{arguments.split}.conllu"))
+    gold = list(read_conllu(folder / f"{split}.conllu"))
     given: Any = [one.untagged(parser.given_columns) for one in gold] if arguments.words else raw_text(gold)
-    return scores(folder, arguments.split, "".join(str(parse.annotated()) for parse in parser.parse(given)))
+    return scores(folder, split, "".join(str(parse.annotated()) for parse in parser.parse(given)))
 
 
 def of_udpipe(path: Path, folder: Path, split: str) -> dict[str, float]:
@@ -74,46 +82,77 @@ def words_of(path: Path) -> int:
     return sum(len(sentence.forms) for sentence in read_conllu(path))
 
 
+def identified(folder: Path, split: str) -> dict[str, float]:
+    """Return the number of sentences of `ENOUGH_WORDS` words or more, and the percentage whose language is found."""
+    gold = [one for one in read_conllu(folder / f"{split}.conllu") if len(one.forms) >= ENOUGH_WORDS]
+    right = sum(identify(one.text) == language_of_folder(folder) for one in gold)
+    return {"sentences": len(gold), "found": round(100.0 * right / max(len(gold), 1), 2)}
+
+
 def rows(arguments: Any) -> Iterator[dict[str, Any]]:
     for folder in arguments.treebanks:
+        split = arguments.split if (folder / f"{arguments.split}.conllu").exists() else "dev"
         about = {"treebank": folder.name, "language": language_of_folder(folder)}
-        about |= {"training_words": words_of(folder / "train.conllu"), "split": arguments.split}
+        about |= {"training_words": words_of(folder / "train.conllu"), "split": split}
+        if arguments.identify:
+            yield {**about, **identified(folder, split)}
+            continue
         for model in arguments.models:
-            yield {**about, "model": model, **of_model(model, folder, arguments)}
-        if arguments.udpipe:
-            path = arguments.udpipe / f"{about['language']}.udpipe"
-            yield {**about, "model": UDPIPE, **of_udpipe(path, folder, arguments.split)}
+            yield {**about, "model": model, **of_model(model, folder, split, arguments)}
+        path = arguments.udpipe and arguments.udpipe / f"{about['language']}.udpipe"
+        if path and split != "dev":
+            yield {**about, "model": UDPIPE, **of_udpipe(path, folder, split)}
+
+
+def licences(card: str) -> dict[str, str]:
+    """Return treebank → licence from the rows of a card's table of treebanks.
+
+    >>> licences("| `de` | UD_German-GSD | CC BY-SA 4.0 | 11,200 |")
+    {'UD_German-GSD': 'CC BY-SA 4.0'}
+    """
+    return dict(re.findall(r"^\| `\w+` \| (UD_\S+) \| ([^|]+?) \|", card, re.MULTILINE))
 
 
 def table(results: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the lines of a table: a row for each treebank, the scores of a model and, behind a bar, of UDPipe 1."""
-    yield f"| language | treebank | training words | {' | '.join(SHOWN)} |"
-    yield f"|{'---|' * (3 + len(SHOWN))}"
+    """Yield the lines of a table: a row for each treebank, the scores of a model and, after a slash, of UDPipe 1."""
+    yield f"| language | treebank | licence | training words | {' | '.join(SHOWN)} |"
+    yield f"|{'---|' * (4 + len(SHOWN))}"
     ours = {one["treebank"]: one for one in results if one["model"] != UDPIPE}
     theirs = {one["treebank"]: one for one in results if one["model"] == UDPIPE}
+    known = licences(card_text(model_path(next(iter(ours.values()))["model"])))
     for name, one in sorted(ours.items(), key=lambda pair: pair[1]["language"] or ""):
         language = f"{LANGUAGES.get(one['language'], '')} `{one['language']}`"
         cells = [
             f"{one[metric]:.1f} / {theirs[name][metric]:.1f}" if name in theirs else f"{one[metric]:.1f}"
             for metric in SHOWN
         ]
-        yield f"| {language} | {name} | {one['training_words']:,} | {' | '.join(cells)} |"
-    both = [name for name in ours if name in theirs] or [*ours]
-    means = [
-        [statistics.mean(some[name][metric] for name in both) for some in (ours, theirs) if some] for metric in SHOWN
-    ]
-    yield f"| mean of {len(both)} | | | {' | '.join(' / '.join(f'{one:.1f}' for one in pair) for pair in means)} |"
+        mark = " ¹" if one["split"] == "dev" else ""
+        about = f"{language} | {name}{mark} | {known.get(name, '')} | {one['training_words']:,}"
+        yield f"| {about} | {' | '.join(cells)} |"
+    tested = [name for name in ours if ours[name]["split"] == "test"]
+    for title, names, sides in (
+        (f"mean of {len(theirs)}, beside UDPipe 1", [*theirs], (ours, theirs)),
+        (f"mean of {len(tested)} tests", tested, (ours,)),
+    ):
+        if names:
+            means = [" / ".join(f"{_mean(side, names, metric):.1f}" for side in sides) for metric in SHOWN]
+            yield f"| {title} | | | | {' | '.join(means)} |"
+
+
+def _mean(results: dict[str, dict[str, Any]], names: list[str], metric: str) -> float:
+    return statistics.mean(results[name][metric] for name in names)
 
 
 def main() -> None:
     """Print the scores, or the table."""
     options = common.parser(__doc__ or "")
-    options.add_argument("treebanks", nargs="*", type=Path, metavar="FOLDER", help="treebank with test.conllu")
+    options.add_argument("treebanks", nargs="*", type=Path, metavar="FOLDER", help="folders of treebanks")
     options.add_argument("--models", nargs="+", default=[], help="models of trees")
     options.add_argument("--split", default="test", choices=("dev", "test"))
     options.add_argument("--precision", default="auto")
     options.add_argument("--words", action="store_true", help="parse words, not raw text")
     options.add_argument("--own-domain", action="store_true", help="tell models of several treebanks which one it is")
+    options.add_argument("--identify", action="store_true", help="find the language of sentences")
     options.add_argument("--udpipe", type=Path, metavar="DIR", help="folder with models of UDPipe 1")
     options.add_argument("--table", metavar="FILE", help="print the results in FILE as a table")
     arguments = options.parse_args()
