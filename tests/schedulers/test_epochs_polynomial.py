@@ -30,7 +30,8 @@ class Optimizer(SGD):
 
 
 def config(**options) -> EpochsPolynomialConfig:
-    return EpochsPolynomialConfig(**({"warmup_epochs": 1.5, "max_epoch": 4, "update_freq": [1], "lr": [0.5]} | options))
+    known = {"warmup_epochs": 1.5, "max_epoch": 4, "max_update": 0, "update_freq": [1], "lr": [0.5]}
+    return EpochsPolynomialConfig(**(known | options))
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +41,14 @@ def nothing_told():
 
 @pytest.mark.parametrize(
     ("options", "warmup", "total"),
-    [({}, 15, 40), ({"warmup_epochs": 0.0}, 0, 40), ({"update_freq": [5]}, 3, 8), ({"lr": [0.5, 0.25]}, 15, 40)],
+    [
+        ({}, 15, 40),
+        ({"warmup_epochs": 0.0}, 0, 40),
+        ({"update_freq": [5]}, 3, 8),
+        ({"lr": [0.5, 0.25]}, 15, 40),
+        ({"max_update": 25}, 15, 25),
+        ({"max_update": 50}, 15, 40),
+    ],
 )
 def test_it_equals_polynomial_decay_with_as_many_updates(options, warmup, total):
     cfg = config(**options)

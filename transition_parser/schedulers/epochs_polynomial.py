@@ -39,6 +39,7 @@ def tell_batches(batches: int) -> None:
 class EpochsPolynomialConfig(FairseqDataclass):
     warmup_epochs: float = fairseq_option(0.0, "number of epochs, such as 1.25, over which the learning rate rises")
     max_epoch: int = "${optimization.max_epoch}"
+    max_update: int = "${optimization.max_update}"
     update_freq: list[int] = "${optimization.update_freq}"
     lr: list[float] = "${optimization.lr}"
 
@@ -70,9 +71,8 @@ class EpochsPolynomial(FairseqLRScheduler):
             self._batches = batches
             length = cfg.warmup_epochs, cfg.max_epoch
             warmup, total = (updates_in(epochs, batches, cfg.update_freq) for epochs in length)
-            same = PolynomialDecayLRScheduleConfig(
-                warmup_updates=warmup, total_num_update=max(total, warmup + 1), lr=list(cfg.lr)
-            )
+            total = max(min(total, cfg.max_update or total), warmup + 1)
+            same = PolynomialDecayLRScheduleConfig(warmup_updates=warmup, total_num_update=total, lr=list(cfg.lr))
             self._by_updates = PolynomialDecayLRSchedule(same, self.optimizer)
         return self._by_updates is not None
 
