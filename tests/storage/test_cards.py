@@ -62,6 +62,13 @@ def test_a_name_of_the_package_stays_its_own(model, monkeypatch, name):
     assert [card.name for card in known_models()][-1] == str(other)
 
 
+def test_a_model_of_many_languages_of_the_user_goes_first(model, monkeypatch):
+    assert model_path("xx").parent == model_path("german").parent == PRETRAINED
+    monkeypatch.setenv(VARIABLE, str(model.parent))
+    other = model.rename(model.parent / "xx")
+    assert model_path("xx") == model_path("german") == other
+
+
 def test_a_folder_that_is_no_model_does_not_hide_a_model_of_its_name(model, monkeypatch, tmp_path):
     monkeypatch.setenv(VARIABLE, str(model.parent))
     work = tmp_path / "work"

@@ -33,7 +33,7 @@ PRETRAINED = Path(__file__).resolve().parents[1] / "pretrained"
 # short name → the package's models, best first; the best one needs a pretrained encoder that may not be installed
 BEST = {"en": ("en-ewt-minilm", "en-ewt", "en-fast"), "amr": ("en-amr-minilm", "en-amr")}
 # tree parsers, for the type hints of `Parser.load`
-TreeModel = Literal["en", "en-ewt", "en-ewt-minilm", "en-fast"]
+TreeModel = Literal["en", "en-ewt", "en-ewt-minilm", "en-fast", "xx"]
 AmrModel = Literal["amr", "en-amr", "en-amr-minilm"]
 OWN_NAMES = frozenset(chain(BEST, *BEST.values()))  # no other model can have one of these names
 VARIABLE = "TRANSITION_PARSER_MODELS"  # lists folders of the user's models, separated as in PATH
@@ -117,12 +117,12 @@ def card_text(folder: Path) -> str:
 
 
 def named_models() -> dict[str, Path]:
-    """Return model name → folder, without the models of installed packages."""
-    named: dict[str, Path] = {}
-    for folder in (PRETRAINED, *_own_folders()):
-        for model in _models_in(folder):
-            named.setdefault(_name_of(model), model)
-    return {name: model for name, model in named.items() if name not in BEST}
+    """Return model name → folder, without the models of installed packages. The user's `xx` goes first."""
+    named = {_name_of(model): model for model in _models_in(PRETRAINED)}
+    for folder in reversed(_own_folders()):  # the first one with a name goes first
+        own = {_name_of(model): model for model in _models_in(folder)}
+        named |= {name: model for name, model in own.items() if name not in OWN_NAMES}
+    return named
 
 
 def model_names() -> list[str]:
