@@ -141,6 +141,15 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
 
 
 @pytest.fixture(scope="session")
+def few_amrs(tmp_path_factory) -> Path:
+    """The first 20 entries of the sample bank."""
+    path = tmp_path_factory.mktemp("few") / "few.amr"
+    blocks = SAMPLE_AMR.read_text(encoding="utf-8").split("\n\n")
+    path.write_text("\n\n".join(blocks[:21]) + "\n\n", encoding="utf-8")  # the first block is the header
+    return path
+
+
+@pytest.fixture(scope="session")
 def data_folder(tmp_path_factory) -> Path:
     """The sample treebank after `preprocess` and `fairseq-preprocess`, arc-hybrid-swap, 3 labelled SHIFTs."""
     return made_once(tmp_path_factory, "preprocessed", preprocess_trees) / "data"
@@ -154,7 +163,7 @@ def preprocess(
     folder: Path, *options: str | Path, train=SAMPLE, valid=None, test=None, kind: str = "dependency"
 ) -> Path:
     """Prepares a corpus for training; `valid` and `test` are those of training where none are given."""
-    splits = ("--train", train, "--valid", valid or train, "--test", test or train)
+    splits = ("--train", train, "--valid", valid or train, "--test", test or valid or train)
     system = ("--system", "arc-hybrid-swap") if kind == "dependency" else ()
     run_here("preprocess", kind, *splits, *system, "--pieces", "400", *options, "--dest", folder)
     fairseq_preprocess(folder)
@@ -235,16 +244,23 @@ def checkpoint(data_folder, tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def amr_data_folder(tmp_path_factory) -> Path:
     """The sample bank after `preprocess amr` and `fairseq-preprocess`, 2 labelled SHIFTs. Training has the first 85
-    entries alone, so that the others have actions that it lacks."""
+    entries alone, the other splits the last 30, so that some have actions that it lacks."""
     return made_once(tmp_path_factory, "preprocessed_amr", preprocess_amrs) / "data"
 
 
 def preprocess_amrs(parent: Path) -> None:
     folder = parent / "data"
     blocks = SAMPLE_AMR.read_text(encoding="utf-8").split("\n\n")
-    train_file = folder.with_name("train.amr")
-    train_file.write_text("\n\n".join(blocks[:86]) + "\n", encoding="utf-8")  # the first block is the header
-    preprocess(folder, "--labeled-shift", "2", train=train_file, valid=SAMPLE_AMR, test=SAMPLE_AMR, kind="amr")
+    files = parent / "train.amr", parent / "dev.amr"
+    for file, some in zip(files, (blocks[:86], blocks[-30:]), strict=True):  # the first block is the header
+        file.write_text("\n\n".join(some) + "\n", encoding="utf-8")
+    preprocess(folder, "--labeled-shift", "2", train=files[0], valid=files[1], kind="amr")
+
+
+@pytest.fixture(scope="session")
+def amr_dev(amr_data_folder) -> Path:
+    """The bank of its development data."""
+    return amr_data_folder.with_name("dev.amr")
 
 
 @pytest.fixture(scope="session")
