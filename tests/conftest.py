@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import fcntl
 import gc
 import io
@@ -13,6 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from unittest import mock
 
@@ -47,6 +49,26 @@ def pytest_collection_modifyitems(items):
 def pytest_collection_finish():
     """Excludes what is imported by now from the searches for garbage, which take long among so many objects."""
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def models_read_once():
+    """The package's models without a pretrained encoder are read once; tests that load them again get copies."""
+    if "transition_parser.storage.checkpoints" not in sys.modules:  # no test here parses
+        yield
+        return
+    from transition_parser.storage import cards, checkpoints
+
+    read, once = checkpoints._load_exported, cache(checkpoints._load_exported)
+
+    def load(folder: Path) -> tuple:
+        if folder.parent != cards.PRETRAINED or "minilm" in folder.name:
+            return read(folder)
+        model, resources = once(folder)
+        return copy.deepcopy(model), resources
+
+    with mock.patch.object(checkpoints, "_load_exported", load):
+        yield
 
 
 @pytest.fixture(scope="session")
