@@ -242,6 +242,18 @@ def train_command(
     return [*map(str, command)]
 
 
+def run_trainings(
+    folder: Path, trainings: list[tuple[list[str], str, int]], programs: Programs = PROGRAMS
+) -> subprocess.CompletedProcess:
+    """Runs trainings in one process: arguments, name of the checkpoints' folder, and number of updates of each. Those
+    that are resumed later are validated then."""
+    file = folder / "trainings.json"
+    file.write_text(json.dumps([(some, str(folder / name), updates) for some, name, updates in trainings]))
+    done = programs.run([str(ROOT / "tests" / "trainings.py"), str(file)], "", ROOT, programs.env)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done
+
+
 def logged(done: subprocess.CompletedProcess, key: str) -> list[dict]:
     """What training logged as JSON, of all that has the key."""
     lines = re.findall(r'\{".*\}', done.stdout + done.stderr)
