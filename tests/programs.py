@@ -7,6 +7,7 @@ in a process of its own: nothing of the package is imported before the fork.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import importlib
 import json
@@ -109,7 +110,8 @@ def _serve(address: str, *imports: str) -> None:
                 for file in files:
                     os.close(file)
                 status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-                connection.sendall(f"{status}\n".encode())
+                with contextlib.suppress(BrokenPipeError):  # nobody waits for it
+                    connection.sendall(f"{status}\n".encode())
 
 
 def _read_some_options() -> None:
