@@ -101,7 +101,8 @@ def test_relations_of_whole_trees_follow_their_names(kind, data_folder, few_rela
     words, heads = torch.randn(1, 4, first.size(1)), torch.tensor([[1, 3, 1]])
     places = [theirs.table.relations.index(name) for name in ours.table.relations]
     assert 1 < len(places) < len(theirs.table.relations)
-    assert torch.equal(new.decoder.relations(words, heads), old.decoder.relations(words, heads)[..., places])
+    found, wanted = (of.decoder.relations(words, heads) for of in (new, old))
+    assert torch.allclose(found, wanted[..., places], atol=1e-5)  # sums may be ordered otherwise for fewer relations
 
 
 def test_similar_actions_are_of_the_same_kind():
