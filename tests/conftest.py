@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import fcntl
 import gc
 import io
@@ -13,6 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from unittest import mock
 
@@ -32,7 +34,8 @@ limit_instructions()  # before torch is imported
 ENVIRONMENT = {**os.environ, **OF_PROGRAMS}
 PROGRAMS = Programs(ENVIRONMENT, (*PARSING, *TRAINING))
 
-settings.register_profile("default", deadline=None)  # machines are shared: no timed tests
+for profile, examples in (("default", 40), ("many", 200)):  # many: with `run/test.sh --slow`
+    settings.register_profile(profile, deadline=None, max_examples=examples)  # machines are shared: no timed tests
 settings.load_profile("default")
 
 
@@ -46,6 +49,26 @@ def pytest_collection_modifyitems(items):
 def pytest_collection_finish():
     """Excludes what is imported by now from the searches for garbage, which take long among so many objects."""
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def models_read_once():
+    """The package's models without a pretrained encoder are read once; tests that load them again get copies."""
+    if "transition_parser.storage.checkpoints" not in sys.modules:  # no test here parses
+        yield
+        return
+    from transition_parser.storage import cards, checkpoints
+
+    read, once = checkpoints._load_exported, cache(checkpoints._load_exported)
+
+    def load(folder: Path) -> tuple:
+        if folder.parent != cards.PRETRAINED or "minilm" in folder.name:
+            return read(folder)
+        model, resources = once(folder)
+        return copy.deepcopy(model), resources
+
+    with mock.patch.object(checkpoints, "_load_exported", load):
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -140,6 +163,15 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
 
 
 @pytest.fixture(scope="session")
+def few_amrs(tmp_path_factory) -> Path:
+    """The first 20 entries of the sample bank."""
+    path = tmp_path_factory.mktemp("few") / "few.amr"
+    blocks = SAMPLE_AMR.read_text(encoding="utf-8").split("\n\n")
+    path.write_text("\n\n".join(blocks[:21]) + "\n\n", encoding="utf-8")  # the first block is the header
+    return path
+
+
+@pytest.fixture(scope="session")
 def data_folder(tmp_path_factory) -> Path:
     """The sample treebank after `preprocess` and `fairseq-preprocess`, arc-hybrid-swap, 3 labelled SHIFTs."""
     return made_once(tmp_path_factory, "preprocessed", preprocess_trees) / "data"
@@ -153,7 +185,7 @@ def preprocess(
     folder: Path, *options: str | Path, train=SAMPLE, valid=None, test=None, kind: str = "dependency"
 ) -> Path:
     """Prepares a corpus for training; `valid` and `test` are those of training where none are given."""
-    splits = ("--train", train, "--valid", valid or train, "--test", test or train)
+    splits = ("--train", train, "--valid", valid or train, "--test", test or valid or train)
     system = ("--system", "arc-hybrid-swap") if kind == "dependency" else ()
     run_here("preprocess", kind, *splits, *system, "--pieces", "400", *options, "--dest", folder)
     fairseq_preprocess(folder)
@@ -210,6 +242,18 @@ def train_command(
     return [*map(str, command)]
 
 
+def run_trainings(
+    folder: Path, trainings: list[tuple[list[str], str, int]], programs: Programs = PROGRAMS
+) -> subprocess.CompletedProcess:
+    """Runs trainings in one process: arguments, name of the checkpoints' folder, and number of updates of each. Those
+    that are resumed later are validated then."""
+    file = folder / "trainings.json"
+    file.write_text(json.dumps([(some, str(folder / name), updates) for some, name, updates in trainings]))
+    done = programs.run([str(ROOT / "tests" / "trainings.py"), str(file)], "", ROOT, programs.env)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done
+
+
 def logged(done: subprocess.CompletedProcess, key: str) -> list[dict]:
     """What training logged as JSON, of all that has the key."""
     lines = re.findall(r'\{".*\}', done.stdout + done.stderr)
@@ -234,16 +278,23 @@ def checkpoint(data_folder, tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def amr_data_folder(tmp_path_factory) -> Path:
     """The sample bank after `preprocess amr` and `fairseq-preprocess`, 2 labelled SHIFTs. Training has the first 85
-    entries alone, so that the others have actions that it lacks."""
+    entries alone, the other splits the last 30, so that some have actions that it lacks."""
     return made_once(tmp_path_factory, "preprocessed_amr", preprocess_amrs) / "data"
 
 
 def preprocess_amrs(parent: Path) -> None:
     folder = parent / "data"
     blocks = SAMPLE_AMR.read_text(encoding="utf-8").split("\n\n")
-    train_file = folder.with_name("train.amr")
-    train_file.write_text("\n\n".join(blocks[:86]) + "\n", encoding="utf-8")  # the first block is the header
-    preprocess(folder, "--labeled-shift", "2", train=train_file, valid=SAMPLE_AMR, test=SAMPLE_AMR, kind="amr")
+    files = parent / "train.amr", parent / "dev.amr"
+    for file, some in zip(files, (blocks[:86], blocks[-30:]), strict=True):  # the first block is the header
+        file.write_text("\n\n".join(some) + "\n", encoding="utf-8")
+    preprocess(folder, "--labeled-shift", "2", train=files[0], valid=files[1], kind="amr")
+
+
+@pytest.fixture(scope="session")
+def amr_dev(amr_data_folder) -> Path:
+    """The bank of its development data."""
+    return amr_data_folder.with_name("dev.amr")
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ in a process of its own: nothing of the package is imported before the fork.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import importlib
 import json
@@ -14,6 +15,7 @@ import os
 import runpy
 import select
 import shlex
+import signal
 import socket
 import subprocess
 import sys
@@ -48,10 +50,17 @@ class Programs:
 
     def in_bash(self, *names: str) -> dict[str, str]:
         """The environment of a script in bash that runs programs of this environment so, by their names."""
-        call = shlex.join(
-            [sys.executable, "-I", "-S", __file__, "call", self._address, str(Path(sys.executable).parent)]
-        )
-        return {f"BASH_FUNC_{name}%%": f'() {{ {call}/{name} "$@"; }}' for name in names}
+        return {f"BASH_FUNC_{name}%%": f'() {{ {shlex.join(self.command(name))} "$@"; }}' for name in names}
+
+    def command(self, name: str, *arguments: str) -> list[str]:
+        """The command that runs a program of this environment so, with the files of the process that it begins."""
+        program = str(Path(sys.executable).parent / name)
+        return [sys.executable, "-I", "-S", __file__, "call", self._address, program, *arguments]
+
+    def send_signal(self, number: int) -> None:
+        """Sends the program that now runs a signal."""
+        server = self._server.pid
+        os.kill(int(Path(f"/proc/{server}/task/{server}/children").read_text()), number)
 
     @cached_property
     def _address(self) -> str:
@@ -59,10 +68,10 @@ class Programs:
         address = str(Path(folder.name, "socket"))
         # -P: `import fairseq` does not mean the folder beside this file
         command = [sys.executable, "-P", __file__, "serve", address, *self.imports]
-        server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.env)
+        self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.env)
         atexit.register(folder.cleanup)
-        atexit.register(server.communicate)  # it ends with its input
-        assert server.stdout.readline(), "the process that starts programs is gone"
+        atexit.register(self._server.communicate)  # it ends with its input
+        assert self._server.stdout.readline(), "the process that starts programs is gone"
         return address
 
 
@@ -101,7 +110,8 @@ def _serve(address: str, *imports: str) -> None:
                 for file in files:
                     os.close(file)
                 status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-                connection.sendall(f"{status}\n".encode())
+                with contextlib.suppress(BrokenPipeError):  # nobody waits for it
+                    connection.sendall(f"{status}\n".encode())
 
 
 def _read_some_options() -> None:
@@ -114,6 +124,7 @@ def _read_some_options() -> None:
 
 
 def _become(command: list[str], cwd: str, env: dict[str, str], files: list[int]) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let jobs in the background ignore it
     os.environ.clear()
     os.environ.update(env)
     os.chdir(cwd)

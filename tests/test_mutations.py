@@ -28,7 +28,7 @@ from transition_parser.preprocess.aligner.aligner import aligned, with_sentences
 from transition_parser.transitions import TREE_SYSTEMS, make_system
 
 ROUNDS = [pytest.param(300, id="few"), pytest.param(5_000, id="many", marks=pytest.mark.slow)]
-RUNS = [pytest.param(25, id="few"), pytest.param(250, id="many", marks=pytest.mark.slow)]  # of commands, which write
+RUNS = [pytest.param(12, id="few"), pytest.param(250, id="many", marks=pytest.mark.slow)]  # of commands, which write
 
 
 def mutations(sample: Path, seed: int, rounds: int) -> Iterator[bytes]:

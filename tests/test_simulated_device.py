@@ -1,13 +1,10 @@
-"""The simulated accelerator itself: what it refuses, what it counts, and that it computes as the CPU does."""
+"""The simulated accelerator itself: what it refuses, and what it counts. Models train on it in `test_every_way.py`."""
 
-import copy
 from collections import Counter
 
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
-from torch import nn
 
 from tests.simulated_device import DEVICE, OnDevice, SimulatedDevice
 
@@ -97,38 +94,6 @@ def assert_equal(found, wanted) -> None:
             assert_equal(each, other)
     else:
         assert found == wanted
-
-
-class Net(nn.Module):
-    """Some of everything, with weights that two layers share."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        torch.manual_seed(1)
-        self.embed, self.inner, self.norm = nn.Embedding(7, 8), nn.Linear(8, 8), nn.LayerNorm(8)
-        self.output = nn.Linear(8, 7, bias=False)
-        self.output.weight = self.embed.weight
-
-    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        x = self.norm(F.relu_(self.inner(self.embed(tokens))))
-        scores = torch.einsum("btd,bsd->bts", x, x).masked_fill(tokens[:, None] == 0, -1e9)
-        x = x + scores.softmax(-1) @ x[:, torch.arange(x.size(1), device=x.device)]
-        return F.cross_entropy(self.output(x).flatten(0, 1), tokens.flatten(), reduction="sum")
-
-
-def test_gradients_and_updates_are_those_of_the_cpu(device):
-    tokens, here = torch.randint(0, 7, (3, 5), generator=torch.Generator().manual_seed(1)), Net()
-    there = copy.deepcopy(here).to(DEVICE)
-    assert there.output.weight is there.embed.weight and isinstance(there.embed.weight, OnDevice)
-    for model, batch in ((here, tokens), (there, tokens.to(DEVICE))):
-        optimizer = torch.optim.Adam(model.parameters(), 0.01)
-        for _ in range(3):
-            optimizer.zero_grad()
-            model(batch).backward()
-            optimizer.step()
-    for (name, wanted), found in zip(here.named_parameters(), there.parameters(), strict=True):
-        assert torch.equal(found.grad.cpu(), wanted.grad), name
-        assert torch.equal(found.detach().cpu(), wanted.detach()), name
 
 
 def test_tensors_without_numbers_are_refused():

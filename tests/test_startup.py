@@ -28,6 +28,12 @@ ROOMS = (
     *("transition_parser.text.segmentation", "transition_parser.text.learned_segmentation"),
 )
 
+PARSE = f"""
+from pathlib import Path
+Parser.load("en-ewt", threads=2).parse(Path({str(SAMPLE)!r}))
+for model in ("en", "amr"):
+    Parser.load(model).parse("She sleeps.")
+"""
 HELP = """
 import contextlib, os
 from transition_parser.cli.main import main
@@ -90,10 +96,9 @@ def test_help_loads_no_network_and_that_of_parse_nothing_heavy():
     assert imported(HELP.format(commands=["parse"])) == set()
 
 
-@pytest.mark.parametrize("model", ["en-ewt", "en", "amr"])
-def test_parsing_loads_no_heavy_package_but_torch(model):
-    used = f"from transition_parser import Parser\nParser.load('{model}').parse('She sleeps.')"
-    assert imported(used) & {"torch", "fairseq", "matplotlib", "spacy", "transformers"} == {"torch"}
+def test_parsing_loads_no_heavy_package_but_torch():
+    seen = imported(f"from transition_parser import Parser\n{PARSE}")
+    assert seen & {"torch", "fairseq", "matplotlib", "spacy", "transformers"} == {"torch"}
 
 
 NETWORK = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto")
@@ -107,12 +112,7 @@ assert not any(kind.has_extension(name) for kind in (Doc, Span, Token) for name 
 """
 
 
-TWO_THREADS = f"from pathlib import Path\nParser.load('en-ewt', threads=2).parse(Path({str(SAMPLE)!r}))"
-
-
-@pytest.mark.parametrize(
-    "use", [IMPORT, TWO_THREADS, "Parser.load('en').parse('She sleeps.')", "Parser.load('amr').parse('Go.')"]
-)
+@pytest.mark.parametrize("use", [IMPORT, PARSE], ids=["import", "parse"])
 def test_importing_and_parsing_change_no_setting_of_the_process_and_reach_no_network(use):
     """Importing loads no library of kernels and registers nothing with spaCy, either."""
     before, after = json.loads(fresh(BEFORE_AND_AFTER.format(use=use, settings=SETTINGS, network=NETWORK)))

@@ -35,16 +35,19 @@ def configured(arguments: list[str]) -> DictConfig:
         return utils.convert_namespace_to_omegaconf(parsed)
 
 
-def train(arguments: list[str], folder: str, updates: int) -> None:
-    """Trains as `fairseq-train` does in a process of its own."""
+def train(arguments: list[str], folder: str, updates: int, resumed: bool) -> None:
+    """Trains as `fairseq-train` does in a process of its own; without validation where the training is resumed."""
     vars(checkpoint_utils.save_checkpoint).clear()  # the best score of the training before
     config = configured(arguments)
     # not among the arguments, so that more trainings have the same
     config.checkpoint.save_dir = folder
     config.optimization.max_update = updates
+    config.dataset.disable_validation |= resumed
     main(config)
 
 
 if __name__ == "__main__":
-    for arguments, folder, updates in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")):
-        train(arguments, folder, updates)
+    trainings = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    folders = [folder for _, folder, _ in trainings]
+    for number, (arguments, folder, updates) in enumerate(trainings, 1):
+        train(arguments, folder, updates, resumed=folder in folders[number:])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from tests.conftest import SAMPLE, run_here
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 
@@ -14,11 +14,11 @@ SCORES = re.compile(r"(?<=score).*")
 
 
 @pytest.fixture(scope="module")
-def parsed(checkpoint, amr_checkpoint, tmp_path_factory) -> dict[str, tuple[Path, Path, Path, Path]]:
+def parsed(checkpoint, amr_checkpoint, amr_dev, tmp_path_factory) -> dict[str, tuple[Path, Path, Path, Path]]:
     """Of trees and AMRs: model, input, its parses, and those with alternatives."""
     folder = tmp_path_factory.mktemp("nbest")
     found = {}
-    for name, model, sample in (("conllu", checkpoint, SAMPLE), ("amr", amr_checkpoint, SAMPLE_AMR)):
+    for name, model, sample in (("conllu", checkpoint, SAMPLE), ("amr", amr_checkpoint, amr_dev)):
         paths = [folder / f"{kind}.{name}" for kind in ("one", "several")]
         for path, options in zip(paths, ((), ("--nbest", "3")), strict=True):
             run_here("parse", model, sample, *OPTIONS, *options, "-o", path)

@@ -1,6 +1,7 @@
 """`parse` as one program among others in a pipe."""
 
 import os
+import signal
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from threading import Timer
 
 import pytest
 
-from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
+from tests.conftest import OF_PROGRAMS, PROGRAMS, ROOT, SAMPLE, run_here
 from transition_parser.graphs.bank import parse_bank
 from transition_parser.graphs.conllu import parse_conllu
 
@@ -20,19 +21,19 @@ ENTRY = "# ::id {0}\n# ::snt She sleeps.\n\n"
 
 @contextmanager
 def parsing(*arguments):
-    """A running `parse`, its standard input and output pipes; ended after two minutes, so that no test waits."""
+    """A running `parse`, its standard input and output pipes. It ends with its input, or after ten minutes, so that no
+    test waits."""
     with subprocess.Popen(
-        [PROGRAM, "parse", *map(str, arguments)],
+        PROGRAMS.command("transition-parser", "parse", *map(str, arguments)),
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, **OF_PROGRAMS},
     ) as running:  # fmt: skip
-        timer = Timer(120, running.kill)
+        timer = Timer(600, PROGRAMS.send_signal, [signal.SIGKILL])
         timer.start()
         try:
             yield running
         finally:
             timer.cancel()
-            running.kill()
 
 
 def block(file) -> str:
@@ -80,10 +81,9 @@ def test_the_input_may_pause_within_a_sentence(sentence, unfinished, rest):
         assert "1\tHi\t" in block(running.stdout)
 
 
-@pytest.mark.parametrize(
-    ("model", "path", "read"), [("en-ewt", SAMPLE, parse_conllu), ("en-amr", SAMPLE_AMR, parse_bank)]
-)
-def test_a_pipe_gives_what_a_file_gives(model, path, read):
+@pytest.mark.parametrize(("model", "read"), [("en-ewt", parse_conllu), ("en-amr", parse_bank)])
+def test_a_pipe_gives_what_a_file_gives(model, read, few_amrs):
+    path = SAMPLE if model == "en-ewt" else few_amrs
     # without scores: their last digits depend on how many rows are multiplied at once
     options = ("--precision", "fp32", "--actions", "--beam", "2")
     expected = run_here("parse", model, path, *options).stdout
@@ -95,7 +95,7 @@ def test_a_pipe_gives_what_a_file_gives(model, path, read):
         running.stdin.write("\n\n".join(blocks[middle:]))
         running.stdin.close()
         assert first + "\n" + running.stdout.read() == expected
-    assert len(list(read(expected.encode().splitlines(keepends=True)))) > 50
+    assert len(list(read(expected.encode().splitlines(keepends=True)))) >= 20
 
 
 def test_a_named_pipe_is_a_stream_too(tmp_path):

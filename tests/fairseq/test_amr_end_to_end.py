@@ -62,7 +62,7 @@ def test_the_gold_graphs_must_be_there(amr_data_folder, tmp_path):
     with pytest.raises(InputError, match=r"valid\.amr: not found: `transition-parser preprocess amr` writes it"):
         task.load_dataset("valid")
     (data / "valid.amr").write_text("# ::id a\n# ::tok a\n(a / a)\n")
-    with pytest.raises(InputError, match=r"valid\.amr: 1 graphs, but 100 sentences: preprocess again"):
+    with pytest.raises(InputError, match=r"valid\.amr: 1 graphs, but 30 sentences: preprocess again"):
         task.load_dataset("valid")
 
 
@@ -75,7 +75,7 @@ def test_no_sentence_is_left_out_of_the_batches(amr_data_folder, tokens):
     task.load_dataset("valid")
     data = task.dataset("valid")
     batches = data.batch_by_size(data.ordered_indices(), max_tokens=tokens, required_batch_size_multiple=8)
-    assert sorted(i for batch in batches for i in batch) == list(range(100))
+    assert sorted(i for batch in batches for i in batch) == list(range(30))
 
 
 def test_generate_finds_derivations_of_graphs_and_logs_smatch(amr_data_folder, amr_checkpoint):
@@ -93,17 +93,17 @@ def test_generate_finds_derivations_of_graphs_and_logs_smatch(amr_data_folder, a
 
 
 @pytest.mark.parametrize("beam", mostly_slow(["1", "3"], "3"))
-def test_parse_keeps_order_ids_and_sentences(amr_checkpoint, tmp_path, beam):
+def test_parse_keeps_order_ids_and_sentences(amr_checkpoint, amr_dev, tmp_path, beam):
     out = tmp_path / "out.amr"
-    done = run_here("parse", amr_checkpoint, SAMPLE_AMR, "-o", out, "--beam", beam, "--batch-tokens", "300")
+    done = run_here("parse", amr_checkpoint, amr_dev, "-o", out, "--beam", beam, "--batch-tokens", "300")
     assert done.stdout == done.stderr == ""
-    for before, after in zip(read(SAMPLE_AMR), read(out), strict=True):
+    for before, after in zip(read(amr_dev), read(out), strict=True):
         assert (after.id, after.text) == (before.id, before.text)
         assert before.tokens is None or after.tokens == before.tokens
         assert after.graph.is_connected()
         assert all(after.alignments) and all(token < len(after.forms) for node in after.alignments for token in node)
-    scores = json.loads(run_here("score", SAMPLE_AMR, out, "--json").stdout)
-    assert scores["sentences"] == 100 and 0 < scores["smatch"]["f1"] < 1
+    scores = json.loads(run_here("score", amr_dev, out, "--json").stdout)
+    assert scores["sentences"] == 30 and 0 < scores["smatch"]["f1"] < 1
 
 
 def test_an_untrained_model_builds_graphs(young, amr_data_folder, tmp_path):
@@ -196,15 +196,15 @@ def test_export(amr_checkpoint, tmp_path):
     assert "lexicon.json: is not there, but was exported" in said and said.count("\n") == 1
 
 
-def test_the_python_api(amr_checkpoint):
+def test_the_python_api(amr_checkpoint, amr_dev):
     parser = Parser.load(amr_checkpoint)
     (one,) = parser.parse("The dog sleeps.")
     assert isinstance(one, AmrParse) and one.sentence.forms == ["The", "dog", "sleeps", "."]
     (words,) = parser.parse(["The dog sleeps."])
     (listed,) = parser.parse([["The", "dog", "sleeps", "."]])
     assert one.graph == words.graph == listed.graph and len(one.alignments) == len(one.graph)
-    from_path, from_entries = parser.parse(Path(SAMPLE_AMR)), parser.parse(read(SAMPLE_AMR)[8:9])
-    assert [parse.sentence.id for parse in from_path] == [entry.id for entry in read(SAMPLE_AMR)]
+    from_path, from_entries = parser.parse(amr_dev), parser.parse(read(SAMPLE_AMR)[8:9])
+    assert [parse.sentence.id for parse in from_path] == [entry.id for entry in read(amr_dev)]
     assert from_entries[0].sentence.id == "sample-009"
     with pytest.raises(InputError, match=r"word 2 is"):
         parser.parse([["a", "b c"]])

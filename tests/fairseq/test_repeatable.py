@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import fields
 from pathlib import Path
@@ -18,6 +17,7 @@ from tests.conftest import (
     logged,
     preprocess,
     run_here,
+    run_trainings,
     train,
     train_command,
     weights,
@@ -82,14 +82,6 @@ def train_all(commands: dict[str, list[str]], folder: Path, programs: Programs, 
         for updates in ([INTERRUPTED, UPDATES] if name in resumed else [UPDATES])
     ]
     run_trainings(folder, trainings, programs)
-
-
-def run_trainings(folder: Path, trainings: list[tuple[list[str], str, int]], programs: Programs) -> None:
-    """Runs trainings in one process: arguments, name of the checkpoints' folder, and number of updates of each."""
-    file = folder / "trainings.json"
-    file.write_text(json.dumps([(some, str(folder / name), updates) for some, name, updates in trainings]))
-    done = programs.run([str(ROOT / "tests" / "trainings.py"), str(file)], "", ROOT, programs.env)
-    assert done.returncode == 0, done.stderr[-3000:]
 
 
 def test_it_gives_the_same_weights(commands, tmp_path_factory):

@@ -89,12 +89,6 @@ def sign(folder: Path) -> None:
     Job.parsed = write
 
 
-def test_all_actors_work(many, tmp_path):
-    (signed := tmp_path / "signed").mkdir()
-    engine.parse_by_ray(job_of(), [many], str(tmp_path / "out"), 2, prepare=partial(sign, signed))
-    assert len([*signed.iterdir()]) == 2
-
-
 @pytest.mark.slow
 def test_an_actor_that_dies_loses_nothing(many, tmp_path):
     out, mark = tmp_path / "out", tmp_path / "died"
@@ -121,14 +115,16 @@ def test_amrs_of_a_bank(tmp_path):
     assert written(out) == expected(SAMPLE_AMR, model="en-amr") and len(files_of(out)) > 2
 
 
-def test_rows_of_parquet(tmp_path):
+def test_all_actors_parse_rows_of_parquet(tmp_path):
+    (signed := tmp_path / "signed").mkdir()
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 
     path, out = tmp_path / "in.parquet", tmp_path / "out"
     texts = [None if n % 7 == 0 else f"Number {n} sleeps ." for n in range(300)]
     pq.write_table(pa.table({"n": range(300), "text": texts}), path, row_group_size=70)
-    engine.parse_by_ray(job_of(column="text"), [str(path)], str(out), 2)
+    engine.parse_by_ray(job_of(column="text"), [str(path)], str(out), 2, prepare=partial(sign, signed))
+    assert len([*signed.iterdir()]) == 2
     table = pa.concat_tables(pq.read_table(file) for file in files_of(out))
     assert table["n"].to_pylist() == [*range(300)] and len(files_of(out)) > 5
     assert [parse.count("\n\n") for parse in table["conllu"].to_pylist()] == [int(n % 7 != 0) for n in range(300)]

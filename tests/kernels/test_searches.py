@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from tests.conftest import threads
+from tests.crosses import mostly_slow
 from tests.small_models import encode, make_folder, make_model, make_task
 from transition_parser import Parser
 from transition_parser.base.errors import NotFiniteError
@@ -124,7 +125,7 @@ def test_the_kernel_finds_the_amrs_that_search_finds_step_by_step(lanes, amr_par
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("beam", [1, 4, 60])
-@pytest.mark.parametrize("kind", ["no state", "positions"])
+@pytest.mark.parametrize("kind", mostly_slow(["no state", "positions"], "positions"))
 def test_the_amr_of_a_sentence_does_not_depend_on_those_beside_it(amr_parser, kind, precision, beam):
     """One call searches many sentences, some side by side, the others after them; with a beam of 60, one by one."""
     parser = amr_parser(kind, precision)

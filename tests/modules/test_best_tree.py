@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles.brute_force import all_trees
@@ -29,7 +29,6 @@ def is_tree(heads: list[int]) -> bool:
     return DependencyTree(tuple(heads), ("_",) * len(heads)).why_invalid() is None
 
 
-@settings(max_examples=150)
 @given(st.integers(1, 6), st.integers(0, 2**31), st.sampled_from([0.0, 1.0, 100.0]), st.sampled_from([0.0, 50.0]))
 def test_the_tree_is_the_best_of_all(n, seed, root_bonus, own_bonus):
     """Also where the root is the best head of every word, and each word that of itself."""
@@ -43,7 +42,6 @@ def test_the_tree_is_the_best_of_all(n, seed, root_bonus, own_bonus):
     assert (scores == before).all()
 
 
-@settings(max_examples=150)
 @given(st.integers(1, 6), st.data())
 def test_with_ties_and_arcs_that_are_impossible(n, data):
     """The tree has as few impossible arcs as any, and the largest sum over its other arcs."""

@@ -136,21 +136,6 @@ def test_each_sequence_is_in_one_run_that_holds_it(lengths, few_shapes):
             assert len(run.rows) * run.width < len(rows) * run.width + layers._CELLS
 
 
-@given(LENGTHS.filter(len))
-def test_no_other_cut_has_fewer_cells(lengths):
-    def cost(parts):
-        return sum(len(part) * max(part) + layers._OVERHEAD for part in parts if part)
-
-    ascending = sorted(lengths)
-    best = min(
-        cost([ascending[first:stop] for first, stop in itertools.pairwise((0, *cuts, len(ascending)))])
-        for count in range(4)
-        for cuts in itertools.combinations(range(1, len(ascending)), min(count, len(ascending) - 1))
-    )
-    found = sum(len(run.rows) * run.width + layers._OVERHEAD for run in runs(torch.tensor(lengths), 64))
-    assert found <= best
-
-
 @pytest.mark.parametrize("few_shapes", [False, True])
 def test_a_batch_with_an_outlier_is_cut(few_shapes):
     few, one = runs(torch.tensor([9, 8, 500, *[7] * 20]), 512, few_shapes)

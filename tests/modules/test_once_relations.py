@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from transition_parser.modules.once_relations import OnceRelations, best_matching
@@ -34,7 +34,6 @@ def dependents(draw, lowest: float = -5.0) -> tuple[np.ndarray, np.ndarray]:
     return np.array(heads), np.array(scores)
 
 
-@settings(max_examples=200)
 @given(dependents())
 def test_the_relations_are_the_best_that_repeat_none(case):
     heads, scores = case

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
@@ -67,7 +67,6 @@ def derivations(labelled: bool) -> Derivations:
 
 
 @needs_kernels
-@settings(max_examples=300)
 @given(trees(max_words=30) | trees(max_words=30, projective=True), st.booleans(), st.data())
 def test_the_kernel_finds_the_derivations_of_the_oracle(tree, labelled, data):
     derive, n = derivations(labelled), len(tree)
@@ -77,7 +76,6 @@ def test_the_kernel_finds_the_derivations_of_the_oracle(tree, labelled, data):
     assert derive.from_tree(scored, shift_ids) == derive.by_oracle(scored, shift_ids)
 
 
-@settings(max_examples=200)
 @given(st.lists(trees(max_words=9) | st.lists(st.integers(0, 9), min_size=1, max_size=9), min_size=1, max_size=4))
 def test_what_is_a_tree(sentences):
     """Heads of trees, and any heads, in a batch: those of a tree with a single root are told apart."""
@@ -98,7 +96,6 @@ def test_scores_that_are_not_finite(wrong):
         _best_heads(scores, competing, torch.tensor([3]))
 
 
-@settings(max_examples=100)
 @given(st.integers(0, 2**31), st.sampled_from([0.3, 3.0, 30.0]))
 def test_the_best_heads_are_those_of_the_best_tree(seed, sharpness):
     lengths = torch.tensor([4, 7, 1])

@@ -74,7 +74,7 @@ def few_or_many(few: range, many: range):
     return pytest.mark.parametrize("seeds", [few, pytest.param(many, marks=pytest.mark.slow)], ids=["few", "many"])
 
 
-@few_or_many(range(30), range(1000, 1300))
+@few_or_many(range(12), range(1000, 1300))
 @pytest.mark.parametrize("name", ["trees", "amr"])
 def test_damaged_folders(exported, name, seeds, tmp_path):
     """Each seed damages the folder."""
@@ -103,7 +103,7 @@ def labelled(exported, tmp_path_factory) -> Path:
     return folder
 
 
-@few_or_many(range(40), range(1000, 1400))
+@few_or_many(range(12), range(1000, 1400))
 @pytest.mark.parametrize("name", ["trees", "amr"])
 def test_odd_contents_with_right_checksums(exported, labelled, name, seeds, tmp_path):
     """Each seed changes a value, a shape, a type or a number, and signs the folder."""
@@ -121,7 +121,7 @@ def test_odd_contents_with_right_checksums(exported, labelled, name, seeds, tmp_
     assert counts["refused"] > 0.3 * len(seeds), counts
 
 
-@few_or_many(range(20), range(1000, 1100))
+@few_or_many(range(10), range(1000, 1100))
 @pytest.mark.parametrize("name", ["trees", "amr"])
 def test_damaged_checkpoints(trained, name, seeds, tmp_path):
     """Each seed damages the file's bytes, or a file beside it, or stores other contents."""

@@ -17,11 +17,11 @@ WIDTH = ("--state-positions",)
 
 
 @pytest.fixture(scope="module")
-def further_data(amr_data_folder, tmp_path_factory):
+def further_data(amr_data_folder, amr_dev, tmp_path_factory):
     """The whole sample bank, with more actions than `amr_data_folder`, but the same pieces."""
     folder = tmp_path_factory.mktemp("further") / "data"
     run_here(
-        "preprocess", "amr", "--train", SAMPLE_AMR, "--valid", SAMPLE_AMR, "--test", SAMPLE_AMR, "--dest", folder,
+        "preprocess", "amr", "--train", SAMPLE_AMR, "--valid", amr_dev, "--test", amr_dev, "--dest", folder,
         "--pieces-from", amr_data_folder, "--labeled-shift", "1",
     )  # fmt: skip
     fairseq_preprocess(folder)
@@ -54,12 +54,12 @@ def test_rows_follow_their_symbols(amr_checkpoint, further_data, tmp_path):
     assert torch.allclose(before[name][kin].mean(0), after[name][now.index(fresh)], atol=1e-6)
 
 
-def test_the_same_vocabularies_give_the_same_parses(amr_checkpoint, amr_data_folder, tmp_path):
+def test_the_same_vocabularies_give_the_same_parses(amr_checkpoint, amr_data_folder, amr_dev, tmp_path):
     """Also of a model that reads the functions of roles, too: at first they add nothing."""
     flags = (*WIDTH, "--role-functions", "--start-from", amr_checkpoint, "--lr", "0.0")
     train(amr_data_folder, tmp_path, *flags, updates=1)
     one, other = (
-        run_here("parse", model, SAMPLE_AMR, "--precision", "fp32").stdout
+        run_here("parse", model, amr_dev, "--precision", "fp32").stdout
         for model in (amr_checkpoint, tmp_path / "checkpoint_last.pt")
     )
     assert one == other != ""
@@ -101,7 +101,8 @@ def test_relations_of_whole_trees_follow_their_names(kind, data_folder, few_rela
     words, heads = torch.randn(1, 4, first.size(1)), torch.tensor([[1, 3, 1]])
     places = [theirs.table.relations.index(name) for name in ours.table.relations]
     assert 1 < len(places) < len(theirs.table.relations)
-    assert torch.equal(new.decoder.relations(words, heads), old.decoder.relations(words, heads)[..., places])
+    found, wanted = (of.decoder.relations(words, heads) for of in (new, old))
+    assert torch.allclose(found, wanted[..., places], atol=1e-5)  # sums may be ordered otherwise for fewer relations
 
 
 def test_similar_actions_are_of_the_same_kind():

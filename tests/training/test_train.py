@@ -5,15 +5,13 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import zipfile
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import OF_PROGRAMS, SAMPLE, SAMPLE_AMR, run, run_here
+from tests.conftest import OF_PROGRAMS, PROGRAMS, SAMPLE, SAMPLE_AMR, run, run_here
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.base.process import signals_as_exits
@@ -45,16 +43,12 @@ def state(folder: Path) -> dict[str, int]:
 def started(command: list, number: signal.Signals, line_begins: str) -> tuple[int, str]:
     """Runs a training until it prints a line that begins so, and then sends it a signal. Returns its exit status, and
     what it has printed."""
-    program = Path(sys.executable).with_name("transition-parser")
-    env = {**os.environ, **OF_PROGRAMS}
-    errors = []
-    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # shells let jobs in the background ignore it
-    command = [program, *map(str, command)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env, preexec_fn=heed) as running:
+    errors, call = [], PROGRAMS.command("transition-parser", *map(str, command))
+    with subprocess.Popen(call, stderr=subprocess.PIPE, text=True, env={**os.environ, **OF_PROGRAMS}) as running:
         for line in running.stderr:
             errors.append(line)
             if line.startswith(line_begins):
-                running.send_signal(number)
+                PROGRAMS.send_signal(number)
     return running.returncode, "".join(errors)
 
 
@@ -72,7 +66,7 @@ def interrupted(tmp_path_factory):
 
 def test_an_interrupted_training_is_continued(interrupted):
     command, folder, runs = interrupted
-    assert [status for status, _said in runs] == [-signal.SIGKILL, 128 + signal.SIGINT]
+    assert [status for status, _said in runs] == [128 + signal.SIGKILL, 128 + signal.SIGINT]
     said = runs[1][1]
     assert "Traceback" not in said and "epoch 2/6" in said
     kept = rf"interrupted: training until epoch 2 \(best LAS [\d.]+, epoch \d\) is kept in {folder}/"
