@@ -2,15 +2,8 @@
 
 import pytest
 
-from tests.parsing.edits import on_one_line
-from transition_parser.graphs.bank import parse_entry
-from transition_parser.parsing.negation import negated
-from transition_parser.transitions.amr import AmrSystem
-
-
-def after(text: str, graph: str) -> str:
-    entry = parse_entry([f"# ::tok {text}", graph])
-    return on_one_line(negated(entry.graph, entry.alignments, AmrSystem().read(text.split())))
+from tests.parsing.edits.helpers import after
+from transition_parser.parsing.edits.negation import negate
 
 
 @pytest.mark.parametrize(
@@ -53,4 +46,15 @@ def after(text: str, graph: str) -> str:
     ],
 )  # fmt: skip
 def test_negated_words(text, graph, expected):
-    assert after(text, graph) == expected
+    assert after(negate, text, graph) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "graph", "expected"),
+    [
+        ("I go unless it rains", "(g / go-02~1 :ARG0 (i / i~0) :polarity -~2 :condition (r / rain-01~4))",
+         "(g / go-02 :ARG0 (i / i) :condition (r / rain-01 :polarity -))"),
+    ],
+)  # fmt: skip
+def test_negations_of_conditions(text, graph, expected):
+    assert after(negate, text, graph) == expected

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from transition_parser.graphs.amr import AmrGraph
-from transition_parser.parsing.draft import Draft, Edited
+from transition_parser.parsing.edits.draft import Draft
 from transition_parser.text.frames import packaged
 from transition_parser.text.lemmas import lemmatise
-from transition_parser.transitions.amr_state import Word, lemma_of
+from transition_parser.transitions.amr_state import lemma_of
 
 # `in`, `im`, `il` and `ir` begin many words that they do not negate, such as `immediate`
 _STEMS = (
@@ -28,39 +26,41 @@ _REVERSED = frozenset(
 _OTHER_GRAPHS = re.compile(r".*(ers?|ors?|[ai]ble)")  # `non-smoker` is a person, `unbelievable` not possible
 
 
-def negated(graph: AmrGraph, alignments: Sequence[Sequence[int]], words: Sequence[Word]) -> Edited | None:
-    """Return the graph with the polarity of words with a negative prefix, None for no change.
+def negate(draft: Draft) -> None:
+    """Add the polarity of words with a negative prefix, and put that of *unless* below the condition.
 
     A concept whose lemma has no frame (`unsafe`, `unmodified-01`) becomes the first frame of the word
     without the prefix.
     """
-    parts = {place: found for place, word in enumerate(words) if (found := _NEGATED.fullmatch(word.form.lower()))}
-    if not parts:
-        return None
-    draft, negative = Draft(graph), {edge.source for edge in graph.edges if edge.role == "polarity"}
-    for node, places in enumerate(alignments):
-        if len(places) != 1 or node in graph.constants or places[0] not in parts:
+    parts = {place: found for place, form in enumerate(draft.forms) if (found := _NEGATED.fullmatch(form))}
+    negative = {edge.source for edge in draft.edges if edge.role == "polarity"}
+    for node, places in enumerate(draft.alignments) if parts else ():
+        if len(places) != 1 or node in draft.constants or places[0] not in parts:
             continue
-        (prefix, stem), lemma = parts[places[0]].groups(), lemma_of(graph.labels[node])
-        of_word = [one for one, others in enumerate(alignments) if tuple(others) == tuple(places)]
+        (prefix, stem), lemma = parts[places[0]].groups(), lemma_of(draft.labels[node])
+        of_word = [one for one, others in enumerate(draft.alignments) if tuple(others) == tuple(places)]
         if not negative.isdisjoint(of_word):
             continue
         if lemma.startswith(prefix):
             concept = None if lemma in packaged().rolesets else _frame_of(prefix, stem)
         elif lemma[:4] == stem[:4] or lemma in _evoked_by(stem):
-            is_whole = prefix == "dis" and words[places[0]].lemma in packaged().rolesets  # `discover` is no `cover-01`
-            concept = None if is_whole else graph.labels[node]
+            is_whole = prefix == "dis" and draft.words[places[0]].lemma in packaged().rolesets  # `discover`, `cover-01`
+            concept = None if is_whole else draft.labels[node]
             if prefix == "un" and not _is_negated(stem, lemma):
-                concept, draft.labels[node] = None, _whole(prefix, stem, graph.labels[node])
+                concept, draft.labels[node] = None, _whole(prefix, stem, draft.labels[node])
         else:
             concept = None
         if concept is not None:
             draft.labels[node] = concept
-            possible = (one for one in of_word if lemma_of(graph.labels[one]) == "possible")  # `undetectable`
+            possible = (one for one in of_word if lemma_of(draft.labels[one]) == "possible")  # `undetectable`
             source = next(possible, node)
             negative.add(source)
             draft.add_edge(source, "polarity", draft.new_node("-", True, node))
-    return draft.result()
+    for edge in [edge for edge in draft.edges if edge.role == "polarity"] if "unless" in draft.forms else ():
+        if edge.target < len(draft.graph) and draft.forms[draft.place(edge.target)] == "unless":
+            condition = draft.below(edge.source).get("condition")
+            if condition is not None and "polarity" not in draft.below(condition):
+                draft.replace_edge(edge, edge._replace(source=condition))
 
 
 def _evoked_by(stem: str) -> list[str]:
