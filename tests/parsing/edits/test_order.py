@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
+from transition_parser import Parser
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import read_bank
 from transition_parser.parsing import edits
@@ -75,3 +77,19 @@ def test_gold_graphs_stay(bank):
 def test_each_module_has_one_edit_in_the_list():
     modules = {module.name for module in pkgutil.iter_modules(edits.__path__)} - {"draft", "order"}
     assert {edit.__module__.rpartition(".")[2] for edit in EDITS} == modules and len(EDITS) == len(modules)
+
+
+def test_the_docs_have_a_row_for_each_edit():
+    rows = (ROOT / "docs" / "amr.md").read_text(encoding="utf-8").split("\n")
+    assert {edit.__module__.rpartition(".")[2] for edit in EDITS} <= {row[3:].partition("`")[0] for row in rows}
+
+
+def test_without_edits_graphs_are_as_search_finds_them():
+    parser, bare = (Parser.load("en-amr", precision="fp32", threads=1, edits=edits) for edits in (True, False))
+    text = "Close the unsafe door."
+    for parse in bare.parse(text):
+        table = bare.resources.table
+        assert table.system.replay(table.system.read(parse.words), parse.actions) == parse.graph
+    assert ":polarity -" in parser.parse(text)[0].to_penman()
+    with pytest.raises(InputError, match="for models of AMRs"):
+        Parser.load("en-ewt", edits=False)

@@ -54,7 +54,9 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     sums = ("_match", "_system", "_gold")
     figures: ClassVar = {"smatch": _smatch}
 
-    def replay(self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]]) -> list[AmrParse]:
+    def replay(
+        self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]], edits: bool = True
+    ) -> list[AmrParse]:
         """Return the parses with the AMRs that derivations build, replayed once through the pure-Python machine.
 
         Facts complete the AMR of a guided derivation. Mends that contradict a fact are not made. Where there are facts,
@@ -63,12 +65,12 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         from transition_parser.parsing.edits.order import EDITS
 
         built = [_Built(resources, *one) for one in found]
-        for edit in EDITS:
+        for edit in EDITS if edits else ():
             drafts = [one.draft() for one in built]
             edit(drafts)
             for one, draft in zip(built, drafts, strict=True):
                 one.take(draft.result())
-        return [one.finished() for one in built]
+        return [one.finished(edits) for one in built]
 
     def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
         """Return for each confidence in a node True where the node is right, None for constants."""
@@ -228,11 +230,11 @@ class _Built:
             return None
         return replace(parse, alignments=tuple(found))
 
-    def finished(self) -> AmrParse:
+    def finished(self, edits: bool) -> AmrParse:
         """Return the parse with all alignments, `:wiki`, and without gaps in lists."""
-        parse = self._mentioned(self.parse) or self.parse
+        parse = (self._mentioned(self.parse) if edits else None) or self.parse
         # facts may ask for gaps in the numbers of roles
-        graph = parse.graph if self.facts is not None else without_gaps(parse.graph)
+        graph = without_gaps(parse.graph) if edits and self.facts is None else parse.graph
         wiki, new_names = _wiki(graph, self.wiki)
         return within_depth(replace(parse, graph=graph, wiki=wiki, new_names=new_names))
 
