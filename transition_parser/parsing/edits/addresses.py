@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from transition_parser.graphs.amr import quoted
+from transition_parser.graphs.amr import Edge, distances, quoted
 from transition_parser.parsing.edits.draft import Draft
+from transition_parser.text.frames import packaged
 from transition_parser.transitions.amr_state import lemma_of
 
 _ADDRESSES = {
@@ -35,6 +36,31 @@ def mend_addresses(draft: Draft) -> None:
         if entity := entity_of(lemma_of(label)) or (entity_of(text) if is_empty else None):
             draft.labels[node] = entity
             draft.add_below(node, "value", quoted(text if entity_of(text) else lemma_of(label)))
+    for place, word in enumerate(draft.words):
+        if place not in draft.aligned and (entity := entity_of(word.form)):
+            _restore(draft, place, entity)
+
+
+def _restore(draft: Draft, place: int, entity: str) -> None:
+    """Add an address without a node to the frame before it, as its object or as a place."""
+    before = [verb for verb in draft.frames if verb < place]
+    verb = draft.frames[max(before)] if before else draft.top
+    below, (lemma, _, sense) = draft.below(verb), draft.labels[verb].rpartition("-")
+    known = packaged().roles(lemma, sense)
+    is_to = place > 0 and draft.forms[place - 1] == "to"
+    role = (
+        "ARG1" if before and max(before) == place - 1 else ("ARG4" if 4 in known else "ARG2") if is_to else "location"
+    )
+    old = Edge(verb, role, below.get(role, -1))
+    if old.target >= 0 and draft.place(old.target) > place:  # *visit … for help*
+        draft.replace_edge(old)
+        if old.target not in distances(draft.edges, draft.top):
+            draft.add_edge(verb, "purpose", old.target)
+    elif old.target >= 0:
+        role = "location"
+    node = draft.new_node(entity, False, verb)
+    draft.add_edge(verb, role, node)
+    draft.add_below(node, "value", quoted(draft.words[place].form))
 
 
 def _mend_name(draft: Draft, node: int, name: int) -> None:

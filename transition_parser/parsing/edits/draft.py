@@ -7,7 +7,7 @@ from collections.abc import Collection, Container, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.graphs.amr import AmrGraph, Edge, distances
 from transition_parser.text.frames import packaged
 from transition_parser.transitions.amr_limits import SearchLimits, Sort, sort_of
 from transition_parser.transitions.amr_state import Word, is_constant, lemma_of
@@ -156,6 +156,40 @@ class Draft:
         ]
         self.top = moved.get(self.top, self.top)
         self.removed.add(node)
+
+    def put(self, first: int, end: int, label: str, role: str, kept: Collection[str] = ()) -> int:
+        """Put a node in the place of all nodes whose first words are in a span, and return it.
+
+        role: the role of the node if the span has no nodes; then its source is the frame before the span
+        kept: the roles of edges that it keeps; other nodes below the span stay only if they have another source, or get
+            that of the new node
+        """
+        inside = {i for i, places in enumerate(self.alignments) if places and first <= min(places) < end} - self.removed
+        frames = sorted(self.frames.items(), key=lambda frame: (frame[0] > first, abs(frame[0] - first)))
+        steps = distances(self.edges, self.top)
+        crossing = [edge for edge in self.edges if (edge.source in inside) != (edge.target in inside)]
+        links = sorted(crossing, key=lambda e: (e.target not in inside, steps.get(e.source, 0)))
+        new = self.new_node(label, False, min(inside, key=lambda node: steps.get(node, 0), default=-1))
+        if self.top in inside:
+            parent, self.top = new, new
+        elif links:
+            link = links[0]
+            parent, role = (link.source, link.role) if link.target in inside else (link.target, role)
+        else:
+            parent = frames[0][1] if frames else self.top
+        self.removed |= inside
+        for edge in [edge for edge in self.edges if edge.source in inside or edge.target in inside]:
+            self.replace_edge(edge)
+        if parent != new:
+            self.add_edge(parent, role, new)
+        for source, name, target in crossing:
+            if target in inside and source not in (parent, new):
+                self.add_edge(source, name, new)
+            elif source in inside and name in kept:
+                self.add_edge(new, name, target)
+            elif source in inside and target not in distances(self.edges, self.top):
+                self.add_edge(parent, name, target)
+        return new
 
     def result(self) -> Edited | None:
         """Return the edited graph, None if nothing has changed or the graph is not connected."""

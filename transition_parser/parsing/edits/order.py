@@ -13,10 +13,12 @@ from transition_parser.parsing.edits.empty import remove_empty
 from transition_parser.parsing.edits.lists import gather_members
 from transition_parser.parsing.edits.names import type_names
 from transition_parser.parsing.edits.negation import negate
+from transition_parser.parsing.edits.numbers import mend_numbers
 from transition_parser.parsing.edits.pronouns import mend_pronouns
 from transition_parser.parsing.edits.quantities import mend_quantities
 from transition_parser.parsing.edits.roles import label_roles
 from transition_parser.parsing.edits.subjects import mend_subjects
+from transition_parser.parsing.edits.times import mend_times
 
 Edit = Callable[[Sequence[Draft]], None]  # it changes the drafts of a batch
 
@@ -37,6 +39,8 @@ EDITS: Sequence[Edit] = (
     _each(mend_subjects),  # a verb that has its subject now is no command
     _each(mark_commands),
     _each(mend_addresses),  # before dates, for which search takes some addresses
+    _each(mend_times),  # before dates and quantities, for which search takes some times
+    _each(mend_numbers),
     _each(mend_dates),  # a date that loses its only number is empty
     _each(mend_quantities),
     _each(mend_pronouns),  # after commands, which add *you*, and dates, some of which become pronouns
