@@ -29,8 +29,8 @@ _NUMBERS = (  # (pattern, the words of the number, the factor of its scale)
     (re.compile(rf"(?<!\S)three quarters of an? (?P<scale>{_SCALE})(?!\S)"), "0.75"),
 )
 _AND_A_HALF = re.compile(rf"(?<!\S)(?P<whole>\d+|{_ONE}) and a half(?: (?P<scale>{_SCALE}))?(?!\S)")
-_MINUS = re.compile(r"(?<!\S)(?:minus|-) (?P<whole>\d[\d,.]*)(?!\S)")
-_DEGREES = re.compile(r"(?<!\S)(?P<whole>(?:minus |- ?)?\d[\d,.]*) degrees? (?P<scale>celsius|fahrenheit)(?!\S)")
+_MINUS = re.compile(r"(?<!\S)minus (?P<whole>\d[\d,.]*)(?!\S)")
+_DEGREES = re.compile(r"(?<!\S)(?P<whole>(?:minus |-)?\d[\d,.]*) degrees? (?P<scale>celsius|fahrenheit)(?!\S)")
 _UNITS = {
     "monetary": "dollar euro pound yen cent franc rupee",
     "distance": "kilometer kilometre meter metre mile foot inch centimeter yard",

@@ -1,4 +1,4 @@
-"""Negations that are parts of words, which AMR takes apart: *unsafe* is `safe-01 :polarity -`."""
+"""Negations in words, which AMR takes apart: *unsafe* is `safe-01 :polarity -`, *unable* `possible-01 :polarity -`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OTHER_GRAPHS = re.compile(r".*(ers?|ors?|[ai]ble)")  # `non-smoker` is a person
 
 
 def negate(draft: Draft) -> None:
-    """Add the polarity of words with a negative prefix, and put that of *unless* below the condition.
+    """Add the polarity of words with a negative prefix, and that of *unless*, *unable* and *nor*.
 
     A concept whose lemma has no frame (`unsafe`, `unmodified-01`) becomes the first frame of the word
     without the prefix.
@@ -56,11 +56,58 @@ def negate(draft: Draft) -> None:
             source = next(possible, node)
             negative.add(source)
             draft.add_edge(source, "polarity", draft.new_node("-", True, node))
-    for edge in [edge for edge in draft.edges if edge.role == "polarity"] if "unless" in draft.forms else ():
-        if edge.target < len(draft.graph) and draft.forms[draft.place(edge.target)] == "unless":
-            condition = draft.below(edge.source).get("condition")
-            if condition is not None and "polarity" not in draft.below(condition):
-                draft.replace_edge(edge, edge._replace(source=condition))
+    for place, form in enumerate(draft.forms):
+        if form in _WORDS:
+            _WORDS[form](draft, place)
+
+
+def _unless(draft: Draft, place: int) -> None:
+    """Make the frame after *unless* a negated condition of the frame before it, or after the comma."""
+    for edge in [edge for edge in draft.edges if edge.role == "polarity" and draft.place(edge.target) == place]:
+        condition = draft.below(edge.source).get("condition")
+        if condition is not None and "polarity" not in draft.below(condition):
+            draft.replace_edge(edge, edge._replace(source=condition))
+    after, comma = [verb for verb in draft.frames if verb > place], draft.forms.index(",") if "," in draft.forms else 0
+    mains = [
+        verb for verb in draft.frames if verb < place or 0 < place < comma < verb or (place == 0 and verb > comma > 0)
+    ]
+    if after and mains and draft.frames[min(after)] in (edge.source for edge in draft.edges if edge.role == "polarity"):
+        condition = draft.frames[min(after)]
+        main = draft.frames[min(mains) if place == 0 else max(verb for verb in mains)]
+        if not any(edge.role == "condition" for edge in draft.edges) and main not in draft.neighbours(condition):
+            draft.add_edge(main, "condition", condition)
+
+
+def _unable(draft: Draft, place: int) -> None:
+    """Make *unable to open* `possible-01 :polarity - :ARG1 open-01`."""
+    verb = draft.frames.get(place + 2) if draft.forms[place + 1] == "to" else None
+    negation = next((e for e in draft.edges if e.role == "polarity" and draft.place(e.target) == place), None)
+    if verb is None or negation is None or draft.labels[negation.source].startswith("possible"):
+        return
+    possible = draft.new_node("possible-01", False, negation.target)
+    draft.replace_edge(negation)
+    for edge in [edge for edge in draft.edges if edge.target == verb]:
+        draft.replace_edge(edge, edge._replace(target=possible))
+    draft.top = possible if draft.top == verb else draft.top
+    draft.add_edge(possible, "ARG1", verb)
+    draft.add_edge(possible, "polarity", negation.target)
+
+
+def _nor(draft: Draft, place: int) -> None:
+    """Negate each of two frames that *neither … nor*, or *not …, nor* join."""
+    for node, label in enumerate(draft.labels):
+        members = [edge.target for edge in draft.edges if edge.source == node and edge.role[:2] == "op"]
+        if label not in ("and", "or", "nor") or len(members) != 2 or not {*members} <= {*draft.frames.values()}:
+            continue
+        if not draft.place(members[0]) < place < draft.place(members[1]):
+            continue
+        draft.labels[node] = "and"
+        for member in members:
+            if "polarity" not in draft.below(member):
+                draft.add_edge(member, "polarity", draft.new_node("-", True, member))
+
+
+_WORDS = {"unless": _unless, "unable": _unable, "nor": _nor}
 
 
 def _evoked_by(stem: str) -> list[str]:

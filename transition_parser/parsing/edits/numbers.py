@@ -46,10 +46,15 @@ def _count(draft: Draft, said: Said) -> None:
         draft.add_edge(owner, "unit", noun)
     for edge in [edge for edge in draft.edges if edge.source in inside or edge.target in inside]:
         draft.replace_edge(edge)
-        is_new = edge.source not in (owner, noun, *draft.neighbours(owner))
-        if edge.target in inside and edge.source not in inside and is_new and edge.role not in _OF_NUMBERS:
+        if edge.source in {owner, noun, *inside} or edge.role in _OF_NUMBERS:
+            continue
+        here = [one for one in draft.edges if one.source == edge.source and one.target == owner]
+        if not here or edge.role in ("ARG0", "ARG1"):  # *half a million euros were stolen*
+            for one in here:
+                draft.replace_edge(one)
             draft.add_edge(edge.source, edge.role, owner)
-    draft.top = owner if draft.top in inside else draft.top
+    if draft.top in inside:
+        draft.top = next((edge.source for edge in draft.edges if edge.target == owner), owner)
     for edge in [edge for edge in draft.edges if edge.source == owner and edge.role == "quant"]:
         draft.replace_edge(edge)
         draft.removed.update({edge.target} & draft.constants)

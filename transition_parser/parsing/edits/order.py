@@ -7,6 +7,7 @@ from functools import wraps
 
 from transition_parser.parsing.edits.addresses import mend_addresses
 from transition_parser.parsing.edits.commands import mark_commands
+from transition_parser.parsing.edits.comparison import mend_comparisons
 from transition_parser.parsing.edits.dates import mend_dates
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.empty import remove_empty
@@ -36,6 +37,7 @@ EDITS: Sequence[Edit] = (
     _each(remove_empty),  # first: what says nothing is nobody's argument or member
     _each(negate),  # the labeller knows `safe`, not `unsafe`
     label_roles,  # all others trust the roles
+    _each(mend_comparisons),
     _each(mend_subjects),  # a verb that has its subject now is no command
     _each(mark_commands),
     _each(mend_addresses),  # before dates, for which search takes some addresses
