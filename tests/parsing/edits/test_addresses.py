@@ -20,6 +20,10 @@ from transition_parser.parsing.edits.addresses import entity_of, mend_addresses
          ' (p2 / phone-number-entity :value "713-532-3836"))'),
         ("Cem.com Books", '(c / company~0 :name (n / name~0 :op1 "Cem.com"~0 :op2 "Books"~1))', "the same"),
         ("A B.C.", '(c / city~0 :name (n / name~0 :op1 "A"~0 :op2 "B.C."~1))', "the same"),
+        ("Visit www.b.net for help", "(v / visit-01~0 :ARG0 (y / you) :ARG1 (h / help-01~3))",
+         '(v / visit-01 :ARG0 (y / you) :purpose (h / help-01) :ARG1 (u / url-entity :value "www.b.net"))'),
+        ("buy it on www.b.net", "(b / buy-01~0 :ARG1 (i / it~1))",
+         '(b / buy-01 :ARG1 (i / it) :location (u / url-entity :value "www.b.net"))'),
     ],
 )  # fmt: skip
 def test_addresses_become_entities(text, graph, expected):

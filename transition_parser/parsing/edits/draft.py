@@ -81,7 +81,8 @@ class Draft:
 
     def place(self, node: int) -> int:
         """Return the first word of a node, -1 for none."""
-        return min(self.alignments[node], default=-1)
+        origin = self.node_origins[node]
+        return min(self.alignments[origin], default=-1) if origin >= 0 else -1
 
     def nodes_of(self, label: str) -> list[int]:
         """Return the nodes with a label."""

@@ -17,6 +17,7 @@ from transition_parser.parsing.edits.negation import negate
 from transition_parser.parsing.edits.numbers import mend_numbers
 from transition_parser.parsing.edits.pronouns import mend_pronouns
 from transition_parser.parsing.edits.quantities import mend_quantities
+from transition_parser.parsing.edits.questions import mend_questions
 from transition_parser.parsing.edits.roles import label_roles
 from transition_parser.parsing.edits.subjects import mend_subjects
 from transition_parser.parsing.edits.times import mend_times
@@ -38,6 +39,7 @@ EDITS: Sequence[Edit] = (
     _each(negate),  # the labeller knows `safe`, not `unsafe`
     label_roles,  # all others trust the roles
     _each(mend_comparisons),
+    _each(mend_questions),
     _each(mend_subjects),  # a verb that has its subject now is no command
     _each(mark_commands),
     _each(mend_addresses),  # before dates, for which search takes some addresses
