@@ -12,7 +12,7 @@ from transition_parser.text.measures import numbers_of_several_words, temperatur
         ("12:05 AM or 12 pm", ["0:05", "12:00"]),
         ("6:45p.m.", ["18:45"]),
         ("at quarter to three", ["2:45"]),
-        ("at ten to nine , half past six", ["8:50", "6:30"]),
+        ("at 8:50 p.m. , half past six , at ten to nine", ["20:50", "6:30", "8:50"]),
         ("at 10:40 today", ["10:40"]),
         ("8 o'clock", ["8:00"]),
         ("I am 5 , Psalm 12:5 , ten to nine people , 9 to 5", []),

@@ -621,7 +621,7 @@ class Parser(Generic[P_co]):
         return tags, [*map(beliefs_of, parses)]
 
     def _replay(self, found: Iterable[tuple[ToParse, Hypothesis, Tags]]) -> list[Any]:
-        return self.formalism.replay(self.resources, found, self._options["edits"])
+        return self.formalism.replay(self.resources, found, bool(self._options["edits"]))
 
     def _calibrated(self, parse: Any, of_beam: bool = False) -> Any:
         """Return the parse, with calibrated confidences if the model has a calibration."""

@@ -20,7 +20,8 @@ from transition_parser.parsing.edits.questions import mend_questions
          '(w / wonder-01 :ARG0 (i / i) :ARG1 (p / person :ARG0-of (b / break-01 :ARG1 (i2 / it))))'),
         ('tell him why you left',
          '(t / tell-01~0 :ARG2 (h / he~1) :ARG0-of (c / cause-01~2 :ARG1 (l / leave-11~4 :ARG0 (y / you~3))))',
-         '(t / tell-01 :ARG2 (h / he) :ARG1 (t2 / thing :ARG0-of (c / cause-01 :ARG1 (l / leave-11 :ARG0 (y / you)))))'),
+         '(t / tell-01 :ARG2 (h / he) :ARG1 (t2 / thing :ARG0-of (c / cause-01 :ARG1 (l / leave-11 :ARG0 (y /'
+         ' you)))))'),
         ('he smiled when it rained',
          '(s / smile-01~1 :ARG0 (h / he~0) :time (r / rain-01~4))',
          'the same'),

@@ -37,7 +37,8 @@ def mend_addresses(draft: Draft) -> None:
             draft.labels[node] = entity
             draft.add_below(node, "value", quoted(text if entity_of(text) else lemma_of(label)))
     for place, word in enumerate(draft.words):
-        if place not in draft.aligned and (entity := entity_of(word.form)):
+        is_lost = place not in draft.aligned and quoted(word.form) not in draft.labels
+        if is_lost and (entity := entity_of(word.form)):
             _restore(draft, place, entity)
 
 

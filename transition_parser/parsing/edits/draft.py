@@ -54,7 +54,8 @@ class Draft:
         self.graph, self.labels, self.edges, self.top = graph, [*graph.labels], [*graph.edges], graph.top
         self.constants, self.removed = {*graph.constants}, set[int]()
         self.node_origins, self.edge_origins = [*range(len(graph))], [*range(len(graph.edges))]
-        self.alignments, self.words, self.readings, self.known, self.limits = alignments, words, readings, known, limits
+        self.alignments, self.words, self.readings = [*alignments], words, readings
+        self.known, self.limits = known, limits
 
     # --- what the graph and the words say --------------------------------------------------------------
 

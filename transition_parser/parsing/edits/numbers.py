@@ -67,7 +67,9 @@ def _free_rate(draft: Draft, rate: int) -> None:
     parts = {edge.target for edge in draft.edges if edge.source == rate and edge.role in ("ARG1", "ARG2")}
     parts = {part for part in parts if draft.labels[part].endswith("-quantity")}
     above = next((edge.source for edge in draft.edges if edge.target == rate and edge.source not in parts), None)
-    for edge in [*draft.edges] if above is not None else ():
+    if above is None:
+        return
+    for edge in [*draft.edges]:
         other = edge.source if edge.target in parts else edge.target
         is_stray = (edge.source in parts) != (edge.target in parts) and edge.role not in ("unit", "scale")
         if (
