@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from transition_parser.graphs.amr import AmrGraph
-from transition_parser.parsing.mending import IN_DATES, NO_SUBJECTS, entity_of
+from transition_parser.parsing.edits.addresses import entity_of
+from transition_parser.parsing.edits.dates import IN_DATES
+from transition_parser.parsing.edits.pronouns import NO_SUBJECTS
 from transition_parser.transitions.amr_state import lemma_of
 
 BE = frozenset({"be", "be-01", "be-03"})  # copulas and auxiliaries; `be-02` is the frame of `there is`

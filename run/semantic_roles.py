@@ -42,7 +42,7 @@ from transition_parser.modules.semantic_roles import (
     distance_class,
     may_be_imperative,
 )
-from transition_parser.parsing.labelling import Candidates, may_be_argument
+from transition_parser.parsing.edits.roles import Candidates, may_be_argument
 from transition_parser.preprocess.aligner.aligner import aligned, entry_tokens, train_table
 from transition_parser.storage.exports import read_config, write_config
 from transition_parser.text.frames import WINDOW

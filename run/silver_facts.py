@@ -14,8 +14,8 @@ from propbank import Predicate, Span
 
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Sentence
+from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.parsing.given import End, Given, GivenEdge, GivenNode
-from transition_parser.parsing.mending import SUBJECTS
 from transition_parser.text.frames import packaged
 
 ROLES = frozenset(f"ARG{number}" for number in range(6))

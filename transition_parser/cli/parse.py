@@ -107,6 +107,8 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
         help="AMR: :wiki of named nodes; keep (default): the :wiki that the name has in the training data, - for other "
         'names; none: no :wiki; name: as keep, but other names get the name itself, "New_York"',
     )
+    edits = "AMR: write graphs as search finds them, without the edits after it"
+    group.add_argument("--no-edits", action="store_false", dest="edits", help=edits)
     several = "AMR: write one graph for each input or row of a table, with its sentences as :snt1, :snt2, …"
     group.add_argument("--multi-sentence", action="store_true", help=several)
     added = (
@@ -213,7 +215,7 @@ def _job(arguments: argparse.Namespace, given: GivenFacts | None) -> Job:
     from transition_parser.parsing.parser import Parser
     from transition_parser.parsing.sentences.files import Reading
 
-    names = ("beam", "batch_tokens", "device", "precision", "domain", "lenpen", "nbest", "longest")
+    names = ("beam", "batch_tokens", "device", "precision", "domain", "lenpen", "nbest", "longest", "edits")
     options = {name: getattr(arguments, name) for name in names}
     threads = arguments.threads or (1 if arguments.engine == "ray" else None)
     parser = Parser.load(arguments.model, threads=threads, others=arguments.ensemble, **options)

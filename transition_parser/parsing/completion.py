@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
-from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge, distances, edge_of, quoted
-from transition_parser.parsing.draft import Draft, Edited, without
+from transition_parser.graphs.amr import AmrGraph, Edge, distances, edge_of, quoted
+from transition_parser.parsing.edits.draft import Draft, Edited
 from transition_parser.parsing.given import Given, GivenName, Span, normal_edge
-from transition_parser.transitions.amr_limits import ONCE, SearchLimits, Sort, role_of_constants, sort_of
+from transition_parser.transitions.amr_limits import ONCE
 from transition_parser.transitions.amr_state import Word
 
 _ROLE = "mod"  # the role of edges that are added only to connect the graph
@@ -301,50 +301,3 @@ class _Draft(Draft):
         self.removed |= {*range(len(self.labels))} - known
         self.edges = edges
         self.join()
-
-
-# --- nodes without meaning --------------------------------------------------------------------
-
-
-_COPIED = (Sort.NUMBER, Sort.STRING)  # constants that are copied from words always carry meaning
-
-
-def without_meaning(graph: AmrGraph, limits: SearchLimits) -> frozenset[int]:
-    """Return the nodes that carry no meaning; the top is never one of them.
-
-    A conjunction or a `name` node with a single edge, unless this is an edge `:opN` to a member; a conjunction without
-    outgoing edges if the rest stays connected; a constant that its parent has twice under one role; a constant whose
-    role `limits` forbid, unless it is a number or a string. Search makes a node before its edges, so after the last
-    words only a forbidden edge may be left.
-
-    >>> graph = AmrGraph(("dog", "or", "+"), frozenset({2}), (Edge(1, "mod", 0), Edge(0, "mod", 2)))
-    >>> sorted(without_meaning(graph, SearchLimits(0, 0, 1, targets={"polite": frozenset({Sort.PLUS})})))
-    [1, 2]
-    """
-    removed = frozenset(node for node in _candidates(graph, limits) if node != graph.top)
-    leaving = {edge.source for edge in graph.edges}
-    for node, label in enumerate(graph.labels):
-        if label in CONJUNCTIONS and node not in leaving | removed | graph.constants and node != graph.top:
-            more = removed | {node}
-            if without(graph, more).graph.is_connected():
-                removed = more
-    return removed
-
-
-def _candidates(graph: AmrGraph, limits: SearchLimits) -> Iterator[int]:
-    touching: list[list[Edge]] = [[] for _ in graph.labels]
-    for edge in graph.edges:
-        touching[edge.source].append(edge)
-        touching[edge.target].append(edge)
-    attributes: set[tuple[int, str, str]] = set()
-    for node, edges in enumerate(touching):
-        label, is_leaf = graph.labels[node], len(edges) == 1
-        if node not in graph.constants:
-            is_empty = is_leaf and (label in CONJUNCTIONS or label == Sort.NAME.value)
-            if is_empty and not (edges[0].source == node and role_of_constants(edges[0].role) == "op"):
-                yield node
-        elif is_leaf:
-            sort, attribute = sort_of(label, True), (edges[0].source, edges[0].role, label)
-            if attribute in attributes or (sort not in limits.targets_under(edges[0].role) and sort not in _COPIED):
-                yield node
-            attributes.add(attribute)

@@ -95,6 +95,7 @@ class LoadOptions(TypedDict, total=False):
     lenpen: float | None
     nbest: int
     longest: int
+    edits: bool
 
 
 class Parser(Generic[P_co]):
@@ -120,6 +121,7 @@ class Parser(Generic[P_co]):
     longest: maximum length of a sentence in words, where a word of more than 100 characters counts as one word for each
         100 characters. Longer sentences of texts are divided, with a warning; other longer sentences are refused.
         Time grows with the square of a sentence, and for a model of whole trees memory, too.
+    edits: False to leave AMRs as search finds them, without `parsing.edits`
     paths: the files or names of all models, `model` first, from which copies of the parser load the models; by default
         copies hold the weights
     others: further parsers of trees, which find each tree together with this one, see `JointTrees`; they must not have
@@ -144,6 +146,7 @@ class Parser(Generic[P_co]):
         lenpen: float | None = None,
         nbest: int = 1,
         longest: int = LONGEST,
+        edits: bool = True,
         paths: Sequence[str | os.PathLike] = (),
         others: Sequence[Parser[Parse]] = (),
     ) -> None:
@@ -160,7 +163,7 @@ class Parser(Generic[P_co]):
         self.device, self._warned = checked_device(device), False
         self._options = {
             "batch_tokens": batch_tokens, "device": device, "precision": precision, "threads": threads,
-            "domain": domain, "lenpen": lenpen, "nbest": nbest, "longest": longest,
+            "domain": domain, "lenpen": lenpen, "nbest": nbest, "longest": longest, "edits": edits,
         }  # fmt: skip
         self._domain = domain if _reads_domains(model) else None
         if self._domain is not None:
@@ -188,6 +191,8 @@ class Parser(Generic[P_co]):
         self.nbest, self.longest = nbest, longest
         self.threads = threads or torch.get_num_threads()
         self.formalism: Formalism[Any, Any, Any] = formalism_of(resources.parser.system)
+        if not edits and self.formalism is not AMR:
+            raise InputError("edits=False (--no-edits) is for models of AMRs: leave it out for a model of trees")
         self.lenpen = self.formalism.lenpen if lenpen is None else lenpen
         self._others, self._joint = others, None
         if others:
@@ -236,6 +241,7 @@ class Parser(Generic[P_co]):
         lenpen: float | None = None,
         nbest: int = 1,
         longest: int = LONGEST,
+        edits: bool = True,
         *,
         kind: Literal["trees", "AMRs"] | None = None,
     ) -> Parser[Any]:
@@ -252,7 +258,7 @@ class Parser(Generic[P_co]):
         """
         options: dict[str, Any] = {
             "batch_tokens": batch_tokens, "device": device, "precision": precision, "threads": threads,
-            "domain": domain, "lenpen": lenpen, "nbest": nbest, "longest": longest,
+            "domain": domain, "lenpen": lenpen, "nbest": nbest, "longest": longest, "edits": edits,
         }  # fmt: skip
         options["domain"] = domain = domain or language_named(model)
         loaded, resources = load_model(model)
@@ -297,7 +303,7 @@ class Parser(Generic[P_co]):
 
     def described(self) -> dict[str, Any]:
         """Return the model's path and, by name, the options that its parses depend on; JSON can hold all values."""
-        options = {name: self._options[name] for name in ("precision", "domain", "nbest")}
+        options = {name: self._options[name] for name in ("precision", "domain", "nbest", "edits")}
         path, *others = map(str, self._paths or [""])
         return {"model": path, "ensemble": others, "beam": self.beam, "lenpen": self.lenpen, **options}
 
@@ -615,7 +621,7 @@ class Parser(Generic[P_co]):
         return tags, [*map(beliefs_of, parses)]
 
     def _replay(self, found: Iterable[tuple[ToParse, Hypothesis, Tags]]) -> list[Any]:
-        return self.formalism.replay(self.resources, found)
+        return self.formalism.replay(self.resources, found, bool(self._options["edits"]))
 
     def _calibrated(self, parse: Any, of_beam: bool = False) -> Any:
         """Return the parse, with calibrated confidences if the model has a calibration."""

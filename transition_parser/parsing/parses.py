@@ -18,7 +18,7 @@ from transition_parser.graphs.bank import AmrEntry, jamr_lines
 from transition_parser.graphs.conllu import Sentence
 from transition_parser.graphs.dependency import DependencyTree, tree_text
 from transition_parser.parsing.alternatives import Parts, Ranked
-from transition_parser.parsing.draft import Edited, without
+from transition_parser.parsing.edits.draft import Edited, without
 from transition_parser.text.columns import UNKNOWN
 from transition_parser.transitions import Action
 

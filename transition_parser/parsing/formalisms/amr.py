@@ -7,20 +7,17 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from transition_parser.base.errors import InputError, input_error
 from transition_parser.graphs.amr import AmrGraph, named, with_numbers, without_gaps
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
-from transition_parser.parsing.completion import complete, without_meaning
-from transition_parser.parsing.draft import Edited, without
+from transition_parser.parsing.completion import complete
+from transition_parser.parsing.edits.draft import Draft, Edited
+from transition_parser.parsing.edits.pronouns import with_mentions
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report, ToParse
-from transition_parser.parsing.mending import mended, with_mentions, with_types
-from transition_parser.parsing.negation import negated
 from transition_parser.parsing.parses import AmrParse, edited, within_depth
-from transition_parser.parsing.restoring import restored
 from transition_parser.text.columns import READINGS
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
@@ -57,21 +54,23 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
     sums = ("_match", "_system", "_gold")
     figures: ClassVar = {"smatch": _smatch}
 
-    def replay(self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]]) -> list[AmrParse]:
+    def replay(
+        self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]], edits: bool = True
+    ) -> list[AmrParse]:
         """Return the parses with the AMRs that derivations build, replayed once through the pure-Python machine.
 
         Facts complete the AMR of a guided derivation. Mends that contradict a fact are not made. Where there are facts,
         nodes without meaning and gaps in the numbers of roles stay.
         """
-        built = [_Built(resources, *one) for one in found]
-        read = [(one, one.readings) for one in built if one.readings is not None]
-        if read:
-            from transition_parser.parsing.labelling import Parsed, labelled
+        from transition_parser.parsing.edits.order import EDITS
 
-            batch = [Parsed(one.parse.graph, one.parse.alignments, one.words, readings) for one, readings in read]
-            for (one, _), edit in zip(read, labelled(batch), strict=True):
-                one.take(edit)
-        return [one.finished() for one in built]
+        built = [_Built(resources, *one) for one in found]
+        for edit in EDITS if edits else ():
+            drafts = [one.draft() for one in built]
+            edit(drafts)
+            for one, draft in zip(built, drafts, strict=True):
+                one.take(draft.result())
+        return [one.finished(edits) for one in built]
 
     def right_parts(self, gold: AmrEntry, parse: AmrParse) -> Mapping[str, Sequence[bool | None]]:
         """Return for each confidence in a node True where the node is right, None for constants."""
@@ -212,9 +211,12 @@ class _Built:
             if done.added:
                 parse = self.parse if done.edited is None else edited(self.parse, done.edited)
                 self.parse = replace(parse, alignments=done.alignments, completed=done.added)
-        elif removed := without_meaning(graph, self.system.limits):
-            self.parse = edited(self.parse, without(graph, removed))
-        self.take(negated(self.parse.graph, self.parse.alignments, self.words))
+
+    def draft(self) -> Draft:
+        """Return a draft of the graph; the limits are those of search, which facts may break."""
+        limits = self.system.limits if self.facts is None else None
+        known = self.system.lexicon or ()
+        return Draft(self.parse.graph, self.parse.alignments, self.words, self.readings, known, limits)
 
     def take(self, edit: Edited | None) -> None:
         """Take an edited graph, unless a fact contradicts it."""
@@ -228,14 +230,11 @@ class _Built:
             return None
         return replace(parse, alignments=tuple(found))
 
-    def finished(self) -> AmrParse:
-        """Return the parse with what the rules mend."""
-        moods, known = self.readings.moods if self.readings else (), self.system.lexicon or ()
-        for mend in (partial(restored, moods=moods), mended, partial(with_types, known=known)):
-            self.take(mend(self.parse.graph, self.parse.alignments, self.words))
-        parse = self._mentioned(self.parse) or self.parse
+    def finished(self, edits: bool) -> AmrParse:
+        """Return the parse with all alignments, `:wiki`, and without gaps in lists."""
+        parse = (self._mentioned(self.parse) if edits else None) or self.parse
         # facts may ask for gaps in the numbers of roles
-        graph = parse.graph if self.facts is not None else without_gaps(parse.graph)
+        graph = without_gaps(parse.graph) if edits and self.facts is None else parse.graph
         wiki, new_names = _wiki(graph, self.wiki)
         return within_depth(replace(parse, graph=graph, wiki=wiki, new_names=new_names))
 

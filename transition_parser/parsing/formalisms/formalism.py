@@ -72,8 +72,10 @@ class Formalism(ABC, Generic[E, P, G]):
     # --- parsing ----------------------------------------------------------------------------
 
     @abstractmethod
-    def replay(self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]]) -> list[P]:
-        """Return the parses of sentences with the graphs that derivations build, completed by facts."""
+    def replay(
+        self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]], edits: bool = True
+    ) -> list[P]:
+        """Return the parses of sentences with the graphs that derivations build, completed by facts, and edited."""
 
     @abstractmethod
     def right_parts(self, gold: E, parse: P) -> Mapping[str, Sequence[bool | None]]:

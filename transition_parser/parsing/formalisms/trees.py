@@ -50,7 +50,9 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
     sums = ("_words", "_heads", "_labelled")
     figures: ClassVar = {"uas": _percent_of_words("_heads"), "las": _percent_of_words("_labelled")}
 
-    def replay(self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]]) -> list[Parse]:
+    def replay(
+        self, resources: Resources, found: Iterable[tuple[ToParse, Hypothesis, Tags]], edits: bool = True
+    ) -> list[Parse]:
         return [self._parse(resources, *one) for one in found]
 
     def _parse(self, resources: Resources, one: ToParse, hypothesis: Hypothesis, tags: Tags) -> Parse:

@@ -1,15 +1,15 @@
 """A semantic role labeller changes senses, roles and arguments where it is sure, and nothing else."""
 
 import math
+from collections.abc import Sequence
 
 import pytest
 import torch
 
-from tests.parsing.edits import on_one_line
-from transition_parser.graphs.bank import parse_entry
+from tests.parsing.edits.helpers import draft_of, on_one_line
 from transition_parser.modules.semantic_roles import ROLES, Readings, RoleLabeller
-from transition_parser.parsing.labelling import Parsed, labelled
-from transition_parser.transitions.amr import AmrSystem
+from transition_parser.parsing.edits.draft import Draft
+from transition_parser.parsing.edits.roles import label_roles
 
 FRAMES = ("ask-01", "ask-02", "go-02", "go-on-15", "leave-11", "leave-15", "run-01", "run-02")
 NO_ARGUMENT = ROLES
@@ -40,15 +40,20 @@ class Certain(RoleLabeller):
         return found
 
 
-def parsed(text: str, graph: str, labeller: RoleLabeller) -> Parsed:
-    """A sentence whose graph has marks `~N` that align nodes to words."""
-    entry = parse_entry([f"# ::tok {text}", graph])
-    readings = Readings(labeller, torch.arange(300.0)[:, None], 0, [])
-    return Parsed(entry.graph, entry.alignments, AmrSystem().read(text.split()), readings)
+def draft(text: str, graph: str, readings: Readings) -> Draft:
+    one = draft_of(text, graph)
+    one.readings = readings
+    return one
 
 
 def label(text: str, graph: str, senses=None, roles=None) -> str:
-    return on_one_line(*labelled([parsed(text, graph, Certain(senses or {}, roles or {}))]))
+    readings = Readings(Certain(senses or {}, roles or {}), torch.arange(300.0)[:, None], 0, [])
+    return labelled([draft(text, graph, readings)])[0]
+
+
+def labelled(drafts: Sequence[Draft]) -> list[str]:
+    label_roles(drafts)
+    return [on_one_line(one.result()) for one in drafts]
 
 
 LEFT = "(l / leave-11~1 :ARG0 (h / he~0) :ARG1 (t / town~2))"
@@ -143,10 +148,11 @@ def test_sentences_of_a_batch_are_labelled_as_they_are_alone():
         "(r / run-01~2 :ARG0 (a / ask-01~1 :ARG1 (h / he~0)))",
     )
     vectors, texts = torch.randn(20, 4), ("he left town", "a cat", "he goes on", "he asked runners")
-    sentences = [
-        parsed(text, graph, labeller)._replace(readings=Readings(labeller, vectors, 5 * n, []))
-        for n, (text, graph) in enumerate(zip(texts, graphs, strict=True))
-    ]
-    alone = [on_one_line(*labelled([one])) for one in sentences]
-    assert [*map(on_one_line, labelled(sentences))] == alone and len(set(alone)) > 2
-    assert [*map(on_one_line, labelled(sentences[::-1]))] == alone[::-1]
+    readings = [Readings(labeller, vectors, 5 * n, []) for n in range(4)]
+
+    def sentences() -> list[Draft]:
+        return [*map(draft, texts, graphs, readings)]
+
+    alone = [labelled([one])[0] for one in sentences()]
+    assert labelled(sentences()) == alone and len(set(alone)) > 2
+    assert labelled(sentences()[::-1]) == alone[::-1]

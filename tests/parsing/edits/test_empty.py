@@ -4,8 +4,8 @@ import pytest
 
 from tests.search_limits import TARGETS
 from transition_parser.graphs.bank import parse_entry
-from transition_parser.parsing.completion import without_meaning
-from transition_parser.parsing.draft import without
+from transition_parser.parsing.edits.draft import without
+from transition_parser.parsing.edits.empty import without_meaning
 from transition_parser.transitions.amr_limits import SearchLimits
 
 

@@ -2,15 +2,8 @@
 
 import pytest
 
-from tests.parsing.edits import on_one_line
-from transition_parser.graphs.bank import parse_entry
-from transition_parser.parsing.negation import negated
-from transition_parser.transitions.amr import AmrSystem
-
-
-def after(text: str, graph: str) -> str:
-    entry = parse_entry([f"# ::tok {text}", graph])
-    return on_one_line(negated(entry.graph, entry.alignments, AmrSystem().read(text.split())))
+from tests.parsing.edits.helpers import after
+from transition_parser.parsing.edits.negation import negate
 
 
 @pytest.mark.parametrize(
@@ -53,4 +46,24 @@ def after(text: str, graph: str) -> str:
     ],
 )  # fmt: skip
 def test_negated_words(text, graph, expected):
-    assert after(text, graph) == expected
+    assert after(negate, text, graph) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "graph", "expected"),
+    [
+        ("I go unless it rains", "(g / go-02~1 :ARG0 (i / i~0) :polarity -~2 :condition (r / rain-01~4))",
+         "(g / go-02 :ARG0 (i / i) :condition (r / rain-01 :polarity -))"),
+        ("you fail unless you study", "(f / fail-01~1 :ARG1 (y / you~0,3 :ARG0-of (s / study-01~4 :polarity -~2)))",
+         "(f / fail-01 :ARG1 (y / you) :condition (s / study-01 :ARG0 y :polarity -))"),
+        ("he is unable to go", "(g / go-02~4 :polarity -~2 :ARG0 (h / he~0))",
+         "(p / possible-01 :ARG1 (g / go-02 :ARG0 (h / he)) :polarity -)"),
+        ("seem unable to go", "(s / seem-01~0 :polarity -~1 :ARG2 (g / go-02~3))",
+         "(s / seem-01 :ARG2 (p / possible-01 :ARG1 (g / go-02) :polarity -))"),
+        ("she neither called nor wrote",
+         "(a / and~3 :op1 (c / call-02~2 :polarity -~1 :ARG0 (s / she~0)) :op2 (w / write-01~4 :ARG0 s))",
+         "(a / and :op1 (c / call-02 :polarity - :ARG0 (s / she)) :op2 (w / write-01 :ARG0 s :polarity -))"),
+    ],
+)  # fmt: skip
+def test_unless_unable_and_nor(text, graph, expected):
+    assert after(negate, text, graph) == expected

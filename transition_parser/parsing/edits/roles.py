@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,8 +20,8 @@ from transition_parser.modules.semantic_roles import (
     core_role,
     distance_class,
 )
-from transition_parser.parsing.draft import Draft, Edited
-from transition_parser.parsing.mending import SUBJECTS
+from transition_parser.parsing.edits.draft import Draft
+from transition_parser.parsing.edits.pronouns import SUBJECTS
 from transition_parser.text.frames import WINDOW
 from transition_parser.transitions.amr_limits import Sort, sort_of
 from transition_parser.transitions.amr_state import Word, lemma_of
@@ -57,31 +56,24 @@ class Candidates:
                 self.others.append((-1, place))
 
 
-class Parsed(NamedTuple):
-    """The AMR of a sentence, and what the labeller reads of its words."""
+def label_roles(drafts: Sequence[Draft]) -> None:
+    """Give the graphs of a batch the senses, roles and arguments that the labeller is sure of.
 
-    graph: AmrGraph
-    alignments: Sequence[tuple[int, ...]]
-    words: Sequence[Word]
-    readings: Readings
-
-
-def labelled(batch: Sequence[Parsed]) -> list[Edited | None]:
-    """Return each graph with the senses, roles and arguments that the labeller is sure of; None for no change."""
-    drafts = [_Draft(*one) for one in batch]
-    if busy := [draft for draft in drafts if draft.frames]:
-        labeller, vectors, *_ = batch[0].readings
-        heads = [draft.start + word for draft in busy for _, word in draft.frames]
-        others = [draft.start + word for draft in busy for _, word in draft.others]
+    All sentences are labelled together, because a network computes with many words as fast as with a few.
+    """
+    read = [_Labelled(draft, draft.readings) for draft in drafts if draft.readings is not None]
+    if busy := [one for one in read if one.frames]:
+        labeller, vectors, *_ = busy[0].readings
+        heads = [one.readings.start + word for one in busy for _, word in one.frames]
+        others = [one.readings.start + word for one in busy for _, word in one.others]
         mapped = labeller.linear(vectors[heads], "heads"), labeller.linear(vectors[others], "others")
         _choose_senses(labeller, busy, mapped[0])
         scores = iter(_role_scores(labeller, busy, *mapped))
-        for draft in busy:
-            for node, _ in draft.frames:
+        for one in busy:
+            for node, _ in one.frames:
                 of_others = next(scores)
-                draft.relabel(labeller, node, {other: values for (other, _), values in of_others.items() if other >= 0})
-                draft.complete(node, of_others)
-    return [draft.result() for draft in drafts]
+                one.relabel(labeller, node, {other: values for (other, _), values in of_others.items() if other >= 0})
+                one.complete(node, of_others)
 
 
 def may_be_argument(distance: int) -> bool:
@@ -89,25 +81,25 @@ def may_be_argument(distance: int) -> bool:
     return 0 < abs(distance) <= FARTHEST
 
 
-def _choose_senses(labeller: RoleLabeller, drafts: Sequence[_Draft], heads: Tensor) -> None:
+def _choose_senses(labeller: RoleLabeller, batch: Sequence[_Labelled], heads: Tensor) -> None:
     """Give frames the senses that are better by `_SENSE_MARGIN`."""
-    frames = [(draft, node, rivals) for draft in drafts for node, rivals in draft.rivals(labeller)]
+    frames = [(one, node, rivals) for one in batch for node, rivals in one.rivals(labeller)]
     choices = [(row, sense) for row, (*_, rivals) in enumerate(frames) for sense in rivals]
     if not choices:
         return
     rows, senses = torch.tensor(choices).t()
     best: dict[int, tuple[float, int]] = {}
     for (row, sense), score in zip(choices, labeller.senses(heads[rows], senses).tolist(), strict=True):
-        draft, node, _ = frames[row]
-        is_present = labeller.frames[sense] == draft.labels[node]
+        one, node, _ = frames[row]
+        is_present = labeller.frames[sense] == one.draft.labels[node]
         best[row] = max(best.get(row, (-math.inf, sense)), (score + _SENSE_MARGIN * is_present, sense))
     for row, (_, sense) in best.items():
-        draft, node, _ = frames[row]
-        draft.labels[node] = labeller.frames[sense]
+        one, node, _ = frames[row]
+        one.draft.labels[node] = labeller.frames[sense]
 
 
 def _role_scores(
-    labeller: RoleLabeller, drafts: Sequence[_Draft], heads: Tensor, others: Tensor
+    labeller: RoleLabeller, batch: Sequence[_Labelled], heads: Tensor, others: Tensor
 ) -> list[dict[tuple[int, int], list[float]]]:
     """Return for each frame the scores of the roles of its present arguments, and of others that it surely has."""
     # for each pair of a frame and another word
@@ -117,18 +109,18 @@ def _role_scores(
     frames: list[int] = []
     with_edge: list[int] = []  # numbers of pairs
     row = column = 0
-    for draft in drafts:
-        places, numbers = [place for _, place in draft.others], {node: n for n, (node, _) in enumerate(draft.others)}
-        for node, word in draft.frames:
+    for one in batch:
+        places, numbers = [place for _, place in one.others], {node: n for n, (node, _) in enumerate(one.others)}
+        for node, word in one.frames:
             near: Sequence[int] = range(len(places))
-            if len(draft.words) > FARTHEST:
+            if len(one.words) > FARTHEST:
                 near = [n for n in near if abs(places[n] - word) <= FARTHEST]
-            targets = {numbers.get(edge.target) for edge in draft.edges if edge.source == node}
+            targets = {numbers.get(edge.target) for edge in one.draft.edges if edge.source == node}
             with_edge += [len(rows) + i for i, n in enumerate(near) if n in targets]
             rows += [row] * len(near)
             columns += [column + n for n in near]
             distances += [places[n] - word for n in near]
-            frames += [labeller.numbers[draft.labels[node]]] * len(near)
+            frames += [labeller.numbers[one.draft.labels[node]]] * len(near)
             row += 1
         column += len(places)
     classes = _CLASSES[torch.tensor(distances)]
@@ -136,7 +128,7 @@ def _role_scores(
     scores = labeller.roles(heads, others, pairs)
     wanted = scores[:, :ROLES].amax(1) > _SURE
     wanted[with_edge] = True
-    all_others = [other for draft in drafts for other in draft.others]
+    all_others = [other for one in batch for other in one.others]
     found: list[dict[tuple[int, int], list[float]]] = [{} for _ in range(row)]
     for number, values in zip(wanted.nonzero()[:, 0].tolist(), scores[wanted].tolist(), strict=True):
         if may_be_argument(distances[number]):
@@ -144,14 +136,13 @@ def _role_scores(
     return found
 
 
-class _Draft(Draft):
-    def __init__(
-        self, graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word], readings: Readings
-    ) -> None:
-        super().__init__(graph)
-        self.words, self.start = words, readings.start
-        found, known = Candidates(graph, alignments, words), readings.labeller.numbers
-        self.frames = [(node, word) for node, word in found.frames.items() if graph.labels[node] in known]
+class _Labelled:
+    """A draft with the frames that the labeller knows, and the words that may be their arguments."""
+
+    def __init__(self, draft: Draft, readings: Readings) -> None:
+        self.draft, self.words, self.readings = draft, draft.words, readings
+        found, known = Candidates(draft.graph, draft.alignments, draft.words), readings.labeller.numbers
+        self.frames = [(node, word) for node, word in found.frames.items() if draft.labels[node] in known]
         self.others = found.others
 
     def rivals(self, labeller: RoleLabeller) -> Iterator[tuple[int, Sequence[int]]]:
@@ -163,19 +154,19 @@ class _Draft(Draft):
         for node, word in self.frames:
             following = range(word + 1, min(word + 1 + WINDOW, len(self.words)))
             particles = [self.words[place].form.lower() for place in following if place not in nodes_of]
-            yield node, () if nodes_of[word] > 1 else labeller.rivals(lemma_of(self.labels[node]), particles)
+            yield node, () if nodes_of[word] > 1 else labeller.rivals(lemma_of(self.draft.labels[node]), particles)
 
     def relabel(self, labeller: RoleLabeller, node: int, scores: Mapping[int, Sequence[float]]) -> None:
         """Give the numbered edges of a frame, as far as their targets have scores, the best roles."""
-        roles = ((n, core_role(edge.role)) for n, edge in enumerate(self.edges) if edge.source == node)
+        roles = ((n, core_role(edge.role)) for n, edge in enumerate(self.draft.edges) if edge.source == node)
         numbered = {n: role for n, role in roles if role is not None}
-        edges = [n for n in numbered if self.edges[n].target in scores][:_MOST]
+        edges = [n for n in numbered if self.draft.edges[n].target in scores][:_MOST]
         now = [numbered[n] for n in edges]
-        of_edges = [scores[self.edges[n].target][:ROLES] for n in edges]
+        of_edges = [scores[self.draft.edges[n].target][:ROLES] for n in edges]
         if all(max(values) <= values[role] + _ROLE_MARGIN for values, role in zip(of_edges, now, strict=True)):
             return
         taken = {role for n, role in numbered.items() if n not in edges}
-        has_role = (labeller.functions[labeller.numbers[self.labels[node]]] > 0).tolist()
+        has_role = (labeller.functions[labeller.numbers[self.draft.labels[node]]] > 0).tolist()
         free = sorted({*now, *(role for role in range(ROLES) if has_role[role])} - taken)
 
         def score(roles: Iterable[int]) -> float:
@@ -184,13 +175,13 @@ class _Draft(Draft):
 
         choices: list[Sequence[int]] = [now, *permutations(free, len(edges))]
         for n, role in zip(edges, max(choices, key=score), strict=True):
-            self.edges[n] = self.edges[n]._replace(role=f"ARG{role}")
+            self.draft.edges[n] = self.draft.edges[n]._replace(role=f"ARG{role}")
 
     def complete(self, node: int, scores: Mapping[tuple[int, int], Sequence[float]]) -> None:
         """Add the arguments of a frame that search left out, or gave a role of no frame; the surest first."""
-        used = {edge.role for edge in self.edges if edge.source == node}
-        loose = {edge.target: n for n, edge in enumerate(self.edges) if edge.source == node and edge.role in _LOOSE}
-        near = self.neighbours(node)
+        used = {edge.role for edge in self.draft.edges if edge.source == node}
+        loose = {e.target: n for n, e in enumerate(self.draft.edges) if e.source == node and e.role in _LOOSE}
+        near = self.draft.neighbours(node)
         for (other, place), values in sorted(scores.items(), key=lambda one: max(one[1][:ROLES]), reverse=True):
             score, role = max(zip(values, range(ROLES)))
             if score <= _SURE or f"ARG{role}" in used:
@@ -198,16 +189,16 @@ class _Draft(Draft):
             if other in loose:
                 if score > values[OTHER_ROLE]:
                     used.add(f"ARG{role}")
-                    self.edges[loose[other]] = Edge(node, f"ARG{role}", other)
+                    self.draft.edges[loose[other]] = Edge(node, f"ARG{role}", other)
             elif other not in near:
                 target = other if other >= 0 else self._pronoun(place, node)
                 if target is not None and target not in near:
                     used.add(f"ARG{role}")
                     near.add(target)
-                    self.add_edge(node, f"ARG{role}", target)
+                    self.draft.add_edge(node, f"ARG{role}", target)
 
     def _pronoun(self, place: int, frame: int) -> int | None:
         """Return the node of the pronoun that a word is, a new one if there is none, None if there are several."""
         label = SUBJECTS[self.words[place].form.lower()]
-        same = self.nodes_of(label) or [self.new_node(label, False, frame)]
+        same = self.draft.nodes_of(label) or [self.draft.new_node(label, False, frame)]
         return same[0] if len(same) == 1 else None

@@ -1,0 +1,36 @@
+"""Comparisons have a degree and two sides."""
+
+import pytest
+
+from tests.parsing.edits.helpers import after
+from transition_parser.parsing.edits.comparison import mend_comparisons
+
+
+@pytest.mark.parametrize(
+    ("text", "graph", "expected"),
+    [
+        ('it is wider than the canal',
+         '(h / have-degree-91~2 :ARG2 (w / wide-02~2) :ARG1 (i / it~0) :ARG4 (c / canal~5))',
+         '(h / have-degree-91 :ARG2 (w / wide-02) :ARG1 (i / it) :ARG4 (c / canal) :ARG3 (m / more))'),
+        ('new phones are bigger than old ones',
+         '(h / have-degree-91~3 :ARG2 (b / big~3) :ARG3 (m / more~3) :ARG4 (p / phone~1 :mod (n / new~0) :mod'
+         ' (o / old~5)))',
+         '(h / have-degree-91 :ARG2 (b / big) :ARG3 (m / more) :ARG1 (p / phone :mod (n / new)) :ARG4 (p2 /'
+         ' phone :mod (o / old)))'),
+        ('he works harder than anyone',
+         '(w / work-01~1 :ARG0 (h / he~0) :manner (h2 / hard-02~2) :ARG2 (a / anyone~4))',
+         '(w / work-01 :ARG0 (h / he) :ARG1-of (h3 / have-degree-91 :ARG2 (h2 / hard-02) :ARG4 (a / anyone)'
+         ' :ARG3 (m / more)))'),
+        ('we had better call',
+         '(c / call-02~3 :ARG0 (w / we~0) :ARG1-of (g / good-02~2))',
+         '(r / recommend-01 :ARG1 (c / call-02 :ARG0 (w / we)))'),
+        ('more than four boys',
+         '(b / boy~3 :quant (m / more-than~0,1 :op1 4~2))',
+         'the same'),
+        ('other than that',
+         '(o / other~0 :mod (t / that~2))',
+         'the same'),
+    ],
+)  # fmt: skip
+def test_comparisons(text, graph, expected):
+    assert after(mend_comparisons, text, graph) == expected

@@ -1,0 +1,102 @@
+"""Names get the types that words say."""
+
+from collections.abc import Collection
+
+import pytest
+
+from tests.parsing.edits.helpers import draft_of
+from transition_parser.graphs.amr import without_gaps
+from transition_parser.parsing.edits.draft import Draft, Edited
+from transition_parser.parsing.edits.names import type_names
+from transition_parser.parsing.edits.pronouns import with_mentions
+from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_state import key
+
+
+def typed(text: str, graph: str, known: Collection[str] = ()) -> Edited | None:
+    draft = draft_of(text, graph, known=known)
+    type_names(draft)
+    return draft.result()
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "known", "expected"),
+    [
+        ("Lake Balaton", "person", (), "lake"),
+        ("Lake Balaton", "person", ("lake balaton",), "person"),
+        ("Lake Balaton", "mountain", (), "lake"),
+        ("Lake Balaton", "university", (), "lake"),
+        ("Hotel California", "song", (), "song"),
+        ("Min Park", "person", (), "person"),
+        ("the Min Park", "person", (), "park"),
+        ("Hyde Park", "city", (), "park"),
+        ("North Carolina", "country", ("north carolina",), "state"),
+        ("North Carolina", "river", (), "river"),
+        ("North Dakota", "person", (), "state"),
+        ("North Dakota", "person", ("north dakota",), "person"),
+    ],
+)
+def test_names_get_the_types_of_their_heads_or_of_the_table(text, given, known, expected):
+    *before, first, second = text.split()
+    a, b = len(before), len(before) + 1
+    graph = f'(x / {given}~{a},{b} :name (n / name~{a},{b} :op1 "{first}"~{a} :op2 "{second}"~{b}))'
+    done = typed(text, graph, known)
+    assert (done is None) == (given == expected)
+    assert (done.graph.labels[done.graph.top] if done else given) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "graph", "expected"),
+    [
+        ("the film Ran", '(p / person~2 :name (n / name~2 :op1 "Ran"~2) :mod (f / film~1))',
+         '(f / film :name (n / name :op1 "Ran"))'),
+        ("the film Ran", '(f / film~1 :mod (p / person~2 :name (n / name~2 :op1 "Ran"~2)) :mod (o / old))',
+         '(f / film :name (n / name :op1 "Ran") :mod (o / old))'),
+        ("the film Ran", '(p / person~2 :name (n / name~2 :op1 "Ran"~2))', '(f / film :name (n / name :op1 "Ran"))'),
+        ("the film Ran", '(p / person~1,2 :name (n / name~1,2 :op1 "film"~1 :op2 "Ran"~2))',
+         '(f / film :name (n / name :op1 "Ran"))'),
+        ("a book Ann wrote", '(b / book~1 :ARG1-of (w / write-01~3 :ARG0 (p / person~2 :name (n / name~2 :op1 "Ann"~2'
+         "))))", None),
+        ("on the isle and the island of Rab", '(o / on~0 :op1 (i / island~5 :part-of (c / city~7 :name (n / name~7'
+         ' :op1 "Rab"~7))))', '(o / on :op1 (i / island :name (n / name :op1 "Rab")))'),
+        ("Ann", '(p / person~0 :name (n / name~0 :op1 "Ann"~0))', None),
+        ("go", "(g / go-02~0)", None),
+    ],
+)  # fmt: skip
+def test_a_noun_before_a_name_becomes_its_type(text, graph, expected):
+    done = typed(text, graph)
+    if expected is None:
+        assert done is None
+    else:
+        assert " ".join(without_gaps(done.graph).to_penman().split()) == expected
+        assert len(done.nodes) == len(done.graph) and len(done.edges) == len(done.graph.edges)
+
+
+@pytest.mark.parametrize(
+    ("given", "beside", "known", "expected"),
+    [
+        ("protein", "city", (), "enzyme"),
+        ("protein", "city", ("HER2",), "protein"),
+        ("gene", "protein", (), "gene"),
+        ("person", "city", (), "person"),
+        ("person", "cell-line", (), "enzyme"),
+    ],
+)
+def test_names_of_genes_get_the_kind_of_their_product(given, beside, known, expected):
+    other = f'(o / {beside}~2 :name (m / name~2 :op1 "Zip9"~2))'
+    graph = f'(a / and~1 :op1 (x / {given}~0 :name (n / name~0 :op1 "HER2"~0)) :op2 {other})'
+    done = typed("HER2 and Zip9", graph, [key(AmrSystem().read(["HER2"])) for _ in known])
+    assert (done.graph.labels[1] if done else given) == expected
+
+
+def test_the_last_word_is_not_the_word_before_a_name_at_the_beginning():
+    graph = '(x / person~0,1 :name (n / name~0,1 :op1 "Min"~0 :op2 "Park"~1))'
+    assert typed("Min Park left the", graph) is None
+
+
+def test_names_without_words_stay():
+    named = draft_of("Ann", '(x / city :name (n / name :op1 "Ann"))')
+    draft = Draft(named.graph, [()] * len(named.graph), named.words)
+    type_names(draft)
+    assert draft.result() is None
+    assert with_mentions(draft.graph, draft.alignments, draft.words) == draft.alignments

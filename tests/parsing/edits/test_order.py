@@ -1,0 +1,95 @@
+"""All edits, one after another, leave connected graphs without odd structures, and gold graphs as they are."""
+
+import pkgutil
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conftest import ROOT
+from transition_parser import Parser
+from transition_parser.base.errors import InputError
+from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.graphs.bank import read_bank
+from transition_parser.parsing import edits
+from transition_parser.parsing.edits.draft import Draft
+from transition_parser.parsing.edits.order import EDITS
+from transition_parser.transitions.amr import AmrSystem
+from transition_parser.transitions.amr_state import Word
+
+LABELS = ("me", "and", "date-entity", "temporal-quantity", "name", "a@b.c", "www.x.org-02", "year")
+CONSTANTS = ("40", "2025", '"3:16"', '"a@b.c"', '"x"')
+ROLES = ("name", "unit", "value", "day", "month", "year", "op1", "quant", "ARG1")
+
+
+@st.composite
+def odd_graphs(draw):
+    """Connected graphs of labels and roles that mends look at."""
+    edges = []
+    labels = [draw(st.sampled_from(LABELS))]
+    constants = set()
+    for node in range(1, draw(st.integers(1, 7))):
+        other = draw(st.sampled_from([one for one in range(node) if one not in constants]))
+        labels.append(draw(st.sampled_from(LABELS + CONSTANTS)))
+        role = draw(st.sampled_from(ROLES))
+        if labels[-1] in CONSTANTS:
+            constants.add(node)
+            edges.append(Edge(other, role, node))
+        else:
+            edges.append(draw(st.sampled_from([Edge(other, role, node), Edge(node, role, other)])))
+    top = draw(st.sampled_from([node for node in range(len(labels)) if node not in constants]))
+    return AmrGraph(tuple(labels), frozenset(constants), tuple(edges), top)
+
+
+def edited(graph: AmrGraph, alignments: Sequence[tuple[int, ...]], words: Sequence[Word]) -> AmrGraph:
+    """The graph after all edits, each of which says where nodes and edges come from."""
+    for edit in EDITS:
+        draft = Draft(graph, alignments, words)
+        edit([draft])
+        done = draft.result()
+        if done is not None:
+            assert done.graph.is_connected()
+            assert len(done.nodes) == len(done.graph) and len(done.edges) == len(done.graph.edges)
+            assert all(0 <= node < len(graph) for node in done.nodes)
+            graph, alignments = done.graph, [alignments[node] for node in done.nodes]
+    return graph
+
+
+@given(odd_graphs())
+def test_edited_graphs_have_no_odd_structure(graph):
+    whole = edited(graph, [(0,)] * len(graph), AmrSystem().read(["me"]))
+    heads = [edge.target for edge in whole.edges if edge.target in whole.constants]
+    assert sorted(heads) == sorted(whole.constants) and not any(e.source in whole.constants for e in whole.edges)
+    assert not {"me", "a@b.c", "www.x.org-02"}.intersection(
+        label for node, label in enumerate(whole.labels) if node not in whole.constants
+    )
+
+
+@pytest.mark.parametrize("bank", ["yardstick", "sample"])
+def test_gold_graphs_stay(bank):
+    for entry in read_bank(ROOT / "tests" / "data" / f"{bank}.amr"):
+        if entry.tokens:
+            aligned = entry.alignments or [()] * len(entry.graph)
+            assert edited(entry.graph, aligned, AmrSystem().read(entry.tokens)) == entry.graph
+
+
+def test_each_module_has_one_edit_in_the_list():
+    modules = {module.name for module in pkgutil.iter_modules(edits.__path__)} - {"draft", "order"}
+    assert {edit.__module__.rpartition(".")[2] for edit in EDITS} == modules and len(EDITS) == len(modules)
+
+
+def test_the_docs_have_a_row_for_each_edit():
+    rows = (ROOT / "docs" / "amr.md").read_text(encoding="utf-8").split("\n")
+    assert {edit.__module__.rpartition(".")[2] for edit in EDITS} <= {row[3:].partition("`")[0] for row in rows}
+
+
+def test_without_edits_graphs_are_as_search_finds_them():
+    parser, bare = (Parser.load("en-amr", precision="fp32", threads=1, edits=edits) for edits in (True, False))
+    text = "Close the unsafe door."
+    for parse in bare.parse(text):
+        table = bare.resources.table
+        assert table.system.replay(table.system.read(parse.words), parse.actions) == parse.graph
+    assert ":polarity -" in parser.parse(text)[0].to_penman()
+    with pytest.raises(InputError, match="for models of AMRs"):
+        Parser.load("en-ewt", edits=False)

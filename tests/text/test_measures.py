@@ -1,0 +1,44 @@
+"""Times of day and numbers that words say."""
+
+import pytest
+
+from transition_parser.text.measures import numbers_of_several_words, temperatures, times_of_day
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("at 9:30 a.m. and 2:30 p.m .", ["9:30", "14:30"]),
+        ("12:05 AM or 12 pm", ["0:05", "12:00"]),
+        ("6:45p.m.", ["18:45"]),
+        ("at quarter to three", ["2:45"]),
+        ("at 8:50 p.m. , half past six , at ten to nine", ["20:50", "6:30", "8:50"]),
+        ("at 10:40 today", ["10:40"]),
+        ("8 o'clock", ["8:00"]),
+        ("I am 5 , Psalm 12:5 , ten to nine people , 9 to 5", []),
+        ("a quarter to three beggars , 25:00 pm , 3 p.m.x", []),
+    ],
+)
+def test_times_of_day(text, times):
+    assert [said.value for said in times_of_day(text.split())] == times
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("half a million", ["500000"]),
+        ("half of a billion", ["500000000"]),
+        ("three quarters of a million", ["750000"]),
+        ("two and a half million", ["2500000"]),
+        ("2 and a half", ["2.5"]),
+        ("minus 1,200", ["-1200"]),
+        ("lanes 9 - 12 , half a day , a quarter of a year", []),
+    ],
+)
+def test_numbers_of_several_words(text, numbers):
+    assert [said.value for said in numbers_of_several_words(text.split())] == numbers
+
+
+def test_temperatures():
+    found = temperatures("minus 12 degrees Celsius , 5 degrees fahrenheit , 90 degrees".split())
+    assert [(said.value, scale) for said, scale in found] == [("-12", "celsius"), ("5", "fahrenheit")]

@@ -1,0 +1,127 @@
+"""Commands get `:mode imperative` and *you*, and other verbs lose them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from transition_parser.graphs.amr import CONJUNCTIONS, Edge, distances
+from transition_parser.parsing.edits.draft import Draft
+from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
+from transition_parser.text.frames import packaged
+
+# what is before the verb of a command: `please` or a condition, another command, the begin of a sentence
+_ADVERBS = r"(just |also |always |never |simply |do not |do n't )*$"
+_ASKED = re.compile(
+    rf"(^|([-.!?:;(\"*),/]|and|or|so|but|then|also|attached|further) )(please|pls|plz) (, )?{_ADVERBS}"
+    rf"|^((if|when|once|after|before) [^,]* , (then )?|if [^,]* then ){_ADVERBS}"
+)
+_JOINED = re.compile(rf"(\b(and|or|then)|[&,/]) {_ADVERBS}")
+_BEGIN = re.compile(rf"(^|[(\":] )(so |then |now |also |and |, |- )*{_ADVERBS}")
+_AFTER = frozenset("the a an my your his her its our these those it me us them him all some any attached".split())
+_WISHES = frozenset("hope like love miss need regard thank want wish".split())  # `Hope you like it`: I hope
+
+# Verbs whose past tense looks like a command, and what stands before a command
+_SAME_PAST = frozenset("bet burst cast cost cut hit hurt let put quit set shed shut spread".split())
+_OPENERS = frozenset(
+    ", . ; : - -- ( \" ' ` ! ? * / & and or but so then now also please pls kindly just always never simply not n't do "
+    "ok okay yes no well to".split()
+)
+
+
+def mark_commands(draft: Draft) -> None:
+    """Mark commands, by the moods that the model predicts; without them rules find commands, and no mode is removed."""
+    moods = (draft.readings.moods if draft.readings else None) or [UNSURE] * len(draft.words)
+    draft.removed.update(_false_modes(draft, moods))
+    for node, roles, label in [*_commands(draft, moods)]:
+        draft.add_argument(node, roles, label)
+    _let_us(draft)
+
+
+def _let_us(draft: Draft) -> None:
+    """Make the verb after *let's* a command to *we*."""
+    for place, form in enumerate(draft.forms[:-1]):
+        begins = place == 0 or draft.forms[place - 1] in _OPENERS
+        if form != "let" or draft.forms[place + 1] not in ("'s", "s", "us", "’s") or not begins:
+            continue
+        after = [verb for verb in draft.frames if place + 1 < verb < place + 6]
+        if not after or draft.forms[place + 1 : place + 3] == ["us", "know"]:
+            continue
+        verb = draft.frames[min(after)]
+        for node in {node for node, places in enumerate(draft.alignments) if place in places} - {verb}:
+            if draft.labels[node].startswith("let-"):
+                draft.removed.update({draft.below(node).get("mode", node)} & draft.constants)
+                for edge in [edge for edge in draft.edges if edge.source == node and edge.target != verb]:
+                    is_own = edge.role in ("ARG0", "ARG1", "mode") or edge.role in draft.below(verb)
+                    draft.replace_edge(edge, *() if is_own else [edge._replace(source=verb)])
+                draft.merge(node, verb)
+        _make_we(draft, verb)
+        draft.removed.discard(draft.below(verb).get("mode", -1))
+        draft.add_argument(verb, ("mode",) if "mode" not in draft.below(verb) else (), "imperative")
+
+
+def _make_we(draft: Draft, verb: int) -> None:
+    """Make *we* the subject of a verb, and no *you* that the words do not have."""
+    if "you" not in draft.forms:
+        for node in draft.nodes_of("you"):
+            draft.labels[node] = "we"
+    first, *others = draft.nodes_of("we") or [-1]
+    for node in others:
+        draft.merge(node, first)
+    if "we" not in draft.around(verb).values():
+        below = draft.below(verb)
+        known = packaged().roles(*draft.labels[verb].rpartition("-")[::2])
+        role = next((role for role in ("ARG0", "ARG1") if role not in below and int(role[3]) in known), None)
+        if role is not None:
+            draft.add_edge(verb, role, first if first >= 0 else draft.new_node("we", False, verb))
+
+
+def _false_modes(draft: Draft, moods: Sequence[str]) -> Iterator[int]:
+    """Yield the modes of words that are no imperatives, and stand for none without a node (*take care*)."""
+    lone = (place for place, mood in enumerate(moods) if mood == IMPERATIVE and place not in draft.aligned)
+    end = next(lone, len(draft.words))
+    for source, role, target in draft.edges:
+        place, is_command = draft.place(source), role == "mode" and draft.labels[target] == "imperative"
+        has_subject = place > 0 and draft.forms[place] in _SAME_PAST and draft.forms[place - 1] not in _OPENERS
+        is_other = moods[place] == OTHER or has_subject
+        if is_command and 0 <= place < end and is_other and target != draft.top:
+            yield target
+
+
+def _commands(draft: Draft, moods: Sequence[str]) -> Iterator[tuple[int, Sequence[str], str]]:
+    """Yield the mode of commands, and their subject."""
+    modes = {*draft.nodes_of("imperative")} - draft.removed
+    commands = {edge.source for edge in draft.edges if edge.target in modes}
+    for place, node in sorted(draft.frames.items()):
+        (form, following), mood = draft.forms[place : place + 2], moods[place]
+        has_subject = form in _SAME_PAST and place and draft.forms[place - 1] not in _OPENERS
+        if form != draft.words[place].lemma or has_subject:
+            continue
+        is_wish = form in _WISHES or (form == "let" and following in ("s", "'s", "us"))
+        subject = draft.below(node).get("ARG0", node)
+        if mood == IMPERATIVE and not is_wish and subject != node and draft.labels[subject] != "you":
+            subject = _without_subject(draft, node, subject)
+        may_be = mood == UNSURE and draft.labels[subject] in (draft.labels[node], "you")
+        is_command = mood == IMPERATIVE or (may_be and _is_command(draft, place, node, commands))
+        if is_command and not is_wish and node not in commands:
+            commands.add(node)
+            yield node, ("mode",), "imperative"
+        if node in commands and subject == node and "you" not in draft.around(node).values():
+            yield node, ("ARG0", "ARG1"), "you"
+
+
+def _without_subject(draft: Draft, node: int, subject: int) -> int:
+    """Take its subject from an imperative, and return the node itself, if the subject has another place."""
+    edge = Edge(node, "ARG0", subject)
+    if len(distances([other for other in draft.edges if other != edge], draft.top)) < len(draft.labels):
+        return subject
+    draft.replace_edge(edge)
+    return node
+
+
+def _is_command(draft: Draft, place: int, node: int, commands: Collection[int]) -> bool:
+    following, before = draft.forms[place + 1], " ".join([*draft.forms[:place], ""])
+    lists = {s for s, _, t in draft.edges if t in commands and draft.labels[s] in CONJUNCTIONS}
+    is_begin = _BEGIN.search(before) and (following in _AFTER or before.endswith(("do not ", "do n't ")))
+    is_joined = not lists.isdisjoint(draft.around(node)) and _JOINED.search(before)
+    return bool(is_begin or is_joined or _ASKED.search(before))

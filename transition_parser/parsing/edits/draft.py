@@ -1,0 +1,204 @@
+"""AMRs that are edited after search, and where their nodes and edges come from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Container, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from transition_parser.graphs.amr import AmrGraph, Edge, distances
+from transition_parser.text.frames import packaged
+from transition_parser.transitions.amr_limits import SearchLimits, Sort, sort_of
+from transition_parser.transitions.amr_state import Word, is_constant, lemma_of
+
+if TYPE_CHECKING:
+    from transition_parser.modules.semantic_roles import Readings
+
+
+class Edited(NamedTuple):
+    """A graph after an edit."""
+
+    graph: AmrGraph
+    nodes: list[int]  # for each node the old node whose words and confidence it has, -1 for none
+    edges: list[int]  # for each edge its old number, -1 for a new edge
+
+
+def without(graph: AmrGraph, removed: Collection[int]) -> Edited:
+    """Return the graph without the nodes `removed` and their edges."""
+    nodes = [node for node in range(len(graph)) if node not in removed]
+    edges = [n for n, edge in enumerate(graph.edges) if edge.source not in removed and edge.target not in removed]
+    return Edited(graph.part(nodes, [graph.edges[number] for number in edges]), nodes, edges)
+
+
+class Draft:
+    """A graph during an edit. Its nodes keep their numbers; those in `removed` stay until the result is made.
+
+    graph: the graph before the edit
+    alignments: for each of its nodes the words that it came from
+    words: the words of the sentence
+    readings: what a semantic role labeller reads of the words, None without one
+    known: the keys of the spans of training
+    limits: the limits of search, None where nodes without meaning stay
+    """
+
+    def __init__(
+        self,
+        graph: AmrGraph,
+        alignments: Sequence[tuple[int, ...]] = (),
+        words: Sequence[Word] = (),
+        readings: Readings | None = None,
+        known: Container[str] = (),
+        limits: SearchLimits | None = None,
+    ) -> None:
+        self.graph, self.labels, self.edges, self.top = graph, [*graph.labels], [*graph.edges], graph.top
+        self.constants, self.removed = {*graph.constants}, set[int]()
+        self.node_origins, self.edge_origins = [*range(len(graph))], [*range(len(graph.edges))]
+        self.alignments, self.words, self.readings = [*alignments], words, readings
+        self.known, self.limits = known, limits
+
+    # --- what the graph and the words say --------------------------------------------------------------
+
+    @cached_property
+    def forms(self) -> list[str]:
+        """The words in lower case, and an empty one after them."""
+        return [*(word.form.lower() for word in self.words), ""]
+
+    @cached_property
+    def frames(self) -> dict[int, int]:
+        """Word → its node with a frame of its lemma."""
+        found = {}
+        for node, places in enumerate(self.alignments):
+            place, *more = places or (0, 0)
+            is_frame = not more and sort_of(self.labels[node], node in self.constants) is Sort.FRAME
+            if is_frame and lemma_of(self.labels[node]).partition("-")[0] == self.words[place].lemma:
+                found[place] = node
+        return found
+
+    @cached_property
+    def aligned(self) -> set[int]:
+        """The words with a node."""
+        return {place for places in self.alignments for place in places}
+
+    def place(self, node: int) -> int:
+        """Return the first word of a node, -1 for none."""
+        origin = self.node_origins[node]
+        return min(self.alignments[origin], default=-1) if origin >= 0 else -1
+
+    def nodes_of(self, label: str) -> list[int]:
+        """Return the nodes with a label."""
+        return [node for node, known in enumerate(self.labels) if known == label]
+
+    def neighbours(self, node: int) -> set[int]:
+        """Return the nodes at the other ends of the edges of a node."""
+        return {source + target - node for source, _, target in self.edges if node in (source, target)}
+
+    def around(self, node: int) -> dict[int, str]:
+        """Return the neighbours of a node with their concepts."""
+        return {other: self.labels[other] for other in self.neighbours(node)}
+
+    def below(self, node: int) -> dict[str, int]:
+        """Return the targets of the edges from a node by role."""
+        return {edge.role: edge.target for edge in self.edges if edge.source == node}
+
+    def numbers_below(self, node: int) -> dict[str, int]:
+        """Return the numbers of the edges from a node by role."""
+        return {edge.role: number for number, edge in enumerate(self.edges) if edge.source == node}
+
+    def relations(self, node: int) -> set[tuple[int, str]]:
+        """Return the node at the other end of each edge, with its role (without its number for members of a list)."""
+        around = [edge for edge in self.edges if node in (edge.source, edge.target)]
+        return {(source + target - node, re.sub(r"^(op|snt)\d+$", r"\1", role)) for source, role, target in around}
+
+    # --- changes ---------------------------------------------------------------------------------------
+
+    def new_node(self, label: str, is_constant: bool, origin: int = -1) -> int:
+        """Add a node and return its number. It has the words and confidence of `origin`, none and 1 for -1."""
+        self.labels.append(label)
+        self.node_origins.append(origin)
+        if is_constant:
+            self.constants.add(len(self.labels) - 1)
+        return len(self.labels) - 1
+
+    def add_edge(self, source: int, role: str, target: int) -> None:
+        self.edges.append(Edge(source, role, target))
+        self.edge_origins.append(-1)
+
+    def add_below(self, node: int, role: str, label: str) -> int:
+        """Add a node below another, whose words it gets, and return it; labels in quotation marks are constants."""
+        new = self.new_node(label, label.startswith('"'), self.node_origins[node])
+        self.add_edge(node, role, new)
+        return new
+
+    def add_argument(self, node: int, roles: Sequence[str], label: str) -> None:
+        """Give a node the first free role that its frame has, to the only node of a pronoun or a new node."""
+        below, (lemma, _, sense) = self.below(node), self.labels[node].rpartition("-")
+        subject = below.pop("ARG0", -1) if "ARG0" not in roles else -1
+        known = [f"ARG{number}" for number in packaged().roles(lemma, sense)] or ["mode", *roles]
+        free = [role for role in roles if below.get(role, subject) == subject and role in ("mode", *known)]
+        if free:
+            same, constant = [one for one in self.nodes_of(label) if one != subject], is_constant(label)
+            target = same[0] if len(same) == 1 and not constant else self.new_node(label, constant, node)
+            for edge in [edge for edge in self.edges if edge[:2] == (node, free[0])]:
+                self.replace_edge(edge)
+            self.add_edge(node, free[0], target)
+
+    def replace_edge(self, edge: Edge, *others: Edge) -> None:
+        """Put other edges in the place of an edge."""
+        number = self.edges.index(edge)
+        self.edges[number : number + 1] = others
+        self.edge_origins[number : number + 1] = [-1] * len(others)
+
+    def merge(self, node: int, into: int) -> None:
+        """Give the edges of `node` to another node, without those between the two."""
+        moved = {node: into}
+        self.edges = [
+            Edge(s, role, t) if {s, t} == {node, into} else Edge(moved.get(s, s), role, moved.get(t, t))
+            for s, role, t in self.edges
+        ]
+        self.top = moved.get(self.top, self.top)
+        self.removed.add(node)
+
+    def put(self, first: int, end: int, label: str, role: str, kept: Collection[str] = ()) -> int:
+        """Put a node in the place of all nodes whose first words are in a span, and return it.
+
+        role: the role of the node if the span has no nodes; then its source is the frame before the span
+        kept: the roles of edges that it keeps; other nodes below the span stay only if they have another source, or get
+            that of the new node
+        """
+        inside = {i for i, places in enumerate(self.alignments) if places and first <= min(places) < end} - self.removed
+        frames = sorted(self.frames.items(), key=lambda frame: (frame[0] > first, abs(frame[0] - first)))
+        steps = distances(self.edges, self.top)
+        crossing = [edge for edge in self.edges if (edge.source in inside) != (edge.target in inside)]
+        links = sorted(crossing, key=lambda e: (e.target not in inside, steps.get(e.source, 0)))
+        new = self.new_node(label, False, min(inside, key=lambda node: steps.get(node, 0), default=-1))
+        if self.top in inside:
+            parent, self.top = new, new
+        elif links:
+            link = links[0]
+            parent, role = (link.source, link.role) if link.target in inside else (link.target, role)
+        else:
+            parent = frames[0][1] if frames else self.top
+        self.removed |= inside
+        for edge in [edge for edge in self.edges if edge.source in inside or edge.target in inside]:
+            self.replace_edge(edge)
+        if parent != new:
+            self.add_edge(parent, role, new)
+        for source, name, target in crossing:
+            if target in inside and source not in (parent, new):
+                self.add_edge(source, name, new)
+            elif source in inside and name in kept:
+                self.add_edge(new, name, target)
+            elif source in inside and target not in distances(self.edges, self.top):
+                self.add_edge(parent, name, target)
+        return new
+
+    def result(self) -> Edited | None:
+        """Return the edited graph, None if nothing has changed or the graph is not connected."""
+        whole = AmrGraph(tuple(self.labels), frozenset(self.constants), tuple(self.edges), self.top)
+        if whole == self.graph and not self.removed:
+            return None
+        graph, nodes, edges = without(whole, self.removed)
+        if not graph.is_connected():
+            return None
+        return Edited(graph, [self.node_origins[node] for node in nodes], [self.edge_origins[edge] for edge in edges])

@@ -1,0 +1,149 @@
+"""Negations in words, which AMR takes apart: *unsafe* is `safe-01 :polarity -`, *unable* `possible-01 :polarity -`."""
+
+from __future__ import annotations
+
+import re
+
+from transition_parser.parsing.edits.draft import Draft
+from transition_parser.text.frames import packaged
+from transition_parser.text.lemmas import lemmatise
+from transition_parser.transitions.amr_state import lemma_of
+
+# `in`, `im`, `il` and `ir` begin many words that they do not negate, such as `immediate`
+_STEMS = (
+    "activ|appropriate|coherent|competent|complete|consistent|correct|depend|direct|dispens|effective|efficient"
+    "|experienced|flexible|frequent|legal|mature|mobil|moral|partial|patient|perfect|polite|possib|rational|regular"
+    "|relevant|responsib|secure|sensitive|significan|soluble|sufficien|toleran|vulnerab|voluntar"
+)
+_NEGATED = re.compile(
+    rf"(?!inpatient)(un|non-?|dis|i[nmlr](?={_STEMS}))(?!(?:like|less|rest|ruly|sense)$)([a-z]{{4,}})"
+)
+# Verbs that `un` reverses, which PropBank does not have with it
+_REVERSED = frozenset(
+    "block button chain clip clog cork dock follow freeze friend hook install latch link mask mount pin saddle screw "
+    "seal stick strap subscribe tag tangle wrap zip".split()
+)
+_OTHER_GRAPHS = re.compile(r".*(ers?|ors?|[ai]ble)")  # `non-smoker` is a person, `unbelievable` not possible
+
+
+def negate(draft: Draft) -> None:
+    """Add the polarity of words with a negative prefix, and that of *unless*, *unable* and *nor*.
+
+    A concept whose lemma has no frame (`unsafe`, `unmodified-01`) becomes the first frame of the word
+    without the prefix.
+    """
+    parts = {place: found for place, form in enumerate(draft.forms) if (found := _NEGATED.fullmatch(form))}
+    negative = {edge.source for edge in draft.edges if edge.role == "polarity"}
+    for node, places in enumerate(draft.alignments) if parts else ():
+        if len(places) != 1 or node in draft.constants or places[0] not in parts:
+            continue
+        (prefix, stem), lemma = parts[places[0]].groups(), lemma_of(draft.labels[node])
+        of_word = [one for one, others in enumerate(draft.alignments) if tuple(others) == tuple(places)]
+        if not negative.isdisjoint(of_word):
+            continue
+        if lemma.startswith(prefix):
+            concept = None if lemma in packaged().rolesets else _frame_of(prefix, stem)
+        elif lemma[:4] == stem[:4] or lemma in _evoked_by(stem):
+            is_whole = prefix == "dis" and draft.words[places[0]].lemma in packaged().rolesets  # `discover`, `cover-01`
+            concept = None if is_whole else draft.labels[node]
+            if prefix == "un" and not _is_negated(stem, lemma):
+                concept, draft.labels[node] = None, _whole(prefix, stem, draft.labels[node])
+        else:
+            concept = None
+        if concept is not None:
+            draft.labels[node] = concept
+            possible = (one for one in of_word if lemma_of(draft.labels[one]) == "possible")  # `undetectable`
+            source = next(possible, node)
+            negative.add(source)
+            draft.add_edge(source, "polarity", draft.new_node("-", True, node))
+    for place, form in enumerate(draft.forms):
+        if form in _WORDS:
+            _WORDS[form](draft, place)
+
+
+def _unless(draft: Draft, place: int) -> None:
+    """Make the frame after *unless* a negated condition of the frame before it, or after the comma."""
+    for edge in [edge for edge in draft.edges if edge.role == "polarity" and draft.place(edge.target) == place]:
+        condition = draft.below(edge.source).get("condition")
+        if condition is not None and "polarity" not in draft.below(condition):
+            draft.replace_edge(edge, edge._replace(source=condition))
+    after, comma = [verb for verb in draft.frames if verb > place], draft.forms.index(",") if "," in draft.forms else 0
+    mains = [
+        verb for verb in draft.frames if verb < place or 0 < place < comma < verb or (place == 0 and verb > comma > 0)
+    ]
+    if after and mains and draft.frames[min(after)] in (edge.source for edge in draft.edges if edge.role == "polarity"):
+        condition = draft.frames[min(after)]
+        main = draft.frames[min(mains) if place == 0 else max(verb for verb in mains)]
+        if not any(edge.role == "condition" for edge in draft.edges) and main not in draft.neighbours(condition):
+            draft.add_edge(main, "condition", condition)
+
+
+def _unable(draft: Draft, place: int) -> None:
+    """Make *unable to open* `possible-01 :polarity - :ARG1 open-01`."""
+    verb = draft.frames.get(place + 2) if draft.forms[place + 1] == "to" else None
+    negation = next((e for e in draft.edges if e.role == "polarity" and draft.place(e.target) == place), None)
+    if verb is None or negation is None or draft.labels[negation.source].startswith("possible"):
+        return
+    possible = draft.new_node("possible-01", False, negation.target)
+    draft.replace_edge(negation)
+    for edge in [edge for edge in draft.edges if edge.target == verb]:
+        draft.replace_edge(edge, edge._replace(target=possible))
+    draft.top = possible if draft.top == verb else draft.top
+    draft.add_edge(possible, "ARG1", verb)
+    draft.add_edge(possible, "polarity", negation.target)
+
+
+def _nor(draft: Draft, place: int) -> None:
+    """Negate each of two frames that *neither … nor*, or *not …, nor* join."""
+    for node, label in enumerate(draft.labels):
+        members = [edge.target for edge in draft.edges if edge.source == node and edge.role[:2] == "op"]
+        if label not in ("and", "or", "nor") or len(members) != 2 or not {*members} <= {*draft.frames.values()}:
+            continue
+        if not draft.place(members[0]) < place < draft.place(members[1]):
+            continue
+        draft.labels[node] = "and"
+        for member in members:
+            if "polarity" not in draft.below(member):
+                draft.add_edge(member, "polarity", draft.new_node("-", True, member))
+
+
+_WORDS = {"unless": _unless, "unable": _unable, "nor": _nor}
+
+
+def _evoked_by(stem: str) -> list[str]:
+    """Return the lemmas of the frames that a word evokes; none where it has another graph than its frame."""
+    evoked = packaged().evoked(lemmatise([stem]), [stem])
+    lemma = evoked.lemma or evoked.alias
+    return [] if lemma is None or (_OTHER_GRAPHS.fullmatch(stem) and lemma != stem) else [lemma]
+
+
+def _frame_of(prefix: str, stem: str) -> str | None:
+    """Return the first frame that a word evokes without its negative prefix, None where that may be no negation."""
+    if prefix == "dis" or not (lemmas := _evoked_by(stem)):
+        return None
+    if prefix == "un" and not _is_negated(stem, lemmas[0]):
+        return None
+    return f"{lemmas[0]}-{packaged().senses(lemmas[0])[0]}"
+
+
+def _is_negated(stem: str, lemma: str) -> bool:
+    """Return True if `un` negates a word, by a lemma of its frame: an adjective, a participle (`unpaid`) or a noun.
+
+    It reverses a verb (`undock`), and `unprofessional` has nothing of `profess`.
+    """
+    rolesets = packaged().rolesets.get(lemma, "").split("\t")
+    aliases = {alias for roleset in rolesets for alias in roleset.split("|")[-1].split()}
+    bases = (stem, stem.removesuffix("ly"), f"{stem.removesuffix('ily')}y")
+    if stem == lemma not in packaged().rolesets or any(f"{base}/j" in aliases for base in bases):
+        return True
+    if stem.endswith("ing") or lemma in _REVERSED:
+        return False
+    is_verb = lemmatise([stem]) == [lemma]
+    is_able = _OTHER_GRAPHS.fullmatch(stem) is not None  # `undetectable` is `possible-01 :polarity -`
+    return is_able or (stem not in (lemma, f"{lemma}s") if is_verb else f"{stem}/n" in aliases)
+
+
+def _whole(prefix: str, stem: str, concept: str) -> str:
+    """Return the concept of a word with a prefix that does not negate: `undock-01`, `unprofessional-01`."""
+    is_form = stem.startswith(lemma_of(concept)) and stem.endswith(("ing", "ed"))
+    return prefix + (concept if is_form or lemmatise([stem]) == [lemma_of(concept)] else f"{stem}-01")

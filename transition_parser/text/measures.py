@@ -1,0 +1,102 @@
+"""Times of day and numbers that an English sentence says, also in several words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from transition_parser.text.lemmas import number_of
+
+_ONE = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_AT = r"(?:(?<=at )|(?<=by )|(?<=until )|(?<=till )|(?<=before )|(?<=after )|(?<=around )|(?<=about )|(?<=since ))"
+_TIMES = (
+    re.compile(r"(?<!\S)(?P<hour>\d\d?)(?:[:.](?P<minute>[0-5]\d))? ?(?P<half>[ap])\.? ?m\.?(?!\S)"),
+    re.compile(rf"{_AT}(?P<hour>[012]?\d):(?P<minute>[0-5]\d)(?!\S| [ap]\.?m)"),
+    re.compile(rf"(?<!\S)(?P<minute>half) past (?P<hour>\d\d?|{_ONE})(?!\S)"),
+    re.compile(
+        rf"{_AT}(?P<minute>a quarter|quarter|five|ten|twenty|twenty-five|\d\d?)(?: minutes)? "
+        rf"(?P<side>past|to) (?P<hour>\d\d?|{_ONE})(?!\S)"
+    ),
+    re.compile(rf"(?<!\S)(?P<hour>\d\d?|{_ONE}) o'clock(?!\S)"),
+)
+_MINUTES = {"half": 30, "quarter": 15, "a quarter": 15}
+_SCALE = "hundred|thousand|million|billion|trillion"
+_NUMBERS = (  # (pattern, the words of the number, the factor of its scale)
+    (re.compile(rf"(?<!\S)(?:a |one )?half (?:of )?an? (?P<scale>{_SCALE})(?!\S)"), "0.5"),
+    (re.compile(rf"(?<!\S)(?:a|one) quarter of an? (?P<scale>{_SCALE})(?!\S)"), "0.25"),
+    (re.compile(rf"(?<!\S)three quarters of an? (?P<scale>{_SCALE})(?!\S)"), "0.75"),
+)
+_AND_A_HALF = re.compile(rf"(?<!\S)(?P<whole>\d+|{_ONE}) and a half(?: (?P<scale>{_SCALE}))?(?!\S)")
+_MINUS = re.compile(r"(?<!\S)minus (?P<whole>\d[\d,.]*)(?!\S)")
+_DEGREES = re.compile(r"(?<!\S)(?P<whole>(?:minus |-)?\d[\d,.]*) degrees? (?P<scale>celsius|fahrenheit)(?!\S)")
+_UNITS = {
+    "monetary": "dollar euro pound yen cent franc rupee",
+    "distance": "kilometer kilometre meter metre mile foot inch centimeter yard",
+    "mass": "kilogram gram ton tonne ounce",
+    "volume": "liter litre gallon",
+}
+UNITS = {unit: f"{kind}-quantity" for kind, units in _UNITS.items() for unit in units.split()}
+
+
+class Said(NamedTuple):
+    """What some words say: `16:20` or `500000`."""
+
+    first: int
+    end: int  # the word after the last one
+    value: str
+
+
+def times_of_day(forms: Sequence[str]) -> Iterator[Said]:
+    """Yield the times of day (*4:20 p.m.*, *half past six*, *at ten to nine*) in hours from 0 to 24 and minutes.
+
+    >>> [*times_of_day("It is 4:20 p.m. , not half past six".split())]
+    [Said(first=2, end=4, value='16:20'), Said(first=6, end=9, value='6:30')]
+    """
+    for match in (match for pattern in _TIMES for match in _matches(pattern, forms)):
+        given = match.groupdict()
+        hour, said = int(number_of([given["hour"]]) or 0), given.get("minute") or "0"
+        minute = _MINUTES.get(said) or int(number_of([said]) or said)
+        if half := given.get("half"):
+            hour = hour % 12 + 12 * (half == "p") if hour <= 12 else 24
+        if given.get("side") == "to":
+            hour, minute = hour - 1 or 12, 60 - minute
+        if hour < 24 and minute < 60:
+            yield _said(match, forms, f"{hour}:{minute:02}")
+
+
+def numbers_of_several_words(forms: Sequence[str]) -> Iterator[Said]:
+    """Yield *half a million*, *a quarter of a million*, *two and a half* and *minus 12* in digits.
+
+    >>> [*numbers_of_several_words("half a million people at minus 12 degrees".split())]
+    [Said(first=0, end=3, value='500000'), Said(first=5, end=7, value='-12')]
+    """
+    for pattern, factor in _NUMBERS:
+        for match in _matches(pattern, forms):
+            yield _said(match, forms, _product(factor, match["scale"]))
+    for match in _matches(_AND_A_HALF, forms):
+        yield _said(match, forms, _product(f"{number_of([match['whole']])}.5", match["scale"]))
+    for match in _matches(_MINUS, forms):
+        yield _said(match, forms, f"-{match['whole'].replace(',', '')}")
+
+
+def temperatures(forms: Sequence[str]) -> Iterator[tuple[Said, str]]:
+    """Yield temperatures in degrees with their scales, `celsius` or `fahrenheit`."""
+    for match in _matches(_DEGREES, forms):
+        digits = re.sub("[^0-9.]", "", match["whole"])
+        yield _said(match, forms, digits if match["whole"][0].isdigit() else f"-{digits}"), match["scale"]
+
+
+def _product(factor: str, scale: str | None) -> str:
+    value = Decimal(factor) * Decimal(number_of(["one", scale]) or 1) if scale else Decimal(factor)
+    return format(value.normalize(), "f")
+
+
+def _matches(pattern: re.Pattern[str], forms: Sequence[str]) -> Iterator[re.Match[str]]:
+    return pattern.finditer(" ".join(forms).lower())
+
+
+def _said(match: re.Match[str], forms: Sequence[str], value: str) -> Said:
+    first = match.string.count(" ", 0, match.start())
+    return Said(first, first + match[0].strip().count(" ") + 1, value)
