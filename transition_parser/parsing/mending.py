@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from transition_parser.graphs.amr import CONJUNCTIONS, AmrGraph, Edge, named, quoted
 from transition_parser.parsing.draft import Draft, Edited
+from transition_parser.text.known_names import known_type
 from transition_parser.text.names import gene_product, noun_before, tables, type_in_context, type_of
 from transition_parser.transitions.amr_state import Word, key, lemma_of
 
@@ -80,7 +81,8 @@ def with_mentions(
             found[node] = tuple(sorted((*found[node], place)))
     lost = {quoted(word.form): place for place, word in enumerate(words) if place not in aligned}
     for node, name, (text, *_) in named(graph) if lost else ():
-        if graph.labels[text] in lost and {words[at].form for at in alignments[text]} & {*_SEPARATORS}:
+        at = alignments[text]
+        if graph.labels[text] in lost and not {words[place].form for place in at}.difference(_SEPARATORS):
             found[node] = found[name] = found[text] = (lost[graph.labels[text]],)
     return found
 
@@ -108,17 +110,18 @@ def with_types(
         elif (noun := noun_before(forms, places)) is None or not draft.join_noun(node, noun, words, alignments):
             is_known = key([words[place] for place in places]) in known
             is_unsure = bool(places) and label in tables()["unsure"] and not is_known
-            is_region = label in tables()["region"] or (is_unsure and label not in tables()["name"].values())
-            kind = tables()["name"].get(" ".join(name)) if is_region else None
             is_said = bool(places) and label in lemmas[places[-1] + 1 : places[-1] + 3]  # `the MAPK pathway`
+            before = forms[places[0] - 1].lower() if places and places[0] else ""
+            is_person = label == "person" and before != "the"  # no name of a person has an article
+            said = type_in_context(lemmas, places[0], places[-1] + 1, is_person) if places else None
+            kind = None
             if has_genes and places and not (is_known or is_said) and (is_unsure or label in tables()["gene"]):
-                kind = gene_product(name, as_other=is_unsure) or kind
-            if kind is None and is_unsure:  # no name of a person has an article
-                is_person = label == "person" and not (places[0] and forms[places[0] - 1].lower() == "the")
-                said = type_in_context(lemmas, places[0], places[-1] + 1, is_person)
+                kind = gene_product(name, as_other=is_unsure)
+            if kind is None and places and not (is_said or label in lemmas):
+                kind = known_type(name, label, before, said)
+            if kind is None and is_unsure:
                 kind = said if said in tables()["work"] else type_of(name, is_person) or said
-                is_ambiguous = " ".join(name) in tables()["ambiguous"]
-                kind = kind or ("city" if label in tables()["closed"] and not is_ambiguous else None)
+                kind = kind or ("city" if label in tables()["closed"] else None)
             draft.labels[node] = kind or label
     return draft.result()
 

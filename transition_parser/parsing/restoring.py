@@ -19,7 +19,7 @@ from transition_parser.transitions.amr_state import Word, is_constant, lemma_of
 _SUBJECTS = frozenset("i he she they we you".split())
 _SPEAKERS = frozenset(("i", "we"))
 _OBJECTS = {"me": "i", "him": "he", "her": "she", "them": "they", "us": "we"}
-_BETWEEN = frozenset(  # words between a subject and its verb in the active voice
+BETWEEN = frozenset(  # words between a subject and its verb in the active voice
     "do does did will would can could may might must shall should 'll 'd not n't never also just always really".split()
 )
 # what is before the verb of a command: `please` or a condition, another command, the begin of a sentence
@@ -101,7 +101,7 @@ class _Draft(Draft):
         for verb, node in self.frames.items():
             below = {edge.role: edge for edge in self.edges if edge.source == node}
             subject, other, before = below.get("ARG0"), below.get("ARG1"), verb - 1
-            while self.forms[before] in _BETWEEN:
+            while self.forms[before] in BETWEEN:
                 before -= 1
             if subject is None:
                 continue
@@ -174,7 +174,7 @@ class _Draft(Draft):
             if place in aligned or (form != "i" and self.words[place].form.isupper()):
                 continue
             verb, following = place + 1, self.forms[place + 1]
-            while self.forms[verb] in _BETWEEN:
+            while self.forms[verb] in BETWEEN:
                 verb += 1
             node = self.frames.get(place - 1 if form in _OBJECTS else verb)
             if node is None:

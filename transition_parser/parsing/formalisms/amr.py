@@ -12,16 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.graphs.amr import AmrGraph, named, with_numbers, without_gaps
+from transition_parser.graphs.amr import AmrGraph, named, quoted, with_numbers, without_gaps
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
 from transition_parser.parsing.completion import complete, without_meaning
 from transition_parser.parsing.draft import Edited, without
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report, ToParse
+from transition_parser.parsing.lost_names import with_lost_names
 from transition_parser.parsing.mending import mended, with_mentions, with_types
 from transition_parser.parsing.negation import negated
 from transition_parser.parsing.parses import AmrParse, edited, within_depth
 from transition_parser.parsing.restoring import restored
 from transition_parser.text.columns import READINGS
+from transition_parser.text.known_names import title
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import AmrState, kept
@@ -231,7 +233,7 @@ class _Built:
     def finished(self) -> AmrParse:
         """Return the parse with what the rules mend."""
         moods, known = self.readings.moods if self.readings else (), self.system.lexicon or ()
-        for mend in (partial(restored, moods=moods), mended, partial(with_types, known=known)):
+        for mend in (with_lost_names, partial(restored, moods=moods), mended, partial(with_types, known=known)):
             self.take(mend(self.parse.graph, self.parse.alignments, self.words))
         parse = self._mentioned(self.parse) or self.parse
         # facts may ask for gaps in the numbers of roles
@@ -241,15 +243,23 @@ class _Built:
 
 
 def _wiki(graph: AmrGraph, known: Mapping[str, str]) -> tuple[dict[int, str], dict[int, str]]:
-    """Return named node → value of `:wiki`, and node → its name in the form of such a value, for unknown names."""
+    """Return named node → value of `:wiki`, and node → its name in the form of such a value, for unknown names.
+
+    known: the values of training; without them, all names are unknown, but some have titles
+    """
     values, new_names = {}, {}
     for node, _name, ops in named(graph):
         strings = tuple(graph.labels[op] for op in ops)
-        value = next((known[key] for key in wiki_keys(graph.labels[node], strings) if key in known), None)
+        texts, (exact, other) = [string[1:-1] for string in strings], wiki_keys(graph.labels[node], strings)
+        of_table = (title(texts, graph.labels[node]) or "-").replace(" ", "_")
+        found = (known.get(exact, "-"), "-" if of_table == "-" else quoted(of_table), known.get(other, "-"))
+        value = next((one for one in found if one != "-"), "-")
         if known:
-            values[node] = "-" if value is None else value
-        if value is None:
-            new_names[node] = '"' + "_".join(string[1:-1] for string in strings) + '"'
+            values[node] = value
+        if value == "-" and exact not in known and other not in known:
+            new_names[node] = quoted("_".join(texts))
+        elif not known:
+            new_names[node] = value
     return values, new_names
 
 
