@@ -327,6 +327,11 @@ BAD_SCRIPTS = {
         (("latin.jsonl", "-o", "x"), "utf-8"),
         (("no such.tsv", "-o", "x"), "no such.tsv"),
     ],
+    "names.py": [
+        ((RUN / "bench/names.tsv", "x", "x", "x", "-o", "x"), "no column 'name'"),
+        (("latin.jsonl", "x", "x", "x", "-o", "x"), "utf-8"),
+        (("no such.tsv", "x", "x", "x", "-o", "x"), "no such.tsv"),
+    ],
     "paper_table.py": [
         (("use.json", "--table", "7"), "no results of this table"),
         (("other.json",), "other.json: is not a file of results"),
@@ -370,3 +375,35 @@ def test_the_table_of_genes_has_families_and_no_ambiguous_symbols(tmp_path):
     run(RUN / "genes.py", "hgnc.tsv", "-o", "genes.tsv", cwd=tmp_path)
     table = "enzyme\tMEK:,1,2,5 MKA:,1,2,5\nprotein\tAKAP1\nprotein\tBAX\n"
     assert (tmp_path / "genes.tsv").read_text() == table
+
+
+def test_the_table_of_known_names_has_the_best_known_first_and_no_words(tmp_path):
+    persons = [("Zia Xenos", 90), ("Zia Xenos (actor)", 30), ("Bo Xenos", 40), ("Yul Apple", 80), ("Zia II of Ulm", 99)]
+    others = [("The Zyx Post", "newspaper"), ("Zyx, Inc.", "company"), ("Gap", "company"), ("Zyx Sea", "ocean")]
+    others += [("Zyxland", "country"), ("Lost", "broadcast-program"), ("Xyz", "river"), ("Canadian", "river")]
+    cities = [
+        ("Zyxburg", "US", "OH", 100_000),
+        ("Xenos", "US", "OH", 400_000),
+        ("Zyx Town", "XX", "", 9),
+        ("Ulm", "XX", "", 9),
+    ]
+    columns = ("name", "countrycode", "admin1code", "population")
+    data = {
+        "countries": {"XX": {"capital": "Zyx Town"}},
+        "us_states": {"OH": {"name": "Ohio"}},
+        "cities15000": {number: dict(zip(columns, city, strict=True)) for number, city in enumerate(cities)},
+    }
+    for name, values in data.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(values))
+    rows = {"persons": [("name", "languages"), *persons], "others": [("name", "type"), *others]}
+    for name, lines in rows.items():
+        (tmp_path / f"{name}.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in lines))
+    (tmp_path / "words").write_text("apple\ngap\nlost\n")
+    run(RUN / "names.py", "persons.tsv", "others.tsv", ".", "words", "-o", "names.tsv", cwd=tmp_path)
+    lines = (tmp_path / "names.tsv").read_text(encoding="utf-8").splitlines()
+    own = (RUN / "known_names.tsv").read_text(encoding="utf-8").count("\n")
+    assert lines[own:] == [
+        *("country\tZyxland", "city\tZyx Town", "person\tZia II of Ulm;Zia Xenos;Yul Apple;Bo Xenos;Xenos=Zia Xenos"),
+        *("first-name\tZia", "city\tZyxburg=Zyxburg, Ohio", "company\tZyx", "newspaper\tZyx Post=The Zyx Post"),
+        *("river\tXyz=-", "sea\tZyx Sea"),
+    ]

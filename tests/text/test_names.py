@@ -2,6 +2,7 @@
 
 import pytest
 
+from transition_parser.text.known_names import _table as known_table
 from transition_parser.text.names import gene_product, names_inside, noun_before, tables, type_in_context, type_of
 from transition_parser.transitions.amr import AmrSystem
 
@@ -27,15 +28,16 @@ def test_heads_that_are_surnames_give_persons_no_type():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Tom saw Ann and NATO", {2: False}),
-        ("She said to him : Come , Ann", {7: False}),
-        ("Dogs Bite Men in Ulm", {}),
-        ("Ann threatened Mr. Ray", {2: False, 3: False}),
+        ("Oxo saw Ixa and NATO", {2: False, 4: True}),
+        ("She said to him : Come , Ixa", {7: False}),
+        ("Dogs Bite Men in Uxm", {}),
+        ("Dogs Bite Men in Ulm", {4: True}),
+        ("Ixa threatened Mr. Rax", {2: False, 3: False}),
         ("the White River Act of Ohio was horrid", {1: True, 2: True, 3: True, 4: True, 5: True}),
         ("he sang the song Imagine", {4: True}),
-        ("he met the poet Ovid and Livia", {6: False}),
-        ("Peru is far from here", {0: False}),
-        ("near Ulm , not the", {1: False}),
+        ("he met the poet Oxid and Lixia", {6: False}),
+        ("Peru is far from here", {0: True}),
+        ("near Uxm , not the", {1: False}),
     ],
 )
 def test_words_inside_names(text, expected):
@@ -57,11 +59,6 @@ def test_words_inside_names(text, expected):
 )
 def test_nouns_before_names(text, places, expected):
     assert noun_before(text.split(), places) == expected
-
-
-def test_the_table_of_names():
-    types = tables()["name"]
-    assert types["Nova Scotia"] == "province" and all(name == name.strip() for name in types)
 
 
 @pytest.mark.parametrize(
@@ -107,4 +104,4 @@ def test_tables_are_whole():
     found = tables()
     assert {*found["weak"]} <= {*found["before"], *found["after"]}
     assert {*found["surname"], *found["first head"]} <= {*found["head"]}
-    assert {*found["closed"]} <= {*found["name"].values()}
+    assert {*found["closed"]} <= {kind for names in known_table().values() for kind, _ in names}

@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
-from itertools import count
+from itertools import chain, count
+
+from transition_parser.text.known_names import known_spans
 
 _GREEK = {0x391 + place: letter for place, letter in enumerate("ABGDEZ")} | {0x39A: "K"}
 _ENZYME = re.compile(
@@ -19,22 +21,24 @@ _ENZYME = re.compile(
 def names_inside(forms: Sequence[str]) -> dict[int, bool]:
     """Return the words that begin with a capital where only names do, and *of* between two; True if the name is sure.
 
-    Sure names have a head word, or a noun before them that says their type. Words behind other nouns (*the poet Ovid*)
-    are left out, and all words of titles: most have capitals, and none in lower case has more than five letters.
+    Sure names are known, have a head word, or a noun before them that says their type. Words behind other nouns (*the
+    poet Ovid*) are left out, and unknown words of titles: most have capitals, and none in lower case has more than five
+    letters.
     """
+    known = dict.fromkeys(chain.from_iterable(known_spans(forms)), True)
     capitals = [place for place, form in enumerate(forms) if place and form[:1].isupper()]
     most = 2 * len(capitals) > sum(form[:1].isalpha() for form in forms[1:])
     if most and not any(form.islower() and len(form) > 5 for form in forms):
-        return {}
+        return known
     inside = [i for i in capitals if not forms[i].isupper() and re.search(r"^,$|\w", forms[i - 1])]
     inside += [i + 1 for i in inside if i + 2 in inside and forms[i + 1] == "of"]
-    found = dict.fromkeys([0, *inside] if forms[0] in tables()["name"] else inside, False)
+    found = dict.fromkeys(inside, False)
     for first in inside:
         run = range(first, next(end for end in count(first) if end not in found))
         if first - 1 not in found and (type_of(forms[first : run.stop]) or noun_before(forms, run) is not None):
             found.update(dict.fromkeys(run, True))
     open_ones = {i for i in inside if forms[i - 1].islower() and forms[i - 2].lower() in tables()["determiner"]} - {1}
-    return {place: sure for place, sure in found.items() if sure or place not in open_ones}
+    return {place: sure for place, sure in found.items() if sure or place not in open_ones} | known
 
 
 def noun_before(forms: Sequence[str], places: Sequence[int]) -> int | None:
@@ -110,9 +114,8 @@ def tables() -> Mapping[str, Mapping[str, str]]:
     head, first head, surname: heads of names, heads that begin names, heads that are also surnames
     noun, noun of: nouns that stand before names of their type, without and with *of*
     before, after, weak: lemmas that stand before or behind names of their type; those that stand before persons, too
-    work, closed: types that the context says better than heads; types of which the table `name` has all names,
-    but for ambiguous ones
-    unsure, region: types that models give names which they do not know; those that names of the table `name` may get
+    work, closed: types that the context says better than heads; types of which `known_names.tsv` has all names
+    unsure: types that models give names which they do not know
     gene: types that models give to unknown names of genes' products
     """
     found: dict[str, dict[str, str]] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from transition_parser.graphs.amr import named
 from transition_parser.parsing.edits.draft import Draft
+from transition_parser.text.known_names import known_type
 from transition_parser.text.names import gene_product, noun_before, tables, type_in_context, type_of
 from transition_parser.transitions.amr_state import key
 
@@ -22,25 +23,24 @@ def type_names(draft: Draft) -> None:
     for node, _, ops in names:
         places, label = sorted(alignments[node]), graph.labels[node]
         name = [graph.labels[op].strip('"') for op in ops]
-        if (
-            name[1:] and places and noun_before(forms, places[1:]) == places[0]
-        ):  # the noun was taken for a part of the name
+        if name[1:] and places and noun_before(forms, places[1:]) == places[0]:  # the noun was taken for a part
             draft.labels[node] = words[places[0]].lemma
             draft.removed.add(ops[0])
         elif (noun := noun_before(forms, places)) is None or not _join_noun(draft, node, noun):
             is_known = key([words[place] for place in places]) in draft.known
             is_unsure = bool(places) and label in tables()["unsure"] and not is_known
-            is_region = label in tables()["region"] or (is_unsure and label not in tables()["name"].values())
-            kind = tables()["name"].get(" ".join(name)) if is_region else None
             is_said = bool(places) and label in lemmas[places[-1] + 1 : places[-1] + 3]  # `the MAPK pathway`
+            before = forms[places[0] - 1].lower() if places and places[0] else ""
+            is_person = label == "person" and before != "the"  # no name of a person has an article
+            said = type_in_context(lemmas, places[0], places[-1] + 1, is_person) if places else None
+            kind = None
             if has_genes and places and not (is_known or is_said) and (is_unsure or label in tables()["gene"]):
-                kind = gene_product(name, as_other=is_unsure) or kind
-            if kind is None and is_unsure:  # no name of a person has an article
-                is_person = label == "person" and not (places[0] and forms[places[0] - 1].lower() == "the")
-                said = type_in_context(lemmas, places[0], places[-1] + 1, is_person)
+                kind = gene_product(name, as_other=is_unsure)
+            if kind is None and places and not (is_said or label in lemmas):
+                kind = known_type(name, label, before, said)
+            if kind is None and is_unsure:
                 kind = said if said in tables()["work"] else type_of(name, is_person) or said
-                is_ambiguous = " ".join(name) in tables()["ambiguous"]
-                kind = kind or ("city" if label in tables()["closed"] and not is_ambiguous else None)
+                kind = kind or ("city" if label in tables()["closed"] else None)
             draft.labels[node] = kind or label
 
 

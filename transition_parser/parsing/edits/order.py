@@ -12,6 +12,7 @@ from transition_parser.parsing.edits.dates import mend_dates
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.empty import remove_empty
 from transition_parser.parsing.edits.lists import gather_members
+from transition_parser.parsing.edits.lost_names import add_names
 from transition_parser.parsing.edits.names import type_names
 from transition_parser.parsing.edits.negation import negate
 from transition_parser.parsing.edits.numbers import mend_numbers
@@ -38,6 +39,7 @@ EDITS: Sequence[Edit] = (
     _each(remove_empty),  # first: what says nothing is nobody's argument or member
     _each(negate),  # the labeller knows `safe`, not `unsafe`
     label_roles,  # all others trust the roles
+    _each(add_names),  # before commands: a name replaces the subject of a false one
     _each(mend_comparisons),
     _each(mend_questions),
     _each(mend_subjects),  # a verb that has its subject now is no command

@@ -78,6 +78,7 @@ def with_mentions(
             found[node] = tuple(sorted((*found[node], place)))
     lost = {quoted(word.form): place for place, word in enumerate(words) if place not in aligned}
     for node, name, (text, *_) in named(graph) if lost else ():
-        if graph.labels[text] in lost and {words[at].form for at in alignments[text]} & {*SEPARATORS}:
+        at = alignments[text]
+        if graph.labels[text] in lost and not {words[place].form for place in at}.difference(SEPARATORS):
             found[node] = found[name] = found[text] = (lost[graph.labels[text]],)
     return found

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.graphs.amr import AmrGraph, named, with_numbers, without_gaps
+from transition_parser.graphs.amr import AmrGraph, named, quoted, with_numbers, without_gaps
 from transition_parser.graphs.bank import AmrEntry, read_bank, split_tokens
 from transition_parser.parsing.completion import complete
 from transition_parser.parsing.edits.draft import Draft, Edited
@@ -19,6 +19,7 @@ from transition_parser.parsing.edits.pronouns import with_mentions
 from transition_parser.parsing.formalisms.formalism import Formalism, Gold, Report, ToParse
 from transition_parser.parsing.parses import AmrParse, edited, within_depth
 from transition_parser.text.columns import READINGS
+from transition_parser.text.known_names import title
 from transition_parser.transitions import Kind
 from transition_parser.transitions.amr import AmrSystem
 from transition_parser.transitions.amr_state import AmrState, kept
@@ -240,15 +241,23 @@ class _Built:
 
 
 def _wiki(graph: AmrGraph, known: Mapping[str, str]) -> tuple[dict[int, str], dict[int, str]]:
-    """Return named node → value of `:wiki`, and node → its name in the form of such a value, for unknown names."""
+    """Return named node → value of `:wiki`, and node → its name in the form of such a value, for unknown names.
+
+    known: the values of training; without them, all names are unknown, but some have titles
+    """
     values, new_names = {}, {}
     for node, _name, ops in named(graph):
         strings = tuple(graph.labels[op] for op in ops)
-        value = next((known[key] for key in wiki_keys(graph.labels[node], strings) if key in known), None)
+        texts, (exact, other) = [string[1:-1] for string in strings], wiki_keys(graph.labels[node], strings)
+        of_table = (title(texts, graph.labels[node]) or "-").replace(" ", "_")
+        found = (known.get(exact, "-"), "-" if of_table == "-" else quoted(of_table), known.get(other, "-"))
+        value = next((one for one in found if one != "-"), "-")
         if known:
-            values[node] = "-" if value is None else value
-        if value is None:
-            new_names[node] = '"' + "_".join(string[1:-1] for string in strings) + '"'
+            values[node] = value
+        if value == "-" and exact not in known and other not in known:
+            new_names[node] = quoted("_".join(texts))
+        elif not known:
+            new_names[node] = value
     return values, new_names
 
 
