@@ -23,7 +23,9 @@ def derivation_drawing(sentence: Sentence, system: TransitionSystem, actions: Se
     left = 20 + max(text_width(str(action), "action") for action in actions)
     places = [left + place for place in (*layout.places, layout.width + text_width("ROOT", "word") / 2)]
     parts = [element("g", *layout.parts(), transform=f"translate({number(left)} 0)")]
-    state, y, wide = system.initial(sentence.forms), layout.height + 24, 0.0
+    for place, (said, kind) in enumerate({"stack": "stack", "buffer": "buffer", "done": "gone"}.items()):
+        parts.append(text(said, places[0] + 48 * place, layout.height + 18, "action", kind))
+    state, y, wide = system.initial(sentence.forms), layout.height + 42, 0.0
     for step, action in enumerate((None, *actions)):
         arcs: list[str] = []
         if action is not None:

@@ -91,6 +91,7 @@ def tree_drawings(sentence: Sentence, confidences: Sequence[float] = ()) -> list
 
 
 def tree_of(sentence: Sentence, confidences: Sequence[float] = ()) -> WordsWithArcs:
+    """Return the words and arcs of a tree, with the rows below the words where these are known."""
     tree, rows = sentence.tree(), sentence.words
     known = {"tag": [row.upos for row in rows], "lemma": [row.lemma for row in rows]}
     below = {
