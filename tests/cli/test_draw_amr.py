@@ -34,7 +34,7 @@ def test_svg(bank, tmp_path):
     svg = out.read_text(encoding="utf-8")
     shown = of_kind(svg, "word", "concept", "constant", "role")
     assert sorted(shown) == sorted(
-        "The $ boy isn't named Ann . name-01 boy talk-01 person name - \"Ann\" \"Ann_B\" "
+        'The $ boy isn\'t named Ann . name-01 boy talk-01 person name - "Ann" "Ann_B" '
         "polarity ARG0 ARG0 ARG1 ARG2 ARG2 name wiki op1".split()
     )
     assert svg.count('"line again"') == 2  # edges to nodes that have one already
