@@ -342,45 +342,6 @@ def test_touch_screens_read_nothing_of_keys(browser, served):
         context.close()
 
 
-CONTRAST = """() => {
-  const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const light = (colour) => {
-    probe.fillStyle = colour;
-    probe.fillRect(0, 0, 1, 1);
-    const parts = [...probe.getImageData(0, 0, 1, 1).data].slice(0, 3).map((v) => v / 255);
-    const [r, g, b] = parts.map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
-  };
-  const ground = light(getComputedStyle(document.querySelector(".card")).backgroundColor);
-  const found = {}, lines = [];
-  for (const text of document.querySelectorAll(".picture text")) {
-    const colour = light(getComputedStyle(text).fill);
-    found[text.getAttribute("class").trim()] = Math.max(colour, ground) / Math.min(colour, ground);
-  }
-  for (const line of document.querySelectorAll(".picture .line")) {
-    const colour = light(getComputedStyle(line).stroke);
-    lines.push(Math.max(colour, ground) / Math.min(colour, ground));
-  }
-  return [found, Math.min(...lines)];
-}"""
-
-
-@pytest.mark.slow
-def test_texts_and_lines_of_pictures_are_readable_in_light_and_dark(browser, served):
-    for scheme in ("light", "dark"):
-        context = browser.new_context(color_scheme=scheme)
-        tab = context.new_page()
-        tab.goto(served)
-        for model, kinds in (("en-ewt", {"word gone", "tag", "lemma", "figure"}), ("en-amr", {"word gone", "figure"})):
-            parse(tab, TEXT, model)
-            tab.locator("#sentence-2 .steps").click()
-            tab.get_by_label("Step of the derivation").fill("10")
-            ratios, of_lines = tab.evaluate(CONTRAST)
-            assert of_lines >= 3, (scheme, model)
-            assert kinds <= ratios.keys() and min(ratios.values()) >= 4.5, (scheme, ratios)
-        context.close()
-
-
 @pytest.mark.slow
 def test_long_sentences_scroll_with_a_hint_and_can_be_broken_into_lines(tab, served):
     tab.goto(served)
@@ -411,17 +372,6 @@ def test_long_sentences_scroll_with_a_hint_and_can_be_broken_into_lines(tab, ser
     tab.locator(".steps").click()
     tab.locator(".derivation").wait_for()
     assert tab.locator(".derivation .picture > svg").bounding_box()["width"] == pytest.approx(fitted)
-
-
-def test_confidence_is_written_where_the_model_is_unsure(tab, served, parsers):
-    tab.goto(served)
-    for model, score in (("en-ewt", "arc_scores"), ("en-amr", "node_scores")):
-        parse(tab, TEXT, model)
-        below = [[value for value in getattr(one, score) if value < 0.9] for one in parsers[model].parse(TEXT)]
-        assert any(below)
-        for number, unsure in enumerate(below, 1):
-            written = [f"{int(100 * value)} %" for value in unsure]
-            assert sorted(texts(tab, f"#sentence-{number} .figure")) == sorted(written)
 
 
 def test_a_table_says_the_same_as_the_tree(tab, served, parsers):
