@@ -74,18 +74,18 @@ def tree_drawings(sentence: Sentence, confidences: Sequence[float] = ()) -> list
     tree = tree_of(sentence, confidences)
     layout = TreeLayout(tree)
     label = f"Tree of: {' '.join(tree.words)}"
-    drawings = [picture(layout.width, layout.height, label, *layout.parts())]
+    drawings, narrowest = [picture(layout.width, layout.height, label, *layout.parts())], layout.width
     for width in _WIDTHS:
-        if layout.width > width:
-            lines = [TreeLayout(tree.line(*ends)) for ends in _breaks(layout, width)]
-            tops = [0.0, *accumulate(line.height + _LINE_GAP for line in lines)]
-            wide = max(width, *(line.width for line in lines))
+        lines = [TreeLayout(tree.line(*ends)) for ends in _breaks(layout, width)] if narrowest > width else []
+        wide = max((line.width for line in lines), default=narrowest)
+        if wide < narrowest:
+            narrowest, tops = wide, [0.0, *accumulate(line.height + _LINE_GAP for line in lines)]
             parts = (
                 element("g", *line.parts(wide), transform=f"translate(0 {number(top)})")
                 for line, top in zip(lines, tops)
             )
             drawings.append(picture(wide, tops[-1] - _LINE_GAP, label, *parts))
-    if layout.width > _PHONE:
+    if narrowest > _PHONE:
         drawings.append(_upright(tree, label))
     return drawings
 
