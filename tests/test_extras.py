@@ -15,7 +15,7 @@ from transition_parser.graphs.conllu import read_conllu
 from transition_parser.parsing.parses import Parse
 
 PROGRAMS = Programs(ENVIRONMENT, PARSING)
-OF_EXTRAS = ("fairseq", "omegaconf", "hydra", "matplotlib", "spacy")
+OF_EXTRAS = ("fairseq", "omegaconf", "hydra", "typst", "spacy")
 WITHOUT = f"""
 import sys
 from importlib.abc import MetaPathFinder
@@ -61,13 +61,16 @@ def test_other_commands_need_no_extra(command, tmp_path):
 
 
 @pytest.mark.parametrize("file", [SAMPLE, SAMPLE_AMR], ids=["tree", "amr"])
-def test_pictures_say_which_extra_they_need(file, tmp_path):
-    said = without_extras("draw", file, "-o", tmp_path / "picture.svg", status=2).stderr
-    assert said == (
-        "transition-parser: error: pictures need the extra `draw` (No module named 'matplotlib'): "
-        "pip install '.[draw]' in the clone, or 'WHEEL.whl[draw]'\n"
-    )
+def test_png_and_pdf_say_which_extra_they_need_and_svg_needs_none(file, tmp_path):
+    for suffix in (".png", ".pdf"):
+        said = without_extras("draw", file, "-o", tmp_path / f"picture{suffix}", status=2).stderr
+        assert said == (
+            "transition-parser: error: pictures in PNG and PDF, unlike SVG, need the extra `draw` (No module named "
+            "'typst'): pip install '.[draw]' in the clone, or 'WHEEL.whl[draw]'\n"
+        )
     assert not list(tmp_path.iterdir())
+    without_extras("draw", file, "-o", tmp_path / "picture.svg")
+    assert (tmp_path / "picture.svg").read_text(encoding="utf-8").count("</svg>") == 1
 
 
 def test_documents_of_spacy_say_which_extra_they_need(monkeypatch):

@@ -170,10 +170,10 @@ def test_the_source_distribution_runs_its_own_tests(sources):
 
 
 @pytest.mark.slow
-def test_base_needs_neither_fairseq_nor_matplotlib(site):
+def test_base_needs_neither_fairseq_nor_typst(site):
     (installed,) = metadata.distributions(name="transition-parser", path=[str(site)])
     required = list(map(Requirement, installed.requires or ()))
     base = {requirement.name for requirement in required if requirement.marker is None}
     assert {"torch", "spacy-lookups-data", "safetensors"} <= base
-    assert not {"fairseq-fixed", "matplotlib", "spacy", "transformers", "peft", "pytest"} & base
+    assert not {"fairseq-fixed", "typst", "spacy", "transformers", "peft", "pytest"} & base
     assert {"train", "draw", "spacy", "pretrained", "all", "test"} <= set(installed.metadata.get_all("Provides-Extra"))

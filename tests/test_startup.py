@@ -13,7 +13,7 @@ from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR
 from transition_parser.cli.main import COMMANDS
 
 PROGRAM = ("-m", "transition_parser")
-HEAVY = ("torch", "fairseq", "numpy", "spacy", "matplotlib", "sentencepiece", "tqdm", "transformers")
+HEAVY = ("torch", "fairseq", "numpy", "spacy", "typst", "sentencepiece", "tqdm", "transformers")
 
 ROOMS = (
     *("transition_parser", "transition_parser.transitions", "transition_parser.oracles"),
@@ -92,13 +92,13 @@ def test_graphs_texts_systems_and_oracles_load_neither_torch_nor_fairseq():
 
 
 def test_help_loads_no_network_and_that_of_parse_nothing_heavy():
-    assert imported(HELP.format(commands=[*COMMANDS])) & {"torch", "fairseq", "spacy", "matplotlib"} == set()
+    assert imported(HELP.format(commands=[*COMMANDS])) & {"torch", "fairseq", "spacy", "typst"} == set()
     assert imported(HELP.format(commands=["parse"])) == set()
 
 
 def test_parsing_loads_no_heavy_package_but_torch():
     seen = imported(f"from transition_parser import Parser\n{PARSE}")
-    assert seen & {"torch", "fairseq", "matplotlib", "spacy", "transformers"} == {"torch"}
+    assert seen & {"torch", "fairseq", "typst", "spacy", "transformers"} == {"torch"}
 
 
 NETWORK = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto")

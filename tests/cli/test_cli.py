@@ -176,12 +176,24 @@ def test_a_byte_order_mark_is_no_word(checkpoint):
     assert done.stdout.startswith("# sent_id = a\n1\tHi\t")
 
 
-@pytest.mark.parametrize("suffix", [".svg", ".png"])
-def test_draw(tmp_path, suffix):
-    picture = tmp_path / f"tree{suffix}"
-    run_here("draw", SAMPLE, "--id", "sample-03", "-o", picture)
-    start = picture.read_bytes()[:600]
-    assert b"<svg" in start if suffix == ".svg" else start.startswith(b"\x89PNG")
+@pytest.mark.parametrize(
+    ("suffix", "start"), [(".svg", b"<?xml"), (".png", b"\x89PNG"), (".pdf", b"%PDF"), (".tex", b"% \\usepackage{tikz")]
+)
+def test_draw(tmp_path, suffix, start):
+    if suffix in (".png", ".pdf"):
+        pytest.importorskip("typst", reason="pip install '.[draw]'")
+    pictures = [tmp_path / f"{name}{suffix}" for name in ("one", "same")]
+    for picture in pictures:
+        run_here("draw", SAMPLE, "--id", "sample-03", "-o", picture)
+    first, second = (picture.read_bytes() for picture in pictures)
+    assert first.startswith(start) and first == second
+
+
+def test_a_tree_is_drawn_with_its_derivation_where_a_system_is_named(tmp_path):
+    alone, steps = tmp_path / "alone.svg", tmp_path / "steps.svg"
+    run_here("draw", SAMPLE, "-o", alone)
+    run_here("draw", SAMPLE, "--system", "arc-hybrid-swap", "-o", steps)
+    assert "SHIFT" not in alone.read_text(encoding="utf-8") and "SHIFT" in steps.read_text(encoding="utf-8")
 
 
 def test_preprocess_skips_or_stops_at_what_crosses(tmp_path):

@@ -6,9 +6,11 @@ import re
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
+from tests.drawing.pictures import of_kind
 from transition_parser import Parser
 from transition_parser.cli.main import warnings_as_lines
 from transition_parser.cli.options import beam_of_pages
+from transition_parser.drawing.trees import tree_drawings
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.integrations.page import page
@@ -33,10 +35,14 @@ def test_a_page_has_the_graphs_of_its_file(tmp_path):
     gold = [sentence for sentence, _ in zip(read_conllu(SAMPLE), range(5))]
     assert [graph["written"] for graph in graphs] == [str(sentence) for sentence in gold]
     assert [tuple(graph["heads"]) for graph in graphs] == [sentence.tree().heads for sentence in gold]
+    assert [graph["drawings"] for graph in graphs] == list(map(tree_drawings, gold))
     entry = list(read_bank(SAMPLE_AMR))[2]
     run_here("draw", SAMPLE_AMR, "--id", entry.id, "-o", page)
     (trace,) = data_of(page)["documents"][0]["traces"]
-    assert [label for label, _, _ in trace["derivations"][0]["graph"]["nodes"]][: len(entry.amr)] == [*entry.amr.labels]
+    (derivation,) = trace["derivations"]
+    assert [label for label, _, _ in derivation["graph"]["nodes"]][: len(entry.amr)] == [*entry.amr.labels]
+    for drawings in (derivation["graph"]["drawings"], derivation["drawings"]):
+        assert of_kind(drawings[0], "word") == entry.forms
 
 
 def test_a_page_has_the_parses_of_models(tmp_path):
@@ -74,7 +80,8 @@ def test_the_policy_allows_what_is_in_the_page_alone():
         (("-o", "x.html", "--beam", "2"), "--beam is only for parses of models: give --model"),
         (("-o", "x.html", "--model", "en-ewt", "--system", "arc-eager"), "--system is for the graphs of files"),
         (("-o", "x.html", "--id", "none"), f"{SAMPLE}: no sentence 'none'"),
-        (("-o", "x.htm"), "x.htm: the name must end in .svg, .png, .pdf, .html"),
+        (("-o", "x.htm"), "x.htm: the name must end in .svg, .png, .pdf, .tex, .html"),
+        (("-o", "x.tex", "--system", "arc-eager"), "--system draws a derivation, and x.tex is of a tree alone"),
         (("-o", "x.html", "--system", "arc-standard", "--sentences", "300"), "which arc-standard can't build"),
         (("-o", "x.html", "--model", "none"), "none: no such checkpoint"),
         (("-o", "x.html", "--model", "en-amr"), "is CoNLL-U, but the model parses into AMRs"),

@@ -66,7 +66,7 @@ def test_a_derivation_is_gone_through_by_keys_slider_and_buttons(tab, served, pa
         assert buffer == [names[i] for i in steps[number].configuration["buffer"]]
         assert actions == [candidate.action for candidate in steps[number].candidates]
         arcs = [relation for step in steps[: number + 1] for _, _, relation in step.configuration["arcs"]]
-        assert sorted(texts(tab, ".derivation svg .role")) == sorted(arcs)
+        assert sorted(texts(tab, ".derivation svg :not(.unbuilt) > .role")) == sorted(arcs)
         taken = texts(tab, ".candidates .taken .name")
         assert taken == ([] if steps[number].action is None else [steps[number].action])
         for name, seen in (steps[number].seen or {}).items():
@@ -121,8 +121,8 @@ def test_the_graph_of_an_amr_grows(tab, served, parsers):
     for step in expected.derivations[0].steps:
         labels += [node[1] for node in step.configuration["nodes"]]
         roles += [role for _, role, _ in step.configuration["edges"]]
-        assert sorted(texts(tab, ".derivation svg :is(.concept, .constant)")) == sorted(labels)
-        assert sorted(texts(tab, ".derivation svg .role")) == sorted(roles)
+        assert sorted(texts(tab, ".derivation svg :not(.unbuilt) > :is(.concept, .constant)")) == sorted(labels)
+        assert sorted(texts(tab, ".derivation svg :not(.unbuilt) > .role")) == sorted(roles)
         assert texts(tab, ".places .place:first-child .chip") == [labels[i] for i in step.configuration["stack"]]
         tab.keyboard.press("ArrowRight")
 
@@ -248,9 +248,9 @@ def test_gold_derivations_in_a_file(tab, tmp_path, path):
     tab.goto(page.as_uri())
     assert tab.locator("article").count() == 3
     tab.locator("#sentence-2 .steps").click()
-    before = tab.locator(".derivation svg .role").count()
+    before = tab.locator(".derivation svg .role:visible").count()
     tab.keyboard.press("End")
-    assert tab.locator(".derivation svg .role").count() > before == 0
+    assert tab.locator(".derivation svg .role:visible").count() > before == 0
     assert tab.locator(".candidates").count() == tab.locator(".hypotheses").count() == 0
     link = tab.url
     other = tab.context.new_page()
@@ -342,45 +342,6 @@ def test_touch_screens_read_nothing_of_keys(browser, served):
         context.close()
 
 
-CONTRAST = """() => {
-  const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const light = (colour) => {
-    probe.fillStyle = colour;
-    probe.fillRect(0, 0, 1, 1);
-    const parts = [...probe.getImageData(0, 0, 1, 1).data].slice(0, 3).map((v) => v / 255);
-    const [r, g, b] = parts.map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
-  };
-  const ground = light(getComputedStyle(document.querySelector(".card")).backgroundColor);
-  const found = {}, lines = [];
-  for (const text of document.querySelectorAll(".picture text")) {
-    const colour = light(getComputedStyle(text).fill);
-    found[text.getAttribute("class").trim()] = Math.max(colour, ground) / Math.min(colour, ground);
-  }
-  for (const line of document.querySelectorAll(".picture .line")) {
-    const colour = light(getComputedStyle(line).stroke);
-    lines.push(Math.max(colour, ground) / Math.min(colour, ground));
-  }
-  return [found, Math.min(...lines)];
-}"""
-
-
-@pytest.mark.slow
-def test_texts_and_lines_of_pictures_are_readable_in_light_and_dark(browser, served):
-    for scheme in ("light", "dark"):
-        context = browser.new_context(color_scheme=scheme)
-        tab = context.new_page()
-        tab.goto(served)
-        for model, kinds in (("en-ewt", {"word gone", "tag", "lemma", "figure"}), ("en-amr", {"word gone", "figure"})):
-            parse(tab, TEXT, model)
-            tab.locator("#sentence-2 .steps").click()
-            tab.get_by_label("Step of the derivation").fill("10")
-            ratios, of_lines = tab.evaluate(CONTRAST)
-            assert of_lines >= 3, (scheme, model)
-            assert kinds <= ratios.keys() and min(ratios.values()) >= 4.5, (scheme, ratios)
-        context.close()
-
-
 @pytest.mark.slow
 def test_long_sentences_scroll_with_a_hint_and_can_be_broken_into_lines(tab, served):
     tab.goto(served)
@@ -392,7 +353,8 @@ def test_long_sentences_scroll_with_a_hint_and_can_be_broken_into_lines(tab, ser
         return drawing.bounding_box()["width"]
 
     room = frame.evaluate("(frame) => frame.clientWidth")
-    assert width() == pytest.approx(room) and not hint.is_visible()  # it opens fitted
+    fitted = width()
+    assert 0.6 * room < fitted < room + 1 and not hint.is_visible()  # it opens fitted
     tab.get_by_role("button", name="Fit").click()
     whole = width()
     assert whole > room and hint.is_visible()
@@ -402,25 +364,14 @@ def test_long_sentences_scroll_with_a_hint_and_can_be_broken_into_lines(tab, ser
     tab.get_by_role("button", name="Larger").click()
     assert width() == pytest.approx(1.25 * whole) and "125 %" in texts(tab, ".zoom .size")
     tab.get_by_role("button", name="Fit").click()
-    assert width() == pytest.approx(room) and not hint.is_visible()
+    assert width() == pytest.approx(fitted) and not hint.is_visible()
     assert texts(tab, "#sentence-1 .word") == words and tab.locator("#sentence-1 .tip").count() == arrows
     places = [tuple(place) for place in drawing.evaluate(PLACES)]
     assert len({y for _, y in places}) > 5 and places == sorted(places, key=lambda place: (place[1], place[0]))
     assert "style" not in downloaded(tab, "Download the drawing as SVG").partition("viewBox")[2].partition(">")[0]
     tab.locator(".steps").click()
     tab.locator(".derivation").wait_for()
-    assert tab.locator(".derivation .picture > svg").bounding_box()["width"] == pytest.approx(room)
-
-
-def test_confidence_is_written_where_the_model_is_unsure(tab, served, parsers):
-    tab.goto(served)
-    for model, score in (("en-ewt", "arc_scores"), ("en-amr", "node_scores")):
-        parse(tab, TEXT, model)
-        below = [[value for value in getattr(one, score) if value < 0.9] for one in parsers[model].parse(TEXT)]
-        assert any(below)
-        for number, unsure in enumerate(below, 1):
-            written = [f"{int(100 * value)} %" for value in unsure]
-            assert sorted(texts(tab, f"#sentence-{number} .figure")) == sorted(written)
+    assert tab.locator(".derivation .picture > svg").bounding_box()["width"] == pytest.approx(fitted)
 
 
 def test_a_table_says_the_same_as_the_tree(tab, served, parsers):
@@ -455,7 +406,7 @@ def test_features_of_a_file_are_in_its_tables(tab, tmp_path):
     assert texts(tab, ".details thead th") == ["Word", "Lemma", "UPOS", "Features", "Relation", "Head"]
     dogs, bark = ("dog", "NOUN", "Case=Nom Number=Plur", "nsubj", "2 bark"), ("", "VERB", "", "root", "–")
     assert texts(tab, ".details tbody td") == [*dogs, *bark]
-    assert texts(tab, "svg .lemma") == ["dog", ""] and tab.locator(".figure").count() == 0
+    assert texts(tab, "svg .lemma") == ["dog"] and tab.locator(".figure").count() == 0
 
 
 CROSSINGS = """() => {
@@ -496,7 +447,7 @@ def test_words_of_amrs_have_numbers_and_are_marked_with_their_nodes(tab, served,
         words = [str(i + 1) for i in range(len(one.sentence.forms))]
         picture = tab.locator(f"#sentence-{number} .picture")
         assert picture.locator("svg > g > .tag").all_text_contents() == words
-        in_nodes = picture.locator("g g g .tag").all_text_contents()
+        in_nodes = picture.locator(".node .tag").all_text_contents()
         assert in_nodes and all(set(said.replace("–", ", ").split(", ")) <= set(words) for said in in_nodes)
     assert "number of the node" in " ".join(texts(tab, ".legend li"))
     tab.locator("#sentence-1 .word", has_text="lighthouse").hover()
@@ -505,6 +456,15 @@ def test_words_of_amrs_have_numbers_and_are_marked_with_their_nodes(tab, served,
     assert texts(tab, "#sentence-1 .word.linked") == ["lighthouse"]
     tab.locator("h1").hover()
     assert tab.locator(".linked").count() == 0
+
+
+def test_words_of_trees_are_marked_with_their_arcs(tab, served):
+    tab.goto(served)
+    parse(tab, "She sleeps.")
+    tab.locator("#sentence-1 .role", has_text="nsubj").hover()
+    assert texts(tab, "#sentence-1 .word.linked") == ["She", "sleeps"]
+    tab.locator("#sentence-1 .word", has_text="She").hover()
+    assert texts(tab, "#sentence-1 .linked .role") == ["nsubj"]
 
 
 def test_the_controls_of_steps_stay_in_view(tab, served):

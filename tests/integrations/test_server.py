@@ -61,6 +61,17 @@ def test_parses_are_those_of_the_python_api(client, parsers, model):
 
 
 @pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
+def test_graphs_and_steps_are_drawn_where_that_is_asked_for(client, parsers, model):
+    parses = parsers[model].parse(TEXT)
+    found = ask(client, model=model, text=TEXT, drawings=True).json()["sentences"]
+    assert [one["drawings"] for one in found] == [parse.drawings() for parse in parses]
+    assert all("drawings" not in one for one in ask(client, model=model, text=TEXT).json()["sentences"])
+    first, second = ask(client, "derivation", model=model, text=TEXT, drawings=True).json()["derivations"]
+    assert first["graph"]["drawings"] == found[0]["drawings"]
+    assert bool(first["drawings"]) is (model == "en-amr") and "drawings" not in second["graph"]
+
+
+@pytest.mark.parametrize("model", ["en-ewt", "en-amr"])
 def test_derivations_are_those_of_traces(client, parsers, model):
     (expected,) = trace(parsers[model], [parsers[model].parse(TEXT)[1].sentence])
     whole = json.loads(json.dumps(expected.as_data()))

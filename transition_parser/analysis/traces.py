@@ -54,6 +54,7 @@ class TracedDerivation:
     steps: tuple[Step, ...]  # one more than its actions, or none if they were not asked for
     score: float | None = None  # see `Hypothesis.score`; None for a gold derivation
     log_probability: float | None = None  # of all actions together; None for a gold derivation
+    drawings: Sequence[str] = ()  # of `Formalism.steps_drawings`; those of the graph are in `graph`
 
 
 @dataclass(frozen=True)
@@ -90,12 +91,23 @@ def steps_of(
             state = system.apply(state, action)
 
 
-def trace_gold(formalism: Formalism, sentence: Any, system: TransitionSystem, actions: Sequence[Action]) -> Trace:
-    """Return the trace of a gold derivation, which no model found."""
+def trace_gold(
+    formalism: Formalism, sentence: Any, system: TransitionSystem, actions: Sequence[Action], drawings: bool = False
+) -> Trace:
+    """Return the trace of a gold derivation, which no model found; for `drawings` see `trace`."""
     words = sentence.forms
-    steps = steps_of(formalism, system, words, actions)
-    derivation = TracedDerivation(formalism.as_data(sentence), len(actions), tuple(steps))
+    steps = tuple(steps_of(formalism, system, words, actions))
+    derivation = TracedDerivation(formalism.as_data(sentence), len(actions), steps)
+    if drawings:
+        derivation = _drawn(derivation, formalism, words, formalism.drawings(sentence))
     return Trace(formalism.name, system.name, tuple(words), (derivation,))
+
+
+def _drawn(
+    derivation: TracedDerivation, formalism: Formalism, words: Sequence[str], of_graph: Sequence[str]
+) -> TracedDerivation:
+    of_steps = formalism.steps_drawings(words, [step.configuration for step in derivation.steps])
+    return replace(derivation, graph={**derivation.graph, "drawings": of_graph}, drawings=of_steps)
 
 
 # --- derivations of a model ------------------------------------------------------------------
@@ -107,21 +119,31 @@ def trace(
     nbest: int | None = None,
     pause: Callable[[], None] = lambda: None,
     only: int | None = None,
+    drawings: bool = False,
 ) -> list[Trace]:
     """Parse sentences with the beam of the parser, and return the trace of each.
 
     nbest: upper limit of the derivations of a sentence; by default the whole beam
     pause: called after each step; it may wait, or raise an error to end the work
     only: the number of the only derivation with steps, the last if there are fewer; by default all have them
+    drawings: True to draw the derivations with steps, in SVG
 
     Raises `InputError` as `Parser.parse` does.
     """
     # one at a time, because the records of all hypotheses of a batch may take much memory
-    return [_traced(parser, sentence, number, nbest, pause, only) for number, sentence in enumerate(sentences, 1)]
+    return [
+        _traced(parser, sentence, number, nbest, pause, only, drawings) for number, sentence in enumerate(sentences, 1)
+    ]
 
 
 def _traced(
-    parser: Parser, sentence: AnySentence, number: int, nbest: int | None, pause: Callable[[], None], only: int | None
+    parser: Parser,
+    sentence: AnySentence,
+    number: int,
+    nbest: int | None,
+    pause: Callable[[], None],
+    only: int | None,
+    drawings: bool,
 ) -> Trace:
     formalism, table = parser.formalism, parser.resources.table
     encoder_out, found = parser.derivations(sentence, nbest, number)
@@ -136,7 +158,10 @@ def _traced(
                 pause()
                 steps.append(step)
         graph, total = formalism.parse_as_data(parse), sum(hypothesis.step_scores)
-        derivations.append(TracedDerivation(graph, len(parse.actions), tuple(steps), hypothesis.score, total))
+        derivation = TracedDerivation(graph, len(parse.actions), tuple(steps), hypothesis.score, total)
+        if drawings and steps:
+            derivation = _drawn(derivation, formalism, sentence.forms, parse.drawings())
+        derivations.append(derivation)
     return Trace(formalism.name, parser.resources.parser.system, tuple(sentence.forms), tuple(derivations))
 
 

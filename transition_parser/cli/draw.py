@@ -1,7 +1,8 @@
 """Draw a sentence of a CoNLL-U file or an AMR bank.
 
-The picture of a tree includes the derivation that builds it (stack, buffer and arc of every step). The picture of an
-AMR includes the words that its nodes are aligned to.
+With --system the picture of a tree includes the derivation that builds it (stack, buffer and arc of every step). The
+picture of an AMR includes the words that its nodes are aligned to. SVG needs no other package, PNG and PDF need the
+extra `draw`; .tex is a tree for the LaTeX package tikz-dependency.
 
 If -o ends in .html, the output is a page of many sentences, which opens without a server. The page steps through
 derivations. Without --model they build the graphs of IN. With --model they are the derivations by which models parse
@@ -38,12 +39,12 @@ from transition_parser.parsing.formalisms import TREES, formalism_of_files
 if TYPE_CHECKING:
     from transition_parser.analysis.traces import Trace
 
-HELP = "draw a derivation or an AMR, or write a page of derivations"
+HELP = "draw a tree, a derivation or an AMR, or write a page of derivations"
 EXAMPLE = """example:
   transition-parser draw dev.conllu --id weblog-7 --system arc-hybrid-swap -o weblog-7.svg
   transition-parser draw dev.amr --id lpp_1943.2 -o lpp_1943.2.png
   transition-parser draw dev.conllu --model en --sentences 50 -o dev.html"""
-FORMATS, PAGE = (".svg", ".png", ".pdf"), ".html"
+FORMATS, PAGE = (".svg", ".png", ".pdf", ".tex"), ".html"
 OPTIONS: OptionsOf = {TREES: {"system": None}}
 _OF_MODELS = {"beam": None, **dict.fromkeys(("raw", "tokens", "tokenize", "vertical"), False), "user_dir": None}
 _OF_PAGES = {"sentences": 20, "model": []}
@@ -73,6 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
         check_unset(arguments, _OF_PAGES | _OF_MODELS, f"is for pages: let {arguments.output} end in {PAGE}")
         formalism = formalism_of_files(arguments.input)
         check_options(arguments, OPTIONS, formalism, f"{arguments.input} holds {formalism.name}")
+        if suffix == ".tex":
+            check_unset(arguments, {"system": None}, f"draws a derivation, and {arguments.output} is of a tree alone")
         with replacing(arguments.output) as temporary:
             formalism.draw(arguments.input, arguments.id, arguments.system, temporary)
         return 0
@@ -92,7 +95,9 @@ def _gold(arguments: argparse.Namespace) -> dict[str, Any]:
     formalism = formalism_of_files(arguments.input)
     check_options(arguments, OPTIONS, formalism, f"{arguments.input} holds {formalism.name}")
     graphs = formalism.gold(arguments.input, arguments.system)
-    traces = (trace_gold(formalism, *gold) for gold in graphs if arguments.id in (None, gold.sentence.id))
+    traces = (
+        trace_gold(formalism, *gold, drawings=True) for gold in graphs if arguments.id in (None, gold.sentence.id)
+    )
     return _document(f"{Path(arguments.input).name}, as it is", arguments, traces)
 
 
@@ -106,7 +111,7 @@ def _parsed(arguments: argparse.Namespace, model: str) -> dict[str, Any]:
     check_inputs([arguments.input])
     parser = Parser.load(model, beam_of_pages(arguments.beam))
     read = parser.read(arguments.input, **layout_of_text(arguments))
-    traces = (trace(parser, [sentence])[0] for sentence in read if arguments.id in (None, sentence.id))
+    traces = (trace(parser, [sentence], drawings=True)[0] for sentence in read if arguments.id in (None, sentence.id))
     return _document(f"{Path(model).name} ({parser.formalism.name})", arguments, traces)
 
 

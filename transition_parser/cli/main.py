@@ -64,8 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand, and return its exit status."""
     let_idle_threads_sleep()
     _prepare_streams()
-    for talkative in ("fairseq", "matplotlib"):  # fairseq makes all loggers print debug messages
-        logging.getLogger(talkative).setLevel(logging.WARNING)
+    logging.getLogger("fairseq").setLevel(logging.WARNING)
     argv = sys.argv[1:] if argv is None else argv
     named = next((argument for argument in argv if not argument.startswith("-")), None)
     end = argv.index("--") if named in PASS_ON and "--" in argv else len(argv)

@@ -20,8 +20,12 @@ from typing import Any, NamedTuple
 from transition_parser.analysis.traces import trace
 from transition_parser.parsing.parser import Parser
 
-PARSE, TRACE = "parse", "trace"
-SLICE = {PARSE: 1000.0, TRACE: 40.0}  # the most `_cost` of a slice; to parse, 400 words in sentences of usual length
+PARSE, DRAW, TRACE = "parse", "draw", "trace"  # DRAW: parse and draw
+SLICE = {
+    PARSE: 1000.0,
+    DRAW: 1000.0,
+    TRACE: 40.0,
+}  # the most `_cost` of a slice; to parse, 400 words in sentences of usual length
 _STEPS = 8  # calls of `Pause` for one short slice
 
 Pause = Callable[[], None]  # called often by long work: waits for short slices, or raises `NobodyWaitsError`
@@ -33,6 +37,7 @@ class ToTrace(NamedTuple):
 
     sentence: Any
     derivation: int
+    drawings: bool = False
 
     @property
     def forms(self) -> Sequence[str]:
@@ -188,7 +193,7 @@ def _cost(sentence: Any) -> float:
 
 def work_of(parsers: dict[str, Parser]) -> dict[tuple[str, str], Work]:
     """Return key → function that parses sentences, or traces derivations, with one of the models; see `Batches`."""
-    kinds: dict[str, Callable[..., Sequence[Any]]] = {PARSE: _parses, TRACE: _traces}
+    kinds: dict[str, Callable[..., Sequence[Any]]] = {PARSE: _parses, DRAW: _drawn, TRACE: _traces}
     return {(name, kind): partial(work, parser) for name, parser in parsers.items() for kind, work in kinds.items()}
 
 
@@ -197,8 +202,14 @@ def _parses(parser: Parser, sentences: Sequence[Any], pause: Pause) -> list[dict
     return [{**parser.formalism.parse_as_data(parse), "score": parse.score} for parse in parses]
 
 
+def _drawn(parser: Parser, sentences: Sequence[Any], pause: Pause) -> list[dict[str, Any]]:
+    parses = parser.parse_stream(sentences)
+    of_parse = parser.formalism.parse_as_data
+    return [{**of_parse(parse), "score": parse.score, "drawings": parse.drawings()} for parse in parses]
+
+
 def _traces(parser: Parser, wanted: Sequence[ToTrace], pause: Pause) -> list[str]:
-    found = (trace(parser, [one.sentence], pause=pause, only=one.derivation) for one in wanted)
+    found = (trace(parser, [one.sentence], pause=pause, only=one.derivation, drawings=one.drawings) for one in wanted)
     return [_json(one.as_data()) for (one,) in found]
 
 

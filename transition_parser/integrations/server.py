@@ -31,7 +31,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from transition_parser.base import __version__
 from transition_parser.base.errors import InputError
 from transition_parser.base.process import open_files
-from transition_parser.integrations.batching import PARSE, TRACE, Batches, BusyError, ToTrace, work_of
+from transition_parser.integrations.batching import DRAW, PARSE, TRACE, Batches, BusyError, ToTrace, work_of
 from transition_parser.integrations.page import page, policy
 from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.sentences.texts import sentences_from
@@ -68,6 +68,7 @@ class Text(BaseModel):
     model: str = Field(description="name of a model, as listed by /api/models", examples=["en-ewt"])
     text: str | None = Field(None, description="text with any number of sentences", examples=["She sells sea shells."])
     sentences: list[list[str]] | None = Field(None, description="instead of a text: sentences, each a list of words")
+    drawings: bool = Field(False, description="whether graphs are drawn, too, in SVG, the widest drawing first")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Text:
@@ -113,7 +114,7 @@ class _Service:
     async def parse(self, asked: Text) -> dict[str, Any]:
         parser = self._parser(asked)
         sentences = await self._divided(parser, asked)
-        found = await self._done((asked.model, PARSE), sentences)
+        found = await self._done((asked.model, DRAW if asked.drawings else PARSE), sentences)
         system = parser.resources.parser.system
         return {"model": asked.model, "formalism": parser.formalism.name, "system": system, "sentences": found}
 
@@ -125,7 +126,8 @@ class _Service:
         words, most = len(sentences[asked.sentence].forms), self.limits.steps_of
         if words > most:
             raise HTTPException(413, f"the sentence has {words:,} words, and steps are shown for at most {most:,}")
-        (found,) = await self._done((asked.model, TRACE), [ToTrace(sentences[asked.sentence], asked.derivation)])
+        wanted = ToTrace(sentences[asked.sentence], asked.derivation, asked.drawings)
+        (found,) = await self._done((asked.model, TRACE), [wanted])
         return found
 
     def _parser(self, asked: Text) -> Parser:

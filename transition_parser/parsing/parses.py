@@ -9,8 +9,7 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from transition_parser.base.errors import errors_at, shortened, warn
 from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, PenmanLayout, TooDeepError, canonical
@@ -80,25 +79,17 @@ class SentenceParse(Ranked):
         return json.dumps(_as_written(self.to_dict(), () if actions else ("actions",)), ensure_ascii=False)
 
     @abstractmethod
-    def _draw(self, file: BinaryIO) -> None:
-        """Draw the graph as SVG."""
+    def drawings(self) -> list[str]:
+        """Return the graph as pictures in SVG: the whole width first, then narrower ones, of a tree in lines."""
 
-    def _repr_svg_(self) -> str | None:
-        """Return the picture that notebooks show; None where matplotlib is missing, so that they show text."""
-        if find_spec("matplotlib") is None:
-            return None
-        from transition_parser.drawing.derivations import svg_of
-
-        return svg_of(self._draw)
+    def _repr_svg_(self) -> str:
+        return self.drawings()[0]
 
     def _repr_html_(self) -> str:
-        """Return the picture in the colours of the notebook, with a scroll bar where it is wide, or else the text."""
-        svg = self._repr_svg_()
-        if svg is None:
-            return f"<pre>{escape(str(self))}</pre>"
-        from transition_parser.drawing.derivations import in_page
+        """Return the picture in the colors of the notebook, with a scroll bar where it is wide."""
+        from transition_parser.drawing.svg import in_notebook
 
-        return in_page(svg)
+        return in_notebook(self._repr_svg_())
 
 
 S = TypeVar("S", bound=SentenceParse)
@@ -309,10 +300,10 @@ class Parse(SentenceParse):
         known = any(tag != UNKNOWN for tag in tags)
         return tree_text([row.form for row in words], self.tree, *([tags] if known else []))
 
-    def _draw(self, file: BinaryIO) -> None:
-        from transition_parser.drawing.derivations import draw_tree
+    def drawings(self) -> list[str]:
+        from transition_parser.drawing.trees import tree_drawings
 
-        draw_tree(self.sentence.forms, self.tree, file)
+        return tree_drawings(self.annotated(), self.arc_scores)
 
 
 @dataclass(frozen=True, repr=False)
@@ -495,10 +486,10 @@ class AmrParse(SentenceParse):
         """Return the graph in PENMAN, with `:wiki`."""
         return self.to_penman()
 
-    def _draw(self, file: BinaryIO) -> None:
-        from transition_parser.drawing.amrs import draw_amr
+    def drawings(self) -> list[str]:
+        from transition_parser.drawing.amrs import amr_drawings
 
-        draw_amr(self.annotated(), file)
+        return amr_drawings(self.annotated(), self.written_node_scores())
 
 
 def _derivation(parse: Parse | AmrParse) -> dict[str, Any]:

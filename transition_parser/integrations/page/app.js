@@ -1,9 +1,9 @@
 // The page: a form and its answers if a server parses, otherwise the sentences in the data of the page.
 const data = JSON.parse(document.getElementById("data").textContent);
 const main = document.getElementById("main"), choice = document.getElementById("choice");
-const sheet = new CSSStyleSheet();
-sheet.replaceSync(look(true));
-document.adoptedStyleSheets = [sheet];
+
+// Return data as JSON without drawings, for files.
+const asJson = (value) => JSON.stringify(value, (key, inner) => (key === "drawings" ? undefined : inner), 1);
 
 // Return the parameters of a link, after the #.
 const readLink = () => new URLSearchParams(location.hash.slice(1));
@@ -26,7 +26,7 @@ function share(values) {
 // trace: a function that returns a promise of the derivations, with the steps of one of them, by the model or by another
 // other: the name of a model whose actions have probabilities, or undefined
 function card(sentence, formalism, number, trace, other) {
-  const kind = DRAWN[formalism], drawing = kind.draw(sentence), name = `sentence-${number + 1}`, loaded = new Map();
+  const kind = DRAWN[formalism], name = `sentence-${number + 1}`, loaded = new Map();
   let panel = null;
   const said = html("p", { class: "status" });
   const button = (text, label, click) => html("button", { type: "button", "aria-label": label, title: label, click }, text);
@@ -38,9 +38,9 @@ function card(sentence, formalism, number, trace, other) {
   const tools = html("div", { class: "row tools" }, steps, details.button,
     button("SVG", "Download the drawing as SVG", () => download(`${name}.svg`, "image/svg+xml", svgFile(drawn()))),
     button(kind.written, `Download ${kind.written}`, () => download(`${name}.${kind.suffix}`, "text/plain;charset=utf-8", written())),
-    button("JSON", "Download JSON", () => download(`${name}.json`, "application/json", JSON.stringify(shown().trace || sentence, null, 1))));
+    button("JSON", "Download JSON", () => download(`${name}.json`, "application/json", asJson(shown().trace || sentence))));
   const view = new View(`The graph of sentence ${number + 1}`);
-  view.show(drawing);
+  view.show(sentence.drawings);
   const element = html("article", { class: "card", id: name }, html("div", { class: "row" },
     html("p", { class: "sentence" }, html("small", {}, sentence.id || number + 1), sentence.text), tools), view.element, said, details.table);
 
@@ -106,8 +106,8 @@ async function show(answer, link, traceOf, other) {
   const tools = html("div", { class: "row tools" }, html("span", { class: "status" }, many(cards.length, "sentence")), zoomControls(),
     html("button", { type: "button", class: "push", click: copyLink }, "Copy link"),
     html("button", { type: "button", click: () => download(`parses.${kind.suffix}`, "text/plain;charset=utf-8", all) }, `All as ${kind.written}`),
-    html("button", { type: "button", click: () => download("parses.json", "application/json", JSON.stringify(answer, null, 1)) }, "All as JSON"));
-  answers.replaceChildren(tools, kind.legend(answer.sentences), ...cards.map(({ element }) => element));
+    html("button", { type: "button", click: () => download("parses.json", "application/json", asJson(answer)) }, "All as JSON"));
+  answers.replaceChildren(tools, legendOf(answer.formalism, answer.sentences), ...cards.map(({ element }) => element));
   for (const { view } of cards) view.fit();
   const wanted = link.has("sentence") ? cards[Number(link.get("sentence"))] : undefined;
   if (wanted) {
@@ -183,13 +183,13 @@ async function serverPage() {
   // Parse the text of the form, and open what a link names.
   // warning: said before the time that it took
   async function parse(link, warning = "") {
-    const number = ++latest, asked = { model: model.value, text: text.value };
+    const number = ++latest, asked = { model: model.value, text: text.value }, drawings = true;
     const other = models.find(({ name, formalism, actions }) => actions && name !== asked.model && formalism === formalismOf(asked.model));
     said.className = "status";
     said.textContent = "Parsing …";
     const begin = performance.now();
     try {
-      const answer = await ask("api/parse", asked);
+      const answer = await ask("api/parse", { ...asked, drawings });
       if (number !== latest) return; // another text has been sent since then
       if (!answer.sentences.length) throw new Error("There is nothing to parse yet. Type a sentence first.");
       shared = {};
@@ -197,7 +197,7 @@ async function serverPage() {
       said.textContent = `${warning}Parsed in ${Math.max(1, Math.round(performance.now() - begin))} ms`;
       about.hidden = true;
       await show(answer, link, (i) => (derivation, by) => ask("api/derivation",
-        by ? { model: by, sentences: [answer.sentences[i].words], derivation } : { ...asked, sentence: i, derivation }), other && other.name);
+        by ? { model: by, sentences: [answer.sentences[i].words], derivation, drawings } : { ...asked, sentence: i, derivation, drawings }), other && other.name);
     } catch (error) {
       if (number !== latest) return;
       said.className = "status error";

@@ -1,7 +1,7 @@
 // Derivations step by step.
 const DRAWN = {
-  trees: { end: "ROOT", written: "CoNLL-U", suffix: "conllu", draw: treeOf, table: treeTable, legend: treeLegend, drawStep: treeStep, places: treePlaces },
-  AMRs: { end: "end", written: "PENMAN", suffix: "amr", draw: amrOf, table: amrTable, legend: amrLegend, drawStep: amrStep, places: amrPlaces },
+  trees: { end: "ROOT", written: "CoNLL-U", suffix: "conllu", table: treeTable, mark: markTree, places: treePlaces },
+  AMRs: { end: "end", written: "PENMAN", suffix: "amr", table: amrTable, mark: markAmr, places: amrPlaces },
 };
 
 const signed = (value, digits) => value.toFixed(digits).replace("-", "−");
@@ -12,17 +12,28 @@ function grown(steps, step, name) {
   return { all: steps.slice(0, step + 1).flatMap((one) => one.configuration[name]), fresh: steps[step].configuration[name] };
 }
 
-const treeArc = ({ confidences = [] }, root, fresh) => ([head, word, relation]) =>
-  ({ head: head === root ? -1 : head, word, relation, kind: fresh ? "new" : "", confidence: confidences[word] });
+// Mark parts of a drawing: those that have not been built yet, those that are new, and where the words are.
+// parts: {element, isBuilt, isNew}
+// kindOf: number of a word → stack, buffer or gone
+function mark(drawing, parts, kindOf) {
+  for (const { element, isBuilt, isNew } of parts) {
+    element.classList.toggle("unbuilt", !isBuilt);
+    element.classList.toggle("new", isNew);
+  }
+  drawing.querySelectorAll(".word").forEach((word, i) => {
+    for (const kind of ["stack", "buffer", "gone"]) word.classList.toggle(kind, kindOf(i) === kind);
+  });
+}
 
-function treeStep(trace, derivation, step) {
-  const { steps } = derivation, { stack, buffer } = steps[step].configuration, root = trace.words.length;
-  const { all, fresh } = grown(steps, step, "arcs");
-  const before = all.slice(0, all.length - fresh.length), { graph } = derivation;
-  const arcs = [...before.map(treeArc(graph, root, false)), ...fresh.map(treeArc(graph, root, true))];
-  const room = grown(steps, steps.length - 1, "arcs").all.map(treeArc(graph, root, false));
-  const kinds = trace.words.map((_, i) => (stack.includes(i) ? "stack" : buffer.includes(i) ? "buffer" : "gone"));
-  return drawTree({ words: trace.words, tags: graph.upos, lemmas: graph.lemmas, arcs, room, kinds });
+// Mark the state of a step in the drawing of the whole tree.
+function markTree(drawing, { steps }, step) {
+  const { stack, buffer } = steps[step].configuration, { all, fresh } = grown(steps, step, "arcs");
+  const [built, made] = [all, fresh].map((arcs) => new Set(arcs.map(([, word]) => word)));
+  const parts = [...drawing.querySelectorAll(".arc")].map((element) => {
+    const word = Number.parseInt(element.dataset.words, 10); // the dependent is the first of its words
+    return { element, isBuilt: built.has(word), isNew: made.has(word) };
+  });
+  mark(drawing, parts, (i) => (stack.includes(i) ? "stack" : buffer.includes(i) ? "buffer" : "gone"));
 }
 
 function treePlaces(trace, derivation, step) {
@@ -33,20 +44,17 @@ function treePlaces(trace, derivation, step) {
   ];
 }
 
-function amrStep(trace, derivation, step) {
-  const { steps } = derivation, configuration = steps[step].configuration;
-  const numbers = (items) => items.map(([number]) => number);
-  const whole = grown(steps, steps.length - 1, "nodes").all, edges = grown(steps, steps.length - 1, "edges").all;
-  const nodes = whole.map(([, label, constant, first, last]) =>
-    ({ label, constant, words: Array.from({ length: last - first + 1 }, (_, k) => first + k) }));
-  const now = grown(steps, step, "nodes"), made = grown(steps, step, "edges").all.length;
-  const range = (from, to) => new Set(Array.from({ length: to - from }, (_, i) => from + i));
-  const shown = { nodes: new Set(numbers(now.all)), edges: range(0, made) };
-  const fresh = { nodes: new Set(numbers(now.fresh)), edges: range(made - configuration.edges.length, made) };
-  const [first, position] = configuration.span;
-  const kinds = trace.words.map((_, i) => (i >= position ? "buffer" : i >= first && step < steps.length - 1 ? "stack" : "gone"));
-  const top = steps[steps.length - 1].configuration.top;
-  return drawAmr({ words: trace.words, nodes, edges, top, shown, fresh, kinds });
+// Mark the state of a step in the drawing of all nodes and edges of a derivation.
+function markAmr(drawing, { steps }, step) {
+  const parts = [["node", "nodes"], ["edge", "edges"]].flatMap(([name, list]) => {
+    const { all, fresh } = grown(steps, step, list), made = all.length - fresh.length;
+    return [...drawing.querySelectorAll(`.${name}`)].map((element, i) => {
+      const number = Number(element.dataset.edge ?? i);
+      return { element, isBuilt: number < all.length, isNew: number >= made && number < all.length };
+    });
+  });
+  const [first, position] = steps[step].configuration.span;
+  mark(drawing, parts, (i) => (i >= position ? "buffer" : i >= first && step < steps.length - 1 ? "stack" : "gone"));
 }
 
 function amrPlaces(trace, derivation, step) {
@@ -210,7 +218,8 @@ class DerivationPanel {
     const next = now.action === null ? "the derivation has ended" : html("b", {}, now.action);
     this.slider.setAttribute("aria-valuetext", `Step ${step} of ${this.last}: ${now.action || "ended"}`);
     this.said.replaceChildren(`Step ${step} of ${this.last} · ${now.action === null ? "" : "next: "}`, next);
-    this.view.show(kind.drawStep(trace, derivation, step));
+    const drawings = derivation.drawings.length ? derivation.drawings : derivation.graph.drawings;
+    this.view.show(drawings, (drawing) => kind.mark(drawing, derivation, step));
     const sections = [html("section", { class: "places" }, ...kind.places(trace, derivation, step).map(placeElement))];
     const halves = [];
     if (now.candidates.length) halves.push(html("section", {}, html("h2", {}, "Actions"), candidateTable(now)));

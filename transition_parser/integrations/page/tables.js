@@ -1,4 +1,5 @@
-// Graphs as tables, in words and figures, and legends of the lines of pictures.
+// Graphs as tables, in words and figures, and legends of the lines of drawings.
+const isKnown = (value) => Boolean(value) && value !== "_";
 
 // Return a table of the columns that are not empty.
 // columns: {name, values, kind}, with one value for each row
@@ -38,34 +39,10 @@ function amrTable({ words, nodes, edges, confidences }) {
   ]);
 }
 
-// Return a sample of a drawing, 34 pixels wide, with its meaning.
-const entry = (meaning, ...parts) => html("li", {},
-  html("span", { class: "picture sample" }, svg("svg", { width: 34, height: 20, viewBox: "0 0 34 20", "aria-hidden": "true" }, ...parts)), meaning);
-const sampleLine = (kind, group = "") => svg("g", { class: group }, svg("path", { class: `line ${kind}`, d: "M1 10 H33" }));
-const sampleBox = (group, rx, margin = 3) =>
-  svg("g", { class: group }, svg("rect", { class: "box", x: margin, y: margin, width: 34 - 2 * margin, height: 20 - 2 * margin, rx }));
-
-function legendOf(entries) {
-  // narrow screens have little room above the first picture
-  return html("details", { class: "legend", open: window.matchMedia("(min-width: 44rem)").matches },
-    html("summary", {}, "Legend"), html("ul", {}, ...entries));
-}
-
-const haveFigures = (sentences) => sentences.some(({ confidences = [] }) => confidences.length);
-const [UNSURE_SAID, DOUBTFUL_SAID] = [UNSURE, DOUBTFUL].map((share) => `less than ${100 * share} % sure`);
-
-function treeLegend(sentences) {
-  return legendOf([
-    entry("from a head to its dependent", sampleLine(""), tip(33, 10, 1, 0, "tip")),
-    ...(haveFigures(sentences) ? [entry(`${UNSURE_SAID}, with the figure`, sampleLine("", "unsure")), entry(DOUBTFUL_SAID, sampleLine("", "unsure doubtful"))] : []),
-  ]);
-}
-
-function amrLegend(sentences) {
-  return legendOf([
-    entry("concept", sampleBox("", 7)), entry("top of the graph", ring(5, 5, 24, 10, 4), sampleBox("", 4, 5)), entry("constant", sampleBox("value", 0)),
-    entry("role", sampleLine(""), tip(33, 10, 1, 0, "tip")), entry("role of a node that has another (re-entrancy)", sampleLine("again"), tip(33, 10, 1, 0, "againtip")),
-    entry("number of the node’s word; point at a node to see its words", sampleBox("", 7), svg("text", { class: "tag", x: 17, y: 14 }, "7")),
-    ...(haveFigures(sentences) ? [entry(`${UNSURE_SAID}, with the figure`, sampleBox("unsure", 7)), entry(DOUBTFUL_SAID, sampleBox("unsure doubtful", 7))] : []),
-  ]);
+// Return the legend of drawings; samples of confidences are left out where no sentence has any.
+function legendOf(formalism, sentences) {
+  const legend = document.getElementById(`legend-${formalism}`).content.firstElementChild.cloneNode(true);
+  legend.open = window.matchMedia("(min-width: 44rem)").matches; // narrow screens have little room above the first picture
+  if (sentences.every(({ confidences = [] }) => !confidences.length)) for (const one of legend.querySelectorAll(".sure")) one.remove();
+  return legend;
 }

@@ -1,10 +1,19 @@
-// Drawings in frames, and the common size of all drawings. A drawing that is wider than its frame is drawn anew, narrower, or scrolls.
+// Graphs in frames, and the common size of all drawings. A frame shows the widest drawing of its graph that fits, or scrolls.
 const zoom = { factor: 1, fit: true };
 const views = new Set();
 
-const READABLE = 0.64; // the smallest factor of Fit; wider drawings scroll
+const FITTING = 0.85, READABLE = 0.64; // the least factors of Fit, of the narrowest drawing the second
 
-// A drawing in a frame.
+// Mark a word together with the nodes or arcs that it belongs to, or one of these together with its words.
+// part: null for no mark
+function link(drawing, part) {
+  const words = [...drawing.querySelectorAll(".word")], groups = [...drawing.querySelectorAll("[data-words]")];
+  const wordsOf = ({ dataset }) => dataset.words.split(" ").map((i) => words[i]);
+  const others = !part ? [] : part.matches(".word") ? groups.filter((group) => wordsOf(group).includes(part)) : wordsOf(part);
+  for (const one of [...words, ...groups]) one.classList.toggle("linked", one === part || others.includes(one));
+}
+
+// A graph in a frame.
 // label: label of the frame, for screen readers
 class View {
   constructor(label) {
@@ -13,31 +22,37 @@ class View {
     this.element = html("div", { class: "view" }, this.picture, this.hint);
     this.placed = null; // the drawing whose place has been scrolled to
     new ResizeObserver(() => this.fit()).observe(this.picture);
+    this.picture.addEventListener("pointerover", ({ target }) => link(this.picture, target.closest(".word, [data-words]")));
+    this.picture.addEventListener("pointerleave", () => link(this.picture, null));
   }
 
-  show(drawing) {
-    [this.drawing, this.narrow] = [drawing, null];
-    this.picture.replaceChildren(drawing);
-    this.fit();
+  // Show a graph.
+  // texts: its drawings, the widest first
+  // mark: called with the drawing that is shown
+  show(texts, mark = () => {}) {
+    if (texts !== this.texts) this.drawings = texts.map((text) => ({ text, wide: Number(/ width="(\d+)"/.exec(text)[1]) }));
+    [this.texts, this.mark] = [texts, mark];
+    this.fit(true);
   }
 
-  // Scale the drawing by `zoom`, and show a hint if it is wider than the frame.
-  fit() {
+  // Choose and scale a drawing by `zoom`, and show a hint if it is wider than the frame.
+  // isMoved: true to scroll to what is new in the drawing
+  fit(isMoved = false) {
     if (!this.element.isConnected) { views.delete(this); return; }
     views.add(this);
-    const { picture } = this, room = picture.clientWidth, isLong = this.drawing.getAttribute("width") > room;
-    const narrower = zoom.fit && isLong && this.drawing.narrower;
-    if (narrower && this.narrow?.room !== room) this.narrow = { room, drawing: narrower(room) };
-    const drawing = narrower ? this.narrow.drawing : this.drawing, wide = Number(drawing.getAttribute("width"));
+    const { picture, drawings } = this, room = picture.clientWidth;
+    const fitting = drawings.find(({ wide }) => FITTING * wide <= room) || drawings[drawings.length - 1];
+    const chosen = zoom.fit ? fitting : drawings[0], { wide } = chosen, drawing = (chosen.element ||= parsed(chosen.text));
     if (picture.firstChild !== drawing) picture.replaceChildren(drawing);
+    this.mark(drawing);
     const factor = zoom.fit ? Math.min(1, Math.max(READABLE, room / wide)) : zoom.factor;
     if (factor === 1) drawing.removeAttribute("style");
     else [drawing.style.width, drawing.style.height] = [`${factor * wide}px`, `${factor * drawing.getAttribute("height")}px`];
     this.hint.textContent = `Wider than this window: scroll sideways${zoom.fit ? "" : ", or choose Fit"}.`;
     this.hint.hidden = factor * wide <= room + 1;
     picture.classList.toggle("wide", !this.hint.hidden);
-    if (this.placed === drawing) return;
-    if (!this.placed && drawing.middle) picture.scrollLeft = factor * drawing.middle - room / 2;
+    if (this.placed === drawing && !isMoved) return;
+    if (!this.placed && drawing.dataset.middle) picture.scrollLeft = factor * drawing.dataset.middle - room / 2;
     this.placed = drawing;
     const news = drawing.querySelector(".new:has(text)") || drawing.querySelector(".word.buffer");
     if (news) this.reveal(news);

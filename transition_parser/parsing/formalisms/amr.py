@@ -86,10 +86,15 @@ class Amr(Formalism[AmrEntry, AmrParse, AmrGraph]):
         }
         return {"node_scores": [right[name] if name else None for name in parse.graph.variables()]}
 
-    def draw_sentence(self, sentence: AmrEntry, system: str | None, picture: Path) -> None:
-        from transition_parser.drawing.amrs import draw_amr
+    def drawings(self, sentence: AmrEntry) -> list[str]:
+        from transition_parser.drawing.amrs import amr_drawings
 
-        draw_amr(sentence, picture)
+        return amr_drawings(sentence)
+
+    def steps_drawings(self, words: Sequence[str], configurations: Sequence[Mapping[str, Any]]) -> list[str]:
+        from transition_parser.drawing.amrs import steps_drawings
+
+        return steps_drawings(words, configurations)
 
     def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:
         """Yield the entries of a bank with their derivations. Unaligned nodes are aligned first."""

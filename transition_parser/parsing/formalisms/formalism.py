@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from transition_parser.base.errors import input_error, needs_extra
+from transition_parser.base.errors import input_error
 from transition_parser.text.columns import KNOWN
 
 if TYPE_CHECKING:
@@ -89,17 +89,37 @@ class Formalism(ABC, Generic[E, P, G]):
     # --- files ------------------------------------------------------------------------------
 
     def draw(self, path: str | os.PathLike, wanted: str | None, system: str | None, picture: Path) -> None:
-        """Draw the sentence of a file whose id is `wanted`; None for the first sentence."""
-        with needs_extra("draw", "pictures"):
-            import matplotlib.figure  # noqa: F401
+        """Write the picture of the sentence of a file whose id is `wanted`; None for the first sentence.
+
+        system: the transition system whose derivation of the tree is drawn, too
+        picture: its suffix is `.svg`, `.png`, `.pdf`, or `.tex`
+        """
+        from transition_parser.drawing.files import write_drawing
+
         found = next((one for one in self.read_graphs(path) if wanted is None or one.id == wanted), None)
         if found is None:
             raise input_error("the file holds no sentences" if wanted is None else f"no sentence {wanted!r}", path)
-        self.draw_sentence(found, system, picture)
+        if picture.suffix == ".tex":
+            picture.write_text(self.latex(found), encoding="utf-8")
+        else:
+            drawing = self.derivation_drawing(found, system) if system is not None else self.drawings(found)[0]
+            write_drawing(drawing, picture)
 
     @abstractmethod
-    def draw_sentence(self, sentence: E, system: str | None, picture: Path) -> None:
-        """Draw the graph of a sentence; of a tree also its derivation by the transition system named `system`."""
+    def drawings(self, sentence: E) -> list[str]:
+        """Return the graph of a sentence as pictures in SVG, the widest first."""
+
+    def steps_drawings(self, words: Sequence[str], configurations: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Return what a derivation builds as pictures, like `drawings`; none where these show it."""
+        return []
+
+    def derivation_drawing(self, sentence: E, system: str) -> str:
+        """Return a picture of a tree and of its derivation by a transition system."""
+        raise input_error(f"pictures of derivations are for trees, not {self.name}")
+
+    def latex(self, sentence: E) -> str:
+        """Return a tree as LaTeX."""
+        raise input_error(f"LaTeX is for trees, not {self.name}: write .svg or .pdf")
 
     @abstractmethod
     def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from transition_parser.base.errors import input_error
@@ -82,11 +81,21 @@ class Trees(Formalism[Sentence, Parse, DependencyTree]):
         relations = zip(ours.relations, theirs.relations, strict=True)
         return {"arc_scores": [a == b and c == d for (a, b), (c, d) in zip(heads, relations, strict=True)]}
 
-    def draw_sentence(self, sentence: Sentence, system: str | None, picture: Path) -> None:
-        from transition_parser.drawing.derivations import draw_derivation
+    def drawings(self, sentence: Sentence) -> list[str]:
+        from transition_parser.drawing.trees import tree_drawings
+
+        return tree_drawings(sentence)
+
+    def derivation_drawing(self, sentence: Sentence, system: str) -> str:
+        from transition_parser.drawing.derivations import derivation_drawing
 
         gold = self._gold(sentence, system)
-        draw_derivation(gold.system, sentence.forms, gold.actions, picture)
+        return derivation_drawing(sentence, gold.system, gold.actions)
+
+    def latex(self, sentence: Sentence) -> str:
+        from transition_parser.drawing.derivations import latex
+
+        return latex(sentence)
 
     def gold(self, path: str | os.PathLike, system: str | None = None) -> Iterator[Gold]:
         return (self._gold(sentence, system) for sentence in read_conllu(path))

@@ -1,0 +1,115 @@
+"""AMRs: nodes, roles and words do not cover each other, and none is missing."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+from xml.etree import ElementTree
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.conftest import SAMPLE_AMR
+from tests.drawing.pictures import SVG, check_texts, of_kind, texts
+from transition_parser.drawing.amr_layout import AmrLayout, Node, forest_of
+from transition_parser.drawing.amrs import amr_drawings, steps_drawings
+from transition_parser.graphs.amr import AmrGraph, Edge
+from transition_parser.graphs.bank import AmrEntry, read_bank
+
+LABELS = ("thing", "want-01", "rate-entity-91", "x", "日本")
+
+
+@st.composite
+def graphs(draw) -> AmrEntry:
+    """Connected graphs with re-entrant edges, cycles and loops."""
+    rng = random.Random(draw(st.integers(0, 2**32)))
+    n = draw(st.integers(1, 14))
+    pairs = [(rng.randrange(i), i) for i in range(1, n)]
+    pairs += [(rng.randrange(n), rng.randrange(n)) for _ in range(rng.randint(0, 4))]
+    ends = [pair if rng.random() < 0.8 else pair[::-1] for pair in pairs]
+    edges = tuple(
+        Edge(source, rng.choice(("ARG0", "mod", "time-of")), target) for source, target in dict.fromkeys(ends)
+    )
+    words = [f"w{i}" * rng.randint(1, 3) for i in range(rng.randint(1, 20))]
+    aligned = tuple(tuple(sorted(rng.sample(range(len(words)), rng.randint(0, min(3, len(words)))))) for _ in range(n))
+    graph = AmrGraph(tuple(rng.choice(LABELS) for _ in range(n)), frozenset(), edges, rng.randrange(n))
+    return AmrEntry({"tok": " ".join(words)}, graph, alignments=aligned)
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs(), st.booleans())
+def test_all_nodes_roles_and_words_are_there(entry, with_confidences):
+    graph = entry.amr
+    confidences = [0.7, 0.95, 0.2] * len(graph) if with_confidences else []
+    for svg in amr_drawings(entry, confidences):
+        assert sorted(of_kind(svg, "concept")) == sorted(graph.labels)
+        assert sorted(of_kind(svg, "role")) == sorted(edge.role for edge in graph.edges)
+        assert of_kind(svg, "word") == entry.tokens
+        root = ElementTree.fromstring(svg)
+        nodes = [group for group in root.iter(f"{SVG}g") if "node" in group.get("class", "").split()]
+        assert [tuple(map(int, node.get("data-words", "").split())) for node in nodes] == [*entry.alignments]
+        numbers = [group.get("data-edge") for group in root.iter(f"{SVG}g") if group.get("class") == "edge"]
+        assert numbers == [*map(str, range(len(graph.edges)))] * 2  # lines, then roles
+        assert len(root.findall(f".//{SVG}rect[@class='ring']")) == 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs())
+def test_nodes_and_roles_of_the_tree_do_not_cover_each_other(entry):
+    graph = entry.amr
+    nodes = [Node(label, False, words) for label, words in zip(graph.labels, entry.alignments, strict=True)]
+    layout = AmrLayout(nodes, graph.edges, graph.top)
+    for one, other in combinations(layout.boxes, 2):
+        assert one.row != other.row or abs(one.x - other.x) >= (one.slot + other.slot) / 2
+    for run in (run for runs in layout.runs.values() for run in runs):
+        assert layout.boxes[layout.ends(run.edge)[0]].y < run.y < layout.floor
+        others = [other for runs in layout.runs.values() for other in runs if other is not run]
+        for other in others:
+            if (other.row, other.track) == (run.row, run.track) and run.track >= 0:
+                assert other.extent[1] < run.extent[0] or other.extent[0] > run.extent[1]
+
+
+def test_the_sample_is_drawn_the_same_again_and_without_overlaps():
+    entries = list(read_bank(SAMPLE_AMR))
+    for entry in entries[:50]:
+        drawings = amr_drawings(entry)
+        assert drawings == amr_drawings(entry)
+        for svg in drawings:
+            check_texts(svg)
+
+
+def test_words_wrap_on_phones_and_a_graph_needs_none():
+    entry = AmrEntry({"tok": " ".join(["lighthouse"] * 9)}, AmrGraph(("a",), frozenset(), ()))
+    wide, narrow = amr_drawings(entry)
+    rows = [len({one.y for one in texts(svg) if one.kind == "word"}) for svg in (wide, narrow)]
+    assert rows == [2, 3]
+    (svg,) = amr_drawings(AmrEntry({}, AmrGraph(("see-01",), frozenset(), (Edge(0, "ARG0", 0),))))
+    assert [one.text for one in texts(svg)] == ["ARG0", "see-01"]
+
+
+def test_values_of_wiki_are_constants():
+    graph = AmrGraph(("person", '"Ann"'), frozenset({1}), (Edge(0, "name", 1),))
+    svg = amr_drawings(AmrEntry({"tok": "Ann"}, graph, alignments=((0,), ()), wiki={0: '"Ann_B"'}), [0.4, 1.0])[0]
+    assert of_kind(svg, "constant") == ['"Ann"', '"Ann_B"'] and of_kind(svg, "role") == ["name", "wiki"]
+    assert of_kind(svg, "figure") == ["40 %"]
+
+
+def test_steps_are_drawn_with_all_that_they_make():
+    nodes = [(0, "she", False, 0, 0), (1, "sell-01", False, 1, 2)]
+    empty = {"nodes": [], "edges": [], "top": None}
+    steps = [
+        {**empty, "nodes": nodes[:1]},
+        {**empty, "nodes": nodes[1:], "edges": [(1, "ARG0", 0)]},
+        {**empty, "top": 1},
+    ]
+    svg = steps_drawings(["She", "sells", "them"], steps)[0]
+    assert of_kind(svg, "concept") == ["she", "sell-01"] and of_kind(svg, "tag")[-2:] == ["1", "2–3"]
+    assert 'class="ring"' in svg
+
+
+def test_siblings_are_in_the_order_of_their_words():
+    nodes = [Node("a", False, ()), Node("b", False, (5,)), Node("c", False, (2,)), Node("d", False, (1,))]
+    edges = [Edge(0, "x", 1), Edge(0, "y", 2), Edge(1, "z", 3)]
+    forest = forest_of(nodes, edges, 0)
+    assert forest.children[0] == [1, 2] and forest.roots == [0]  # the part of b begins with d
+    assert forest_of(nodes, edges[:2], 0).roots == [0, 3]

@@ -1,0 +1,226 @@
+"""Pictures as SVG: escaped elements, texts of a known width, and the style that all pictures share."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from functools import cache, lru_cache
+from html import escape
+from string import Template
+
+import regex
+
+from transition_parser.base.errors import shortened
+
+SIZES = {  # kind of text → font size in pixels
+    "word": 15, "tag": 11, "lemma": 11, "figure": 10, "role": 12, "concept": 14, "constant": 13, "action": 12,
+}  # fmt: skip
+UNSURE, DOUBTFUL = 0.9, 0.5  # below the first confidence an arc or node is unsure, below the second doubtful
+
+_LONGEST = 100  # maximum number of characters of a text in a picture
+_UNWRITABLE = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # control and non-XML characters
+_WIDTHS = {  # width in thousandths of the font size → characters, as in Arial, Helvetica and Liberation Sans
+    191: "'", 222: "ijl‘’", 260: "|", 278: " !,./:;I[\\]ft", 333: "()-`r“”", 334: "{}", 355: '"', 389: "*", 469: "^",
+    500: "Jcksvxyz", 556: "#$0123456789?L_abdeghnopqu–", 584: "+<=>~", 611: "FTZ", 667: "&ABEKPSVXY", 722: "CDHNRUw",
+    778: "GOQ", 833: "Mm", 889: "%", 944: "W", 1000: "—…→", 1015: "@",
+}  # fmt: skip
+_WIDTH_OF = {character: width for width, characters in _WIDTHS.items() for character in characters}
+# mean widths of other characters, by category; of Arabic and Hebrew by direction
+_MEANS = {"Mn": 0, "Me": 0, "Cf": 0, "Lu": 700, "Ll": 560, "Nd": 556, "AL": 480, "R": 550}
+_MEAN = 600
+
+# Names of colors → their values in light pictures, dark pictures, and notebooks, whose themes are unknown. Notebooks
+# name the color of the page in three ways: JupyterLab, VS Code, and Colab.
+COLORS = {
+    "text": ("#1c2430", "#e4e9f0", "currentColor"),
+    "quiet": ("#5d6878", "#9aa6b5", "color-mix(in srgb, currentColor 72%, transparent)"),
+    "surface": (
+        "#ffffff",
+        "#1a2029",
+        "var(--jp-layout-color0, var(--vscode-editor-background, var(--colab-primary-surface-color, Canvas)))",
+    ),
+    **{
+        name: (light, dark, f"color-mix(in srgb, {light} 70%, currentColor)")
+        for name, light, dark in (
+            ("stack", "#1b5fa8", "#7db3ee"), ("buffer", "#2f7a3b", "#83c98f"), ("gone", "#6a7381", "#8591a2"),
+            ("new", "#b3392f", "#f0897e"), ("aside", "#8a5a00", "#e0b25c"),
+        )
+    },
+}  # fmt: skip
+_SHAPES = """
+text{text-anchor:middle;font-family:Arial,Helvetica,"Liberation Sans","Noto Sans",sans-serif}
+.lemma{font-style:italic}
+.line,.ring{fill:none}
+.line{stroke-width:1.4}
+.box,.ring{stroke-width:1.2}
+.again{stroke-dasharray:5 3}
+.role,.figure{paint-order:stroke;stroke-linejoin:round;stroke-width:4}
+.unsure .line,.unsure .box{stroke-width:2}
+.doubtful .line,.doubtful .box{stroke-dasharray:2 3}
+.top{font-weight:bold}
+.unbuilt{display:none}
+"""
+_COLORED = """
+text{fill:$text}
+.ground,.box{fill:$surface}
+.tag,.lemma,.tip{fill:$quiet}
+.role,.figure{stroke:$surface}
+.line{stroke:$quiet}
+.figure,.unsure .tip{fill:$aside}
+.concept,.stack{fill:$stack}
+.box,.ring{stroke:$stack}
+.constant,.buffer{fill:$buffer}
+.value .box{stroke:$buffer}
+.again{stroke:$new}
+.againtip,.change,.new .tip,.new .role{fill:$new}
+.unsure .line,.unsure .box{stroke:$aside}
+.gone{fill:$gone}
+.new .line,.new .box{stroke:$new}
+"""
+_NOTEBOOK = "notebook"  # the class of pictures in notebooks
+
+
+def colors(mode: int) -> dict[str, str]:
+    """Return name → color of light (0) or dark pictures (1), or of pictures in notebooks (2)."""
+    return {name: values[mode] for name, values in COLORS.items()}
+
+
+def _rules(text: str, scope: str) -> str:
+    return re.sub(r"(^|,)(?=[.\w][^{}]*\{)", rf"\1.{scope} ", text.strip(), flags=re.MULTILINE)
+
+
+@cache
+def style(notebook: bool = False) -> str:
+    """Return the style sheet of pictures, which follow the light or dark mode of the system, or else of a notebook."""
+    scope = _NOTEBOOK if notebook else "drawing"
+    sizes = "".join(f"\n.{kind}{{font-size:{size}px}}" for kind, size in SIZES.items())
+    shapes, colored = _rules(_SHAPES + sizes.lstrip("\n"), scope), Template(_rules(_COLORED, scope))
+    if notebook:
+        return f"{shapes}\n{colored.substitute(colors(2))}"
+    dark = f"@media (prefers-color-scheme:dark){{\n{colored.substitute(colors(1))}}}"
+    return f"{shapes}\n{colored.substitute(colors(0))}\n{dark}"
+
+
+def element(name: str, *children: str, **attributes: str | float | None) -> str:
+    """Return an element. Values of attributes are escaped, and None leaves an attribute out; children are SVG.
+
+    >>> element("path", class_="line", d="M0 0", stroke_width=2.04)
+    '<path class="line" d="M0 0" stroke-width="2"/>'
+    """
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(value) if isinstance(value, str) else number(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    inside = "".join(children)
+    return f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>"
+
+
+def number(value: float) -> str:
+    """Return a number with one decimal place at most."""
+    return f"{round(value, 1) + 0.0:.1f}".removesuffix(".0")  # no minus before 0
+
+
+def drawable(text: str) -> str:
+    """Return the text as pictures show it.
+
+    Each control character and each character that XML forbids becomes U+FFFD, and a long text is shortened.
+
+    >>> drawable("a\\x07b")
+    'a\ufffdb'
+    """
+    return _UNWRITABLE.sub("\ufffd", shortened(text, _LONGEST))
+
+
+@lru_cache(maxsize=20_000)
+def text_width(text: str, kind: str) -> float:
+    """Return the width of a text of a kind (see `SIZES`) in pixels, by the table of a sans-serif font.
+
+    >>> text_width("will", "word"), text_width("日本", "word")
+    (20.82, 30.0)
+    """
+    clusters = regex.findall(r"\X", drawable(text))
+    width = sum(max(map(_character_width, cluster)) for cluster in clusters)
+    return round(max(width, 300) * SIZES[kind] / 1000, 2) if text else 0.0
+
+
+@cache
+def _character_width(character: str) -> int:
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1000
+    base = unicodedata.normalize("NFKD", character)[0]  # é is as wide as e
+    mean = _MEANS.get(unicodedata.category(base), _MEANS.get(unicodedata.bidirectional(base), _MEAN))
+    return _WIDTH_OF.get(base, mean)
+
+
+def text(content: str, x: float, y: float, kind: str, more: str = "") -> str:
+    """Return a text in the middle of `x`, as wide as `text_width` says in any font.
+
+    kind: a key of `SIZES`
+    more: further classes
+    """
+    if not content:
+        return ""
+    is_rtl = any(unicodedata.bidirectional(character) in ("R", "AL") for character in content)
+    return element(
+        "text", escape(drawable(content), quote=False), class_=f"{kind} {more}".rstrip(), x=x, y=y,
+        textLength=text_width(content, kind), lengthAdjust="spacingAndGlyphs", direction="rtl" if is_rtl else None,
+    )  # fmt: skip
+
+
+def tip(x: float, y: float, dx: float, dy: float, kind: str = "tip") -> str:
+    """Return an arrowhead with its point at (x, y) and the direction (dx, dy)."""
+    length = math.hypot(dx, dy) or 1.0
+    ux, uy = dx / length, dy / length
+    left, right = ((x - 7 * ux + side * uy, y - 7 * uy - side * ux) for side in (-3.4, 3.4))
+    return element(
+        "polygon", class_=kind, points=" ".join(f"{number(a)},{number(b)}" for a, b in ((x, y), left, right))
+    )
+
+
+_GROUND = element("rect", class_="ground", width="100%", height="100%")
+
+
+def picture(width: float, height: float, label: str, *parts: str, middle: float | None = None) -> str:
+    """Return a picture as a stand-alone `<svg>` element.
+
+    label: what screen readers say
+    middle: the x at which a frame that is narrower than the picture begins
+    """
+    wide, high = math.ceil(width), math.ceil(height)
+    return element(
+        "svg", element("style", style()), _GROUND, *parts, xmlns="http://www.w3.org/2000/svg", class_="drawing",
+        width=wide, height=high, viewBox=f"0 0 {wide} {high}", role="img", aria_label=drawable(label),
+        data_middle=middle,
+    )  # fmt: skip
+
+
+def in_notebook(svg: str) -> str:
+    """Return the HTML of a picture in the colors of a notebook, on its ground; a wide picture scrolls."""
+    shown = f'class="{_NOTEBOOK}" style="max-width: none"'
+    svg = svg.replace(_GROUND, "", 1).replace(style(), style(notebook=True), 1).replace('class="drawing"', shown, 1)
+    return f'<div style="overflow-x: auto">{svg}</div>'
+
+
+# --- confidences ------------------------------------------------------------------------------
+
+
+def doubt(confidence: float | None) -> str:
+    """Return the classes of an arc or node with a confidence; None where it is not known."""
+    if confidence is None or confidence >= UNSURE:
+        return ""
+    return "unsure" if confidence >= DOUBTFUL else "unsure doubtful"
+
+
+def figure(confidence: float | None) -> str:
+    """Return the confidence as a picture shows it: nothing for arcs and nodes that are sure."""
+    return f"{math.floor(100 * confidence)} %" if confidence is not None and doubt(confidence) else ""
+
+
+def title(name: str, confidence: float | None) -> str:
+    """Return the title with the confidence that is shown at the mouse."""
+    if confidence is None:
+        return ""
+    digits = 0 if confidence >= 0.99995 else 1 if confidence >= 0.0995 else 2
+    return element("title", escape(f"{drawable(name)}: {100 * confidence:.{digits}f} %", quote=False))
