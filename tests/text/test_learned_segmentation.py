@@ -135,3 +135,9 @@ KNOWN = MultiWords.of_examples(
 )
 def test_words_of_a_form(form, words):
     assert " ".join(KNOWN.words(form)) == words
+
+
+def test_an_end_at_which_few_tokens_are_divided_is_no_suffix():
+    with_article = [(f"ha{word}a", ("ha", f"{word}a")) for word in ("bot", "kel", "dim")]
+    known = MultiWords.of_examples([*with_article, ("sela", ("sel", "a"))])
+    assert known.words("hamora") == ("ha", "mora") and known.words("sela") == ("sel", "a")

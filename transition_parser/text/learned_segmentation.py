@@ -112,12 +112,19 @@ class MultiWords(NamedTuple):
 
     @classmethod
     def of_examples(cls, examples: Iterable[tuple[str, Words]]) -> MultiWords:
-        """Learn from pairs of a token and its words. Of several expansions, the most frequent is kept."""
+        """Learn from pairs of a token and its words. Of several expansions, the most frequent is kept.
+
+        A suffix or prefix is kept if most of the tokens with it are divided there. In Hebrew many tokens begin with the
+        article `ה`, and many of their words end with the same letter, which is seldom a pronoun.
+        """
         tables: tuple[_Counts, ...] = (defaultdict(Counter), defaultdict(Counter), defaultdict(Counter))
         forms, suffixes, prefixes = tables
+        ends, starts = Counter[str](), Counter[str]()
         for form, words in examples:
             forms[form][words] += 1
             form, words = form.lower(), tuple(word.lower() for word in words)
+            ends.update(form[-size:] for size in range(1, len(form)))
+            starts.update(form[:size] for size in range(1, len(form)))
             same = shared_start(form, words[0])
             if 0 < same < len(form):
                 suffixes[form[same:]][words[0][same:], *words[1:]] += 1
@@ -125,6 +132,9 @@ class MultiWords(NamedTuple):
             same = shared_start(form[::-1], last[::-1])
             if 0 < same < len(form):
                 prefixes[form[: len(form) - same]][*words[:-1], last[: len(last) - same]] += 1
+        for table, counts in ((suffixes, ends), (prefixes, starts)):
+            for key in [key for key, words in table.items() if words.total() < _MOST * counts[key]]:
+                del table[key]
         most_frequent = (
             {key: min(words, key=lambda one: (-words[one], one)) for key, words in sorted(table.items())}
             for table in tables
@@ -148,6 +158,7 @@ class MultiWords(NamedTuple):
 
 
 _Counts = defaultdict[str, Counter[Words]]
+_MOST = 0.5  # the least share of the tokens with a suffix or prefix that are divided there
 
 
 def _with_case(words: Words, form: str) -> Words:
