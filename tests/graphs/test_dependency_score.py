@@ -138,6 +138,11 @@ def test_a_range_is_one_token_and_its_words_are_aligned_by_their_forms():
     assert f1(gold, system)["las"] == 100.0
 
 
+def test_a_mark_that_does_not_show_may_be_outside_tokens():
+    gold, system = ["1 \u200fgo\u200e 0 root / 2 on 1 obl"], ["1 go 0 root / 2 on 1 obl"]
+    assert Comparison(sentences(*gold), sentences(*system)).same_segmentation
+
+
 def test_other_characters_are_refused_with_their_place():
     gold = "# sent_id = g\n1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tbc\t_\t_\t_\t_\t1\tobj\t_\t_\n\n"
     system = "# sent_id = s\n1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n# sent_id = t\n1\tbd\t_\t_\t_\t_\t0\troot\t_\t_\n\n"

@@ -47,10 +47,12 @@ class AlignedWord:
 
 
 Pair = tuple[AlignedWord, AlignedWord]
+# Spaces, as in the shared task, and marks that do not show, such as U+200F: a tokenizer may leave them out of a token.
+_UNCOUNTED = frozenset(("Zs", "Cf"))
 
 
 class TextFile:
-    """The words, tokens and sentences of a file, with (start, end) in the characters of all tokens without spaces."""
+    """The words, tokens and sentences of a file, with (start, end) in the counted characters of all tokens."""
 
     def __init__(self, sentences: Iterable[Sentence], full_labels: bool) -> None:
         self.words: list[AlignedWord] = []
@@ -67,7 +69,7 @@ class TextFile:
         tree = sentence.tree()
         first_word, first_token = len(self.words), len(self.tokens)
         for row, words in sentence.token_rows():
-            form = "".join(c for c in row.form if unicodedata.category(c) != "Zs") or row.form
+            form = "".join(c for c in row.form if unicodedata.category(c) not in _UNCOUNTED) or row.form
             start = self.tokens[-1][1] if self.tokens else 0
             forms.append(form)
             self.tokens.append((start, start + len(form)))

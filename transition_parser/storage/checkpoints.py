@@ -65,8 +65,8 @@ def model_path(model: str | os.PathLike) -> Path:
     # a file or folder of the name of a model is the model only if it is one itself; `./en` is always the folder
     if os.path.dirname(model) or os.path.isfile(path / CONFIG) or zipfile.is_zipfile(path):
         return path
-    language = language_of(path.name) if path.name not in OWN_NAMES else None
-    short = language if language in BEST and path.name.lower() != language else path.name  # `english` is `en`
+    language = language_of(path.name) if path.name.lower() not in OWN_NAMES else None  # `EN` is a mistyped `en`
+    short = language if language in BEST else path.name  # `english` is `en`
     name = next((name for name in BEST.get(short, ()) if _why_not_here(name) is None), short)
     named = named_models()
     package = None if name in named or name in OWN_NAMES else installed_model(name)
@@ -80,7 +80,7 @@ def model_path(model: str | os.PathLike) -> Path:
 def language_named(model: str | os.PathLike) -> str | None:
     """Return the code of the language that names the model of many languages (`german`: `de`), None for other names."""
     language = language_of(str(model))
-    if language is None or str(model) in OWN_NAMES:
+    if language is None or str(model).lower() in OWN_NAMES:
         return None
     path = model_path(model)
     return language if path.is_dir() and path == model_path(MULTILINGUAL) else None
