@@ -48,4 +48,4 @@ def test_the_example_prints_the_same_in_fp32(monkeypatch):
 
 def test_readme_is_short():
     assert len(README.split()) < 850
-    assert README.count("![") == 1 and len(re.findall(r"^\|---", README, re.MULTILINE)) == 1
+    assert README.count("![") == 2 and len(re.findall(r"^\|---", README, re.MULTILINE)) == 1

@@ -29,8 +29,9 @@ def test_each_model_of_the_package_says_all_of_itself():
     assert len({card.description for card in cards}) == len({card.version for card in cards}) == len(cards)
     for card in cards:
         text = (PRETRAINED / card.name / "README.md").read_text(encoding="utf-8").partition("\n---\n")[2]
-        assert card.language == "en" and card.description and card.license and len(card.scores) == 2
-        assert bool(card.needs) == card.name.endswith("-minilm")
+        assert card.language == ("mul" if card.name == "xx" else "en")
+        assert card.description and card.license and len(card.scores) == 2
+        assert bool(card.needs) == (card.name == "xx" or card.name.endswith("-minilm"))
         for score in card.scores:  # the same figures as in the tables of the card
             assert all(str(score[name]) in text for name in FIGURES[card.system]), (card.name, score)
 

@@ -56,6 +56,11 @@ def test_each_paragraph_has_its_language_and_its_place(first):
         assert [text[token.start : token.end] for token in one.tokens] == [token.form for token in one.tokens]
 
 
+def test_a_short_sentence_of_syllables_or_words_is_enough():
+    text = f"{TEXTS['de']}\n\n私は昨日新しい本を買いました。\n\n{TEXTS['fr']}\n\n나는 어제 서점에서 새 책을 샀다."
+    assert [one.language for one in segmenter().sentences(text.split("\n"))] == ["de", "ja", "fr", "ko"]
+
+
 def test_a_long_paragraph_is_read_as_it_comes():
     taken = 0
 

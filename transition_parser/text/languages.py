@@ -167,11 +167,16 @@ class SegmenterOfLanguages(Segmenter):
 
         while head := _head(rest):
             start, text = here, " ".join(head)
-            if language is None or sum(map(str.isalpha, text)) >= _SHORT:
+            if language is None or _letters(text) >= _SHORT:
                 language = self.find(text)
             for one in self.of_languages[language].sentences(paragraph(head), longest):
                 placed = tuple(Token(start + token.start, token.words, token.written) for token in one.tokens)
                 yield one._replace(tokens=placed, language=language)
+
+
+def _letters(text: str) -> int:
+    """Return the number of letters; one of Han, Kana, Hangul or a similar script counts as two."""
+    return sum(1 + (character >= "\u1000") for character in text if character.isalpha())
 
 
 def _head(lines: Iterator[str]) -> list[str]:
