@@ -126,7 +126,8 @@ def test_a_trace_is_of_the_parse_that_the_parser_gives_in_a_batch(model, path):
     sentences = list(parser.read(path))[:6]
     found, parses = trace(parser, sentences), parser.parse(sentences)
     assert [trace.derivations[0].graph["written"] for trace in found] == [str(parse.annotated()) for parse in parses]
-    parser.model.labeller = None  # it corrects what the steps have made
+    if model == "en-amr":  # edits change what the steps have made
+        parser = Parser.load(model, beam=3, edits=False)
     for one in trace(parser, sentences):
         check_graphs(one)
         assert 1 <= len(one.derivations) <= 3

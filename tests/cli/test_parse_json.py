@@ -97,14 +97,14 @@ def test_wiki_is_left_out_on_request():
 
 
 def test_wiki_is_the_name_on_request():
-    text = "Angela Merkel met Emmanuel Macron .\n"
+    text = "Angela Wimmer met Karel Novotny .\n"
 
     def wikis(*options: str) -> set[str]:
         (found,) = objects(run_here("parse", "en-amr", "-", "--tokens", "--json", *SAME, *options, stdin=text).stdout)
         return {node["wiki"] for node in found["nodes"]} - {None}
 
     assert wikis() == wikis("--wiki", "keep") == {"-"}
-    assert wikis("--wiki", "name") == {'"Angela_Merkel"', '"Emmanuel_Macron"'}
+    assert wikis("--wiki", "name") == {'"Angela_Wimmer"', '"Karel_Novotny"'}
 
 
 def test_rows_get_a_list(tmp_path):

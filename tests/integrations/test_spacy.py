@@ -126,7 +126,7 @@ def test_amrs_are_those_of_parse(amrs):
 def test_names_of_amrs_are_entities_where_the_document_has_none(amrs):
     document = amrs(" He left New York.\n It rained.")
     (name,) = document.ents
-    assert (name.text, name.label_, name.kb_id_) == ("New York", "city", "New_York")
+    assert (name.text, name.label_, name.kb_id_) == ("New York", "city", "New_York_City")
     document = amrs.make_doc("He left New York.")
     document.ents = [document.char_span(12, 16, "GPE")]
     assert [(entity.text, entity.label_) for entity in amrs(document).ents] == [("York", "GPE")]
