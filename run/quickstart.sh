@@ -10,6 +10,7 @@ python - "$root/tests/data" <<'END'
 import sys
 
 from transition_parser import Parser
+from transition_parser.base.errors import InputError
 
 for name, beam, file, title in (
     ("en", 1, "sentences.txt", "The tree of a sentence: which word depends on which"),
@@ -22,10 +23,14 @@ for name, beam, file, title in (
         print(parse, end="\n\n")
 
 print("Trees of other languages, by one model that finds the language itself\n")
-languages = Parser.load("xx")
-for text in ("Die Katze schläft auf dem warmen Dach.", "私は昨日新しい本を買いました。", "ذهب الولد إلى المدرسة صباحا."):
-    for parse in languages.parse(text):
-        print(f"{text}  ({parse.language})\n\n{parse}", end="\n\n")
+try:
+    languages = Parser.load("xx")
+except InputError as error:  # its encoder could not be installed
+    print(error, end="\n\n")
+else:
+    for text in ("Die Katze schläft auf dem warmen Dach.", "私は昨日新しい本を買いました。", "ذهب الولد إلى المدرسة صباحا."):
+        for parse in languages.parse(text):
+            print(f"{text}  ({parse.language})\n\n{parse}", end="\n\n")
 END
 
 cat <<'END'
