@@ -6,7 +6,6 @@ import re
 
 from transition_parser.graphs.amr import Edge, distances, quoted
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.text.frames import packaged
 from transition_parser.transitions.amr_state import lemma_of
 
 _ADDRESSES = {
@@ -46,8 +45,7 @@ def _restore(draft: Draft, place: int, entity: str) -> None:
     """Add an address without a node to the frame before it, as its object or as a place."""
     before = [verb for verb in draft.frames if verb < place]
     verb = draft.frames[max(before)] if before else draft.top
-    below, (lemma, _, sense) = draft.below(verb), draft.labels[verb].rpartition("-")
-    known = packaged().roles(lemma, sense)
+    below, known = draft.below(verb), draft.core_roles(verb)
     is_to = place > 0 and draft.forms[place - 1] == "to"
     role = (
         "ARG1" if before and max(before) == place - 1 else ("ARG4" if 4 in known else "ARG2") if is_to else "location"

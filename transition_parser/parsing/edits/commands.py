@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Sequence
 from transition_parser.graphs.amr import CONJUNCTIONS, Edge, distances
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
-from transition_parser.text.frames import packaged
 
 # what is before the verb of a command: `please` or a condition, another command, the begin of a sentence
 _ADVERBS = r"(just |also |always |never |simply |do not |do n't )*$"
@@ -70,7 +69,7 @@ def _make_we(draft: Draft, verb: int) -> None:
         draft.merge(node, first)
     if "we" not in draft.around(verb).values():
         below = draft.below(verb)
-        known = packaged().roles(*draft.labels[verb].rpartition("-")[::2])
+        known = draft.core_roles(verb)
         role = next((role for role in ("ARG0", "ARG1") if role not in below and int(role[3]) in known), None)
         if role is not None:
             draft.add_edge(verb, role, first if first >= 0 else draft.new_node("we", False, verb))

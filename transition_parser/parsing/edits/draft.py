@@ -101,6 +101,11 @@ class Draft:
         """Return the targets of the edges from a node by role."""
         return {edge.role: edge.target for edge in self.edges if edge.source == node}
 
+    def core_roles(self, node: int) -> tuple[int, ...]:
+        """Return the numbers of the roles `ARGn` that the frame of a node has; none for other nodes."""
+        lemma, _, sense = self.labels[node].rpartition("-")
+        return packaged().roles(lemma, sense)
+
     def numbers_below(self, node: int) -> dict[str, int]:
         """Return the numbers of the edges from a node by role."""
         return {edge.role: number for number, edge in enumerate(self.edges) if edge.source == node}
@@ -132,9 +137,9 @@ class Draft:
 
     def add_argument(self, node: int, roles: Sequence[str], label: str) -> None:
         """Give a node the first free role that its frame has, to the only node of a pronoun or a new node."""
-        below, (lemma, _, sense) = self.below(node), self.labels[node].rpartition("-")
+        below = self.below(node)
         subject = below.pop("ARG0", -1) if "ARG0" not in roles else -1
-        known = [f"ARG{number}" for number in packaged().roles(lemma, sense)] or ["mode", *roles]
+        known = [f"ARG{number}" for number in self.core_roles(node)] or ["mode", *roles]
         free = [role for role in roles if below.get(role, subject) == subject and role in ("mode", *known)]
         if free:
             same, constant = [one for one in self.nodes_of(label) if one != subject], is_constant(label)

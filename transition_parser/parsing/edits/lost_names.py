@@ -5,7 +5,6 @@ from __future__ import annotations
 from transition_parser.graphs.amr import quoted
 from transition_parser.parsing.edits.draft import Draft
 from transition_parser.parsing.edits.subjects import BETWEEN
-from transition_parser.text.frames import packaged
 from transition_parser.text.known_names import known_spans, known_type
 
 
@@ -28,9 +27,8 @@ def add_names(draft: Draft) -> None:
             heads.append(draft.top)
         if draft.aligned.isdisjoint(span) and {*map(quoted, name)}.isdisjoint(draft.labels) and heads:
             below = draft.below(heads[0])
-            lemma, _, sense = draft.labels[heads[0]].rpartition("-")
-            roles = [f"ARG{role}" for role in packaged().roles(lemma, sense) if role < 2]
-            roles = roles or ["ARG1" if sense == "91" else "domain"]
+            roles = [f"ARG{role}" for role in draft.core_roles(heads[0]) if role < 2]
+            roles = roles or ["ARG1" if draft.labels[heads[0]].rpartition("-")[2] == "91" else "domain"]
             kind, subject = known_type(name, "person", before) or "thing", below.get("ARG0", draft.top)
             if draft.labels[subject] == "you" and draft.place(subject) < 0:
                 draft.labels[subject], node = kind, subject

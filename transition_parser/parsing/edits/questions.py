@@ -6,7 +6,6 @@ import re
 
 from transition_parser.graphs.amr import Edge
 from transition_parser.parsing.edits.draft import Draft
-from transition_parser.text.frames import packaged
 
 _ASKED = {
     "where": ("place", "location"),
@@ -67,4 +66,4 @@ def _is_asking(draft: Draft, node: int) -> bool:
 
 
 def _has_subject(draft: Draft, node: int) -> bool:
-    return 0 in packaged().roles(*draft.labels[node].rpartition("-")[::2])
+    return 0 in draft.core_roles(node)
