@@ -23,7 +23,6 @@ from transition_parser.modules.layers import (
     gather_rows,
     linear,
     padded,
-    padded_size,
     rounded_up,
     runs,
     scaled_dot_product_attention,
@@ -102,7 +101,7 @@ class CellLayout(NamedTuple):
         cells, lengths = there.flatten().nonzero()[:, 0], there.sum(1)
         place = there.flatten().cumsum(0).view_as(there).sub(1).clamp_min(0).gather(1, wanted)
         if few_shapes:
-            cells = F.pad(cells, (0, padded_size(len(cells)) - len(cells)))
+            cells = padded(cells)
         windows = Windows((lengths.cumsum(0) - lengths).int(), lengths.int(), int(lengths.max()))
         matters = there.gather(1, wanted)
         asks = torch.zeros(len(cells), dtype=torch.bool)
@@ -110,7 +109,7 @@ class CellLayout(NamedTuple):
         asking = asks.nonzero()[:, 0]  # in order, and each once
         found = (asks.cumsum(0)[place] - 1) * matters
         if few_shapes:
-            asking = F.pad(asking, (0, padded_size(len(asking)) - len(asking)))
+            asking = padded(asking)
         return cls(cells, windows, windows, asking, found)
 
     @classmethod
