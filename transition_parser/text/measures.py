@@ -41,7 +41,7 @@ UNITS = {unit: f"{kind}-quantity" for kind, units in _UNITS.items() for unit in 
 
 
 class Said(NamedTuple):
-    """What some words say: `16:20` or `500000`."""
+    """A value that some words say: `16:20` or `500000`."""
 
     first: int
     end: int  # the word after the last one
@@ -54,7 +54,8 @@ def times_of_day(forms: Sequence[str]) -> Iterator[Said]:
     >>> [*times_of_day("It is 4:20 p.m. , not half past six".split())]
     [Said(first=2, end=4, value='16:20'), Said(first=6, end=9, value='6:30')]
     """
-    for match in (match for pattern in _TIMES for match in _matches(pattern, forms)):
+    text = _text(forms)
+    for match in (match for pattern in _TIMES for match in pattern.finditer(text)):
         given = match.groupdict()
         hour, said = int(number_of([given["hour"]]) or 0), given.get("minute") or "0"
         minute = _MINUTES.get(said) or int(number_of([said]) or said)
@@ -63,7 +64,7 @@ def times_of_day(forms: Sequence[str]) -> Iterator[Said]:
         if given.get("side") == "to":
             hour, minute = hour - 1 or 12, 60 - minute
         if hour < 24 and minute < 60:
-            yield _said(match, forms, f"{hour}:{minute:02}")
+            yield _said(match, f"{hour}:{minute:02}")
 
 
 def numbers_of_several_words(forms: Sequence[str]) -> Iterator[Said]:
@@ -72,20 +73,21 @@ def numbers_of_several_words(forms: Sequence[str]) -> Iterator[Said]:
     >>> [*numbers_of_several_words("half a million people at minus 12 degrees".split())]
     [Said(first=0, end=3, value='500000'), Said(first=5, end=7, value='-12')]
     """
+    text = _text(forms)
     for pattern, factor in _NUMBERS:
-        for match in _matches(pattern, forms):
-            yield _said(match, forms, _product(factor, match["scale"]))
-    for match in _matches(_AND_A_HALF, forms):
-        yield _said(match, forms, _product(f"{number_of([match['whole']])}.5", match["scale"]))
-    for match in _matches(_MINUS, forms):
-        yield _said(match, forms, f"-{match['whole'].replace(',', '')}")
+        for match in pattern.finditer(text):
+            yield _said(match, _product(factor, match["scale"]))
+    for match in _AND_A_HALF.finditer(text):
+        yield _said(match, _product(f"{number_of([match['whole']])}.5", match["scale"]))
+    for match in _MINUS.finditer(text):
+        yield _said(match, f"-{match['whole'].replace(',', '')}")
 
 
 def temperatures(forms: Sequence[str]) -> Iterator[tuple[Said, str]]:
     """Yield temperatures in degrees with their scales, `celsius` or `fahrenheit`."""
-    for match in _matches(_DEGREES, forms):
+    for match in _DEGREES.finditer(_text(forms)):
         digits = re.sub("[^0-9.]", "", match["whole"])
-        yield _said(match, forms, digits if match["whole"][0].isdigit() else f"-{digits}"), match["scale"]
+        yield _said(match, digits if match["whole"][0].isdigit() else f"-{digits}"), match["scale"]
 
 
 def _product(factor: str, scale: str | None) -> str:
@@ -93,10 +95,10 @@ def _product(factor: str, scale: str | None) -> str:
     return format(value.normalize(), "f")
 
 
-def _matches(pattern: re.Pattern[str], forms: Sequence[str]) -> Iterator[re.Match[str]]:
-    return pattern.finditer(" ".join(forms).lower())
+def _text(forms: Sequence[str]) -> str:
+    return " ".join(forms).lower()
 
 
-def _said(match: re.Match[str], forms: Sequence[str], value: str) -> Said:
+def _said(match: re.Match[str], value: str) -> Said:
     first = match.string.count(" ", 0, match.start())
     return Said(first, first + match[0].strip().count(" ") + 1, value)
