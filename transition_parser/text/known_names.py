@@ -122,11 +122,6 @@ def title(name: Sequence[str], kind: str) -> str | None:
     return next((one.title or None for one in known(" ".join(name)) if one.kind == kind), None)
 
 
-def is_first_name(word: str) -> bool:
-    """Return True for a first name of persons."""
-    return any(one.kind == "person" and not one.title for one in known(word))
-
-
 def _found(name: str) -> Sequence[KnownName]:
     return [_read(*row) for row in _table().get(normal(name), ())]
 
