@@ -52,16 +52,22 @@ def test_all_words_and_relations_are_there_and_none_covers_another(drawn):
         check_texts(svg)
 
 
+def ends_of_arcs(layout: TreeLayout) -> list[list[float]]:
+    """The left and right ends of the arcs between words."""
+    tree = layout.tree
+    return [
+        [layout.places[word] + layout.feet[i, word] for word in arc.span]
+        for i, arc in enumerate(tree.arcs)
+        if arc.head >= 0
+    ]
+
+
 @settings(max_examples=40, deadline=None)
 @given(sentences())
 def test_arcs_are_above_all_shorter_ones_that_they_overlap_with(drawn):
     tree = tree_of(drawn[0])
     layout = TreeLayout(tree)
-    ends = [
-        [layout.places[word] + layout.feet[i, word] for word in arc.span]
-        for i, arc in enumerate(tree.arcs)
-        if arc.head >= 0
-    ]
+    ends = ends_of_arcs(layout)
     levels = [level for level in layout.levels if level]
     lengths = [arc.span[1] - arc.span[0] for arc in tree.arcs if arc.head >= 0]
     assert all(low < high for low, high in ends)
@@ -75,11 +81,7 @@ def test_arcs_are_above_all_shorter_ones_that_they_overlap_with(drawn):
 def test_arcs_of_projective_trees_do_not_cross(drawn):
     tree = tree_of(drawn[0])
     layout = TreeLayout(tree)
-    ends = [
-        [layout.places[word] + layout.feet[i, word] for word in arc.span]
-        for i, arc in enumerate(tree.arcs)
-        if arc.head >= 0
-    ]
+    ends = ends_of_arcs(layout)
     for (a, b), (c, d) in combinations(ends, 2):
         assert not (a < c < b < d or c < a < d < b)
 

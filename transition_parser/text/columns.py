@@ -208,7 +208,7 @@ def labels_of_domains(sentences: Iterable[Any], columns: Collection[str]) -> See
 
 
 class _KnownLemmas(NamedTuple):
-    """What the training data has of a tag."""
+    """The lemmas of a tag in the training data, and the rules that made them."""
 
     lemmas: set[str]
     replaced: dict[str, set[tuple[str, str]]]  # rule → the letters that it replaces in some form
