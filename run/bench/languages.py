@@ -36,6 +36,7 @@ from transition_parser.storage.cards import card_text
 from transition_parser.storage.checkpoints import model_path
 from transition_parser.text.languages import LANGUAGES, identify, language_of
 
+ENOUGH_TRAINING = 8_000  # words of a treebank from which a model can learn its language
 ENOUGH_WORDS = 10  # in a sentence whose language is to be found
 METRICS = ("LAS", "UPOS", "UFeats", "Lemmas", "Sentences", "Words", "UAS", "MLAS", "BLEX")
 SHOWN = METRICS[:6]
@@ -129,10 +130,12 @@ def table(results: list[dict[str, Any]]) -> Iterator[str]:
         mark = " ¹" if one["split"] == "dev" else ""
         about = f"{language} | {name}{mark} | {known.get(name, '')} | {one['training_words']:,}"
         yield f"| {about} | {' | '.join(cells)} |"
-    tested = [name for name in ours if ours[name]["split"] == "test"]
+    tested = [name for name in ours if ours[name]["split"] == "test"] or [*ours]
+    large = [name for name in tested if ours[name]["training_words"] >= ENOUGH_TRAINING]
     for title, names, sides in (
         (f"mean of {len(theirs)}, beside UDPipe 1", [*theirs], (ours, theirs)),
-        (f"mean of {len(tested)} tests", tested, (ours,)),
+        (f"mean of {len(tested)} ({ours[tested[0]]['split']})", tested, (ours,)),
+        (f"mean of {len(large)} with {ENOUGH_TRAINING:,} training words or more", large, (ours,)),
     ):
         if names:
             means = [" / ".join(f"{_mean(side, names, metric):.1f}" for side in sides) for metric in SHOWN]
