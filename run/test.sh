@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets up, checks style, imports and types, and runs the tests. --corpora: also tests on whole corpora, in the folder that
 # TRANSITION_PARSER_DATA names, and tests of computation once more as on an older processor. --slow: also these, long random
-# walks, more examples and whole crosses (tests/crosses.py). Other arguments go to pytest. Tests run in as many processes as
+# walks, more examples and whole crosses (tests/helpers/crosses.py). Other arguments go to pytest. Tests run in as many processes as
 # there are cores, up to four (-n 0: in one); the tests of a file run in the same process.
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh" all
 cd "$root"

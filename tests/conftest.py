@@ -21,7 +21,7 @@ from unittest import mock
 import pytest
 from hypothesis import settings
 
-from tests.programs import PARSING, TRAINING, Programs
+from tests.helpers.programs import PARSING, TRAINING, Programs
 from transition_parser.base.process import limit_instructions
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -249,7 +249,7 @@ def run_trainings(
     that are resumed later are validated then."""
     file = folder / "trainings.json"
     file.write_text(json.dumps([(some, str(folder / name), updates) for some, name, updates in trainings]))
-    done = programs.run([str(ROOT / "tests" / "trainings.py"), str(file)], "", ROOT, programs.env)
+    done = programs.run([str(ROOT / "tests" / "helpers" / "trainings.py"), str(file)], "", ROOT, programs.env)
     assert done.returncode == 0, done.stderr[-3000:]
     return done
 

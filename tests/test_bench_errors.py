@@ -10,7 +10,7 @@ from hypothesis import given
 
 from tests.conftest import ROOT
 from tests.graphs.test_amr_score import graphs
-from tests.scripts import module
+from tests.helpers.scripts import module
 from transition_parser.graphs.amr_score import compare_banks, count_entries, smatch_counts
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.graphs.smatch import entry_triples, graph_triples

@@ -5,7 +5,7 @@ import datetime
 import pytest
 
 from tests.conftest import ROOT
-from tests.scripts import module
+from tests.helpers.scripts import module
 from tests.test_pretrained import MINILM
 from transition_parser import AmrParse, Parser
 from transition_parser.graphs.bank import AmrEntry, parse_entry

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from tests.conftest import ROOT
-from tests.scripts import module
+from tests.helpers.scripts import module
 from transition_parser.graphs.bank import parse_entry
 
 names = module("bench/names.py")

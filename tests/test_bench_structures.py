@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from tests.scripts import module
+from tests.helpers.scripts import module
 from transition_parser import AmrParse
 from transition_parser.graphs.bank import AmrEntry, parse_entry
 from transition_parser.graphs.conllu import Row, Sentence

@@ -5,7 +5,7 @@ from fairseq import options
 
 import transition_parser.tasks.transition_parsing  # noqa: F401  (registers the task, and with it all else)
 from tests.conftest import ROOT
-from tests.tiny_encoder import make_encoder
+from tests.helpers.tiny_encoder import make_encoder
 from transition_parser.training.flags import arguments_of, read_flags
 
 

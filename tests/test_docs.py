@@ -28,7 +28,7 @@ from types import ModuleType
 import pytest
 
 from tests.conftest import ENVIRONMENT, ROOT, run_here
-from tests.crosses import mostly_slow
+from tests.helpers.crosses import mostly_slow
 from tests.integrations.pages import serving
 from transition_parser.cli.main import COMMANDS, PASS_ON, build_parser
 

@@ -9,9 +9,18 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from tests.crosses import USUAL_KINDS, mostly_slow
-from tests.small_models import MEMORYLESS, TREES, make_batch, make_folder, make_model, make_task, pairs_of, with_words
-from tests.strategies import random_heads
+from tests.helpers.crosses import USUAL_KINDS, mostly_slow
+from tests.helpers.small_models import (
+    MEMORYLESS,
+    TREES,
+    make_batch,
+    make_folder,
+    make_model,
+    make_task,
+    pairs_of,
+    with_words,
+)
+from tests.helpers.strategies import random_heads
 from transition_parser.base.errors import InputError
 from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
 from transition_parser.data.dataset import TransitionDataset

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ENVIRONMENT, ROOT, SAMPLE, SAMPLE_AMR
-from tests.programs import PARSING, Programs
+from tests.helpers.programs import PARSING, Programs
 from transition_parser.base.errors import InputError, needs_extra
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.parsing.parses import Parse

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
-from tests.mutations import mutated_bytes
+from tests.helpers.mutations import mutated_bytes
 from transition_parser.base.errors import InputError
 from transition_parser.cli.main import main
 from transition_parser.graphs.amr_score import count_entries

@@ -15,8 +15,8 @@ from fairseq import options
 
 import transition_parser.tasks.transition_parsing  # noqa: F401  (registers the task, and with it all else)
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run
-from tests.crosses import mostly_slow
-from tests.tiny_encoder import make_encoder
+from tests.helpers.crosses import mostly_slow
+from tests.helpers.tiny_encoder import make_encoder
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.base.files import alone_in

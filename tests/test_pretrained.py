@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
-from tests.crosses import mostly_slow
+from tests.helpers.crosses import mostly_slow
 from transition_parser import AmrParse, Parser
 from transition_parser.graphs.amr import edge_of
 from transition_parser.graphs.amr_score import Counts, smatch_counts

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from tests.conftest import ROOT, SAMPLE_AMR
+from tests.helpers.tiny_encoder import make_encoder
 from tests.modules.test_pretrained import words_of
-from tests.tiny_encoder import make_encoder
 from transition_parser import Parser
 
 sys.path.insert(0, str(ROOT / "run"))

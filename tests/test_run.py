@@ -13,7 +13,7 @@ from statistics import fmean
 import pytest
 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run
-from tests.scripts import RUN, bash
+from tests.helpers.scripts import RUN, bash
 from tests.test_silver_trees import sentences_of
 from transition_parser import Parser
 from transition_parser.graphs.bank import read_bank

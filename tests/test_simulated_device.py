@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.simulated_device import DEVICE, OnDevice, SimulatedDevice
+from tests.helpers.simulated_device import DEVICE, OnDevice, SimulatedDevice
 
 
 @pytest.fixture

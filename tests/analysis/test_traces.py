@@ -7,8 +7,8 @@ import re
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
-from tests.crosses import USUAL, mostly_slow
-from tests.small_models import MODELS, SYSTEMS, encode, make_model, runs_with, task_of
+from tests.helpers.crosses import USUAL, mostly_slow
+from tests.helpers.small_models import MODELS, SYSTEMS, encode, make_model, runs_with, task_of
 from transition_parser import Parser
 from transition_parser.analysis.traces import MOST_CANDIDATES, Trace, steps_of, trace, trace_gold
 from transition_parser.graphs.bank import read_bank

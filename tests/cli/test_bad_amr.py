@@ -3,7 +3,7 @@
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
-from tests.crosses import mostly_slow
+from tests.helpers.crosses import mostly_slow
 from transition_parser.graphs.bank import read_bank
 
 GOOD = "# ::id a\n# ::tok The cat sleeps\n(s / sleep-01~2\n      :ARG0 (c / cat~1))\n\n"

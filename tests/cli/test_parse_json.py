@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.test_parse_many import ROWS, jsonl, parquet
 from tests.conftest import SAMPLE, run_here
-from tests.crosses import mostly_slow
+from tests.helpers.crosses import mostly_slow
 from transition_parser import Parser
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.test_parse_stream import parsing, write
 from tests.conftest import SAMPLE, run_here
-from tests.crosses import mostly_slow
+from tests.helpers.crosses import mostly_slow
 from transition_parser.graphs.conllu import parse_conllu
 
 SAME = ("--precision", "fp32")

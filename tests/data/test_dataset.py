@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.small_models import task_of
+from tests.helpers.small_models import task_of
 from transition_parser.data.dataset import Sentences, TransitionDataset, WordData
 
 ANNOTATIONS = {"upos": [["NOUN", "VERB"], ["DET"], ["NUM"] * 3], "lemma": [["a", "b"], ["c"], ["d"] * 3]}

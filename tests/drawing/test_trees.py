@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE
 from tests.drawing.pictures import SVG, check_texts, of_kind, texts
-from tests.strategies import trees
+from tests.helpers.strategies import trees
 from transition_parser.drawing.derivations import derivation_drawing
 from transition_parser.drawing.trees import TreeLayout, tree_drawings, tree_of
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import SAMPLE_AMR, actions_generated, generate, logged, run_here, train
-from tests.crosses import mostly_slow
+from tests.helpers.crosses import mostly_slow
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr_score import Counts, smatch_counts

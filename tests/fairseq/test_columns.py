@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, preprocess, run_here, train
-from tests.crosses import mostly_slow
-from tests.tiny_encoder import make_four_bits
+from tests.helpers.crosses import mostly_slow
+from tests.helpers.tiny_encoder import make_four_bits
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu

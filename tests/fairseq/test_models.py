@@ -24,8 +24,8 @@ from tests.conftest import (
     train,
     train_command,
 )
-from tests.crosses import mostly_slow
-from tests.tiny_encoder import WIDTH, make_encoder
+from tests.helpers.crosses import mostly_slow
+from tests.helpers.tiny_encoder import WIDTH, make_encoder
 from transition_parser import Parser
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import attachment_scores

@@ -5,7 +5,7 @@ import logging
 import pytest
 import torch
 
-from tests.small_models import make_batch, make_criterion, make_folder, make_model, make_optimizer, make_task
+from tests.helpers.small_models import make_batch, make_criterion, make_folder, make_model, make_optimizer, make_task
 from transition_parser.tasks import transition_parsing
 
 

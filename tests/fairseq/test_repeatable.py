@@ -22,10 +22,10 @@ from tests.conftest import (
     train_command,
     weights,
 )
-from tests.crosses import mostly_slow
-from tests.programs import TRAINING, Programs
-from tests.small_models import MODELS, SIZES, runs_with
-from tests.tiny_encoder import make_encoder
+from tests.helpers.crosses import mostly_slow
+from tests.helpers.programs import TRAINING, Programs
+from tests.helpers.small_models import MODELS, SIZES, runs_with
+from tests.helpers.tiny_encoder import make_encoder
 from transition_parser.models.registry import architecture_of
 
 UPDATES, INTERRUPTED = 4, 2  # an epoch has three

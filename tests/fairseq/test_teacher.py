@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from tests.conftest import preprocess, train, weights
-from tests.crosses import mostly_slow
-from tests.small_models import make_criterion, make_folder, make_model, make_task, task_and_batch, task_of
+from tests.helpers.crosses import mostly_slow
+from tests.helpers.small_models import make_criterion, make_folder, make_model, make_task, task_and_batch, task_of
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.modules.contract import only_legal

@@ -7,7 +7,7 @@ import pytest
 
 import tests.toy_plugin  # noqa: F401  (registers its model)
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, logged, run, run_here
-from tests.crosses import mostly_slow
+from tests.helpers.crosses import mostly_slow
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.storage.exports import write_config

@@ -11,7 +11,7 @@ import fairseq
 import pytest
 
 from tests.conftest import ROOT
-from tests.crosses import mostly_slow
+from tests.helpers.crosses import mostly_slow
 
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_editable(sys.argv[1])"
 

@@ -2,8 +2,8 @@ from itertools import combinations, pairwise
 
 from hypothesis import given
 
-from tests.steps import grows_linearly
-from tests.strategies import trees
+from tests.helpers.steps import grows_linearly
+from tests.helpers.strategies import trees
 from transition_parser.graphs.dependency import DependencyTree, attachment_scores
 
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from tests.conftest import threads
-from tests.crosses import mostly_slow
-from tests.small_models import encode, make_folder, make_model, make_task
+from tests.helpers.crosses import mostly_slow
+from tests.helpers.small_models import encode, make_folder, make_model, make_task
 from transition_parser import Parser
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.kernels import amrs, loader

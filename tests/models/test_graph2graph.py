@@ -12,9 +12,17 @@ import torch
 from torch import nn
 from transformers import AutoModel
 
-from tests.crosses import mostly_slow
-from tests.small_models import MODELS, make_criterion, make_model, task_and_batch, task_of, tiny_encoder, with_words
-from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
+from tests.helpers.crosses import mostly_slow
+from tests.helpers.small_models import (
+    MODELS,
+    make_criterion,
+    make_model,
+    task_and_batch,
+    task_of,
+    tiny_encoder,
+    with_words,
+)
+from tests.helpers.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.base.errors import InputError
 from transition_parser.models.graph2graph.composition import Classifiers, Composition
 from transition_parser.models.graph2graph.decoders import BUFFER, DELETED, STACK, with_root_at_bottom

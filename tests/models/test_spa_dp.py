@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from tests.small_models import make_model, task_and_batch, task_of
+from tests.helpers.small_models import make_model, task_and_batch, task_of
 from transition_parser.base.errors import InputError, NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.models.registry import architecture_of

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from tests.small_models import make_model, task_and_batch, task_of
+from tests.helpers.small_models import make_model, task_and_batch, task_of
 from transition_parser.models.registry import architecture_of
 from transition_parser.models.stack_attention_rnn import AttentionMemory, StackAttention
 

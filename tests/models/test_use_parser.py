@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from tests.small_models import make_model, task_and_batch
+from tests.helpers.small_models import make_model, task_and_batch
 from tests.states.test_machine import make_machine, make_table
 from transition_parser.models.use_parser.layer import (
     ACTIONS,

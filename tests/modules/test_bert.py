@@ -12,8 +12,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoTokenizer, MPNetConfig, MPNetModel
 
+from tests.helpers.tiny_encoder import make_encoder
 from tests.modules.test_pretrained import SENTENCES, vectors, words_of
-from tests.tiny_encoder import make_encoder
 from transition_parser.base.errors import InputError
 from transition_parser.kernels import encoders, loader
 from transition_parser.modules.bert import Bert, add_adapters, merge_adapters

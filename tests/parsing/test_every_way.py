@@ -18,9 +18,9 @@ from fairseq.utils import apply_to_sample
 from torch.nn import functional
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, without_kernels
-from tests.crosses import USUAL, mostly_slow
-from tests.simulated_device import DEVICE, SimulatedDevice
-from tests.small_models import (
+from tests.helpers.crosses import USUAL, mostly_slow
+from tests.helpers.simulated_device import DEVICE, SimulatedDevice
+from tests.helpers.small_models import (
     GRAPHS,
     MEMORYLESS,
     MODELS,

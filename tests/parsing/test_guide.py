@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 
 from tests.conftest import ROOT, SAMPLE_AMR, without_kernels
-from tests.crosses import mostly_slow
-from tests.given_checks import broken
-from tests.simulated_device import DEVICE, SimulatedDevice
+from tests.helpers.crosses import mostly_slow
+from tests.helpers.given_checks import broken
+from tests.helpers.simulated_device import DEVICE, SimulatedDevice
 from transition_parser import AmrParse, Parser
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.amr import canonical

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE, run_here, train
-from tests.crosses import mostly_slow
-from tests.simulated_device import DEVICE, SimulatedDevice
+from tests.helpers.crosses import mostly_slow
+from tests.helpers.simulated_device import DEVICE, SimulatedDevice
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Sentence

@@ -14,7 +14,7 @@ import spacy
 import torch
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
-from tests.small_models import encode
+from tests.helpers.small_models import encode
 from transition_parser import Parser
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.base.machine import has_fast_bf16

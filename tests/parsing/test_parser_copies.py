@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE, SAMPLE_AMR, run_here
-from tests.crosses import mostly_slow
+from tests.helpers.crosses import mostly_slow
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.base.machine import has_fast_bf16

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.amr_walks import FORMS, LEXICON, legal_actions
 from tests.conftest import ROOT
+from tests.helpers.amr_walks import FORMS, LEXICON, legal_actions
 from tests.states.test_machine import SPECIAL
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.data.resources import Resources

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
-from tests.crosses import mostly_slow
-from tests.search_limits import doubles, is_unfit, last_arc, node_sorts
-from tests.small_models import encode
+from tests.helpers.crosses import mostly_slow
+from tests.helpers.search_limits import doubles, is_unfit, last_arc, node_sorts
+from tests.helpers.small_models import encode
 from transition_parser import Parser
 from transition_parser.kernels import loader
 from transition_parser.modules.contract import ActionScores, Hypothesis, only_legal

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.conftest import ROOT, SAMPLE, run_here
-from tests.crosses import mostly_slow
+from tests.helpers.crosses import mostly_slow
 
 GNU = (
     "libgomp"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import run_here
-from tests.steps import grows_linearly
+from tests.helpers.steps import grows_linearly
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import parse_entry, read_bank

@@ -11,9 +11,18 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.amr_walks import ACTIONS, EVOKING, FORMS, FRAMES, LEXICON
 from tests.conftest import without_kernels
-from tests.search_limits import BEARERS, doubles, is_unfit, last_arc, new_lacked, new_several, new_sorts, why_beyond
+from tests.helpers.amr_walks import ACTIONS, EVOKING, FORMS, FRAMES, LEXICON
+from tests.helpers.search_limits import (
+    BEARERS,
+    doubles,
+    is_unfit,
+    last_arc,
+    new_lacked,
+    new_several,
+    new_sorts,
+    why_beyond,
+)
 from tests.states.test_machine import SPECIAL
 from transition_parser.graphs.amr import AmrGraph, edge_of
 from transition_parser.models.stack_transformer.attention import StateHeads

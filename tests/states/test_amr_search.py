@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 
 from tests.conftest import SAMPLE_AMR
-from tests.search_limits import why_beyond
+from tests.helpers.search_limits import why_beyond
 from transition_parser import Parser
 from transition_parser.parsing.parses import AmrParse
 

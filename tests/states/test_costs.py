@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE
+from tests.helpers.simulated_device import DEVICE, SimulatedDevice
+from tests.helpers.strategies import trees
 from tests.oracles.brute_force import gold_heads
-from tests.simulated_device import DEVICE, SimulatedDevice
 from tests.states.test_machine import make_machine, make_table
-from tests.strategies import trees
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.oracles import costs, oracle

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE
-from tests.strategies import RELATIONS, legal_actions
+from tests.helpers.strategies import RELATIONS, legal_actions
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.kernels import loader, trees

@@ -12,7 +12,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load_file, save_file
 
-from tests.model_mutations import mutate, mutate_signed, mutate_state
+from tests.helpers.model_mutations import mutate, mutate_signed, mutate_state
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.base.model_files import sha256_of

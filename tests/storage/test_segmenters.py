@@ -10,8 +10,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from tests.conftest import run_here
-from tests.tiny_encoder import make_four_bits
-from tests.tiny_segmenter import tiny_segmenter, write_treebank
+from tests.helpers.tiny_encoder import make_four_bits
+from tests.helpers.tiny_segmenter import tiny_segmenter, write_treebank
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.modules.four_bits import FILE_NAME

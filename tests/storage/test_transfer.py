@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE_AMR, fairseq_preprocess, preprocess, run_here, train
-from tests.small_models import GRAPHS, make_model
+from tests.helpers.small_models import GRAPHS, make_model
 from transition_parser.base.errors import InputError
 from transition_parser.data.resources import Resources
 from transition_parser.storage import transfer

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE, run_here
-from tests.small_models import SIZES, make_batch, make_task, with_words
+from tests.helpers.small_models import SIZES, make_batch, make_task, with_words
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import Row, Sentence, read_conllu

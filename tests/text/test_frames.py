@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from tests.amr_walks import FRAMES
+from tests.helpers.amr_walks import FRAMES
 from transition_parser.base.errors import InputError
 from transition_parser.text.frames import Evoked, frames_of, packaged
 from transition_parser.text.lemmas import lemmatise

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT, run
-from tests.scripts import module
+from tests.helpers.scripts import module
 from transition_parser.text.characters import without_hidden
 from transition_parser.text.columns import LEMMA, Columns
 from transition_parser.text.lemmas import lemma_of, lemmatise, number_of, rule_of

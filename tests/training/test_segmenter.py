@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from tests.tiny_segmenter import TINY, tiny_segmenter, write_treebank
+from tests.helpers.tiny_segmenter import TINY, tiny_segmenter, write_treebank
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
 from transition_parser.storage.segmenters import save_segmenter

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE, run, run_here
-from tests.tiny_encoder import make_encoder, make_four_bits
+from tests.helpers.tiny_encoder import make_encoder, make_four_bits
 from tests.training.test_train import started, state
 from transition_parser import Parser
 from transition_parser.base.errors import InputError, ParserWarning

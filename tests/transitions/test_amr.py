@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.amr_walks import EVOKING, FORMS, FRAMES, LEXICON, legal_actions
+from tests.helpers.amr_walks import EVOKING, FORMS, FRAMES, LEXICON, legal_actions
 from transition_parser.graphs.amr import Edge, is_number
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.transitions import Action, make_system

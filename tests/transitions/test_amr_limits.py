@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.conftest import SAMPLE_AMR
-from tests.search_limits import BEARERS, TARGETS, why_beyond
+from tests.helpers.search_limits import BEARERS, TARGETS, why_beyond
 from transition_parser.graphs.amr import AmrGraph
 from transition_parser.graphs.bank import parse_entry, read_bank
 from transition_parser.oracles.amr_check import derive

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.search_limits import TARGETS
+from tests.helpers.search_limits import TARGETS
 from transition_parser.graphs.bank import parse_entry
 from transition_parser.parsing.edits.draft import without
 from transition_parser.parsing.edits.empty import without_meaning

@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 
 from tests.conftest import SAMPLE, SAMPLE_AMR
-from tests.crosses import mostly_slow
+from tests.helpers.crosses import mostly_slow
 from tests.text.test_learned_segmentation import SEGMENTER
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry

@@ -17,7 +17,7 @@ from safetensors import safe_open
 from safetensors.torch import load, save
 from torch import Tensor
 
-from tests.mutations import mutated_bytes
+from tests.helpers.mutations import mutated_bytes
 
 VALUES: list[Any] = [
     None, True, False, 0, -1, 1, 3, 64, 10**7, 10**30, 0.5, -0.5, 1.0, float("nan"), float("inf"), "", "x", "all",

@@ -16,7 +16,7 @@ from pytest import TempPathFactory
 
 import tests.toy_plugin  # noqa: F401  (registers its model)
 from tests.conftest import SAMPLE, SAMPLE_AMR, made_once, run_here
-from tests.tiny_encoder import make_encoder
+from tests.helpers.tiny_encoder import make_encoder
 from transition_parser import Parser
 from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCriterion
 from transition_parser.data.dataset import Sentences, TransitionDataset
