@@ -14,7 +14,7 @@ from transition_parser.graphs.amr import named
 from transition_parser.oracles.amr_check import Derived, derive
 from transition_parser.preprocess.aligner.aligner import aligned, train_table
 from transition_parser.preprocess.banks import derived_alone, nothing_left, read_entries
-from transition_parser.preprocess.splits import by_frequency, data_folder, keep_vectors, source_line, values_of
+from transition_parser.preprocess.splits import by_frequency, data_folder, source_line, values_of, write_vectors
 from transition_parser.text.columns import KNOWN, Columns
 from transition_parser.text.frames import packaged
 from transition_parser.text.pieces import Pieces, make_pieces, normalise
@@ -70,7 +70,7 @@ def preprocess_amr(
     with data_folder(dest, (path for paths in splits.values() for path in paths)) as folder:
         pieces = make_pieces(forms, folder, options.pieces, options.pieces_from)
         save_words(words, folder)
-        keep_vectors(options.vectors, (entry.forms for entries in banks.values() for entry in entries), folder)
+        write_vectors(options.vectors, (entry.forms for entries in banks.values() for entry in entries), folder)
         _config(derived["train"], shift_words, limits, frames.version).save(folder)
         if options.columns:
             train = [item.entry for item in derived["train"]]

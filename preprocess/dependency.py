@@ -15,7 +15,7 @@ from transition_parser.base.errors import input_error
 from transition_parser.base.process import progress
 from transition_parser.graphs.conllu import Sentence, read_conllu
 from transition_parser.oracles.static import NonProjectiveError, oracle
-from transition_parser.preprocess.splits import by_frequency, data_folder, keep_vectors, source_line, values_of
+from transition_parser.preprocess.splits import by_frequency, data_folder, source_line, values_of, write_vectors
 from transition_parser.text.columns import (
     KNOWN,
     Columns,
@@ -80,7 +80,7 @@ def preprocess_dependency(
             once=once_in(sentence.tree() for sentence in train),
         )
         save_words(words, folder)
-        keep_vectors(options.vectors, (s.forms for sentences in treebanks.values() for s in sentences), folder)
+        write_vectors(options.vectors, (s.forms for sentences in treebanks.values() for s in sentences), folder)
         config.save(folder)
         values = values_of(train, options.columns, splits["train"][0])
         of_domains = labels_of_domains(train, values)

@@ -50,7 +50,7 @@ def source_line(pieces: Pieces, words: Iterable[str]) -> str:
     return " ".join(piece for word in pieces.encode(words) for piece in word)
 
 
-def keep_vectors(path: str | os.PathLike | None, sentences: Iterable[Iterable[str]], folder: Path) -> None:
+def write_vectors(path: str | os.PathLike | None, sentences: Iterable[Iterable[str]], folder: Path) -> None:
     """Write the vectors of the words of some sentences into `folder`."""
     if path is not None:
         words = {normalise(form) for forms in sentences for form in forms}

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from transition_parser import Parser
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.files import held, output
+from transition_parser.base.files import locked_file, output
 from transition_parser.base.process import progress
 from transition_parser.graphs.bank import read_bank
 from transition_parser.graphs.conllu import read_conllu
@@ -151,7 +151,7 @@ def make_file(
     representations = [repr(one).encode("utf-8", "surrogatepass") for one in sentences]
     digest = hashlib.sha256(b"".join(representations)).hexdigest()
     header = json.dumps({"models": models, **settings, "sentences": len(representations), "digest": digest}) + "\n"
-    with held(partial):
+    with locked_file(partial):
         lines = partial.read_bytes().splitlines(True) if partial.exists() else []
         lines = lines if not lines or lines[-1].endswith(b"\n") else lines[:-1]  # a line that is not whole goes
         if lines and lines[0] != header.encode():

@@ -19,7 +19,7 @@ import pytest
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
 from transition_parser.base import files
 from transition_parser.base.errors import InputError
-from transition_parser.base.files import alone_in, held, new_files, open_input, replacing
+from transition_parser.base.files import alone_in, locked_file, new_files, open_input, replacing
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
 
@@ -170,7 +170,7 @@ def test_a_file_that_was_moved_away_while_it_was_opened_is_opened_again(tmp_path
         path.rename(tmp_path / "a")  # as the run does that held it until now
 
     monkeypatch.setattr(files, "_lock", moved)
-    with held(path):
+    with locked_file(path):
         assert path.exists() and (tmp_path / "a").exists()
 
 
@@ -182,7 +182,7 @@ def test_a_lock_that_fails_leaves_no_open_file(broken, tmp_path, monkeypatch):
     before = len(os.listdir("/dev/fd"))
     with monkeypatch.context() as patch:
         patch.setattr(f"transition_parser.base.files.{broken}", fails)
-        with pytest.raises(OSError, match="Input/output error"), held(tmp_path / "a"):
+        with pytest.raises(OSError, match="Input/output error"), locked_file(tmp_path / "a"):
             pass
     assert len(os.listdir("/dev/fd")) == before
 
@@ -242,17 +242,17 @@ def test_what_stands_stays_until_the_end(tmp_path):
 
 def test_a_process_that_was_forked_does_not_keep_the_lock(tmp_path):
     path, stop = tmp_path / "a.lock", subprocess.PIPE
-    with held(path) as descriptor:
+    with locked_file(path) as descriptor:
         worker = subprocess.Popen(["cat"], stdin=stop, pass_fds=[descriptor])  # has a copy, as a forked process has
-        with pytest.raises(InputError, match="another run"), held(path):
+        with pytest.raises(InputError, match="another run"), locked_file(path):
             pass
-    with worker, held(path):
+    with worker, locked_file(path):
         worker.terminate()
 
 
 def test_where_nothing_can_be_locked_the_work_is_done_all_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(fcntl, "flock", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOLCK, "not here")))
-    with alone_in(tmp_path), held(tmp_path / "a"):
+    with alone_in(tmp_path), locked_file(tmp_path / "a"):
         (tmp_path / "b").write_text("")
     assert names(tmp_path) == ["a", "b"]
 

@@ -10,7 +10,7 @@ from tests.helpers.tiny_encoder import LAYERS, LONGEST, WIDTH, make_encoder
 from transition_parser.base.errors import InputError
 from transition_parser.modules import pretrained
 from transition_parser.modules.layers import SequenceRun, runs
-from transition_parser.modules.pretrained import EncoderFiles, PieceIds, PretrainedWords, keep_vectors, layers_of
+from transition_parser.modules.pretrained import EncoderFiles, PieceIds, PretrainedWords, layers_of, stored_vectors
 from transition_parser.modules.words import WordOptions
 
 SENTENCES = [["dogs", "bark", "."], ["an", "", "öß", "x" * 100], ["a", "long", "one", *["word"] * 60], []]
@@ -186,7 +186,7 @@ def test_other_weights_have_another_fingerprint(folder, tmp_path):
 
 def test_kept_vectors_are_those_that_are_computed(folder, tmp_path):
     encoder = words_of(folder).eval()
-    store = keep_vectors(encoder, SENTENCES, tmp_path, "train")
+    store = stored_vectors(encoder, SENTENCES, tmp_path, "train")
     kept = store.batch([2, 0, 3])
     assert kept.shape == (3, 64, encoder.width) and kept.dtype == torch.half and not kept[1, 3:].any()
     wanted = vectors(encoder, SENTENCES)
@@ -201,18 +201,18 @@ def test_kept_vectors_are_those_that_are_computed(folder, tmp_path):
 
 def test_a_second_time_nothing_is_computed(folder, tmp_path, monkeypatch):
     encoder = words_of(folder).eval()
-    before = keep_vectors(encoder, SENTENCES, tmp_path, "train").batch(range(4))
+    before = stored_vectors(encoder, SENTENCES, tmp_path, "train").batch(range(4))
     names = sorted(path.name for path in tmp_path.iterdir())
     monkeypatch.setattr(encoder, "vectors", None)
-    assert torch.equal(keep_vectors(encoder, SENTENCES, tmp_path, "train").batch(range(4)), before)
+    assert torch.equal(stored_vectors(encoder, SENTENCES, tmp_path, "train").batch(range(4)), before)
     assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
 def test_other_words_and_other_layers_have_files_of_their_own(folder, tmp_path):
     encoder = words_of(folder).eval()
-    keep_vectors(encoder, SENTENCES, tmp_path, "train")
-    keep_vectors(encoder, SENTENCES[:2], tmp_path, "train")
-    keep_vectors(words_of(folder, "last1").eval(), SENTENCES, tmp_path, "train")
+    stored_vectors(encoder, SENTENCES, tmp_path, "train")
+    stored_vectors(encoder, SENTENCES[:2], tmp_path, "train")
+    stored_vectors(words_of(folder, "last1").eval(), SENTENCES, tmp_path, "train")
     assert len(list(tmp_path.glob("*.f16"))) == 3
 
 
@@ -220,7 +220,7 @@ def test_another_process_waits_and_computes_nothing_again(folder, tmp_path, monk
     """As the processes of one training do; a thread stands for one."""
     encoder, by_other, found = words_of(folder).eval(), words_of(folder).eval(), []
     monkeypatch.setattr(by_other, "vectors", None)
-    other = Thread(target=lambda: found.append(keep_vectors(by_other, SENTENCES, tmp_path, "train")))
+    other = Thread(target=lambda: found.append(stored_vectors(by_other, SENTENCES, tmp_path, "train")))
     compute = encoder.vectors
 
     def vectors(*arguments):
@@ -231,7 +231,7 @@ def test_another_process_waits_and_computes_nothing_again(folder, tmp_path, monk
         return compute(*arguments)
 
     monkeypatch.setattr(encoder, "vectors", vectors)
-    keep_vectors(encoder, SENTENCES, tmp_path, "train")
+    stored_vectors(encoder, SENTENCES, tmp_path, "train")
     other.join()
     assert len(found) == 1
 
@@ -239,4 +239,4 @@ def test_another_process_waits_and_computes_nothing_again(folder, tmp_path, monk
 def test_a_folder_that_can_not_be_written(folder, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="--pretrained-cache names another folder"):
-        keep_vectors(words_of(folder).eval(), SENTENCES, tmp_path / "file", "train")
+        stored_vectors(words_of(folder).eval(), SENTENCES, tmp_path / "file", "train")

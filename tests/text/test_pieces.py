@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.conftest import SAMPLE
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.text.pieces import FILE_NAME, OPEN, KeptWords, Pieces, normalise, train_pieces, windows
+from transition_parser.text.pieces import FILE_NAME, OPEN, Pieces, WordCache, normalise, train_pieces, windows
 
 words = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), max_size=5)
 
@@ -82,7 +82,7 @@ LONG = "x" * 51
 @pytest.mark.parametrize("most", [0, 2, 100])
 def test_a_word_has_the_same_value_whether_it_is_kept_or_not(monkeypatch, most):
     monkeypatch.setattr("transition_parser.text.pieces._MOST", most)
-    kept, asked = KeptWords(), []
+    kept, asked = WordCache(), []
 
     def lengths(words):
         asked.extend(words)
@@ -95,7 +95,7 @@ def test_a_word_has_the_same_value_whether_it_is_kept_or_not(monkeypatch, most):
 
 
 def test_copies_start_empty():
-    kept = KeptWords()
+    kept = WordCache()
     kept.values(["a"], lambda words: words)
     for copied in (copy.deepcopy(kept), pickle.loads(pickle.dumps(kept))):
         assert kept._known and not copied._known

@@ -59,7 +59,7 @@ def open_input(path: str | os.PathLike) -> Iterator[BinaryIO]:
 def replacing(path: str | os.PathLike) -> Iterator[Path]:
     """Give the block a temporary file, which is renamed to `path` (or a link's target) unless the block fails."""
     if _is_stream(path):
-        with said_of(path), open(path, "ab") as file, tempfile.TemporaryDirectory() as folder:
+        with os_errors_naming(path), open(path, "ab") as file, tempfile.TemporaryDirectory() as folder:
             temporary = Path(folder, Path(path).name)
             yield temporary
             with open(temporary, "rb") as written:
@@ -71,7 +71,7 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
     if target.is_dir():
         raise input_error("is a folder, not a file to write", path)
     temporary = target.with_name(f".{target.stem}-{secrets.token_hex(6)}{target.suffix}")
-    with said_of(path, temporary):
+    with os_errors_naming(path, temporary):
         try:
             temporary.touch(exist_ok=False)
             mode = temporary.stat().st_mode  # of a new file; the block may put another file in its place
@@ -90,7 +90,7 @@ def output(path: str | None) -> Iterator[TextIO]:
         yield sys.stdout
         return
     if _is_stream(path):
-        with said_of(path), open(path, "a", encoding="utf-8") as file:
+        with os_errors_naming(path), open(path, "a", encoding="utf-8") as file:
             yield file
         return
     pack = _PACKED.get(os.path.splitext(path)[1].lower())
@@ -109,7 +109,7 @@ def _is_stream(path: str | os.PathLike) -> bool:
 
 
 @contextmanager
-def held(path: str | os.PathLike, busy: InputError | None = None) -> Iterator[int]:
+def locked_file(path: str | os.PathLike, busy: InputError | None = None) -> Iterator[int]:
     """Lock a file for the block, and yield its descriptor. The file is created if it is missing."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
@@ -168,7 +168,7 @@ def new_files(dest: str | os.PathLike, stale: Iterable[str] = ()) -> Iterator[Pa
         raise input_error("is a file, not a folder to write into", dest)
     parent = dest if dest.exists() else dest.parent  # `dest` may be a mount point
     temporary = parent / f".{dest.name}-{secrets.token_hex(6)}"
-    with said_of(dest, temporary), folder(dest.parent):
+    with os_errors_naming(dest, temporary), folder(dest.parent):
         try:
             temporary.mkdir()
             mode = temporary.stat().st_mode & 0o666  # of a new file
@@ -208,7 +208,7 @@ def folder(path: str | os.PathLike) -> Iterator[Path]:
 
 
 @contextmanager
-def said_of(path: str | os.PathLike, temporary: Path | None = None) -> Iterator[None]:
+def os_errors_naming(path: str | os.PathLike, temporary: Path | None = None) -> Iterator[None]:
     """Replace the file name in each `OSError` of the block by `path`, the name that the user knows."""
     try:
         yield

@@ -26,7 +26,7 @@ _short = Repr()
 _short.maxstring = _short.maxother = 100
 
 
-def shown(value: object) -> str:
+def short_repr(value: object) -> str:
     """Return a short representation of any value, on one line, for messages."""
     return " ".join(_short.repr(value).split())
 
@@ -88,7 +88,7 @@ def _json_object(text: str, path: str | os.PathLike) -> dict[str, Any]:
     except ValueError:  # Python reads no numbers of thousands of digits
         raise input_error("holds a number that is too large", path) from None
     if not isinstance(value, dict):
-        raise input_error(f"must be a JSON object, not {shown(value)}", path)
+        raise input_error(f"must be a JSON object, not {short_repr(value)}", path)
     return value
 
 
@@ -129,13 +129,13 @@ def check_keys(values: Mapping[str, Any], keys: Mapping[str, Key], path: str | o
     """Raise `InputError` for a key of `values` that is unknown or missing, or whose value does not fit its `Key`."""
     for name in values:
         if name not in keys:
-            raise input_error(f"unknown key {shown(name)}: the known keys are {', '.join(keys)}", path)
+            raise input_error(f"unknown key {short_repr(name)}: the known keys are {', '.join(keys)}", path)
     for name, key in keys.items():
         if name not in values:
             if key.required:
                 raise input_error(f"the key {name!r} is missing", path)
         elif not key.fits(values[name]):
-            raise input_error(f"{name!r} must be {key.what}, not {shown(values[name])}", path)
+            raise input_error(f"{name!r} must be {key.what}, not {short_repr(values[name])}", path)
 
 
 def read_versioned(path: str | os.PathLike, missing: str, version: int, keys: Mapping[str, Key]) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def read_versioned(path: str | os.PathLike, missing: str, version: int, keys: Ma
     if found is None:
         raise input_error("the key 'format_version' is missing", path)
     if not is_whole(found) or found != version:
-        problem = f"the file has format version {shown(found)}, but this program reads {version}"
+        problem = f"the file has format version {short_repr(found)}, but this program reads {version}"
         raise input_error(f"{problem}: make the file again", path)
     check_keys(values, {"format_version": WHOLE_NUMBER, **keys}, path)
     return values

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from transition_parser.base.errors import InputError, input_error, shortened
-from transition_parser.base.files import NO_ROOM, held, said_of
+from transition_parser.base.files import NO_ROOM, locked_file, os_errors_naming
 from transition_parser.base.files import folder as made_folder
 from transition_parser.base.model_files import is_text, read_json, sha256_of, write_json
 from transition_parser.cli.options import add, print_figures
@@ -164,7 +164,7 @@ def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iter
 def _fetched(file: File, path: Path, mirror: str | None, due: str | None) -> bool:
     address = file.address if mirror is None else f"{mirror.rstrip('/')}/{file.address.partition('://')[2]}"
     partial = path.with_name(f"{path.name}.partial")
-    with said_of(partial), held(partial):
+    with os_errors_naming(partial), locked_file(partial):
         try:
             _download(address, partial)
             if due is not None and sha256_of(partial) != due:

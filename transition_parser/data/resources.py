@@ -17,12 +17,12 @@ from safetensors.numpy import save_file
 from torch import Tensor
 
 from transition_parser.base.errors import errors_at, input_error, shortened
-from transition_parser.base.model_files import read_text, shown
+from transition_parser.base.model_files import read_text, short_repr
 from transition_parser.states.table import VERSION, ActionTable
 from transition_parser.text.columns import FILE_NAME as COLUMNS
 from transition_parser.text.columns import FORMS_FILE, Columns
 from transition_parser.text.pieces import FILE_NAME as PIECES
-from transition_parser.text.pieces import OPEN, KeptWords, Pieces
+from transition_parser.text.pieces import OPEN, Pieces, WordCache
 from transition_parser.text.segmentation import ENGLISH, Segmenter
 from transition_parser.text.word_vectors import FILE_NAME as WORD_LIST
 from transition_parser.text.word_vectors import VECTORS_FILE, WORDS_FILE, WordVectors, load_words
@@ -80,7 +80,7 @@ class Vocabulary:
             overwrite = fields[1:] == [_OVERWRITE]
             problem = None if _ENTRY.fullmatch(line) else "not a symbol and its count with one space between them"
             if not problem and symbol in listed and not overwrite:
-                problem = f"{shown(symbol)} is also {listed[symbol]}"
+                problem = f"{short_repr(symbol)} is also {listed[symbol]}"
             if problem:
                 raise input_error(problem, path, number)
             listed[symbol] = f"in line {number}"
@@ -120,7 +120,7 @@ class Resources:
     vectors: WordVectors | None = None
     frequent_words: tuple[str, ...] | None = None  # words of the training data, the most frequent first
     segmenter: Segmenter = ENGLISH  # divides raw text; `storage.segmenters` loads learned segmenters
-    _kept_ids: KeptWords[list[int]] = field(default_factory=KeptWords, init=False, compare=False, repr=False)
+    _kept_ids: WordCache[list[int]] = field(default_factory=WordCache, init=False, compare=False, repr=False)
 
     @classmethod
     def load(cls, folder: str | os.PathLike) -> Resources:
@@ -248,7 +248,7 @@ def _complain(symbols: Sequence[str], problem: str, path: Path) -> None:
     if symbols:
         more = f" and {len(symbols) - 1} more" if len(symbols) > 1 else ""
         raise input_error(
-            f"{problem}: {shown(symbols[0])}{more}; the files of the folder must be from one run of "
+            f"{problem}: {short_repr(symbols[0])}{more}; the files of the folder must be from one run of "
             "`transition-parser preprocess` and `fairseq-preprocess --task transition_parsing`",
             path,
         )

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from transition_parser.base.errors import InputError
-from transition_parser.base.model_files import shown
+from transition_parser.base.model_files import short_repr
 from transition_parser.kernels.trees import FoundDerivations
 from transition_parser.modules.encoder import EncoderOut, WordEncoder
 from transition_parser.modules.semantic_roles import RoleLabeller
@@ -47,10 +47,10 @@ class Scaling(NamedTuple):
         """Make the scaling of a kind of confidence from `config.json`. Raises `InputError` for any other value."""
         known = isinstance(value, Mapping) and value.keys() == set(cls._fields)
         if not known or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in value.values()):
-            problem = f"must be a temperature and an offset, not {shown(value)}"
-            raise InputError(f"the calibration of {shown(kind)} {problem}")
+            problem = f"must be a temperature and an offset, not {short_repr(value)}"
+            raise InputError(f"the calibration of {short_repr(kind)} {problem}")
         if not (1 / LARGEST <= value["temperature"] <= LARGEST and abs(value["offset"]) <= LARGEST):  # rejects nan, too
-            raise InputError(f"the calibration of {shown(kind)} is out of range: {shown(value)}")
+            raise InputError(f"the calibration of {short_repr(kind)} is out of range: {short_repr(value)}")
         return cls(float(value["temperature"]), float(value["offset"]))
 
     def __call__(self, confidence: float) -> float:
@@ -68,10 +68,12 @@ class Calibration(NamedTuple):
     def of_json(cls, values: Mapping[str, Any]) -> Calibration:
         """Make a calibration from the result of `as_json`. Raises `InputError` for any other value."""
         if values.keys() != set(cls._fields):
-            raise InputError(f"'calibration' must have the keys {' and '.join(cls._fields)}, not {shown([*values])}")
+            raise InputError(
+                f"'calibration' must have the keys {' and '.join(cls._fields)}, not {short_repr([*values])}"
+            )
         for scalings in values.values():
             if not isinstance(scalings, Mapping):
-                raise InputError(f"the scalings of 'calibration' must be a JSON object, not {shown(scalings)}")
+                raise InputError(f"the scalings of 'calibration' must be a JSON object, not {short_repr(scalings)}")
         return cls(*({kind: Scaling.of_json(kind, x) for kind, x in values[name].items()} for name in cls._fields))
 
     def as_json(self) -> dict[str, Any]:

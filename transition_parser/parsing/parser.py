@@ -25,7 +25,7 @@ import torch
 
 from transition_parser.base.errors import InputError, UnusedBeamWarning, input_error, warn
 from transition_parser.base.files import output as opened_output
-from transition_parser.base.model_files import shown
+from transition_parser.base.model_files import short_repr
 from transition_parser.base.process import give_back_freed_memory, progress
 from transition_parser.data.resources import Resources
 from transition_parser.graphs.bank import AmrEntry
@@ -549,7 +549,7 @@ class Parser(Generic[P_co]):
             how = f"take `transition-parser parse {found}` (in Python Parser.load({found!r}))"
             if language_named(found) is None:
                 how = f"`transition-parser train` makes a model of a treebank of {LANGUAGES[found]}"
-            warn(f"{shown(' '.join(words))} looks like {LANGUAGES[found]}, but the model reads English: {how}")
+            warn(f"{short_repr(' '.join(words))} looks like {LANGUAGES[found]}, but the model reads English: {how}")
 
     def _with_language(self, sentence: Sentence) -> tuple[Sentence, str | None]:
         """Return the sentence with a comment that says its language, if it is known, and the language."""
@@ -565,7 +565,7 @@ class Parser(Generic[P_co]):
         if found is None and not self._warned and any(map(str.isalpha, text)):
             self._warned = True
             warn(
-                f"{shown(text)} is in no language that the model has learned, and is parsed by the mean of all; "
+                f"{short_repr(text)} is in no language that the model has learned, and is parsed by the mean of all; "
                 "so are other such texts, without a warning"
             )
         return found

@@ -20,7 +20,7 @@ from safetensors.torch import save
 from transition_parser.base.errors import InputError, did_you_mean, errors_at, input_error, warn
 from transition_parser.base.files import new_files
 from transition_parser.base.machine import allow_fairseq_checkpoints
-from transition_parser.base.model_files import shown
+from transition_parser.base.model_files import short_repr
 from transition_parser.data.resources import LABELLER, OPTIONAL_FILES, WORD_FILES, Resources
 from transition_parser.models.registry import architecture_of
 from transition_parser.modules.contract import ParserModel
@@ -151,7 +151,7 @@ def _check_archive(path: Path) -> None:
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError):
             raise InputError("the file is not a checkpoint of fairseq-train, or is damaged") from None
         if damaged is not None:
-            raise InputError(f"the checkpoint is damaged: the checksum of {shown(damaged)} is wrong")
+            raise InputError(f"the checkpoint is damaged: the checksum of {short_repr(damaged)} is wrong")
 
 
 def _why_not_read(error: Exception) -> str:
@@ -192,7 +192,7 @@ def _from_state(state: dict, path: Path) -> tuple[ParserModel, Resources, Path]:
     task_state = state.get("task_state") or {}
     known = task_state.get("fingerprint") if isinstance(task_state, dict) else task_state
     if known is not None and not isinstance(known, str):
-        raise input_error(f"the checkpoint's 'task_state' is damaged: {shown(task_state)}", path)
+        raise input_error(f"the checkpoint's 'task_state' is damaged: {short_repr(task_state)}", path)
     if known and known != resources.fingerprint:
         problem = f"the files of {folder} have changed since the checkpoint was trained: put the dictionaries,"
         raise input_error(f"{problem} spm.model and parser.json that it was trained with beside the checkpoint", path)
@@ -207,7 +207,7 @@ def _load_exported(folder: Path) -> tuple[ParserModel, Resources]:
     path, system = folder / WEIGHTS, resources.parser.system
     for kind in (kind for scalings in calibration or () for kind in scalings):
         if kind not in SYSTEMS[system].confidences:
-            problem = f"{shown(kind)} is not a kind of confidence of {system}: calibrate the model again"
+            problem = f"{short_repr(kind)} is not a kind of confidence of {system}: calibrate the model again"
             raise input_error(problem, folder / CONFIG)
     model = _build(name, options, resources, stored_weights(path), path, folder)
     model.calibration = calibration
@@ -247,9 +247,11 @@ def _data_folder(state: dict, path: Path) -> Path:
     task = state["cfg"].get("task")
     data = task.get("data") if isinstance(task, dict) else getattr(task, "data", None)
     if not isinstance(data, str):
-        raise input_error(f"the 'cfg' of the checkpoint has {shown(data)} for the data folder: it must be a path", path)
+        raise input_error(
+            f"the 'cfg' of the checkpoint has {short_repr(data)} for the data folder: it must be a path", path
+        )
     for folder in (path.parent, Path(data)):
         if (folder / "parser.json").is_file():
             return folder
-    problem = f"neither {path.parent} nor the data folder {shown(data)} holds parser.json"
+    problem = f"neither {path.parent} nor the data folder {short_repr(data)} holds parser.json"
     raise input_error(f"{problem}: put the files of the data folder beside the checkpoint", path)

@@ -23,7 +23,7 @@ from transition_parser.base.model_files import (
     check_keys,
     is_whole,
     read_versioned,
-    shown,
+    short_repr,
     write_json,
 )
 from transition_parser.data.resources import SEGMENTER_FILES
@@ -237,7 +237,7 @@ def load_segmenter(folder: str | os.PathLike) -> LearnedSegmenter | SegmenterOfD
         check_keys({name: of_domain[name] for name in _KEYS_OF_HABITS if name in of_domain}, _KEYS_OF_HABITS, path)
     for character in values["characters"]:
         if len(character) != 1:
-            raise input_error(f"'characters' holds {shown(character)}, which is not one character", path)
+            raise input_error(f"'characters' holds {short_repr(character)}, which is not one character", path)
     if not weights.is_file():
         raise input_error(f"not found, or not a regular file: {_MAKE}", weights)
     known = Characters(values["characters"])

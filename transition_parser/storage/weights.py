@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from transition_parser.base.errors import InputError, input_error
-from transition_parser.base.model_files import shown
+from transition_parser.base.model_files import short_repr
 from transition_parser.kernels.int8 import LARGEST, quantise_weights
 
 M = TypeVar("M", bound=nn.Module)
@@ -55,12 +55,14 @@ def stored_weights(path: str | os.PathLike) -> dict[str, Tensor]:
     for name in [name for name, kind in kinds.items() if kind == _INT8]:
         scales, integers = f"{name}{_SCALE}", values[name]
         if kinds.get(scales) not in FLOATS or integers.dim() != 2 or values[scales].shape != integers.shape[:1]:
-            raise input_error(f"{shown(name)} is of type {_INT8}, but {shown(scales)} has no scale of each row", path)
+            raise input_error(
+                f"{short_repr(name)} is of type {_INT8}, but {short_repr(scales)} has no scale of each row", path
+            )
         values[name] = integers.float() * values.pop(scales).float()[:, None]
         del kinds[name]
     for name in values.keys() & kinds.keys():
         if kinds[name] not in FLOATS:
-            raise input_error(f"{shown(name)} is of type {kinds[name]}, not one of {', '.join(FLOATS)}", path)
+            raise input_error(f"{short_repr(name)} is of type {kinds[name]}, not one of {', '.join(FLOATS)}", path)
     return values
 
 
@@ -71,7 +73,7 @@ def checked_weights(values: object, path: str | os.PathLike) -> dict[str, Tensor
     for name, value in values.items():
         problem = "has a name that is not a string" if not isinstance(name, str) else _why_not_weights(value)
         if problem:
-            raise input_error(f"the checkpoint's {shown(name)} {problem}", path)
+            raise input_error(f"the checkpoint's {short_repr(name)} {problem}", path)
     check_finite(values, path)
     return dict(values)
 
@@ -82,7 +84,9 @@ def check_finite(weights: Mapping[str, Tensor], path: str | os.PathLike) -> None
         # a finite sum has only finite terms, and summing takes a hundredth of the time of testing each term
         if not value.sum().isfinite() and not value.isfinite().all():
             kind = "NaN" if value.isnan().any() else "an infinite number"
-            raise input_error(f"{shown(name)} holds {kind}: the training has diverged, or the file is damaged", path)
+            raise input_error(
+                f"{short_repr(name)} holds {kind}: the training has diverged, or the file is damaged", path
+            )
 
 
 def own_names(model: nn.Module) -> dict[str, str]:
@@ -109,18 +113,18 @@ def set_weights(
     hint = f"do the weights belong to the options and dictionaries of {described}?"
     for name, first in names.items():
         if name not in weights and name == first:
-            raise input_error(f"{shown(name)} is missing: {hint}", path)
+            raise input_error(f"{short_repr(name)} is missing: {hint}", path)
     for name, value in weights.items():
         if name not in wanted:
-            raise input_error(f"{shown(name)} is not a weight of the model: {hint}", path)
+            raise input_error(f"{short_repr(name)} is not a weight of the model: {hint}", path)
         shape, due = tuple(value.shape), tuple(wanted[name].shape)
         if shape != due:
-            raise input_error(f"{shown(name)} has the shape {shape}, but the model needs {due}: {hint}", path)
+            raise input_error(f"{short_repr(name)} has the shape {shape}, but the model needs {due}: {hint}", path)
     weights = {name: value.float() for name, value in weights.items()}
     check_finite(weights, path)
     for name, first in names.items():
         if name in weights and not torch.equal(weights[name], weights[first]):
-            raise input_error(f"{shown(name)} and {shown(first)} must be equal, but differ", path)
+            raise input_error(f"{short_repr(name)} and {short_repr(first)} must be equal, but differ", path)
     model.load_state_dict({name: weights[first] for name, first in names.items()})
 
 
@@ -167,7 +171,7 @@ _SIZED = frozenset({torch.empty, torch.zeros, torch.ones, torch.full, torch.rand
 
 def _why_not_weights(value: object) -> str | None:
     if not isinstance(value, Tensor):
-        return f"is not a tensor but {shown(value)}"
+        return f"is not a tensor but {short_repr(value)}"
     if value.dtype not in FLOATS.values():
         return f"is of type {str(value.dtype).removeprefix('torch.')}, not one of {', '.join(FLOATS)}"
     stored = value.device.type == "cpu" and value.layout is torch.strided and not value.is_nested

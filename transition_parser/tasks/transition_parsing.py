@@ -25,7 +25,7 @@ from transition_parser.base.process import keep_freed_memory, limit_instructions
 from transition_parser.data.dataset import ReadWords, Sentences, TransitionDataset, WordData
 from transition_parser.data.resources import SOURCE, SPECIAL, TARGET, Resources, Vocabulary
 from transition_parser.modules.options import fairseq_option
-from transition_parser.modules.pretrained import keep_vectors
+from transition_parser.modules.pretrained import stored_vectors
 from transition_parser.modules.tagging import TagHeads, check_tagged, train_only
 from transition_parser.modules.tree_decoder import TreeDecoder
 from transition_parser.modules.words import PRETRAINED, WordInputs
@@ -216,7 +216,7 @@ class TransitionParsingTask(FairseqTask):
         if inputs.pretrained_words is None or not inputs.pretrained_words.is_frozen:
             return lambda _ids, words, annotations: inputs.read(words, annotations)
         folder = Path(self.cfg.pretrained_cache or self.cfg.data)
-        kept = keep_vectors(inputs.pretrained_words, sentences, folder, split)
+        kept = stored_vectors(inputs.pretrained_words, sentences, folder, split)
         return lambda ids, words, annotations: {
             **inputs.read(words, annotations, without=PRETRAINED),
             PRETRAINED: {"vectors": kept.batch(ids)},

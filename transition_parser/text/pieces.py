@@ -76,7 +76,7 @@ Value = TypeVar("Value")
 _MOST, _LONGEST = 50_000, 50  # the maximum number of cached words, and of letters of a cached word
 
 
-class KeptWords(Generic[Value]):
+class WordCache(Generic[Value]):
     """A cache of the values of the first 50,000 words of up to 50 letters, for any thread. Copies start empty."""
 
     def __init__(self) -> None:

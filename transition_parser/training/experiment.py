@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from transition_parser.base.errors import input_error
-from transition_parser.base.files import folder, held
-from transition_parser.base.model_files import OBJECT, read_json, read_versioned, sha256_of, shown, write_json
+from transition_parser.base.files import folder, locked_file
+from transition_parser.base.model_files import OBJECT, read_json, read_versioned, sha256_of, short_repr, write_json
 from transition_parser.parsing.formalisms import Formalism, formalism_of
 from transition_parser.preprocess.splits import check_undivided
 from transition_parser.training.flags import Flag
@@ -153,7 +153,7 @@ def locked(path: Path) -> Iterator[None]:
     """Lock a folder, which is created if it is missing, against other runs until the block has ended."""
     check_undivided(path)
     busy = input_error("another `transition-parser train` is running in this folder: wait for it, or end it", path)
-    with folder(path), held(path / LOCK, busy):
+    with folder(path), locked_file(path / LOCK, busy):
         yield
 
 
@@ -169,4 +169,6 @@ def _shown(values: Mapping[str, Any], name: str) -> str:
     if name not in values:
         return "not given"
     value = values[name]
-    return "given" if value is None or isinstance(value, list) else value if isinstance(value, str) else shown(value)
+    return (
+        "given" if value is None or isinstance(value, list) else value if isinstance(value, str) else short_repr(value)
+    )

@@ -22,7 +22,7 @@ from transition_parser.base.model_files import (
     is_texts,
     is_whole,
     read_versioned,
-    shown,
+    short_repr,
     write_json,
 )
 from transition_parser.text.frames import frames_of
@@ -81,8 +81,10 @@ class Lexicon:
         values = read_versioned(path, "`transition-parser preprocess amr` writes it", LEXICON_VERSION, _LEXICON_KEYS)
         for name, wiki in values["wiki"].items():
             if not (isinstance(wiki, str) and _WIKI.fullmatch(wiki)):
-                raise input_error(f"the wiki of {shown(name)} is {shown(wiki)}, neither a symbol nor in quotes", path)
-        spans, counts = _WhenAsked(values["spans"], _actions, path), _WhenAsked(values["counts"], _counts, path)
+                raise input_error(
+                    f"the wiki of {short_repr(name)} is {short_repr(wiki)}, neither a symbol nor in quotes", path
+                )
+        spans, counts = _LazyObject(values["spans"], _actions, path), _LazyObject(values["counts"], _counts, path)
         check_keys(values["limits"], _LIMITS, path)
         try:
             return cls(spans, values["wiki"], SearchLimits.from_json(values["limits"]), counts)
@@ -90,7 +92,7 @@ class Lexicon:
             raise input_error(f"limits: {shortened(str(error), 160)}", path) from None
 
 
-class _WhenAsked(Mapping[str, _Value]):
+class _LazyObject(Mapping[str, _Value]):
     """A JSON object whose values are read, by `read(key, value, path)`, when they are first asked for."""
 
     def __init__(self, values: dict[str, Any], read: Callable[[str, Any, Path], _Value], path: Path) -> None:
@@ -111,13 +113,15 @@ class _WhenAsked(Mapping[str, _Value]):
 
 def _actions(span: str, tokens: Any, path: Path) -> tuple[Action, ...]:
     if not is_texts(tokens):
-        raise input_error(f"the actions of {shown(span)} must be {TEXTS.what}, not {shown(tokens)}", path)
+        raise input_error(f"the actions of {short_repr(span)} must be {TEXTS.what}, not {short_repr(tokens)}", path)
     return tuple(_action(span, token, is_listed, path) for token in tokens)
 
 
 def _counts(span: str, counts: Any, path: Path) -> dict[Action, int]:
     if not _COUNTS.fits(counts) or min(counts.values(), default=1) < 1:
-        raise input_error(f"the counts of {shown(span)} must be {_COUNTS.what} above 0, not {shown(counts)}", path)
+        raise input_error(
+            f"the counts of {short_repr(span)} must be {_COUNTS.what} above 0, not {short_repr(counts)}", path
+        )
     makes_node = MAKE_NODES.__contains__
     return {_action(span, token, lambda action: makes_node(action.kind), path): n for token, n in counts.items()}
 
@@ -126,9 +130,11 @@ def _action(span: str, token: str, names: Callable[[Action], bool], path: Path) 
     try:
         action = Action.parse(token)
     except ValueError:
-        raise input_error(f"the span {shown(span)} lists {shown(token)}, which is not an action", path) from None
+        raise input_error(
+            f"the span {short_repr(span)} lists {short_repr(token)}, which is not an action", path
+        ) from None
     if not names(action):
-        raise input_error(f"the span {shown(span)} lists {shown(token)}, which does not name a node", path)
+        raise input_error(f"the span {short_repr(span)} lists {short_repr(token)}, which does not name a node", path)
     return action
 
 

@@ -31,7 +31,7 @@ from transition_parser.modules.words import WordTensors
 from transition_parser.text.columns import DOMAIN, Annotations
 
 _MOST_PIECES = 32  # the largest number of pieces of a word that are read
-_ENOUGH_PIECES = 1 << 15  # the first pieces, which a mean is taken of: all of MiniLM, frequent ones of XLM-R
+_FIRST_PIECES = 1 << 15  # a mean is taken of the first pieces: all of MiniLM's, the frequent ones of XLM-R
 
 
 class PretrainedLayers:
@@ -80,7 +80,7 @@ class PretrainedLayers:
 
     def mean(self) -> Tensor:
         """Return (width,), the mean of the vectors of pieces, for slots that the encoder has no piece for."""
-        ids = torch.arange(min(_ENOUGH_PIECES, self.network.config.vocab_size))
+        ids = torch.arange(min(_FIRST_PIECES, self.network.config.vocab_size))
         # all vectors at once would have 50 MB
         sums = [self._vectors(some).sum(0, dtype=torch.float64) for some in ids.split(1 << 10)]
         return (torch.stack(sums).sum(0) / len(ids)).float()

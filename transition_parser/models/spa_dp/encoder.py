@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from transition_parser.data.resources import Resources
 from transition_parser.kernels import encoders, loader
 from transition_parser.modules.encoder import EncoderOut, ReadingSettings, RecurrentEncoder
-from transition_parser.modules.layers import BESIDE, gather_rows, keep_weight, linear, linear_of
+from transition_parser.modules.layers import KEEP_RAW_AND_PACK, gather_rows, keep_weight, linear, linear_of
 from transition_parser.modules.options import dropout_option, layers_option, option, size_option
 from transition_parser.modules.packing import Int8Linear
 from transition_parser.modules.words import TaggedWordOptions, WordTensors
@@ -111,7 +111,7 @@ class SequencePreservedAttention(nn.Module):
         self.from_target = from_target
         self.output_width = 2 * width
         # W_a, W_r, W_n and their biases, of the left pass and of the right one
-        self.project = keep_weight(linear(dim, 6 * width), BESIDE)
+        self.project = keep_weight(linear(dim, 6 * width), KEEP_RAW_AND_PACK)
         self.recurrent = nn.Parameter(torch.empty(2, width, 3 * width))  # U_a, U_r, U_n of both passes
         for gate in self.recurrent.data.chunk(3, 2):
             nn.init.orthogonal_(gate[0])

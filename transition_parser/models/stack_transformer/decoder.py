@@ -21,8 +21,8 @@ from transition_parser.modules.action_scores import FunctionScores, LexicalPrior
 from transition_parser.modules.contract import ActionScores, SearchState, StateDecoder
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.layers import (
-    BESIDE,
-    BESIDE_PACKED,
+    KEEP_RAW_AND_PACK,
+    KEEP_RAW_BESIDE_BF16,
     Attention,
     Dropout,
     FeedForward,
@@ -110,11 +110,13 @@ class DecoderLayer(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(dim) for _ in range(3))
         self.self_attention = Attention(dim, heads, options.attention_dropout)
         self.cross_attention = Attention(dim, heads, options.attention_dropout)
-        keep_weight(self.cross_attention.key_value, BESIDE)  # state positions are projected by this weight too
+        keep_weight(
+            self.cross_attention.key_value, KEEP_RAW_AND_PACK
+        )  # state positions are projected by this weight too
         self.feed_forward = FeedForward(dim, options.decoder_ffn_embed_dim, options.activation_dropout)
         self.dropout = Dropout(options.dropout)
         for one in self.linears():
-            keep_weight(one, BESIDE_PACKED)
+            keep_weight(one, KEEP_RAW_BESIDE_BF16)
 
     def linears(self) -> list[nn.Linear]:
         """Return the linear layers in the order in which `LayerStack` reads them."""

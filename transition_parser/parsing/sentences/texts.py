@@ -153,7 +153,7 @@ def on_one_line(text: str) -> str:
 def warn_of_traps(given: object) -> None:
     """Warn if a text is the name of a file, or if a list of texts looks like the words of one sentence."""
     if isinstance(given, str) and os.path.isfile(given):
-        warn(f"the text {_shown(given)} is the name of a file, but is parsed as text: give a pathlib.Path of the file")
+        warn(f"the text {_quoted(given)} is the name of a file, but is parsed as text: give a pathlib.Path of the file")
     elif isinstance(given, list | tuple) and len(given) > 1:
         are_words = all(isinstance(one, str) and one.split() == [one] for one in given)
         if are_words and not all(one[-1] in ".!?" for one in given):
@@ -168,7 +168,7 @@ def sentences_from(given: Any, kind: type[T], longest: int = LONGEST, segmenter:
         name = "the text"
         return list(sentences_of_text(_divided(warned.replaced(given, name), name, longest, segmenter, warned), kind))
     if not _is_list(given):
-        raise InputError(f"{_shown(given)} can't be parsed: {_accepted(kind)}")
+        raise InputError(f"{_quoted(given)} can't be parsed: {_accepted(kind)}")
     items = list(given)
     if items and isinstance(next((item for item in items if not is_missing(item)), ""), str):
         return list(sentences_of_text(chain.from_iterable(_divided_texts(items, longest, segmenter)), kind))
@@ -181,7 +181,7 @@ def sentences_from(given: Any, kind: type[T], longest: int = LONGEST, segmenter:
             graphs = "AMRs" if kind is AmrEntry else "trees"
             raise InputError(f"the model parses into {graphs}: give {kind.__name__}, not {type(item).__name__}")
         if isinstance(item, str) or not _is_list(item):
-            raise InputError(f"item {number} of the list is {_shown(item)}: {_accepted(kind)}")
+            raise InputError(f"item {number} of the list is {_quoted(item)}: {_accepted(kind)}")
         found.append(_one(list(item), kind, f"sentence {number}", warned))
     return found
 
@@ -191,7 +191,7 @@ def sentences_of_texts(
 ) -> Iterator[list[T]]:
     """Return an iterator that yields for each text of an iterable the list of its sentences."""
     if not _is_list(texts):
-        raise InputError(f"{_shown(texts)} is not a list (or other iterable) of texts")
+        raise InputError(f"{_quoted(texts)} is not a list (or other iterable) of texts")
     return (list(sentences_of_text(divided, kind)) for divided in _divided_texts(texts, longest, segmenter))
 
 
@@ -200,7 +200,7 @@ def _divided_texts(texts: Iterable, longest: int, segmenter: Segmenter) -> Itera
     for number, text in enumerate(texts, 1):
         text, name = "" if is_missing(text) else text, f"text {number}"
         if not isinstance(text, str):
-            raise InputError(f"item {number} is {_shown(text)}, not a string: a list of texts holds only strings")
+            raise InputError(f"item {number} is {_quoted(text)}, not a string: a list of texts holds only strings")
         yield _divided(warned.replaced(text, name), name, longest, segmenter, warned)
 
 
@@ -209,13 +209,13 @@ def whole_sentences(
 ) -> list[T | None]:
     """Return each text of a list as one sentence of the class `kind`, divided into tokens but never into sentences."""
     if not _is_list(given):
-        raise InputError(f"{_shown(given)} is not a list of sentences: give a list of strings")
+        raise InputError(f"{_quoted(given)} is not a list of sentences: give a list of strings")
     warned, ids = TextWarnings(), count(1)
     whole: list[T | None] = []
     for number, item in enumerate(given, 1):
         item = "" if is_missing(item) else item
         if not isinstance(item, str):
-            raise InputError(f"sentence {number} is {_shown(item)}, not a string")
+            raise InputError(f"sentence {number} is {_quoted(item)}, not a string")
         text = without_mark(warned.replaced(item, f"sentence {number}"))
         one = one_sentence(segmenter.tokens(text), text)
         whole += [None] if one is None else sentences_of_text([one], kind, next(ids))
@@ -227,7 +227,7 @@ def whole_sentences(
 def checked_forms(sentence: object, kind: type[T], number: int, longest: int = LONGEST) -> list[str]:
     """Return the words of a sentence."""
     if not isinstance(sentence, kind):
-        raise InputError(f"sentence {number} is {_shown(sentence)}, not of the class {kind.__name__}")
+        raise InputError(f"sentence {number} is {_quoted(sentence)}, not of the class {kind.__name__}")
     entry: Sentence | AmrEntry = sentence
     forms = entry.forms
     if not forms:
@@ -272,7 +272,7 @@ def _one(words: list, kind: type[T], name: str, warned: TextWarnings) -> T:
             raise InputError("it has no words")
         for number, word in enumerate(words, 1):
             if not isinstance(word, str):
-                raise InputError(f"word {number} is {_shown(word)}, not a string")
+                raise InputError(f"word {number} is {_quoted(word)}, not a string")
             if not word.strip():
                 raise InputError(f"word {number} is {word!r}, which is empty or white space")
         return kind.from_words([warned.replaced(word, name) for word in words])
@@ -286,6 +286,7 @@ def _accepted(kind: type) -> str:
     return f"give a text, a list of texts, a list of lists of words, a list of {kind.__name__}, or a pathlib.Path"
 
 
-def _shown(given: object) -> str:
+def _quoted(given: object) -> str:
+    """Return the beginning of the representation of a value, for messages."""
     text = repr(given)
     return text if len(text) <= 40 else f"{text[:40]}… ({type(given).__name__})"
