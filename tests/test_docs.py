@@ -41,7 +41,6 @@ MADE = {"cli.md", "notebook.md", "contributing.md", "changelog.md"}  # by run/si
 _CODE = re.compile(r"^```.*?^```|^    .*?$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 SHOWN = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]  # the pages with snippets; index.md has those of README
-NOT_RUN = 3
 _SNIPPET = re.compile(
     r"(?P<skipped><!-- not run: .+? -->\n)?```(?P<kind>python|console)\n(?P<code>.*?)```"
     r"(?:\n+(?:[^`\n]+\n+)?```text\n(?P<output>.*?)```)?",
@@ -71,11 +70,6 @@ def test_links_lead_somewhere(page):
         assert target.is_file(), f"{page.name}: {link}"
         if anchor:
             assert anchor in anchors(target), f"{page.name}: {link}"
-
-
-def test_links_are_seen():
-    assert "pictures/arc-eager.svg" in links(DOCS / "systems.md") and "docs/install.md" in links(ROOT / "README.md")
-    assert "what-the-network-sees" in anchors(DOCS / "systems.md")
 
 
 def test_every_page_is_in_the_order_of_the_site():
@@ -151,13 +145,6 @@ def test_snippets_print_what_the_page_shows(page, request, tmp_path, monkeypatch
             exec(compile(block["code"], page.name, "exec"), names)
         if block["output"] is not None:
             assert shows(block["output"], printed.getvalue()), printed.getvalue()
-
-
-def test_few_snippets_are_not_run():
-    skipped = [
-        block for page in SHOWN for block in _SNIPPET.finditer(page.read_text(encoding="utf-8")) if block["skipped"]
-    ]
-    assert len(skipped) == NOT_RUN
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

@@ -41,11 +41,6 @@ def test_the_error_by_hand():
     assert expected_calibration_error(confidences, right) == pytest.approx(expected)
 
 
-def test_the_error_of_nothing():
-    with pytest.raises(ValueError, match="there are no confidences"):
-        expected_calibration_error([], [])
-
-
 def drawn(temperature: float, offset: float, count: int = 200_000) -> Outcomes:
     """Confidences whose log-odds are wrong by exactly this."""
     rng = np.random.default_rng(1)
@@ -62,14 +57,6 @@ def test_a_known_scaling_is_found_again(temperature, offset):
     assert expected_calibration_error(*found.scaled(fit_scaling(*found))) < 0.005
     if (temperature, offset) != (1.0, 0.0):
         assert expected_calibration_error(*found) > 0.02
-
-
-def test_what_says_all_there_is_has_a_scaling_too():
-    scaling = fit_scaling([0.9, 0.9, 0.1], [True, True, False])
-    assert math.isfinite(scaling.temperature) and 0 < scaling.temperature < 1
-    for right in ([True, True], [False, False]):
-        with pytest.raises(InputError, match="all parts are right, or all are wrong"):
-            fit_scaling([0.5, 0.6], right)
 
 
 @pytest.mark.parametrize(
@@ -201,17 +188,6 @@ def test_calibrate_an_amr_model(amr_checkpoint, tmp_path):
     assert scalings.derivation.keys() == scalings.beam.keys() == {"node_scores"}
 
 
-def test_calibrate_what_can_not_be(checkpoint, folder, tmp_path):
-    config = (folder / CONFIG).read_bytes()
-    assert "is this a folder that" in run_here("calibrate", checkpoint, SAMPLE, status=2).stderr
-    assert "a beam of 2 or more" in run_here("calibrate", folder, SAMPLE, "--beam", "1", status=2).stderr
-    assert "No such file" in run_here("calibrate", folder, tmp_path / "none.conllu", status=2).stderr
-    no_tree = tmp_path / "no_tree.conllu"
-    no_tree.write_text("1\tHi\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
-    assert "no_tree.conllu:1: word 1 has HEAD" in run_here("calibrate", folder, no_tree, status=2).stderr
-    assert (folder / CONFIG).read_bytes() == config
-
-
 # --- confidences ----------------------------------------------------------------------------
 
 
@@ -241,8 +217,3 @@ def test_the_models_of_the_package_are_calibrated(name):
         assert of_kind.keys() == {field}
         # as they are, networks are too sure (Guo et al. 2017); those that score whole trees are not
         assert (0.7 if name in ("en-ewt-minilm", "xx") else 1) < of_kind[field].temperature < 3
-
-
-def test_what_is_read_several_times_is_a_file():
-    done = run_here("calibrate", PRETRAINED / "en-fast", "/dev/null", status=2)
-    assert done.stderr.strip().endswith("/dev/null: is not a regular file, and has to be read several times")

@@ -91,25 +91,6 @@ def test_the_actions_taken_have_the_probabilities_of_search(resources, kind, sys
     assert json.loads(json.dumps(found.as_data()))["words"] == WORDS
 
 
-def test_state_heads_see_the_stack_and_the_buffer(resources):
-    parser = Parser(make_model("state", resources["arc-hybrid-swap"]).plain, resources["arc-hybrid-swap"])
-    (found,) = trace(parser, [parser.formalism.sentence.from_words(WORDS)])
-    for step in found.derivations[0].steps[:-1]:
-        stack, buffer = step.configuration["stack"], step.configuration["buffer"]
-        assert sorted(step.seen["stack"]) == sorted((word, rank) for rank, word in enumerate(reversed(stack), 1))
-        assert sorted(step.seen["buffer"]) == sorted((word, rank) for rank, word in enumerate(buffer, 1))
-
-
-def test_a_window_shows_the_two_words_on_top(resources):
-    parser = Parser(make_model("top2", resources["arc-hybrid-swap"]).plain, resources["arc-hybrid-swap"])
-    (found,) = trace(parser, [parser.formalism.sentence.from_words(WORDS)])
-    for step in found.derivations[0].steps[:-1]:
-        assert list(step.seen) == ["stack"]  # no head sees the buffer
-        assert sorted(step.seen["stack"]) == sorted(
-            (w, k) for k, w in enumerate(step.configuration["stack"][:-3:-1], 1)
-        )
-
-
 def test_an_ensemble_has_the_mean_of_its_members(resources):
     some = resources["arc-hybrid-swap"]
     model = Ensemble([make_model(kind, some).plain for kind in ("state", "structures")])

@@ -2,7 +2,6 @@
 
 import bz2
 import errno
-import fcntl
 import gzip
 import lzma
 import os
@@ -17,9 +16,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run_here
-from transition_parser.base import files
 from transition_parser.base.errors import InputError
-from transition_parser.base.files import alone_in, locked_file, new_files, open_input, replacing
+from transition_parser.base.files import locked_file, new_files, open_input, replacing
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
 
@@ -161,19 +159,6 @@ def test_a_temporary_name_is_not_shown(tmp_path):
         assert caught.value is error
 
 
-def test_a_file_that_was_moved_away_while_it_was_opened_is_opened_again(tmp_path, monkeypatch):
-    path, real = tmp_path / "a.partial", files._lock
-
-    def moved(descriptor, wait):
-        monkeypatch.setattr(files, "_lock", real)
-        real(descriptor, wait)
-        path.rename(tmp_path / "a")  # as the run does that held it until now
-
-    monkeypatch.setattr(files, "_lock", moved)
-    with locked_file(path):
-        assert path.exists() and (tmp_path / "a").exists()
-
-
 @pytest.mark.parametrize("broken", ["_lock", "os.fstat"])
 def test_a_lock_that_fails_leaves_no_open_file(broken, tmp_path, monkeypatch):
     def fails(*arguments, **options):
@@ -200,13 +185,6 @@ def test_new_files_have_the_rights_of_the_umask_which_nobody_sets(tmp_path, monk
         monkeypatch.undo()
         os.umask(mask)
     assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("a", "b/c")] == [0o640, 0o640]
-
-
-def test_new_files_of_the_working_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with new_files(".") as temporary:
-        (temporary / "a").touch()
-    assert names(tmp_path) == ["a"]
 
 
 def test_folders_that_did_not_exist_go_again(tmp_path):
@@ -248,13 +226,6 @@ def test_a_process_that_was_forked_does_not_keep_the_lock(tmp_path):
             pass
     with worker, locked_file(path):
         worker.terminate()
-
-
-def test_where_nothing_can_be_locked_the_work_is_done_all_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(fcntl, "flock", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOLCK, "not here")))
-    with alone_in(tmp_path), locked_file(tmp_path / "a"):
-        (tmp_path / "b").write_text("")
-    assert names(tmp_path) == ["a", "b"]
 
 
 def test_what_is_not_a_file(tmp_path):

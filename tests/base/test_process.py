@@ -33,11 +33,6 @@ def test_results_come_in_the_order_of_the_items(processes):
     assert list(in_parallel(square, iter(range(30)), processes, 4)) == [number**2 for number in range(30)]
 
 
-def test_few_items_are_worked_on_here():
-    assert set(in_parallel(where, range(4), 2, 4)) == {os.getpid()}
-    assert os.getpid() not in set(in_parallel(where, range(5), 2, 4))
-
-
 def test_a_process_that_dies_is_an_error():
     with pytest.raises(InputError, match="one of 2 processes ended before its work was done"):
         list(in_parallel(die_at_five, range(9), 2, 2))

@@ -79,14 +79,6 @@ def test_styles_say_the_same(bank):
     assert found["isi"] == found["jamr"]
 
 
-def test_jamr(bank):
-    text = aligned(bank, "--style", "jamr")
-    assert "~" not in text
-    assert "# ::alignments 0-1|0.0 2-3|0.1" not in text and "3-5|0.1+0.1.0" in text
-    assert "# ::node\t0.1.0.1\t\"York\"\t4-5\n" in text  # fmt: skip
-    assert aligned(bank.with_name("out.amr"), "--style", "jamr", name="again.amr") == text
-
-
 def test_from_scratch(bank):
     bank.write_text(BANK.replace("bark-01~e.3", "bark-01~e.0"), encoding="utf-8")
     assert "bark-01~e.0 " in aligned(bank)
@@ -100,12 +92,3 @@ def test_figures_and_standard_output(bank):
     text = bank.with_name("out.amr").read_text(encoding="utf-8")
     assert run_here("align", bank, "-").stdout == text
     assert "--json" in run_here("align", bank, "-", "--json", status=2).stderr
-
-
-def test_more_to_learn_from(bank):
-    assert aligned(bank, "--train", bank, bank).count("~e.") > 10
-
-
-def test_nothing_to_align(bank):
-    bank.write_text("# only a comment\n", encoding="utf-8")
-    assert "the file holds no AMR" in run_here("align", bank, bank.with_name("o"), status=2).stderr

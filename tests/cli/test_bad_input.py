@@ -53,29 +53,12 @@ def test_preprocess(bad, tmp_path):
     assert not dest.exists() and len(list(tmp_path.iterdir())) == 1
 
 
-def test_too_few_pieces(tmp_path):
-    message = fails(
-        "preprocess", "dependency", "--system", "arc-eager", "--dest", tmp_path / "data", "--pieces", "100",
-        "--train", SAMPLE, "--valid", SAMPLE,
-    )  # fmt: skip
-    assert "100 subword pieces can't be made: at least" in message and not list(tmp_path.iterdir())
-
-
 def test_score(tmp_path):
     path = tmp_path / "other.conllu"
     path.write_text(GOOD, encoding="utf-8")
     assert "the texts differ from character 0 on" in fails("score", SAMPLE, path)
     path.write_text(BAD["cycle"][0], encoding="utf-8")
     assert f"{path}:2: sentence a: word 1 is its own ancestor" in fails("score", path, path)
-
-
-def test_binary_files(tmp_path, checkpoint):
-    path = tmp_path / "bin.conllu"
-    path.write_bytes(bytes(range(256)) * 4)
-    assert f"{path}:" in fails("oracle", path, "--system", "arc-eager")
-    out = tmp_path / "out.conllu"
-    assert f"{path}:" in fails("parse", checkpoint, path, "-o", out)
-    assert not out.exists() and sorted(p.name for p in tmp_path.iterdir()) == ["bin.conllu"]
 
 
 def test_missing_files(tmp_path):
@@ -111,13 +94,6 @@ def test_a_malicious_checkpoint_is_not_unpickled(tmp_path):
     assert not (tmp_path / "pwned").exists()
 
 
-@pytest.mark.slow
-def test_a_sentence_of_a_thousand_words(checkpoint):
-    done = run_here("parse", checkpoint, "-", "--tokens", stdin="the cat sat on a " * 200 + "\n")
-    lines = done.stdout.strip().split("\n")
-    assert len(lines) == 1003 and lines[:2] == ["# sent_id = 1", "# line = 1"]
-
-
 def test_usage(checkpoint):
     assert "invalid choice: 'x'" in run_here("oracle", SAMPLE, "--system", "x", status=2).stderr
     run_here(status=2)
@@ -137,16 +113,6 @@ def test_output_that_can_not_be(tmp_path, checkpoint):
     empty.write_text("")
     fails("oracle", empty, "--system", "arc-eager", "--out-actions", old)
     assert old.read_text() == "old"
-
-
-def test_numbers_that_are_none(tmp_path):
-    path = tmp_path / "long.conllu"
-    path.write_text(GOOD.replace("\t0\troot", "\t" + "9" * 5000 + "\troot"), encoding="utf-8")
-    assert "not a number" in fails("oracle", path, "--system", "arc-eager")
-    run_here(
-        "preprocess", "dependency", "--train", SAMPLE, "--valid", SAMPLE, "--system", "arc-eager", "--dest",
-        tmp_path / "x", "--labeled-shift", "-1", status=2,
-    )  # fmt: skip
 
 
 def test_an_error_of_ours_is_no_failed_check(monkeypatch, capsys):

@@ -169,13 +169,6 @@ def test_a_checkpoint_with_its_files_beside_it_may_move(checkpoint, data_folder,
     assert "have changed since the checkpoint was trained" in run_here("parse", moved, SAMPLE, status=2).stderr
 
 
-def test_a_byte_order_mark_is_no_word(checkpoint):
-    done = run_here("parse", checkpoint, "-", stdin="\ufeffShe sleeps .\n")
-    assert re.findall(r"^1\t(\S+)", done.stdout, re.M) == ["She"]
-    done = run_here("parse", checkpoint, "-", stdin="\ufeff# sent_id = a\n1\tHi" + "\t_" * 8 + "\n")
-    assert done.stdout.startswith("# sent_id = a\n1\tHi\t")
-
-
 @pytest.mark.parametrize(
     ("suffix", "start"), [(".svg", b"<?xml"), (".png", b"\x89PNG"), (".pdf", b"%PDF"), (".tex", b"% \\usepackage{tikz")]
 )
@@ -187,13 +180,6 @@ def test_draw(tmp_path, suffix, start):
         run_here("draw", SAMPLE, "--id", "sample-03", "-o", picture)
     first, second = (picture.read_bytes() for picture in pictures)
     assert first.startswith(start) and first == second
-
-
-def test_a_tree_is_drawn_with_its_derivation_where_a_system_is_named(tmp_path):
-    alone, steps = tmp_path / "alone.svg", tmp_path / "steps.svg"
-    run_here("draw", SAMPLE, "-o", alone)
-    run_here("draw", SAMPLE, "--system", "arc-hybrid-swap", "-o", steps)
-    assert "SHIFT" not in alone.read_text(encoding="utf-8") and "SHIFT" in steps.read_text(encoding="utf-8")
 
 
 def test_preprocess_skips_or_stops_at_what_crosses(tmp_path):

@@ -117,25 +117,6 @@ def test_an_answer_without_a_file_is_one_line_and_keeps_nothing(server, tmp_path
     assert not list(tmp_path.rglob("*.*"))
 
 
-def test_an_answer_without_a_file_leaves_an_unfinished_one(server, tmp_path, monkeypatch):
-    partial = tmp_path / "UD_English-EWT" / "en_ewt-ud-train.conllu.partial"
-    partial.parent.mkdir()
-    partial.write_bytes(TREES[:1000])
-    monkeypatch.setattr(Handler, "do_GET", lambda self: self.wfile.write(b"HTTP/1.0 204 No Content\r\n\r\n"))
-    run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
-    assert partial.read_bytes() == TREES[:1000]
-
-
-@pytest.mark.parametrize("record", ["{", "[]", '{"en_ewt-ud-test.conllu": 3}', '{"x": {"sha256": "abc"}}'])
-def test_a_damaged_record_is_one_line_and_stays(server, tmp_path, record):
-    path = tmp_path / "UD_English-EWT" / "sha256.json"
-    path.parent.mkdir()
-    path.write_text(record)
-    done = run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
-    assert f"{path}:" in done.stderr and done.stderr.count("\n") == 1
-    assert path.read_text() == record and not server.asked
-
-
 @pytest.mark.parametrize("mirror", ["http://[", "http://", "mirror", "http://127.0.0.1:9"])
 def test_a_mirror_that_is_not_there_is_one_line(server, mirror, tmp_path):
     done = run_here("download", "UD_English-EWT", "-o", tmp_path / "new", "--mirror", mirror, status=2)
@@ -154,27 +135,6 @@ def test_redirects_are_followed_but_not_without_end(server, tmp_path):
     assert "train.conllu: the server says 302" in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_a_whole_partial_file_is_fetched_again(server, tmp_path):
-    (tmp_path / "UD_English-EWT").mkdir()
-    (tmp_path / "UD_English-EWT" / "en_ewt-ud-train.conllu.partial").write_bytes(TREES * 2)
-    run_here("download", "UD_English-EWT", "-o", tmp_path)
-    assert (tmp_path / "UD_English-EWT" / "en_ewt-ud-train.conllu").read_bytes() == TREES + b"train"
-
-
-def test_treebanks_without_training_data(server, tmp_path):
-    for path in [path for path in server.files if "test" not in path]:
-        del server.files[path]
-    done = run_here("download", "UD_English-EWT", "-o", tmp_path)
-    assert done.stdout.count(": not published") == 3
-    assert {path.name for path in (tmp_path / "UD_English-EWT").iterdir()} == {"en_ewt-ud-test.conllu", "sha256.json"}
-
-
-def test_a_treebank_that_there_is_not(server, tmp_path):
-    done = run_here("download", "UD_English-NoSuch", "-o", tmp_path, status=2)
-    assert "en_nosuch-ud-test.conllu: the server says 404" in done.stderr and done.stderr.count("\n") == 1
-    assert not list(tmp_path.rglob("*.conllu*"))
-
-
 def test_a_file_that_is_fetched_again_is_the_same(server, tmp_path):
     source = CorpusSource((File(f"{UD}/UD_English-EWT/r2.15/LICENSE.txt"),), "x")
     assert list(fetch(source, tmp_path, server.address))
@@ -183,13 +143,6 @@ def test_a_file_that_is_fetched_again_is_the_same(server, tmp_path):
     with pytest.raises(InputError, match="the file has a wrong SHA-256"):
         list(fetch(source, tmp_path, server.address))
     assert [path.name for path in tmp_path.iterdir()] == ["sha256.json"]
-
-
-def test_files_of_two_releases_do_not_share_a_folder(server, tmp_path):
-    first, second = (File(f"{UD}/UD_English-EWT/{release}/LICENSE.txt") for release in ("r2.15", "r2.14"))
-    assert list(fetch(CorpusSource((first,), "x"), tmp_path, server.address))
-    with pytest.raises(InputError, match=r"LICENSE.txt: sha256.json says .* from .*r2.15/LICENSE.txt, not .*r2.14"):
-        list(fetch(CorpusSource((second,), "x"), tmp_path, server.address))
 
 
 @pytest.mark.parametrize("name", ["EWT", "UD_Klingon-X", "../UD_English-EWT", "UD_English-EWT/.."])

@@ -48,14 +48,3 @@ def test_other_formats_and_the_first_sentence(bank, tmp_path, suffix, start):
     out = tmp_path / f"first{suffix}"
     run_here("draw", bank, "-o", out)
     assert out.read_bytes().startswith(start)
-
-
-def test_no_sentence_and_a_loop(bank, tmp_path):
-    out = tmp_path / "third.svg"
-    run_here("draw", bank, "--id", "third", "-o", out)
-    assert of_kind(out.read_text(encoding="utf-8"), "role", "concept") == ["ARG0", "see-01"]
-
-
-def test_an_amr_has_no_latex(bank, tmp_path):
-    done = run_here("draw", bank, "-o", tmp_path / "first.tex", status=2)
-    assert "LaTeX is for trees, not AMRs: write .svg or .pdf" in done.stderr

@@ -1,7 +1,6 @@
 """A new user's first ten minutes: each step is right, or one line says what is wrong."""
 
 import importlib.util
-import itertools
 import warnings
 
 import pytest
@@ -59,14 +58,6 @@ def test_a_stream_gives_what_each_text_gives_alone(parser, chunk):
         assert [str(parse.annotated()) for parse in parses] == [str(parse.annotated()) for parse in parser.parse(text)]
 
 
-def test_a_generator_is_read_as_far_as_is_needed(parser):
-    taken = []
-    endless = (taken.append(number) or "Go. Stop." for number in itertools.count())
-    stream = parser.stream(endless, chunk=4)
-    assert [len(next(stream)) for _ in range(5)] == [2] * 5
-    assert len(taken) == 6
-
-
 @pytest.mark.parametrize("bad", [None, "Go\0", "\udc80 on"])
 def test_a_bad_text_does_not_stop_the_texts_around_it(parser, bad):
     texts = ["Go.", bad, "Stop."]
@@ -76,17 +67,6 @@ def test_a_bad_text_does_not_stop_the_texts_around_it(parser, bad):
     assert [len(parses) for parses in found] == [1, int(bad is not None), 1]
     written = "".join(str(parse.annotated()) for parses in found for parse in parses)
     assert ("\ufffd" in written) == (bad is not None)
-
-
-def test_what_a_generator_raises_comes_after_the_texts_before(parser):
-    def texts():
-        yield "Go."
-        raise OSError("the line is cut")
-
-    stream = parser.stream(texts())
-    assert len(next(stream)) == 1
-    with pytest.raises(OSError, match="the line is cut"):
-        next(stream)
 
 
 @pytest.mark.usefixtures("no_model")
@@ -103,11 +83,6 @@ def test_a_missing_file_is_refused_before_a_model_is_loaded(tmp_path, command):
     missing = str(tmp_path / "no.txt")
     said = fails(*(missing if part == "{}" else part for part in command))
     assert said == f"transition-parser: error: {missing}: No such file or directory\n"
-
-
-@pytest.mark.usefixtures("no_model")
-def test_a_folder_is_no_input(tmp_path):
-    assert f"{tmp_path}: Is a directory" in fails("parse", "en-ewt", tmp_path)
 
 
 @pytest.mark.parametrize(("name", "plain"), [("en", "en-ewt"), ("amr", "en-amr")])

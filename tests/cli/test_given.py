@@ -34,15 +34,6 @@ def test_facts_with_and_without_ids(tmp_path, text):
     assert outputs[0].stdout == outputs[1].stdout and not outputs[0].stderr
 
 
-def test_facts_are_kept_by_each_way_of_writing(tmp_path, text):
-    given = ("--given", facts(tmp_path, FACTS))
-    run_here(*PARSE, "en-amr", text, "--tokenize", *given, "-o", tmp_path / "0.amr")
-    run_here(*PARSE, "en-amr", text, "--tokenize", *given, "-o", f"{tmp_path}/folder/")
-    first = (tmp_path / "0.amr").read_text()
-    assert "zork-03" in first
-    assert first == (tmp_path / "folder" / "text.amr").read_text()
-
-
 def test_facts_of_no_sentence_are_warned_of(tmp_path, text):
     path = facts(tmp_path, FACTS, {**FACTS, "id": "x"}, {**FACTS, "id": "y"})
     done = run_here(*PARSE, "en-amr", text, "--tokenize", "--given", path)

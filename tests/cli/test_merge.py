@@ -70,31 +70,10 @@ def test_same_id_twice(folder, tmp_path):
     assert not (tmp_path / "train.amr").exists()
 
 
-def test_entries_without_id_are_kept(folder, tmp_path):
-    (folder / "b.txt").write_text("# ::snt Hi\n(h / hi)\n\n# ::snt Hi\n(h / hi)\n")
-    assert json.loads(run(folder, "-o", tmp_path / "train.amr", "--json")[0])["entries"] == 4
-
-
 @pytest.mark.parametrize("text", ["", HEADER])
 def test_file_without_entries(folder, tmp_path, text):
     (folder / "b.txt").write_text(text)
     assert fails(folder, "-o", tmp_path / "train.amr") == f"{folder / 'b.txt'}: the file holds no AMRs"
-
-
-def test_nothing_but_broken_entries(tmp_path):
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "b.txt").write_text(BAD)
-    assert "the file holds no AMR that can be used: 1 left out" in fails(
-        tmp_path / "in", "-o", tmp_path / "x.amr", "--skip-bad"
-    )
-    assert not (tmp_path / "x.amr").exists()
-
-
-def test_folder_without_banks(folder, tmp_path):
-    said = fails(folder.parent, "-o", tmp_path / "train.amr")
-    assert said.startswith(f"{folder.parent}: the folder holds no .txt or .amr file: in LDC releases")
-    for path in (folder / "notes.md", tmp_path / "missing"):
-        assert "is not a folder" in fails(path, "-o", tmp_path / "train.amr")
 
 
 def test_output_is_no_input(folder):

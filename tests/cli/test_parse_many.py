@@ -98,10 +98,6 @@ def test_an_output_that_would_replace_an_input_is_refused(tmp_path):
         assert path.read_text() == "Go now.\n"
 
 
-def test_a_device_may_be_input_and_output():
-    assert parse(SAMPLE, "/dev/null", "-o", "/dev/null").stdout == ""
-
-
 def test_a_bad_file_leaves_the_others(tmp_path):
     for name, text in (("a", "Go .\n"), ("b", "Go .\n\0\n"), ("c", "Go .\n")):
         (tmp_path / f"{name}.txt").write_text(text)
@@ -212,17 +208,6 @@ def test_bad_rows_of_jsonl(line, said, tmp_path):
     assert said in done.stderr and done.stderr.count("\n") == 1 and not out.exists()
 
 
-def test_text_in_parquet_that_is_not_utf8(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    import pyarrow.parquet as pq
-
-    path, out = tmp_path / "a.parquet", tmp_path / "out.parquet"
-    texts = pa.array([b"Go", b"\xff"], pa.binary()).view(pa.string())  # not checked by Arrow
-    pq.write_table(pa.table({"text": texts}), path)
-    done = parse(path, "--column", "text", "-o", out, status=2)
-    assert f"{path}: row 2: the text is not UTF-8" in done.stderr and not out.exists()
-
-
 def test_bad_parquet(tmp_path):
     path, out = parquet(tmp_path / "a.parquet"), tmp_path / "out.parquet"
     failed = lambda *arguments: parse(*arguments, status=2).stderr  # noqa: E731
@@ -241,32 +226,6 @@ def test_bad_parquet(tmp_path):
     rows = parquet(tmp_path / "c.parquet", [*ROWS, {"text": "a", "words": ["a", ""]}])
     assert f"{rows}: row 5: column 'words' holds ['a', '']" in failed(rows, "--column", "words", "-o", out)
     assert not out.exists()
-
-
-@pytest.mark.parametrize("options", [(), ("--tokens",), ("--json",)])
-def test_characters_that_no_file_holds_do_not_end_a_run_over_rows(options, tmp_path):
-    path, out = tmp_path / "a.jsonl", tmp_path / "out.jsonl"
-    values = ('"Go on"', '"a \\u0000"', '["b", "\\ud800"]')
-    path.write_text("".join(f'{{"text": {value}}}\n' for value in values))
-    done = parse(path, "--column", "text", "-o", out, *options)
-    (line,) = done.stderr.splitlines()
-    assert f"{path}:2: character 3 is a zero byte or half of a surrogate pair" in line
-    assert ["\ufffd" in row for row in out.read_text(encoding="utf-8").splitlines()] == [False, True, True]
-
-
-def test_long_sentences_in_rows_are_named_once_with_the_row(tmp_path):
-    path = jsonl(tmp_path / "a.jsonl", [{"text": text} for text in ("Go", "1 2 3 4", "1 2 3 4")])
-    done = parse(path, "--column", "text", "--longest", "3", "-o", tmp_path / "out.jsonl")
-    (line,) = done.stderr.splitlines()
-    assert f"{path}:2: sentence 1 is longer than 3 words" in line
-
-
-def test_a_list_of_words_that_is_too_long_is_refused_with_its_row(tmp_path):
-    rows = [{"text": ["Go"] * number, "words": ["Go"] * number} for number in (3, 4)]
-    arguments = (jsonl(tmp_path / "a.jsonl", rows), "--column", "words", "-o", tmp_path / "out", "--longest", "3")
-    said = "the list of words has 4 words, but only 3 are allowed: divide it, or allow it with --longest N"
-    assert f"{arguments[0]}:2: {said}" in parse(*arguments, status=2).stderr
-    assert not (tmp_path / "out").exists()
 
 
 def test_what_can_not_go_into_one_file(tmp_path):
@@ -327,12 +286,3 @@ def test_shards_of_a_folder_are_files(tmp_path):
         parse(*paths, "--shard", f"{number}/2", "-o", f"{tmp_path / str(number)}/")
         written.append(sorted(path.stem for path in (tmp_path / str(number)).iterdir()))
     assert written == [["a", "c", "e"], ["b", "d"]]
-
-
-@pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "a/2", "1/0", "-1/2"])
-def test_shards_that_are_none(shard):
-    assert "usage: " in parse(SAMPLE, f"--shard={shard}", status=2).stderr
-
-
-def test_a_pipe_has_no_shards():
-    assert "pipes can't be divided" in parse("-", "--shard", "1/2", stdin="Go.\n", status=2).stderr

@@ -6,7 +6,6 @@ import pytest
 
 from tests.cli.test_parse_stream import block, parsing, write
 from tests.conftest import run_here
-from transition_parser.graphs.conllu import Sentence
 
 TEXT = "Dr. Hale didn't\nsleep. Was she ill?\n\nNobody knows."
 
@@ -45,14 +44,3 @@ def test_long_sentences_are_divided_with_one_warning(model):
     assert len(re.findall(rf"^{key}(?:sent_)?id\b", done.stdout, re.MULTILINE)) == 6
     (line,) = done.stderr.splitlines()
     assert line.startswith("transition-parser: warning: standard input: sentence 2 is longer than 4 words")
-
-
-def test_long_sentences_that_are_given_are_refused(tmp_path):
-    text, out = tmp_path / "long.conllu", tmp_path / "out.conllu"
-    text.write_text("".join(str(Sentence.from_words(["a"] * n)) for n in (4, 5)))
-    done = run_here("parse", "en-ewt", text, "--longest", "4", "-o", out, status=2)
-    assert not out.exists()
-    (line,) = done.stderr.splitlines()
-    assert line.startswith(
-        f"transition-parser: error: {text}:6: sentence 2 has 5 words, but only 4 are allowed: divide it"
-    )

@@ -78,21 +78,6 @@ def test_the_report_has_no_wiki_on_request_and_no_alternatives(files, tmp_path):
         assert page.read_text(encoding="utf-8").count("Bob") == shown
 
 
-def test_table(files):
-    rows = [line.split() for line in run_here("score", *files, "--fine-grained").stdout.splitlines()]
-    assert rows[0] == ["sentences", "1"]
-    assert ["smatch", "0.6250", "0.7143", "0.6667"] in rows and ["wiki", "-", "-", "-"] in rows
-    assert rows[-1] == ["sembleu", "0.1575"]
-    assert "sembleu" not in run_here("score", *files).stdout
-
-
-def test_the_kind_is_seen_without_the_suffix(files, tmp_path):
-    other = tmp_path / "gold.txt"
-    other.write_text(GOLD, encoding="utf-8")
-    assert json.loads(run_here("score", other, files[1], "--json").stdout)["smatch"] == SMATCH
-    assert json.loads(run_here("score", other, other, "--json").stdout)["smatch"]["f1"] == 1.0
-
-
 def test_bad_files(files):
     gold, system = files
     system.write_text("# ::id b\n(a / amr-empty)\n", encoding="utf-8")

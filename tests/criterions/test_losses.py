@@ -9,7 +9,6 @@ import torch
 from transition_parser.base.errors import InputError
 from transition_parser.criterions.losses import (
     ActionLoss,
-    HingeLoss,
     LegalLoss,
     cross_entropy_of_correct,
     decision_loss,
@@ -75,12 +74,6 @@ def test_all_actions_compete_where_legality_is_left_to_search():
     assert torch.isclose(loss[0], plain(scores[0, 0], torch.ones(6), TARGET[0, 0], 0.1), atol=1e-5)
     with pytest.raises(InputError, match="preprocess without --labeled-shift"):
         loss_of(make_decoder(alike=True), scores, {"legal": legal}, batch)
-
-
-def test_the_hinge_does_not_train_the_words_of_shift():
-    scores, legal = make_scores()
-    with pytest.raises(InputError, match="leave out --predict-shift-words"):
-        HingeLoss(PADDING, 0.5)(make_decoder(compete=True), scores, {"legal": legal}, {"target": TARGET, "id": IDS})
 
 
 def test_decisions_have_a_share_and_none_for_targets_that_do_not_compete():

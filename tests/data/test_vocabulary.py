@@ -76,15 +76,3 @@ def test_what_is_no_dictionary(tmp_path, content, line, problem):
     with pytest.raises(InputError, match=problem) as raised:
         Vocabulary.load(path)
     assert str(raised.value).startswith(f"{path}:{line}: ") and len(str(raised.value).splitlines()) == 1
-
-
-def test_what_is_no_file(tmp_path):
-    loop = tmp_path / "loop"
-    loop.symlink_to(loop)
-    for path, problem in (
-        (tmp_path / "nowhere", "fairseq-preprocess"),
-        (tmp_path, "regular file"),
-        (loop, "symbolic links|not found"),
-    ):
-        with pytest.raises(InputError, match=problem):
-            Vocabulary.load(path)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import SAMPLE_AMR
 from tests.drawing.pictures import SVG, check_texts, of_kind, texts
-from transition_parser.drawing.amr_layout import AmrLayout, Node, forest_of
+from transition_parser.drawing.amr_layout import AmrLayout, Node
 from transition_parser.drawing.amrs import amr_drawings, steps_drawings
 from transition_parser.graphs.amr import AmrGraph, Edge
 from transition_parser.graphs.bank import AmrEntry, read_bank
@@ -87,13 +87,6 @@ def test_words_wrap_on_phones_and_a_graph_needs_none():
     assert [one.text for one in texts(svg)] == ["ARG0", "see-01"]
 
 
-def test_values_of_wiki_are_constants():
-    graph = AmrGraph(("person", '"Ann"'), frozenset({1}), (Edge(0, "name", 1),))
-    svg = amr_drawings(AmrEntry({"tok": "Ann"}, graph, alignments=((0,), ()), wiki={0: '"Ann_B"'}), [0.4, 1.0])[0]
-    assert of_kind(svg, "constant") == ['"Ann"', '"Ann_B"'] and of_kind(svg, "role") == ["name", "wiki"]
-    assert of_kind(svg, "figure") == ["40 %"]
-
-
 def test_steps_are_drawn_with_all_that_they_make():
     nodes = [(0, "she", False, 0, 0), (1, "sell-01", False, 1, 2)]
     empty = {"nodes": [], "edges": [], "top": None}
@@ -105,11 +98,3 @@ def test_steps_are_drawn_with_all_that_they_make():
     svg = steps_drawings(["She", "sells", "them"], steps)[0]
     assert of_kind(svg, "concept") == ["she", "sell-01"] and of_kind(svg, "tag")[-2:] == ["1", "2–3"]
     assert 'class="ring"' in svg
-
-
-def test_siblings_are_in_the_order_of_their_words():
-    nodes = [Node("a", False, ()), Node("b", False, (5,)), Node("c", False, (2,)), Node("d", False, (1,))]
-    edges = [Edge(0, "x", 1), Edge(0, "y", 2), Edge(1, "z", 3)]
-    forest = forest_of(nodes, edges, 0)
-    assert forest.children[0] == [1, 2] and forest.roots == [0]  # the part of b begins with d
-    assert forest_of(nodes, edges[:2], 0).roots == [0, 3]

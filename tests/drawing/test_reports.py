@@ -86,14 +86,6 @@ def test_trees_confusions_and_marks_are_those_of_the_files(parsed, tmp_path):
     assert "right heads and relations (LAS, %)" in shown.text and "label_accuracy" not in shown.text
 
 
-def test_a_tree_report_of_another_tokenisation(tmp_path):
-    (tmp_path / "gold.conllu").write_text(conllu(("ab", 0, "root"), ("c", 1, "obj")))
-    parsed = conllu(("a", 0, "root"), ("b", 1, "x")) + conllu(("c", 0, "root"))
-    (tmp_path / "parsed.conllu").write_text(parsed)
-    shown = page(tmp_path / "gold.conllu", tmp_path / "parsed.conllu", tmp_path)
-    assert "2 of 2 arcs wrong" in shown.text and shown.marked == ["–", "–", "root", "root"]
-
-
 def test_punctuation_that_does_not_count_is_not_shown_as_wrong(tmp_path):
     """The gold file says what it is: the parse has no tags."""
     right, wrong = ((("a", 0, "root"), (".", 1, relation)) for relation in ("punct", "dep"))

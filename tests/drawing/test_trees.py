@@ -86,11 +86,6 @@ def test_arcs_of_projective_trees_do_not_cross(drawn):
         assert not (a < c < b < d or c < a < d < b)
 
 
-def test_equal_trees_are_drawn_the_same():
-    for sentence, again in zip(read_conllu(SAMPLE), read_conllu(SAMPLE), strict=True):
-        assert tree_drawings(sentence) == tree_drawings(again)
-
-
 def test_tags_lemmas_and_confidences_are_there_where_they_are_known():
     tree = DependencyTree((2, 0), ("nsubj", "root"))
     rows = (Row("1", "Dogs", "dog", "NOUN"), Row("2", "bark", "_", "VERB"))

@@ -1,19 +1,17 @@
 """AMR through the real fairseq programs and ours: preprocess, train, resume, generate, export, parse."""
 
 import json
-import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import SAMPLE_AMR, actions_generated, generate, logged, run_here, train
+from tests.conftest import actions_generated, generate, logged, run_here, train
 from tests.helpers.crosses import mostly_slow
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
-from transition_parser.parsing.parses import AmrParse
 from transition_parser.tasks.transition_parsing import TransitionParsingConfig, TransitionParsingTask
 from transition_parser.text.pieces import normalise
 from transition_parser.transitions import Action
@@ -128,13 +126,6 @@ def test_text_from_standard_input(amr_checkpoint, tmp_path):
     assert [entry.text for entry in entries] == ["She doesn't sleep.", "Stop!"]
 
 
-def test_a_bank_without_graphs(amr_checkpoint, tmp_path):
-    bank = "# ::id a ::date 2020\n# ::snt She sleeps.\n\n# ::id b\n# ::snt x\n# ::tok Stop !\n# ::note kept\n"
-    first, second = parsed(tmp_path, amr_checkpoint, "-", stdin=bank)
-    assert (first.id, first.metadata["date"], first.forms) == ("a", "2020", ["She", "sleeps", "."])
-    assert (second.id, second.text, second.forms, second.metadata["note"]) == ("b", "x", ["Stop", "!"], "kept")
-
-
 def test_what_parse_writes(amr_checkpoint, tmp_path):
     plain = run_here("parse", amr_checkpoint, "-", stdin=TEXT).stdout
     assert "~e." not in plain and plain.count("# ::alignments ") == 3 and "# ::node\t0\t" in plain
@@ -152,39 +143,6 @@ def test_what_parse_writes(amr_checkpoint, tmp_path):
         assert sorted(graph.labels) == sorted(entry.graph.labels)
 
 
-@pytest.fixture
-def naming(amr_checkpoint, monkeypatch):
-    """The model, its search replaced by derivations that name each sentence's first word."""
-    from transition_parser.parsing import parser
-
-    def find(model, encoder_out, beam, nbest, lenpen, guide=None):
-        place = {token: i for i, token in enumerate(model.decoder.table.tokens)}
-        rest = ["SHIFT"] * (int(encoder_out.lengths[0]) - 1)
-        tokens = ["SHIFT", "ENTITY(person)", "ROOT", *rest, "CLOSE"]
-        return [[parser.Hypothesis([place[t] for t in tokens], [-0.1] * len(tokens), -0.1)]]
-
-    monkeypatch.setattr(parser, "search", find)
-    return Parser.load(amr_checkpoint, batch_tokens=1)
-
-
-def test_wiki(naming, amr_checkpoint, tmp_path):
-    known = naming.resources.parser.lexicon.wiki
-    name = next(key for key in known if re.fullmatch(r'person "\w+"', key))
-    word = name.split('"')[1]
-    found, unknown = naming.parse([[word], ["Xyzzy"]])
-    assert dict(found.wiki) == {0: known[name]} and dict(unknown.wiki) == {0: "-"}
-    assert f":wiki {known[name]}" in str(found.annotated()) and ":wiki" not in str(found.annotated(wiki=False))
-    printed = run_here("parse", amr_checkpoint, "-", "--batch-tokens", "1", stdin=f"{word}\n").stdout
-    assert f":wiki {known[name]}" in printed
-    assert ":wiki" not in run_here("parse", amr_checkpoint, "-", "--wiki", "none", stdin=f"{word}\n").stdout
-
-
-def test_one_file_can_not_be_resumed(amr_checkpoint, tmp_path):
-    for output in ((), ("-o", tmp_path / "out.amr")):
-        said = run_here("parse", amr_checkpoint, SAMPLE_AMR, *output, "--resume", status=2).stderr
-        assert "--resume keeps whole files of a folder: give -o DIR/" in said
-
-
 def test_export(amr_checkpoint, tmp_path):
     run_here("export", amr_checkpoint, "-o", tmp_path / "model")
     names = {path.name for path in (tmp_path / "model").iterdir()}
@@ -194,26 +152,3 @@ def test_export(amr_checkpoint, tmp_path):
     (tmp_path / "model" / "lexicon.json").unlink()
     said = run_here("parse", tmp_path / "model", "-", stdin=TEXT, status=2).stderr
     assert "lexicon.json: is not there, but was exported" in said and said.count("\n") == 1
-
-
-def test_the_python_api(amr_checkpoint, amr_dev):
-    parser = Parser.load(amr_checkpoint)
-    (one,) = parser.parse("The dog sleeps.")
-    assert isinstance(one, AmrParse) and one.sentence.forms == ["The", "dog", "sleeps", "."]
-    (words,) = parser.parse(["The dog sleeps."])
-    (listed,) = parser.parse([["The", "dog", "sleeps", "."]])
-    assert one.graph == words.graph == listed.graph and len(one.alignments) == len(one.graph)
-    from_path, from_entries = parser.parse(amr_dev), parser.parse(read(SAMPLE_AMR)[8:9])
-    assert [parse.sentence.id for parse in from_path] == [entry.id for entry in read(amr_dev)]
-    assert from_entries[0].sentence.id == "sample-009"
-    with pytest.raises(InputError, match=r"word 2 is"):
-        parser.parse([["a", "b c"]])
-
-
-def test_files_of_another_model(amr_checkpoint, data_folder, tmp_path):
-    """A model of AMRs in a folder of trees: the checkpoint knows the files that it was trained with."""
-    for name in ("dict.src.txt", "dict.act.txt", "spm.model", "parser.json"):
-        shutil.copy(data_folder / name, tmp_path)
-    moved = shutil.copy(amr_checkpoint, tmp_path / "moved.pt")
-    said = run_here("parse", moved, "-", stdin=TEXT, status=2).stderr
-    assert said.startswith("transition-parser: error: ") and said.count("\n") == 1

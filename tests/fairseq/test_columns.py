@@ -179,18 +179,6 @@ def test_columns_trained_later_leave_the_parses_as_they_are(data, tmp_path, read
     assert all(xpos == f"{upos}!" for upos, xpos in tags)
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        (("--tag-loss", "1", "--train-only", "xpos,heads"), "does not predict 'heads'; it predicts upos, lemma, xpos"),
-        (("--train-only", "xpos"), "does not predict 'xpos'; it predicts no columns: give --tag-loss"),
-    ],
-)
-def test_columns_that_can_not_be_trained_alone(data, tmp_path, options, problem):
-    done = train(data, tmp_path, *options, updates=1, status=1)
-    assert f"--train-only: the model {problem}" in done.stderr
-
-
 def test_tags_that_are_given_are_read(exported):
     parser = Parser.load(exported, precision="fp32")
     words = ["She", "sleeps", "."]
@@ -201,15 +189,6 @@ def test_tags_that_are_given_are_read(exported):
     assert len(scores) == (3 if parser.model.inputs and "tags" in parser.model.inputs else 1)
 
 
-def test_parsed_and_scored_by_the_commands(exported, tmp_path):
-    plain, out = tmp_path / "plain.conllu", tmp_path / "out.conllu"
-    plain.write_text("".join(map(str, map(blank, read_conllu(SAMPLE)))), encoding="utf-8")
-    run_here("parse", exported, plain, "-o", out)
-    figures = json.loads(run_here("score", SAMPLE, out, "--json").stdout)
-    assert figures["upos"] > 25 and figures["lemmas"] > 25
-    assert "upos" not in json.loads(run_here("score", SAMPLE, plain, "--json").stdout)
-
-
 def test_domains(amr_exported):
     text = [["The", "dog", "sleeps", "."]]
     scores = {Parser.load(amr_exported, domain=name).parse(text)[0].score for name in (None, "sample", "other-one")}
@@ -217,8 +196,3 @@ def test_domains(amr_exported):
     done = run_here("parse", amr_exported, "-", "--domain", "news", stdin="Go !\n", status=2)
     assert "unknown domain 'news': give one of other-one, sample" in done.stderr
     assert "Go" in run_here("parse", amr_exported, "-", "--domain", "sample", stdin="Go !\n").stdout
-
-
-def test_domains_of_a_model_that_has_none(exported):
-    with pytest.raises(InputError, match="does not read domains"):
-        Parser.load(exported, domain="news")

@@ -5,9 +5,8 @@ import re
 import pytest
 import torch
 
-from tests.conftest import SAMPLE, fairseq_preprocess, generate, logged, run_here, train, weights
+from tests.conftest import SAMPLE, generate, logged, train, weights
 from transition_parser.graphs.conllu import read_conllu
-from transition_parser.storage.checkpoints import load_checkpoint
 from transition_parser.transitions.config import ParserConfig
 
 
@@ -40,12 +39,6 @@ def test_training_resumes_where_it_stopped(data_folder, tmp_path):
     assert all(torch.equal(resumed[name], whole[name]) for name in whole)
 
 
-def test_checkpoints_hold_nothing_but_plain_values(checkpoint):
-    """`weights_only` loads them: no class but argparse.Namespace is needed."""
-    state = load_checkpoint(checkpoint)
-    assert isinstance(state["model"]["decoder.embed.weight"], torch.Tensor)
-
-
 def test_sentences_longer_than_a_batch_are_batches_of_their_own(data_folder, tmp_path):
     """None is left out of training or validation."""
     sizes = [len(line.split()) + 1 for line in (data_folder / "train.act").read_text(encoding="utf-8").splitlines()]
@@ -66,23 +59,3 @@ def test_generate_logs_what_it_is_asked_for(data_folder, checkpoint):
     assert re.search(r"Generate test with beam=1: BLEU = ", bleu)
     found = generate(data_folder, checkpoint, "--gen-subset", "train", "--quiet", "--beam", 1, *few).stdout
     assert "Generate train with beam=1: nothing was scored" in found  # its gold trees are not kept
-
-
-@pytest.mark.slow
-def test_relations_that_only_validation_has(data_folder, tmp_path):
-    """Such sentences are left out of validation scores; the others count."""
-    text = SAMPLE.read_text(encoding="utf-8").replace("\tvocative\t", "\tnever:seen\t")
-    (tmp_path / "dev.conllu").write_text(text, encoding="utf-8")
-    data = tmp_path / "data"
-    train_file = tmp_path / "train.conllu"
-    kept = [s for s in read_conllu(SAMPLE) if all(row.deprel != "vocative" for row in s.words)]
-    train_file.write_text("".join(map(str, kept)), encoding="utf-8")
-    run_here(
-        "preprocess", "dependency", "--train", train_file, "--valid", tmp_path / "dev.conllu", "--test", SAMPLE,
-        "--system", "arc-hybrid-swap", "--pieces", "400", "--dest", data,
-    )  # fmt: skip
-    fairseq_preprocess(data, "--workers", "2")
-    done = train(data, tmp_path / "checkpoints", "--no-save", updates=2)
-    (words, *_) = [int(float(entry["valid__words"])) for entry in logged(done, "valid__words")] or [0]
-    assert words == 0 or words == sum(len(s.words) for s in kept)
-    assert all(float(entry["valid_loss"]) < 100 for entry in logged(done, "valid_las"))

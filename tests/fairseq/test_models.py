@@ -124,24 +124,6 @@ def check_export(checkpoint: Path, folder: Path) -> dict:
     return json.loads((folder / "exported" / "config.json").read_text())
 
 
-def test_a_sentence_longer_than_any_position(checkpoint):
-    """The encoder has 24: what is further away is like the last."""
-    (parse,) = Parser.load(checkpoint).parse([["word"] * 60])
-    assert parse.tree.why_invalid() is None
-
-
-def test_what_can_not_be_generated_is_said(data_folder, checkpoint, arch):
-    if arch != "spa_dp_graph_small":
-        pytest.skip("one is enough")
-    for path, options, problem in (
-        (f"{checkpoint}:{checkpoint}", (), "give --path one checkpoint"),
-        (checkpoint, ("--score-reference",), "--score-reference is not for models that parse"),
-        (checkpoint, ("--prefix-size", 1), "--prefix-size and --constraints are not for models that parse"),
-    ):
-        done = generate(data_folder, path, "--gen-subset", "valid", *options, status=1)
-        assert problem in done.stderr.splitlines()[-1]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arch", "options"),
@@ -194,12 +176,6 @@ def test_amrs(amr_data_folder, tmp_path, arch):
     for beam in ("1", "3"):
         run_here("parse", tmp_path / "exported", SAMPLE_AMR, "--beam", beam, "-o", tmp_path / "out.amr")
         run_here("score", SAMPLE_AMR, tmp_path / "out.amr")
-
-
-def test_options_that_make_no_sense(data_folder, tmp_path):
-    """Others: `tests/modules/test_options.py`."""
-    done = train(data_folder, tmp_path, "--use-width", "100", arch="use_parser_small", status=1)
-    assert "InputError: the 8 heads of structures do not divide --use-width 100" in done.stderr
 
 
 # --- recipes ----------------------------------------------------------------------------------

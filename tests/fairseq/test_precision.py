@@ -48,7 +48,3 @@ def test_it_is_what_is_asked_for_or_what_the_machine_has(folder, monkeypatch, ca
     said = str(torch.bfloat16 if expected == torch.bfloat16 else weights).removeprefix("torch.")
     lines = [line for line in caplog.messages if line.startswith("training in")]
     assert lines == [f"training in {said} (--train-precision {asked})"]
-
-
-def test_auto_is_what_training_does_unasked():
-    assert str(transition_parsing.TransitionParsingConfig().train_precision) == "auto"

@@ -127,11 +127,6 @@ def test_other_systems_train_and_parse(system, tmp_path):
     run_here("parse", tmp_path / "checkpoint_last.pt", SAMPLE, "-o", tmp_path / "parsed.conllu")
 
 
-def test_a_training_that_can_not_be_ends_with_one_line(data_folder, tmp_path):
-    done = train(data_folder, tmp_path, *HINGE, arch="spa_dp_graph_small", updates=2, status=1)
-    assert "--action-loss hinge is for models that score actions" in done.stderr.splitlines()[-1]
-
-
 # --- two processes (DDP over gloo, on a CPU) --------------------------------------------------
 
 

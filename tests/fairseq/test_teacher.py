@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -114,18 +113,6 @@ def test_whole_trees_are_taught_by_their_last_reading(kind, tmp_path_factory):
         assert torch.allclose(ours[decision.counted].sum(-1), torch.ones(int(decision.counted.sum())), atol=1e-5)
 
 
-def test_a_teacher_of_trees_may_know_more_relations_in_another_order(student):
-    task, batch = student
-    model = make_model("heads", task.resources).eval()
-    member = itself(model, task)
-    words, actions = words_of(task, batch), batch["net_input"]["prev_output_tokens"]
-    order = torch.randperm(len(member.relations), generator=torch.Generator().manual_seed(1))[2:]
-    some = replace(member, relations=order).probabilities(words, actions)
-    heads, relations = member.probabilities(words, actions)
-    assert torch.equal(some[0], heads)
-    assert torch.equal(some[1], relations[..., order])
-
-
 @pytest.mark.parametrize("of_trees", mostly_slow([False, True], False))
 def test_training_with_a_teacher_and_an_interruption_gives_the_same_weights(of_trees, data_folder, request, tmp_path):
     arch = "recursive_g2g_small" if of_trees else "stack_transformer_small"
@@ -163,15 +150,3 @@ def test_options_that_do_not_fit(student, checkpoint, other, tmp_path_factory):
         with pytest.raises(InputError, match=problem):
             teacher_of(options, resources)
     assert teacher_of(asked(None), task.resources) is None
-
-
-@pytest.mark.slow
-def test_trainings_that_no_teacher_helps_end_with_one_line(data_folder, checkpoint, tmp_path):
-    for options, problem in (
-        ("", "scores actions, but the model that learns scores whole trees"),
-        ("--action-loss hinge --label-smoothing 0", "learns from gold actions alone: leave out --teacher"),
-        ("--train-only upos --tag-loss 1", "--train-only learns neither actions nor trees: leave out --teacher"),
-    ):
-        arch = "stack_transformer_small" if options else "recursive_g2g_small"
-        done = train(data_folder, tmp_path, "--teacher", checkpoint, *options.split(), arch=arch, status=1)
-        assert problem in done.stderr.splitlines()[-1]

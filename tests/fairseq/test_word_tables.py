@@ -63,14 +63,6 @@ def test_the_loss_of_every_architecture_reaches_the_table(trees, kind, join):
     assert read == 24 + 8 if recurrent else read in (SIZES["encoder_embed_dim"], SIZES["word_width"])
 
 
-def test_layers_of_a_pretrained_encoder_read_inputs_that_are_added(tmp_path, trees):
-    task, _ = trees
-    with pytest.raises(InputError, match="--join-inputs concat: the layers of --pretrained read vectors as wide as"):
-        build("sentence graph", task.resources, pretrained=str(make_encoder(tmp_path / "e")), join_inputs="concat")
-    model = build("sentence graph", task.resources, pretrained=str(make_encoder(tmp_path / "f")))
-    assert not model.plain.inputs["table"](model.plain.inputs["table"].read([["the"]], {}), torch.zeros(1, 2, 1)).any()
-
-
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("words") / "data"
@@ -182,11 +174,6 @@ def test_another_encoder_or_none(trained, encoder, tmp_path):
     finally:
         shutil.rmtree(encoder, ignore_errors=True)
         aside.rename(encoder)
-
-
-def test_a_sentence_longer_than_the_encoder_reads(trained):
-    (long,) = Parser.load(trained[2]).parse([["word"] * 600])
-    assert len(long.tree) == 600
 
 
 def test_without_tokenizers(trained, monkeypatch):

@@ -11,7 +11,7 @@ from penman import surface
 from penman.models.amr import model
 
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, Edge, canonical, is_number, named, quoted, without_gaps
+from transition_parser.graphs.amr import MAX_DEPTH, AmrGraph, Edge, canonical, named, quoted, without_gaps
 from transition_parser.graphs.bank import AmrEntry, parse_entry
 
 CONCEPTS = ("want-01", "boy", "name", "Ünı-01", "12-hour", '"a b"', "i", "x", "have-rel-role-91")
@@ -176,10 +176,6 @@ def test_relatives_and_relative_clauses_stand_below_what_they_are_about(text):
     assert flat(graph_of(text).to_penman()) == text
 
 
-def test_indentation_is_six_spaces():
-    assert graph_of("(p / person :ARG0-of (t / teach-01))").to_penman() == "(p / person\n      :ARG0-of (t / teach-01))"
-
-
 def test_variables():
     graph = AmrGraph(("boy", "Bee", "-", '"b"', "été", "3d"), frozenset({2}), ())
     assert graph.variables() == ["b", "b2", None, "x", "x2", "x3"]
@@ -190,11 +186,6 @@ def test_not_connected():
     assert not graph.is_connected()
     with pytest.raises(ValueError, match="not connected"):
         graph.to_penman()
-
-
-def test_number():
-    assert all(map(is_number, ("6", "-0.5", "+3", ".5", "10000", "2.")))
-    assert not any(map(is_number, ("", "-", "+", '"6"', "6th", "1,000", "5:30", "1e3")))
 
 
 @given(st.text(st.characters(blacklist_categories=("Cc", "Cs")), max_size=12))

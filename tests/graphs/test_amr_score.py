@@ -133,13 +133,6 @@ def test_fine_grained_scores_by_hand(tmp_path):
     assert compare_banks(twice, other, fine_grained=True).total()["unlabeled"] == Counts(4, 4, 4)  # one edge
 
 
-def test_scores_of_parts_that_no_graph_has(tmp_path):
-    path = bank(tmp_path / "gold.amr", "(r / rain-01)")
-    totals = compare_banks(path, path, fine_grained=True).total()
-    for part in ("reentrancies", "srl", "wiki", "negation", "named_entities"):
-        assert totals[part] == Counts()
-
-
 def test_processes_and_order_change_nothing(tmp_path, monkeypatch):
     """Processes are not forked: they would have the caller's handlers of signals."""
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))

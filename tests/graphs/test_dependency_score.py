@@ -123,11 +123,6 @@ def segmentation_f1(gold, system) -> dict[str, float]:
     return {name: round(score.f1, 2) for name, score in comparison.segmentation().items()}
 
 
-def test_the_same_segmentation():
-    gold = ["1-2 don't / 1 do 2 aux / 2 n't 0 root", *GOLD]
-    assert Comparison(sentences(*gold), sentences(*gold)).same_segmentation
-
-
 def test_a_range_is_one_token_and_its_words_are_aligned_by_their_forms():
     """gold: don't = do + n't, go; the system: do | n't | go. Tokens: go alone, of 2 and 3. Words: all three."""
     gold = ["1-2 don't / 1 do 3 aux / 2 n't 3 advmod / 3 go 0 root"]
@@ -250,10 +245,6 @@ def scores(gold: str, system: str, **options):
 
 def test_the_table_of_the_official_script():
     assert conll18_table(scores(OFFICIAL_GOLD, SYSTEM)) == TABLE
-
-
-def test_options_of_the_comparison_change_nothing():
-    assert scores(OFFICIAL_GOLD, SYSTEM, full_labels=True, skip_punctuation=True) == scores(OFFICIAL_GOLD, SYSTEM)
 
 
 WORDS = "1 The the DET DT Definite=Def 2 det\n2 dog dog NOUN NN Number=Sing 0 root\n"

@@ -95,12 +95,6 @@ def test_without_names_the_best_models_are_served_and_one_with_steps():
     assert build_parser(["serve"]).parse_args(["serve", "amr"]).models == ["amr"]
 
 
-def test_models_are_described_by_their_cards(parsers):
-    app = make_app(parsers, descriptions={"en-ewt": "English trees", "other": "unused"})
-    found = testclient.TestClient(app).get("/api/models").json()["models"]
-    assert [model["description"] for model in found] == ["English trees", None]
-
-
 def test_openapi_describes_it_and_nothing_is_loaded_from_elsewhere(client):
     described = client.get("/openapi.json").json()
     assert set(described["paths"]) == {"/api/models", "/api/parse", "/api/derivation"}
@@ -171,13 +165,6 @@ def test_other_bad_requests(client):
     assert ask(client, model="en-ewt", sentences=[["word"] * 31]).status_code == 200
     body = (b"x" * 1000 for _ in range(100))  # of no length that is said beforehand
     assert client.post("/api/parse", content=body).status_code == 413
-
-
-def test_head_is_answered(client):
-    for path in ("/", "/api/models"):
-        head, got = client.head(path), client.get(path)
-        assert (head.status_code, head.content) == (200, b"") and head.headers == got.headers
-    assert client.head("/api/parse").status_code == 405
 
 
 def test_only_hosts_that_are_allowed_are_served(parsers):

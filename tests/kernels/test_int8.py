@@ -13,8 +13,7 @@ from transition_parser.base.errors import NotFiniteError
 from transition_parser.base.process import at_most_avx2, has_vnni
 from transition_parser.kernels import int8, loader
 from transition_parser.kernels.int8 import Int8Product, Int8Stack, Int8Weights, int8_layers, quantise_rows
-from transition_parser.models.graph2graph.layers import Layer, Sizes, Transformer, Visible, Windows
-from transition_parser.modules import packing
+from transition_parser.models.graph2graph.layers import Layer, Sizes, Windows
 from transition_parser.modules.packing import quantise
 
 DIM, INNER, HEADS = 64, 192, 2
@@ -128,17 +127,6 @@ def test_products_are_the_same_on_all_processors(processor, activation):
         assert torch.equal(product(x, activation), found)
 
 
-@needs_int8
-def test_rows_that_do_not_fit():
-    product = Int8Product(Int8Weights(torch.ones(8, 32, dtype=torch.int8), torch.ones(8), torch.zeros(8)))
-    with pytest.raises(ValueError, match="x must be"):
-        product(torch.zeros(3, 31), "none")
-    with pytest.raises(ValueError, match="x must be float or bfloat16"):
-        product(torch.zeros(3, 32).double(), "none")
-    with pytest.raises(ValueError, match="the weight must be"):
-        product.address(32, 8)
-
-
 def layers_of(count: int, dim: int = DIM, inner: int = INNER, heads: int = HEADS) -> nn.ModuleList:
     torch.manual_seed(count)
     layers = nn.ModuleList(Layer(Sizes(dim, inner, heads), 0.0, False) for _ in range(count)).eval()
@@ -192,28 +180,6 @@ def test_rows_do_not_depend_on_other_sentences_or_threads():
 
 
 @needs_int8
-@torch.no_grad()
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("in_order", [True, False], ids=["in order", "in any order"])
-def test_transformer_computes_all_layers_at_once(in_order, dtype):
-    torch.manual_seed(0)
-    transformer = Transformer(Sizes(DIM, INNER, HEADS), 2, 80, 1, 0.0, False).eval()
-    words, segment = torch.randn(3, 9, DIM), torch.zeros(3, 9, dtype=torch.long)
-    position, there = torch.arange(9).expand(3, -1), torch.arange(9) < torch.tensor([[9], [4], [6]])
-    asked_slots = torch.arange(7) if in_order else torch.tensor([5, 0, 3, 3, 1])
-    visible = Visible(there, asked_slots.expand(3, -1))
-    quantise(transformer)
-    transformer.to(dtype)
-    found = transformer(words.to(dtype), position, segment, visible)
-    transformer._int8 = None
-    wanted = transformer(words.to(dtype), position, segment, visible)
-    asked = there[:, asked_slots]
-    assert found.dtype is dtype
-    assert torch.allclose(found[asked].float(), wanted[asked].float(), atol=0.1)
-    assert not torch.equal(found[asked], wanted[asked])  # else the kernel was not used
-
-
-@needs_int8
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_numbers_that_are_not_finite(bad):
     x = torch.randn(9, DIM)
@@ -240,28 +206,3 @@ def test_wrong_rows(first, lengths, longest, asking, problem):
     sentences = torch.tensor(first, dtype=torch.int32), torch.tensor(lengths, dtype=torch.int32)
     with torch.no_grad(), pytest.raises(ValueError, match=problem):
         int8_layers(torch.randn(9, DIM), stack_of(layers_of(1)), *sentences, longest, asks)
-
-
-@needs_int8
-def test_wrong_tensors():
-    stack, windows = stack_of(layers_of(1)), windows_of([3])
-    for x in (torch.randn(3, DIM).double(), torch.randn(3, 2 * DIM), torch.randn(DIM, 3).t()):
-        with pytest.raises(ValueError, match="x must be"):
-            int8_layers(x, stack, *windows)
-    with pytest.raises(ValueError, match="first must be"):
-        int8_layers(torch.randn(3, DIM), stack, windows.first.long(), windows.lengths, 3)
-
-
-@pytest.mark.parametrize(("dim", "inner", "heads"), [(96, 192, 3), (64, 100, 2), (64, 192, 4), (64, 192, 3)])
-def test_sizes_that_do_not_fit(dim, inner, heads):
-    assert not int8.supports(dim, inner, heads)
-    if dim % heads == 0:
-        with pytest.raises(ValueError, match="not supported"):
-            stack_of(layers_of(1, dim, inner, heads), heads)
-
-
-def test_a_processor_without_products_of_integers(monkeypatch):
-    for module in (int8, packing):
-        monkeypatch.setattr(module, "has_int8", lambda: False)
-    with pytest.raises(ValueError, match="not supported by this processor"):
-        stack_of(layers_of(1))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.conftest import ENVIRONMENT, ROOT, SAMPLE, run_here
+from tests.conftest import ENVIRONMENT, ROOT
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.base.process import at_most_avx2, has_vnni
 from transition_parser.kernels import loader
@@ -89,13 +89,6 @@ def test_what_cannot_be_loaded_is_said(fresh, monkeypatch, tmp_path):
         assert not loader.supports(torch.zeros(1, 32))
 
 
-def test_a_library_of_other_sources_is_not_used(fresh, monkeypatch):
-    monkeypatch.delenv("TRANSITION_PARSER_KERNELS", raising=False)
-    monkeypatch.setitem(loader._FUNCTIONS, "of_another_version", (None, ()))
-    with pytest.warns(ParserWarning, match="kernels cannot be loaded"):
-        assert loader.library() is None
-
-
 @needs_kernels
 def test_a_library_is_not_used_beside_changed_sources(fresh, monkeypatch, tmp_path):
     monkeypatch.delenv("TRANSITION_PARSER_KERNELS", raising=False)
@@ -108,27 +101,6 @@ def test_a_library_is_not_used_beside_changed_sources(fresh, monkeypatch, tmp_pa
         file.write("\n")
     with pytest.warns(ParserWarning, match="kernels were compiled from other sources"):
         assert loader.library() is None
-
-
-def test_the_command_line_says_it_in_one_line(missing, monkeypatch, tmp_path):
-    monkeypatch.delenv("TRANSITION_PARSER_KERNELS", raising=False)
-    text = tmp_path / "text"
-    text.write_text("Dogs bark .\n")
-    said = run_here("parse", "en-ewt", text, "--precision", "fp32").stderr
-    assert [line for line in said.splitlines() if "kernels" in line] == [
-        "transition-parser: warning: kernels are not compiled (gcc 12 or clang was not found at installation): parsing "
-        "is slower. Install gcc 12 or newer, or clang, and then this package again (pip install --force-reinstall "
-        "--no-deps .); TRANSITION_PARSER_KERNELS=0 does without"
-    ]
-
-
-@pytest.mark.usefixtures("fresh")
-@pytest.mark.parametrize("variable", ["TRANSITION_PARSER_KERNELS", "TRANSITION_PARSER_CPU"])
-def test_the_command_line_refuses_other_values(monkeypatch, tmp_path, variable):
-    monkeypatch.setenv(variable, "no")
-    done = run_here("parse", "en-ewt", SAMPLE, "-o", tmp_path / "parsed", status=2)
-    assert done.stderr.count("\n") == 1 and f"{variable} is 'no'" in done.stderr
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(not loader.switched_on(), reason="kernels are switched off")

@@ -146,8 +146,3 @@ def test_gates_are_exact():
         wanted = (attention.sigmoid() * new.tanh()).repeat(1, 2)
         found = RecurrentLayer("to target", layers)(x, torch.ones(9, dtype=torch.long))[:, 0]
         assert torch.allclose(found.double(), wanted, rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize(("words", "states"), [(6, 32), (32, 8), (32, 40)])
-def test_layers_that_the_kernel_cannot_read(words, states):
-    assert encoders.recurrent_layer("lstm", layers_of(4, words, states, "floats")) is None

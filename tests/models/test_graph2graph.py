@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import math
 from argparse import Namespace
@@ -150,12 +149,6 @@ def test_columns_read_words_that_a_pretrained_transformer_does_not(tmp_path_fact
     one, other = found
     assert one.tagged.shape[-1] == 2 * one.words.shape[-1] == model.tags["upos"].in_features
     assert torch.equal(one.words, other.words) == pretrained and not torch.equal(one.read, other.read)
-
-
-def test_columns_that_read_words_need_a_loss():
-    architecture = architecture_of("recursive_g2g_small")
-    with pytest.raises(InputError, match=r"--tags-read-words .*--tag-loss"):
-        architecture.options.of_namespace(Namespace(tags_read_words=True), architecture.defaults)
 
 
 @pytest.mark.parametrize("name", ["sentence_transformer_g2g_small", "state_transformer_small"])
@@ -310,13 +303,6 @@ def test_the_graph_input_of_two_words_by_hand(task, two_words):
     assert flat.relation.tolist() == [[0, 0, 0]] * 3 + [[of_arc, 0, 0]] * 2 + [[of_arc, of_root, 0]]
 
 
-def test_words_that_are_each_others_head(two_words, task):
-    """As in a graph that is no tree: not the relation of pieces, whose number is the sum."""
-    _, slots, _ = walked(task, "sentence graph", two_words, ["SHIFT"])
-    (found,) = relations_of(slots, torch.tensor([[1, -1, 0]]))
-    assert found[0, 1] == found[1, 0] == DEPENDENT_OF and int((found != NONE).sum()) == 2
-
-
 def test_the_deleted_list_of_two_words_by_hand(task, two_words):
     """Algorithm 1: CLS, the stack from its bottom, SEP, the buffer, SEP, and what has left both."""
     decoder, slots, states = walked(task, "state graph", two_words, two_arcs(task.table)[0])
@@ -379,13 +365,6 @@ def _in_order(ranks: torch.Tensor) -> list[int]:
     words = sorted((rank, word) for word, rank in enumerate(ranks.tolist()) if rank)
     assert [rank for rank, _ in words] == list(range(1, 1 + len(words)))
     return [word for _, word in words]
-
-
-def test_the_plain_state_transformer_forgets_what_has_left(task, two_words):
-    decoder, slots, states = walked(task, "composed", two_words, two_arcs(task.table)[0])
-    there, _, _ = decoder.layout(slots.rows(torch.zeros(6, dtype=torch.long)), states.flattened())
-    words = [[True, True, True]] * 3 + [[False, True, True]] * 2 + [[False, False, True]]
-    assert there.tolist() == [[*row, True, True, False] for row in words]
 
 
 def test_further_pieces_depend_on_the_first_one(task, batch):
@@ -525,15 +504,6 @@ def test_all_readings_are_trained_and_no_gradient_goes_through_a_graph(of_any_sh
     assert torch.autograd.grad(second.scores.sum(), labels)[0].abs().max() > 0
 
 
-def test_what_reads_is_there_once(of_any_shape):
-    """The decoder reads again by the layers of the encoder, of a copy by those of the copy."""
-    task, _ = of_any_shape
-    model = make_model("refined", task.resources).plain
-    assert not any(name.startswith("decoder.") and "layers" in name for name in model.state_dict())
-    copied = copy.deepcopy(model)
-    assert copied.decoder.encoder is copied.encoder is not model.encoder
-
-
 def test_the_kernel_scores_relations_as_training_does():
     """In bf16, parsing takes a kernel and training does not."""
     torch.manual_seed(1)
@@ -572,13 +542,6 @@ def test_amrs_are_refused(tmp_path_factory):
     for kind in ("sentence", "state graph", "refined"):
         with pytest.raises(InputError, match="reads and writes dependency trees, not amr"):
             make_model(kind, amrs.resources)
-
-
-def test_composition_without_words_to_compose(task):
-    architecture = architecture_of("state_transformer_g2g_small")
-    options = architecture.options.of_namespace(Namespace(no_composition_skip=True), architecture.defaults)
-    with pytest.raises(InputError, match="give --composition, too"):
-        architecture.build(options, task.resources)
 
 
 def test_encoders_that_are_too_short_or_of_another_kind(encoder, tmp_path):

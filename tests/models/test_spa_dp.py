@@ -5,12 +5,10 @@ from __future__ import annotations
 import copy
 import itertools
 from types import SimpleNamespace
-from unittest import mock
 
 import numpy as np
 import pytest
 import torch
-from torch.multiprocessing.reductions import StorageWeakRef
 
 from tests.helpers.small_models import make_model, task_and_batch, task_of
 from transition_parser.base.errors import InputError, NotFiniteError
@@ -73,27 +71,6 @@ def test_rescans_are_the_passes_of_the_paper(sentences, from_target, together, m
             assert torch.allclose(found[b, i], wanted, rtol=0, atol=EXACT)
 
 
-@pytest.mark.parametrize("from_target", [False, True])
-@pytest.mark.parametrize("dtype", [torch.float, torch.bfloat16])
-def test_passes_without_a_kernel_keep_no_step_that_is_over(from_target, dtype):
-    """A step holds what is found for all targets: to keep all steps would take the square of a sentence."""
-    attention = SequencePreservedAttention(5, 3, from_target).to(dtype)
-    kept: list[StorageWeakRef] = []
-    most = 0
-
-    def step(self, found, words):
-        nonlocal most
-        result = one_step(self, found, words)
-        kept.append(StorageWeakRef(result.untyped_storage()))
-        most = max(most, sum(not one.expired() for one in kept))
-        return result
-
-    one_step = SequencePreservedAttention._step
-    with mock.patch.object(SequencePreservedAttention, "_step", step), torch.inference_mode():
-        attention(torch.randn(2, 40, 5).to(dtype), torch.ones(2, 40, dtype=torch.bool))
-    assert len(kept) == 39 and most <= 2
-
-
 def test_vanilla_attention_is_that_of_the_paper(sentences):
     words, mask = sentences
     attention = VanillaAttention(5, 4).double()
@@ -121,14 +98,6 @@ def test_scores_of_heads_are_those_of_the_paper(sentences):
         assert float(by_product[b, i, j]) == pytest.approx(float(head @ bilinear.project.weight @ dependent), abs=EXACT)
         hidden = torch.relu(concat.second.weight @ head + concat.first(dependent))
         assert float(by_layer[b, i, j]) == pytest.approx(float(concat.weigh(hidden)), abs=EXACT)
-
-
-def test_pairs_are_scored_some_at_a_time(sentences, monkeypatch):
-    score = PairScores(5, 3).double()
-    wanted = score(sentences[0])
-    for at_once in (1, 3 * 6 * 3 * 4):  # one row, and four rows
-        monkeypatch.setattr(encoder, "_AT_ONCE", at_once)
-        assert torch.allclose(score(sentences[0]), wanted, rtol=0, atol=EXACT)
 
 
 def test_scores_of_relations_read_a_word_and_its_head(sentences):

@@ -19,7 +19,6 @@ from transition_parser.models.use_parser.layer import (
     WORDS,
     Structures,
     indicators,
-    steps_back,
 )
 from transition_parser.modules.action_scores import FactoredScores
 from transition_parser.modules.contract import only_legal
@@ -60,11 +59,6 @@ def test_figure_7(in_search):
     found[RELATIONS] = [[table.relations[i] or "0" for i in row] for row in found[RELATIONS]]
     for name, rows in FIGURE_7.items():
         assert ", ".join(" ".join(map(str, row)) for row in found[name][: len(ACTIONS_OF_FIGURE_2)]) == rows, name
-
-
-def test_actions_of_figure_7():
-    """<s> first, and before step t one for each action taken."""
-    assert [steps_back(t + 1, torch.device("cpu")).tolist() for t in range(3)] == [[1], [2, 1], [3, 2, 1]]
 
 
 def test_indicators_beyond_the_bound_are_alike():

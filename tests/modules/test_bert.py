@@ -17,7 +17,7 @@ from tests.modules.test_pretrained import SENTENCES, vectors, words_of
 from transition_parser.base.errors import InputError
 from transition_parser.kernels import encoders, loader
 from transition_parser.modules.bert import Bert, add_adapters, merge_adapters
-from transition_parser.modules.pretrained import EncoderFiles, PieceIds, Tokenizer, WordPieces
+from transition_parser.modules.pretrained import EncoderFiles, Tokenizer, WordPieces
 
 WORDS = ["ab", "c", "", "a", "[SEP]", "\u200b", "☃", "abcdefgh" * 5]
 WIDE = 64  # two heads that kernels compute
@@ -154,17 +154,6 @@ def test_bf16_and_autocast(encoder):
         with torch.autocast("cpu", dtype):
             found = torch.cat(vectors(encoder, SENTENCES))
         assert torch.allclose(found.float(), wanted, atol=0.1)
-
-
-@torch.no_grad()
-def test_rows_without_a_word_and_batches_without_a_sentence(encoder):
-    nothing = [[] for _ in range(40)]
-    alone = vectors(encoder, [["word"], ["an", "end"]])
-    found = vectors(encoder, [*nothing, ["word"], *nothing, ["an", "end"], *nothing])
-    assert torch.allclose(found[40], alone[0], atol=1e-5) and torch.allclose(found[81], alone[1], atol=1e-5)
-    assert not torch.cat([*found[:40], *found[41:81], *found[82:]]).any()
-    assert not encoder.vectors(PieceIds(**encoder.read([[]])), 1).any()
-    assert encoder.vectors(PieceIds(**encoder.read([])), 0).shape == (0, encoder.width)
 
 
 @torch.no_grad()

@@ -57,20 +57,6 @@ class Largest(TorchDispatchMode):
         return made
 
 
-@torch.inference_mode()
-@pytest.mark.parametrize("biases", [1, 300])
-def test_long_sentences_are_attended_some_words_at_a_time(biases, monkeypatch):
-    torch.manual_seed(1)
-    query, keys, values = (heads(2, 300, torch.float) for _ in range(3))
-    bias = torch.zeros(2, 1, biases, 300).masked_fill_(torch.rand(2, 1, biases, 300) < 0.3, float("-inf"))
-    whole = scaled_dot_product_attention(query, keys, values, bias)
-    monkeypatch.setattr(layers, "_AT_ONCE", 2 * HEADS * 300 * 7)
-    with Largest() as largest:
-        found = scaled_dot_product_attention(query, keys, values, bias)
-    assert torch.allclose(found, whole, rtol=0, atol=1e-5)
-    assert largest.numbers <= max(layers._AT_ONCE, query.numel())
-
-
 def test_what_is_at_places_and_its_gradient_are_as_by_gather():
     torch.manual_seed(1)
     places = torch.randint(0, 5, (3, 4))
@@ -136,17 +122,6 @@ def test_each_sequence_is_in_one_run_that_holds_it(lengths, few_shapes):
             assert len(run.rows) * run.width < len(rows) * run.width + layers._CELLS
 
 
-@pytest.mark.parametrize("few_shapes", [False, True])
-def test_a_batch_with_an_outlier_is_cut(few_shapes):
-    few, one = runs(torch.tensor([9, 8, 500, *[7] * 20]), 512, few_shapes)
-    assert few.width in (9, 16) and one.rows.unique().tolist() == [2]
-
-
-def test_elsewhere_than_on_a_cpu_all_is_one_run():
-    (run,) = runs(torch.empty(5, dtype=torch.long, device="meta"), 90, True)
-    assert run.rows.shape == (5,) and run.width == 90
-
-
 @given(LENGTHS, st.integers(60, 99))
 def test_rows_hold_as_many_sequences_as_fit(lengths, most):
     rows = in_rows(lengths, most)
@@ -155,10 +130,6 @@ def test_rows_hold_as_many_sequences_as_fit(lengths, most):
         filled = sum(lengths[i] for i in row)
         assert filled <= most < filled + lengths[after.start]
     assert not rows or sum(lengths[i] for i in rows[-1]) <= most
-
-
-def test_a_sequence_that_is_too_long_has_a_row_of_its_own():
-    assert in_rows([9, 2, 9, 2, 2], 5) == [range(1), range(1, 2), range(2, 3), range(3, 5)]
 
 
 def test_training_in_bf16_multiplies_few_numbers_of_rows():

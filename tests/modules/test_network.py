@@ -8,7 +8,7 @@ import torch
 from transition_parser.kernels import encoders, loader
 from transition_parser.models.stack_transformer.attention import StateHeads, StatePositions
 from transition_parser.modules.encoder import ReadingSettings, WordEncoder
-from transition_parser.modules.layers import Attention, Dropout, HeadMask, cheap_dropout
+from transition_parser.modules.layers import Attention, HeadMask, cheap_dropout
 
 
 def reference_attention(attention: Attention, x, memory, visible):
@@ -83,15 +83,6 @@ def test_dropout_keeps_the_mean_and_its_share():
     assert cheap_dropout(x, 0.3, False) is x
 
 
-def test_dropout_of_whole_vectors():
-    torch.manual_seed(1)
-    layer = Dropout(0.25, whole=True)
-    x = layer(torch.ones(40, 50, 6))
-    assert torch.equal(x.amin(-1), x.amax(-1))
-    assert abs(float((x[..., 0] == 0).float().mean()) - 0.25) < 0.04
-    assert torch.equal(layer.eval()(torch.ones(2, 3)), torch.ones(2, 3))
-
-
 def make_encoder(layers: int = 2, local: int = 1, heads: int = 2) -> WordEncoder:
     """A small one, 64 wide, with random weights; every third of its pieces opens a word."""
     torch.manual_seed(1)
@@ -110,24 +101,6 @@ def some_pieces(encoder: WordEncoder, left: bool) -> torch.Tensor:
     assert not encoder.opens[4]
     tokens = torch.nn.utils.rnn.pad_sequence([row.flip(0) if left else row for row in rows], True, encoder.padding)
     return tokens.flip(1) if left else tokens
-
-
-@pytest.mark.parametrize("left", [True, False])
-def test_a_word_is_the_mean_of_its_pieces(left):
-    encoder = make_encoder()
-    tokens = some_pieces(encoder, left)
-    found, mask = encoder._pool(tokens)
-    for sentence, row in enumerate(tokens.tolist()):
-        words: list[list[int]] = []
-        for piece in row:
-            if piece != encoder.padding and encoder.opens[piece]:
-                words.append([piece])
-            elif piece != encoder.padding and words:
-                words[-1].append(piece)
-        assert mask[sentence].tolist() == [i < len(words) for i in range(mask.size(1))]
-        for word, pieces in enumerate(words):
-            wanted = encoder.embed.weight[pieces].mean(0) * encoder.scale
-            assert torch.allclose(found[sentence, word], wanted, atol=1e-5)
 
 
 @pytest.mark.skipif(loader.library() is None, reason="set up without a compiler for the kernels")

@@ -97,25 +97,6 @@ def test_an_int8_layer_finds_nearly_the_same(int8, fast, dtype, activation, afte
             assert torch.allclose(found.float(), after(layer(x)), atol=0.04)
 
 
-@FAST
-def test_rows_of_an_int8_layer_do_not_depend_on_each_other(int8, fast):
-    torch.manual_seed(1)
-    layer = int8(nn.Linear(96, 64), "relu", fast)
-    x = torch.randn(50, 96) * torch.logspace(-3, 3, 50)[:, None]
-    with torch.inference_mode():
-        together = layer(x)
-        for rows in (slice(3, 4), slice(0, 7), slice(20, 50)):
-            assert torch.equal(layer(x[rows]), together[rows])
-
-
-@FAST
-def test_a_row_that_is_not_finite_stays_so(int8, fast):
-    layer, x = int8(nn.Linear(64, 48), "relu", fast), torch.ones(3, 64)
-    x[1, 2] = float("nan")
-    with torch.inference_mode():
-        assert layer(x).isnan().any(1).tolist() == [False, True, False]
-
-
 def test_any_model_is_quantised():
     """But for layers that other modules read, and narrow ones."""
     torch.manual_seed(1)

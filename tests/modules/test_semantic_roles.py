@@ -4,12 +4,12 @@ import json
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 from tests.helpers.model_mutations import ODD
 from transition_parser.base.errors import InputError
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.modules.semantic_roles import ROLES, RoleLabeller, distance_class
+from transition_parser.modules.semantic_roles import ROLES, RoleLabeller
 from transition_parser.text.columns import IMPERATIVE, OTHER, UNSURE
 
 FRAMES = ["give-01", "give-16", "give-up-07", "go-02"]
@@ -44,23 +44,6 @@ def test_roles_that_a_frame_lacks_are_unlikely(labeller):
     pairs = torch.tensor([[0] * 4, [0] * 4, [12] * 4, [0, 1, 2, 3]])
     scores = labeller.roles(torch.zeros(1, 12), torch.zeros(1, 12), pairs)
     assert (scores[:, :ROLES][~has_role] < -15).all()
-
-
-def test_senses_of_a_lemma(labeller):
-    words, rows = random(2, 12), labeller.weights["senses"]
-    expected = [[float(word[:4] @ rows[i, :4] + rows[i, 4]) for i in (0, 1)] for word in words]
-    assert labeller.of_lemma["give"] == [0, 1]
-    assert labeller.senses(words[:, None], labeller.of_lemma["give"]).tolist() == [
-        pytest.approx(row) for row in expected
-    ]
-
-
-def test_the_rivals_of_a_sense(labeller):
-    """The verb and its particles, if one of them is the lemma."""
-    assert labeller.rivals("give", ["it", "up"]) == [0, 1, 2] == labeller.rivals("give-up", ["it", "up"])
-    assert labeller.rivals("give", ["it"]) == [0, 1]
-    assert labeller.rivals("give-up", []) == [2]
-    assert labeller.rivals("wibble", ["up"]) == []
 
 
 def test_moods_of_words_are_those_by_themselves(labeller):
@@ -104,11 +87,6 @@ def test_contexts_are_the_forms_and_pairs_from_two_words_before_to_one_after(tex
     assert len(set(rows.tolist())) == len(rows) == 7 and (rows != expected).sum() == changed
 
 
-@pytest.mark.parametrize(("distance", "expected"), [(1, 12), (-1, 12), (2, 14), (-2, 10), (3, 15), (60, 23), (500, 24)])
-def test_classes_of_distances(distance, expected):
-    assert distance_class(distance) == expected
-
-
 def test_the_file_holds_the_labeller(labeller, tmp_path):
     labeller.save(tmp_path / "roles.safetensors")
     again = RoleLabeller.load(tmp_path / "roles.safetensors", inputs=10)
@@ -139,22 +117,3 @@ def test_other_weights_are_refused_or_make_a_labeller(labeller, tmp_path, name, 
         assert RoleLabeller.load(path, inputs=10).weights[name].shape == before
     except InputError as error:
         assert str(error).startswith(f"{path}: is not the semantic role labeller") and len(str(error)) < 1000
-
-
-@pytest.mark.parametrize("damage", ["other inputs", "no frames", "fewer frames", "no hidden layer", "no safetensors"])
-def test_other_files_are_refused(labeller, tmp_path, damage):
-    path = tmp_path / "roles.safetensors"
-    labeller.save(path)
-    weights = load_file(path)
-    if damage == "no frames":
-        save_file(weights, path)
-    elif damage == "fewer frames":
-        save_file(weights, path, {"frames": '["give-01"]'})
-    elif damage == "no hidden layer":
-        del weights["hidden"]
-        save_file(weights, path, {"frames": json.dumps(FRAMES)})
-    elif damage == "no safetensors":
-        path.write_bytes(b"\0" * 100)
-    with pytest.raises(InputError, match="not the semantic role labeller of this model") as error:
-        RoleLabeller.load(path, inputs=11 if damage == "other inputs" else 10)
-    assert len(str(error.value).splitlines()) == 1

@@ -11,17 +11,14 @@ from hypothesis import strategies as st
 from torch import nn
 
 from tests.helpers.strategies import RELATIONS, trees
-from transition_parser.base.errors import NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.kernels import loader
-from transition_parser.modules.best_tree import best_tree
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.modules.tree_decoder import (
     Derivations,
     ScoredTree,
     TreeDecoder,
-    _best_heads,
     are_trees,
     other_words,
 )
@@ -87,29 +84,6 @@ def test_what_is_a_tree(sentences):
     assert are_trees(positions, torch.tensor([*map(len, heads)])).tolist() == expected
 
 
-@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), float("-inf")])
-def test_scores_that_are_not_finite(wrong):
-    competing = other_words(torch.ones(1, 4, dtype=torch.bool))
-    scores = only_legal(torch.randn(1, 4, 4), competing)
-    scores[0, 1, 2] = wrong
-    with pytest.raises(NotFiniteError, match="the scores of heads"):
-        _best_heads(scores, competing, torch.tensor([3]))
-
-
-@given(st.integers(0, 2**31), st.sampled_from([0.3, 3.0, 30.0]))
-def test_the_best_heads_are_those_of_the_best_tree(seed, sharpness):
-    lengths = torch.tensor([4, 7, 1])
-    scores = sharpness * torch.randn(3, 8, 8, generator=torch.Generator().manual_seed(seed))
-    mask = torch.arange(8) <= lengths[:, None]
-    competing = other_words(mask)
-    scores = only_legal(scores, competing).log_softmax(-1)
-    found = _best_heads(scores, competing, lengths)
-    for row, n in enumerate(lengths.tolist()):
-        wanted = best_tree(scores[row, :n, : n + 1].double().nan_to_num(neginf=0.0).numpy())
-        assert found[row, :n].tolist() == [n if head == 0 else head - 1 for head in wanted]
-        assert found[row, n:].tolist() == [*range(n, 8)]
-
-
 def test_the_subject_is_one():
     """Of two dependents that look like a subject, the one that loses more by another relation stays it."""
     system = make_system("arc-hybrid-swap", once=[["nsubj", "csubj"]])
@@ -133,13 +107,3 @@ def test_the_subject_is_one():
             for word, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True))
         ]
         assert logs == pytest.approx([float(one) for one in wanted], abs=1e-5)
-
-
-@needs_kernels
-def test_an_action_that_the_vocabulary_lacks():
-    derive = derivations(False)
-    root = derive.table.relations.index("root")
-    tree = ScoredTree([0, 1], [root, root], [-1.0, -1.0])  # `root` is for arcs from the root alone
-    for find in (derive.from_tree, derive.by_oracle):
-        with pytest.raises(KeyError):
-            find(tree)

@@ -1,6 +1,5 @@
 """Tags, domains and letters as inputs of words: each alone and all together, whatever else is in the batch."""
 
-import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,8 +7,6 @@ import pytest
 import torch
 
 from transition_parser.base.errors import InputError
-from transition_parser.data.resources import WORD_FILES
-from transition_parser.kernels import encoders
 from transition_parser.models.stack_transformer.decoder import StackTransformerOptions
 from transition_parser.modules.encoder import ReadingSettings, RecurrentEncoder, WordReader
 from transition_parser.modules.tagging import check_tagged, tag_heads
@@ -71,15 +68,6 @@ def test_a_sentence_alone_and_among_others(flags):
     for i, sentence in enumerate(SENTENCES):
         alone = added(inputs, [sentence], {name: [column[i]] for name, column in ANNOTATIONS.items()})
         assert torch.allclose(alone[0, : len(sentence)], together[i, : len(sentence)], atol=1e-6)
-
-
-@pytest.mark.parametrize("flags", [ALL, ALL_NARROW], ids=str)
-def test_inputs_add_up(flags):
-    inputs = inputs_of(**flags)
-    read = inputs.read(SENTENCES, ANNOTATIONS)
-    x = torch.zeros(3, 6, DIM)
-    assert torch.allclose(inputs(x, read), sum(module(read[name], x) for name, module in inputs.items()))
-    assert set(inputs.read(SENTENCES, ANNOTATIONS, without="tags")) == set(inputs) - {"tags"}
 
 
 def side_by_side(inputs: WordInputs, sentence: int, word: int) -> list[float]:
@@ -164,21 +152,6 @@ def test_words_side_by_side_are_projected_only_where_their_width_must_be_another
         assert reader(tokens, read).words.shape == (2, 3, 8)
 
 
-@pytest.mark.parametrize("flags", [*FLAGS, ALL], ids=str)
-def test_a_model_is_exported_with_the_files_that_its_inputs_need(flags):
-    needed = {
-        "read_tags": {"columns.json"},
-        "read_xpos": {"columns.json"},
-        "read_domain": {"columns.json"},
-        "word_table": {"words.txt"},
-        "read_vectors": {"vectors.txt", "vectors.safetensors"},
-    }
-    options = StackTransformerOptions(**flags)
-    read = set().union(*(needed.get(name, ()) for name in flags))
-    assert {*WORD_FILES} - {*options.unread(WORD_FILES)} == read
-    assert "columns.json" not in StackTransformerOptions(tag_loss=0.1).unread(WORD_FILES)
-
-
 def test_tags_are_masked_outside_training_and_corpora_in_training():
     inputs = inputs_of(**ALL, tag_loss=0.1, tag_dropout=0.4, domain_dropout=0.1)
     assert inputs.masked(training=True) == {"upos": 0.4, "xpos": 0.0, "domain": 0.1}
@@ -191,45 +164,6 @@ def test_tags_that_are_not_predicted_are_never_masked_and_must_be_given():
     assert inputs.masked(training=True) == {"upos": 0.0, "xpos": 0.0, "domain": 0.1}
     assert inputs.masked(training=False) == {"upos": 0.0, "xpos": 0.0, "domain": 0.0}
     assert inputs.given_columns == ["upos", "xpos"]
-
-
-def test_windows_of_letters_are_those_that_are_asked_for():
-    """Each filter against a loop over the letters of a word, between zeros."""
-    inputs = inputs_of(character_width=4, character_windows="1,2,3,5")
-    letters = inputs["characters"]
-    letters.embed.weight.data[0] = 0.0  # as it is before anything makes it another: padding
-    assert [(c.kernel_size[0], c.out_channels) for c in letters.convolve] == [(1, 4), (2, 4), (3, 4), (5, 4)]
-    word = letters.embed(torch.tensor([*b"dogs"]) + 1).tolist()
-    found = []
-    for convolution in letters.convolve:
-        size = convolution.kernel_size[0]
-        padded = [[0.0] * 4] * (size // 2) + word + [[0.0] * 4] * (size - 1 - size // 2)
-        for weight, bias in zip(convolution.weight.tolist(), convolution.bias.tolist(), strict=True):
-            sums = [
-                bias + sum(weight[d][k] * padded[i + k][d] for k in range(size) for d in range(4))
-                for i in range(len(word))
-            ]
-            found.append(max(0.0, *sums))
-    assert torch.allclose(added(inputs, [["dogs"]], {})[0, 0], letters.project(torch.tensor(found)), atol=1e-5)
-
-
-@pytest.mark.parametrize("dtype", [torch.float, torch.bfloat16])
-def test_letters_are_looked_up_where_the_kernels_are(dtype):
-    """Parsing adds up products of letters; they follow the weights, and only numbers that are finite are looked up."""
-    letters = inputs_of(character_width=64, character_windows="1,4")["characters"].to(dtype)
-    if not encoders.supports_letters(letters.embed.weight, 64):
-        pytest.skip("there are no search kernels here")
-    read = letters.read(SENTENCES, ANNOTATIONS)["bytes"]
-    with torch.no_grad():
-        letters.embed.weight[0] = 0.0  # padding
-        for _ in range(2):
-            wanted = letters._convolved(read)
-            near = {"rtol": 1e-5, "atol": 1e-4} if dtype is torch.float else {"rtol": 0.02, "atol": 0.2}
-            assert torch.allclose(letters._looked_up(read), wanted, **near)
-            letters.train().embed.weight.data[1:] *= 2  # as optimisers do, without a new version
-            letters.eval()
-        letters.convolve[1].bias[3] = float("inf")
-        assert letters._looked_up(read) is None
 
 
 def test_affixes_are_shared_by_words_in_any_case():
@@ -254,12 +188,6 @@ def test_only_training_hides_whole_words(dropout):
     same = (trained == plain).all(-1)[0, :-1]
     assert torch.allclose(trained[0, :-1][~same], hidden[0, :-1][~same], atol=1e-5)
     assert {0.0: 0, 0.5: 60, 1.0: 200}[dropout] <= (~same).sum() <= {0.0: 0, 0.5: 140, 1.0: 200}[dropout]
-
-
-def test_the_letters_of_long_words_are_those_of_both_ends():
-    inputs = inputs_of(character_width=5)
-    first, same, other = added(inputs, [["a" * 12 + "x" * 9 + "b" * 12], ["a" * 12 + "b" * 12], ["a" * 24]], {})[:, 0]
-    assert torch.allclose(first, same) and not torch.allclose(first, other)
 
 
 def test_columns_that_the_data_lacks():
@@ -325,19 +253,6 @@ def test_a_table_starts_from_vectors():
     before = plain.embed.weight.clone()
     plain.start(SimpleNamespace(vectors=TABLE_VECTORS))
     assert torch.equal(plain.embed.weight, before)
-
-
-@pytest.mark.parametrize(
-    ("flags", "vectors", "problem"),
-    [
-        ({}, None, "no word vectors: preprocess it with `transition-parser preprocess … --vectors FILE`"),
-        ({"word_table_width": 5}, TABLE_VECTORS, "3 wide, the embeddings 5: give --word-table-width 3"),
-    ],
-)
-def test_vectors_that_a_table_can_not_start_from(flags, vectors, problem):
-    table = table_of(word_table_vectors=True, **flags)
-    with pytest.raises(InputError, match=re.escape(problem)):
-        table.start(SimpleNamespace(vectors=vectors))
 
 
 @pytest.mark.parametrize("flags", [{}, {"word_table_width": 5}, {"word_table_vectors": True}])

@@ -177,11 +177,6 @@ def test_messages_are_short_however_long_names_are(facts):
     assert len(str(raised.value)) < 400
 
 
-def test_a_file_that_there_is_not(tmp_path):
-    with pytest.raises(InputError, match=r"none\.jsonl: No such file"):
-        read_given(tmp_path / "none.jsonl")
-
-
 def sentences(*ids: str | None) -> list[AmrEntry]:
     return [AmrEntry.from_words(["Dogs"], {} if name is None else {"id": name}) for name in ids]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import sys
 from contextlib import nullcontext
-from dataclasses import replace
 
 import pytest
 
@@ -14,7 +13,7 @@ from tests.helpers.crosses import mostly_slow
 from tests.helpers.given_checks import broken
 from tests.helpers.simulated_device import DEVICE, SimulatedDevice
 from transition_parser import AmrParse, Parser
-from transition_parser.base.errors import InputError, ParserWarning
+from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr import canonical
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.parsing.given import WHAT, Given, GivenEdge, GivenName, GivenNode, facts_of
@@ -207,11 +206,3 @@ def test_facts_that_make_no_sense_hold_too(parser, seed):
 def test_trees_have_no_such_facts():
     with pytest.raises(InputError, match="facts can be given about AMRs, but the model is one of trees"):
         Parser.load("en-ewt", precision="fp32").parse([["Dogs", "bark"]], given=[Given((GivenNode((0, 0), "dog"),))])
-
-
-def test_facts_beyond_the_sentence_name_it(parser):
-    given = replace(Given((GivenNode((90, 90), "dog"),)), id="s7", path="facts.jsonl", line=2)
-    with pytest.raises(InputError, match=r"facts\.jsonl:2: sentence s7: the node dog of word 90"):
-        parser.parse([AmrEntry.from_words(SENTENCE, {"id": "s7"})], given=[given])
-    with pytest.warns(ParserWarning, match="sentence s7: the inputs do not have the sentence of these facts"):
-        parser.parse([SENTENCE], given=[given])

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import SAMPLE, run_here, train
+from tests.conftest import SAMPLE, train
 from tests.helpers.crosses import mostly_slow
 from tests.helpers.simulated_device import DEVICE, SimulatedDevice
 from transition_parser import Parser
@@ -185,11 +185,6 @@ def test_a_better_model_among_worse_ones_decides_much(models):
     assert same > 0.8 * words
 
 
-def test_on_the_command_line(models):
-    done = run_here("parse", models[0], "-", "--ensemble", *models[1:], "--beam", "2", stdin="The dog sleeps.\n")
-    assert done.stdout.count("\n1\t") == 1
-
-
 @pytest.mark.parametrize("nbest", [1, 3])
 def test_there_is_one_tree_whatever_is_asked_for(models, trees_model, nbest):
     """Of a model that scores whole trees, and of several models; even without a beam."""
@@ -222,15 +217,6 @@ def test_parsers_in_memory_find_trees_together_and_so_do_their_copies(trees_mode
         assert [(parse.actions, parse.arc_scores) for parse in parser.parse(sentences)] == wanted
     with pytest.raises(InputError, match="finds trees together with others can't be one of them"):
         Parser(model, resources, others=[here])
-
-
-@pytest.mark.parametrize("part", ["heads", "relations"])
-def test_weights_with_which_scores_are_not_finite(trees_model, part):
-    parser = Parser.load(trees_model, precision="fp32", others=["en-fast"])
-    for weights in getattr(parser.model.decoder, part).parameters():
-        weights.data.fill_(float("inf"))
-    with pytest.raises(InputError, match=r"the weights of the model are too large: .*train again"):
-        parser.parse([["Dogs", "bark", "."], ["Stop", "!"]])
 
 
 def test_what_does_not_go_together_is_said(models, amr_checkpoint):

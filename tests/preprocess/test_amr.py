@@ -188,15 +188,6 @@ def test_processes_change_no_byte(folder, tmp_path):
     }
 
 
-def test_only_training_fills_the_lexicon(tmp_path):
-    train = bank(tmp_path / "train.amr", CATS)
-    valid = bank(tmp_path / "valid.amr", "# ::id v\n# ::tok a b\n(z / zebra~0 :topic (y / yak~1))\n")
-    preprocess_amr({"train": [train], "valid": [valid]}, tmp_path / "data", SMALL)
-    config = ParserConfig.load(tmp_path / "data")
-    assert config.relations == ("ARG0",) and not config.lexicon.spans
-    assert lines(tmp_path / "data" / "valid.act") == ["SHIFT PRED(zebra) ROOT SHIFT PRED(yak) RA(topic) REDUCE CLOSE"]
-
-
 def test_bad_entries_stop_it_or_are_left_out(tmp_path):
     train = bank(tmp_path / "train.amr", CATS, LOOP, BROKEN, NO_SENTENCE, ROME)
     splits = {"train": [train], "valid": [bank(tmp_path / "valid.amr", ROME, LOOP)]}
@@ -209,14 +200,6 @@ def test_bad_entries_stop_it_or_are_left_out(tmp_path):
     assert [line.split(": ")[1] for line in said] == [f"sentence {name}" for name in ("broken", "bare", "loop", "loop")]
     assert [entry.id for entry in read_bank(tmp_path / "data" / "train.amr")] == ["cats", "rome"]
     assert len(lines(tmp_path / "data" / "train.act")) == len(lines(tmp_path / "data" / "train.src")) == 2
-
-
-def test_a_graph_that_is_too_large_stops_it(tmp_path):
-    """Its derivation would be illegal, and stop fairseq-train."""
-    large = "# ::id large\n# ::tok a\n(a / and~0 " + " ".join(f":op{i} (x{i} / x~0)" for i in range(1, 12)) + ")\n"
-    train = bank(tmp_path / "train.amr", CATS, large)
-    with pytest.raises(InputError, match=r"sentence large: the graph needs 12 nodes, but a sentence of 1 words"):
-        preprocess_amr({"train": [train]}, tmp_path / "data", SMALL)
 
 
 def test_an_input_is_never_replaced(tmp_path):

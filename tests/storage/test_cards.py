@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import run_here
 from transition_parser.base.errors import InputError
 from transition_parser.parsing.parser import Parser
-from transition_parser.storage.cards import PRETRAINED, VARIABLE, known_models, read_card, write_card
+from transition_parser.storage.cards import PRETRAINED, VARIABLE, known_models, read_card
 from transition_parser.storage.checkpoints import model_path
 
 FIGURES = {"arc-hybrid-swap": ("uas", "las"), "amr": ("smatch",)}
@@ -98,14 +98,6 @@ def test_what_is_missing_is_said(model):
     assert "no-such-encoder (not installed)" in run_here("models", model).stdout
 
 
-def test_a_card_without_front_matter_says_nothing(model):
-    (model / "README.md").write_text("# a model\n")
-    card = read_card(model)
-    assert (card.description, card.language, card.license, card.scores) == (None, None, None, ())
-    write_card(model, "a model", {"language": "fr", "scores": [{"data": "x", "las": 1.5}]}, "Text.")
-    assert read_card(model).language == "fr" and read_card(model).scores == ({"data": "x", "las": 1.5},)
-
-
 @pytest.mark.parametrize(
     ("card", "problem"),
     [
@@ -121,14 +113,3 @@ def test_front_matter_that_is_wrong(card, problem, model):
     (model / "README.md").write_text(card)
     with pytest.raises(InputError, match=problem):
         read_card(model)
-
-
-def test_dates_and_missing_figures_of_scores_are_shown(model):
-    (model / "README.md").write_text("---\nscores: [{data: x, date: 2024-02-03, uas: null, las: 1.5}]\n---\n")
-    assert json.loads(json.dumps(read_card(model).scores)) == [
-        {"data": "x", "date": "2024-02-03", "uas": None, "las": 1.5}
-    ]
-
-
-def test_a_folder_without_models_is_an_error(tmp_path):
-    assert "is not an exported model, and holds none" in run_here("models", tmp_path, status=2).stderr

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,8 +17,7 @@ from transition_parser import __version__
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.modules.mpnet_parts import PACKAGES
 from transition_parser.parsing.parser import Parser
-from transition_parser.storage import packages
-from transition_parser.storage.cards import BEST, PRETRAINED, VARIABLE, known_models, model_names, read_card, write_card
+from transition_parser.storage.cards import PRETRAINED, VARIABLE, known_models, model_names, write_card
 from transition_parser.storage.checkpoints import model_path
 
 CARD = {"description": "Arbres français", "language": "fr", "license": "CC BY-SA 4.0"}
@@ -140,20 +138,6 @@ def test_no_package_of_what_is_no_whole_model(model, tmp_path):
     assert "spm.model: its SHA-256 is not" in run_here("package", damaged, *options, status=2).stderr
     assert "not found" in run_here("package", tmp_path / "none", *options, status=2).stderr
     assert not (tmp_path / "dist").exists()
-
-
-def test_a_folder_of_this_machine_can_not_be_needed(model, tmp_path, monkeypatch):
-    card = replace(read_card(model), needs=("/my/encoder",))
-    monkeypatch.setattr(packages, "read_card", lambda *_: card)
-    done = run_here("package", model, "--name", "fr", "--version", "1", "-o", tmp_path / "dist", status=2)
-    assert "reads words by the encoder in the folder /my/encoder" in done.stderr and not (tmp_path / "dist").exists()
-
-
-def test_a_name_of_the_package_needs_no_look_at_what_is_installed(monkeypatch):
-    monkeypatch.setattr(
-        "transition_parser.storage.cards.entry_points", lambda **_: pytest.fail("all packages were read")
-    )
-    assert all(model_path(name).parent == PRETRAINED for name in BEST)
 
 
 def test_a_name_of_the_package_stays_its_own(wheel, tmp_path, monkeypatch):

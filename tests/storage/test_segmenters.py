@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 from tests.conftest import run_here
 from tests.helpers.tiny_encoder import make_four_bits
@@ -138,22 +138,6 @@ def test_a_damaged_description_is_refused(key, value, segmenter, tmp_path):
     with pytest.raises(InputError) as error:
         load_segmenter(tmp_path)
     assert "segmenter." in str(error.value) and len(str(error.value).splitlines()) == 1
-
-
-@pytest.mark.parametrize("damage", ["missing", "NaN", "shape", "not safetensors"])
-def test_damaged_weights_are_refused(damage, segmenter, tmp_path):
-    save_segmenter(segmenter, tmp_path)
-    path = tmp_path / WEIGHTS
-    weights = load_file(path)
-    if damage == "missing":
-        path.unlink()
-    elif damage == "not safetensors":
-        path.write_bytes(b"x")
-    else:
-        weights["out.bias"] = torch.full([3], torch.nan) if damage == "NaN" else torch.zeros(4)
-        save_file(weights, path)
-    with pytest.raises(InputError, match=WEIGHTS):
-        load_segmenter(tmp_path)
 
 
 def test_the_command_trains_a_segmenter_into_a_folder(tmp_path):

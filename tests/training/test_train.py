@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,7 @@ from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.base.process import signals_as_exits
 from transition_parser.storage.cards import read_card
-from transition_parser.training import evaluation
-from transition_parser.training import stages as stages_module
-from transition_parser.training.evaluation import Evaluation, evaluate_raw_text
+from transition_parser.training.evaluation import Evaluation
 from transition_parser.training.experiment import Experiment, locked
 from transition_parser.training.flags import Flag
 from transition_parser.training.programs import Display, epochs_of
@@ -249,24 +246,6 @@ def test_an_interruption_says_what_is_kept(experiment):
     assert stages.kept().endswith("run the same command again to go on")
 
 
-@pytest.mark.parametrize(
-    ("scores", "chosen"), [({1: 3, 3: 2, 5: 1, 6: 0}, 1), ({1: 0, 3: 2, 5: 2, 6: 1}, 5), ({1: 0, 3: 1, 5: 2, 6: 3}, 6)]
-)
-def test_the_average_that_parses_dev_best_is_taken(experiment, monkeypatch, scores, chosen):
-    for score in (9.5, 72.2, 10.1, 71.9, 70.0, 72.1):
-        (experiment.checkpoints / f"checkpoint.best_las_{score}.pt").touch()
-    monkeypatch.setattr(evaluation, "_score", lambda _experiment, _how, paths, *_: scores[len(paths)])
-    paths, compared = evaluation.select(experiment, Evaluation(), 32)
-    best_first = [f"checkpoint.best_las_{score}.pt" for score in (72.2, 72.1, 71.9, 70.0, 10.1, 9.5)]
-    assert [path.name for path in paths] == best_first[:chosen]
-    assert compared == [{"averaged": count, "las": score} for count, score in scores.items()]
-
-
-def test_one_checkpoint_is_taken_as_it_is(experiment):
-    (experiment.checkpoints / "checkpoint_best.pt").touch()
-    assert evaluation.select(experiment, Evaluation(), 32) == ([experiment.checkpoints / "checkpoint_best.pt"], [])
-
-
 def test_unfinished_checkpoints_are_removed_and_the_newest_whole_one_continued(tmp_path):
     for number, name in enumerate(("checkpoint_best.pt", "checkpoint.best_las_2.0.pt", "checkpoint_last.pt")):
         with zipfile.ZipFile(tmp_path / name, "w") as archive:
@@ -297,11 +276,6 @@ LOG = (
 )
 
 
-def test_a_damaged_line_of_a_log_is_no_entry():
-    cut = LOG[-1][:60] + LOG[-1]
-    assert epochs_of([*LOG[:-1], cut, LOG[-1]], "las") == epochs_of(LOG, "las")
-
-
 def test_epochs_are_shown(capsys):
     display = Display(4, 0, "las")
     for line in LOG:
@@ -310,35 +284,3 @@ def test_epochs_are_shown(capsys):
     assert "epoch 1/4  loss 3.250  dev LAS 50.5  best 50.5 (epoch 1)  0:00:00 left" in shown
     assert "epoch 2/4  loss 3.000  dev LAS 49.5  best 50.5 (epoch 1)  0:00:00 left" in shown
     assert epochs_of(LOG, "las") == [{"epoch": 1, "las": 50.5, "loss": 3.25}, {"epoch": 2, "las": 49.5, "loss": 3.0}]
-
-
-def test_the_loss_on_dev_is_not_the_loss_of_training():
-    lines = [
-        line
-        for epoch, loss in ((1, 2.5), (2, 3.5))
-        for line in (logged("valid", epoch=epoch, valid_loss=loss), logged("train", epoch=epoch, train_loss=9 - epoch))
-    ]
-    history = epochs_of(lines, "loss")
-    assert history == [{"epoch": 1, "dev_loss": 2.5, "loss": 8.0}, {"epoch": 2, "dev_loss": 3.5, "loss": 7.0}]
-
-
-def test_raw_text_is_not_scored_where_the_model_must_be_given_columns(experiment, monkeypatch):
-    monkeypatch.setattr(Parser, "given_columns", ["upos"])
-    experiment = replace(experiment, files={"dev": [str(SAMPLE)]})
-    assert evaluate_raw_text(experiment, "en-fast", "dev", Evaluation()) is None
-
-
-@pytest.mark.parametrize("goes_on", [True, False])
-def test_a_training_that_goes_on_knows_its_best_epoch(experiment, monkeypatch, capsys, goes_on):
-    (experiment.dest / "train.log").write_text("\n".join(LOG[:4]) + "\n")
-    if goes_on:
-        with zipfile.ZipFile(experiment.checkpoints / "checkpoint_last.pt", "w") as archive:
-            archive.writestr("weights", "")
-
-    def trained(_program, _arguments, _log, _user_dir, line):
-        for text in LOG[4:]:
-            line(text)
-
-    monkeypatch.setattr(stages_module, "run_fairseq", trained)
-    Stages(experiment, Evaluation())._train(experiment.history)
-    assert ("best 50.5 (epoch 1)" if goes_on else "best 49.5 (epoch 2)") in capsys.readouterr().err

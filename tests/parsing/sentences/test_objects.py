@@ -53,12 +53,6 @@ def test_what_is_accepted(kind, given, expected):
 
 
 @KINDS
-def test_lists_may_be_iterators(kind):
-    assert [sentence.forms for sentence in sentences_from(iter(["Dogs bark.", "Stop"]), kind)] == [DOGS, ["Stop"]]
-    assert [sentence.forms for sentence in sentences_from(map(iter, [DOGS, CATS]), kind)] == [DOGS, CATS]
-
-
-@KINDS
 def test_sentences_are_taken_as_they_are(kind):
     one = kind.from_words(DOGS)
     found = sentences_from([one, CATS], kind)
@@ -105,17 +99,6 @@ def test_what_is_not(kind, given, said):
 
 
 @KINDS
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [("Go \0 on", "the text: character 4 is"), ([["Go"], ["Go", "\udc80", "\0."]], "sentence 2: character 1 is")],
-)
-def test_characters_that_no_text_holds(kind, given, said):
-    with pytest.warns(ParserWarning, match=said) as warned:
-        *_, last = sentences_from(given, kind)
-    assert last.forms[:2] == ["Go", "\ufffd"] and len(warned) == 1
-
-
-@KINDS
 def test_the_sentences_of_each_text(kind):
     found = list(sentences_of_texts(iter(["Go. Stop.", "", " \n", "Wait."]), kind))
     assert [[sentence.forms for sentence in some] for some in found] == [
@@ -138,14 +121,6 @@ def test_a_missing_text_is_an_empty_text_everywhere(kind, missing, tmp_path):
         path.write_text("".join(json.dumps({"x": text}) + "\n" for text in texts))
         items = list(read_part(Part(str(path)), kind, Reading(column="x")))
         assert [len(item.sentences) for item in items] == [0, 1, 0]
-
-
-@KINDS
-def test_texts_before_one_that_is_none_can_be_taken(kind):
-    texts = sentences_of_texts(["Go.", "", 7], kind)
-    assert [len(next(texts)), len(next(texts))] == [1, 0]
-    with pytest.raises(InputError, match="item 3 is 7, not a string"):
-        next(texts)
 
 
 @pytest.mark.parametrize("given", ["Dogs bark.", b"Go", 5, None, {"Go": 1}, {"Go"}])

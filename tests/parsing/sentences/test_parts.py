@@ -101,16 +101,6 @@ def test_all_shards_are_the_files(name, of, tmp_path):
         assert sum(sizes) == units and max(sizes) - min(sizes) <= 1
 
 
-@pytest.mark.parametrize("of", [1, 2, 5])
-@pytest.mark.parametrize("name", ["trees.txt", "not tokenised.txt", "amrs.txt"])
-def test_each_line_is_in_one_shard(name, of, tmp_path):
-    path, kind, reading = written(name, tmp_path)
-    shards = [shard([path], kind, reading, number, of) for number in range(1, of + 1)]
-    items = [item for parts in shards for part in parts for item in read_part(part, kind, reading)]
-    assert [item.sentences[0].line if item.sentences else item.kept.line for item in items] == [*range(1, 13)]
-    assert [item.sentences[0].id for item in items if item.sentences] == ["1", "2", "3", "4", "5"]
-
-
 @pytest.mark.parametrize("name", ["conllu", "trees.txt", "raw.amrs.txt", "jsonl"])
 def test_errors_of_a_part_name_the_line_of_the_file(name, tmp_path):
     path, kind, reading = written(name, tmp_path)
@@ -145,14 +135,6 @@ def test_text_without_sentences_is_an_empty_part(name, text, reading, tmp_path):
         assert read(shard([str(path)], Sentence, reading, 1, 2), Sentence, reading) == []
     with pytest.warns(ParserWarning, match=f"{path}: the file holds no sentences"):
         assert read([Part(str(path))], Sentence, reading) == []
-
-
-def test_a_table_without_rows_has_a_part(tmp_path):
-    path = tmp_path / "a.jsonl"
-    path.write_text("\n")
-    reading = Reading(column="x")
-    (part,) = divided(str(path), Sentence, reading, 5)
-    assert read([part], Sentence, reading) == read([Part(str(path))], Sentence, reading) == []
 
 
 def test_what_can_be_read_but_once_is_not_divided():
@@ -224,8 +206,3 @@ def test_the_ids_of_a_pipe_are_not_known_before(tmp_path):
     Thread(target=pipe.write_text, args=[f"# sent_id = x\n{ROW}"]).start()
     found = first_sentences([Part(str(pipe), document=one), Part(path, document=two)], Sentence)
     assert [sentence.id for sentence in found] == ["pipe-x", "x"]
-
-
-def test_a_single_input_and_tables_stay_as_they_are():
-    assert documents(["a.txt"], Sentence, Reading()) == [None]
-    assert documents(["a.jsonl", "b.jsonl"], Sentence, Reading(column="x")) == [None, None]

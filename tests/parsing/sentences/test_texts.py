@@ -60,12 +60,6 @@ def test_what_is_written_of_a_text():
     assert "".join(map(str, sentences_from(TEXT, Sentence))) == WRITTEN
 
 
-def test_what_is_written_of_a_text_for_amrs():
-    first, *_, last = sentences_from(TEXT, AmrEntry)
-    assert first.metadata == {"id": "1", "snt": "We can't sleep.", "tok": "We ca n't sleep ."}
-    assert last.metadata["snt"] == "Go now."
-
-
 @KINDS
 @given(text=TEXTS)
 def test_spans_are_where_the_words_are(kind, text):
@@ -100,15 +94,6 @@ def test_the_sentences_of_several_texts_are_numbered_through(kind):
 
 
 @KINDS
-def test_a_file_of_raw_text(kind, tmp_path):
-    path = tmp_path / "text.conllu"  # whatever it is called
-    path.write_bytes(("\ufeff" + TEXT.replace("\n", "\r\n")).encode())
-    found = list(read(path, kind, raw=True))
-    assert [sentence.id for sentence in found] == ["1", "2", "3", "4"]
-    assert found[-1].forms == ["Go", "now", "."] and found[-1].path == str(path)
-
-
-@KINDS
 @pytest.mark.parametrize("segmenter", [ENGLISH, SEGMENTER])
 @pytest.mark.parametrize(
     "text",
@@ -137,28 +122,6 @@ def test_places_are_those_in_the_file_as_it_is_and_in_the_same_string(kind, segm
         assert [str(s) for s in found] == [str(s) for s in as_text]
         for sentence in found:
             assert [text[start:end] for start, end in sentence.spans] == sentence.forms
-
-
-def test_line_ends_divide_nothing_else_than_line_feeds_do():
-    text = "J.\nSmith left etc.\nand No.\n5 stayed.\nGo"
-    for one, other in zip(
-        sentences_from(text, Sentence), sentences_from(text.replace("\n", "\r\n"), Sentence), strict=True
-    ):
-        assert str(one) == str(other)
-
-
-@KINDS
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"Go.\n\nSt\0op.\n", "x.txt:3: the line holds a zero byte"),
-        (b"Go.\nSt\xffop.\n", "x.txt:2: byte 3 of the line is not UTF-8"),
-    ],
-)
-def test_bad_raw_text(kind, content, said, tmp_path):
-    (tmp_path / "x.txt").write_bytes(content)
-    with pytest.raises(InputError, match=said):
-        list(read(tmp_path / "x.txt", kind, raw=True))
 
 
 @KINDS
@@ -259,14 +222,6 @@ def test_a_file_of_other_graphs_is_refused_with_the_option_that_reads_it(kind, t
         list(read(tmp_path / "x.txt", kind))
 
 
-def test_one_sentence_a_line_has_ranges_too(tmp_path):
-    (tmp_path / "x.txt").write_text("Don't go. Stop.\n")
-    (sentence,) = read(tmp_path / "x.txt", Sentence, tokenised=False)
-    assert sentence.forms == ["Do", "n't", "go", ".", "Stop", "."]
-    assert sentence.rows[0][:2] == ("1-2", "Don't")
-    assert sentence.comments == ("# sent_id = 1", "# line = 1", "# text = Don't go. Stop.")
-
-
 @KINDS
 @pytest.mark.parametrize("tokenised", [True, False])
 def test_lines_have_ids_numbers_and_places(kind, tokenised, tmp_path):
@@ -328,12 +283,6 @@ def test_tokens_are_divided_at_blanks_and_tabs_alone(kind, blank, tmp_path):
         assert sentences_from([["a", tokens[0]]], AmrEntry)[0].forms == ["a", tokens[0]]
 
 
-def test_the_error_of_a_long_text_is_short():
-    with pytest.raises(InputError) as caught:
-        sentences_from([["a"], "a" * 200_000], Sentence)
-    assert len(str(caught.value)) < 200
-
-
 @KINDS
 def test_one_warning_says_where_sentences_are_divided(kind, tmp_path):
     path = tmp_path / "long.txt"
@@ -355,11 +304,3 @@ def test_a_line_that_is_one_long_sentence_is_refused(kind, tokenised, tmp_path):
     path.write_text("a\n\na\nb\nc\nd\n")
     with pytest.raises(InputError, match=rf"{path}:3: the sentence has more than 3 words"):
         list(read(path, kind, vertical=True, longest=3))
-
-
-@KINDS
-def test_texts_in_memory_are_divided_too(kind):
-    with pytest.warns(ParserWarning, match=r"the text: sentence 2 is longer than 3 words"):
-        found = sentences_from("Go. 1 2 3 4", kind, longest=3)
-    assert [sentence.forms for sentence in found] == [["Go", "."], ["1", "2", "3"], ["4"]]
-    assert [sentence.id for sentence in found] == ["1", "2", "3"]

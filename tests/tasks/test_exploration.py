@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from argparse import Namespace
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -26,16 +25,15 @@ from transition_parser.criterions.legal_cross_entropy import LegalCrossEntropyCr
 from transition_parser.data.dataset import TransitionDataset
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.models.registry import architecture_of
-from transition_parser.modules.contract import ActionScores
 from transition_parser.oracles.static import oracle
-from transition_parser.states.costs import Correct, CorrectActions, GoldTrees
+from transition_parser.states.costs import CorrectActions, GoldTrees
 from transition_parser.states.device_table import DeviceTable
 from transition_parser.states.machine import make_machine
 from transition_parser.states.states import FIELDS
 from transition_parser.states.table import ActionTable
 from transition_parser.tasks import exploration
 from transition_parser.tasks.exploration import ExplorationPolicy, explore
-from transition_parser.transitions import Kind, RootRelations, make_system
+from transition_parser.transitions import Kind, make_system
 
 SYSTEMS = (*TREES, "arc-hybrid", "arc-standard-swap")
 OF_STATES = ("no state", "positions", "shift words", "stack attention", "structures")
@@ -159,20 +157,6 @@ def test_derivations_that_build_no_tree_are_refused(of_system):
         trees.collater([trees[i] for i in range(len(sources))])
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        ({"oracle": "dynamic", "explore": 1.5}, "--explore 1.5 is not between 0 and 1"),
-        ({"oracle": "dynamic", "explore_after": -1}, "--explore-after -1 is negative"),
-        ({"explore": 0.2}, "--explore is for --oracle dynamic"),
-        ({"explore_after": 0}, "--explore-after is for --oracle dynamic"),
-    ],
-)
-def test_options_that_make_no_sense(options, problem, tmp_path_factory):
-    with pytest.raises(InputError, match=problem):
-        make_task(make_folder("arc-hybrid-swap", tmp_path_factory), **options)
-
-
 def test_what_is_for_trees_or_for_actions(tmp_path_factory):
     amrs = make_folder("amr", tmp_path_factory)
     with pytest.raises(InputError, match="--oracle dynamic is for dependency trees"):
@@ -193,41 +177,6 @@ def test_what_is_for_trees_or_for_actions(tmp_path_factory):
     ):
         with pytest.raises(InputError, match=problem):
             LegalCrossEntropyCriterion(task, False, **{"label_smoothing": 0.0, "action_loss": "hinge", **options})
-
-
-@pytest.mark.parametrize(
-    ("ahead", "share", "wrong"),
-    [(1.5, 1.0, False), (0.5, 1.0, True), (0.5, 0.0, False), (-0.5, 0.0, True)],
-    ids=["clearly right", "hardly right, and drawn", "hardly right, not drawn", "wrong"],
-)
-def test_which_action_is_taken(ahead, share, wrong):
-    """Ji et al. 2021, sec. 5.1: a right one that is ahead by more than 1 always, by less but for the share that is
-    drawn; a wrong one that is ahead always."""
-    column = torch.tensor([0, 1, 1, 2])  # of four actions; the last column is explored by nobody
-    scores = ActionScores(torch.tensor([[ahead, -9.0, 0.0, 9.0]] * 64), None, torch.ones(64, 4))
-    of_columns, of_actions = torch.tensor([[True, False, False]] * 64), torch.tensor([[True, False, False, False]] * 64)
-    correct = Correct(of_columns, torch.tensor([[False, True, False]] * 64), of_actions, of_actions)
-    machine = SimpleNamespace(table=SimpleNamespace(column=column, kind=column))
-    taken = exploration._actions_to_take(scores, correct, machine, _policy(share))
-    assert taken.tolist() == [2 if wrong else 0] * 64
-
-
-def test_left_arcs_are_one_kind_whoever_carries_their_relations():
-    """Each of two left arcs scores less than SHIFT, both together score more."""
-    roots = RootRelations(frozenset({"Pred", "ExD"}), frozenset({"ExD"}))  # other arcs carry ExD, too
-    tokens = ["<s>", "<pad>", "</s>", "<unk>", "SHIFT", "LEFT-ARC(Sb)", "LEFT-ARC(ExD)", "LEFT-ARC(Pred)"]
-    table = ActionTable(make_system("arc-hybrid", roots=roots), [*tokens, "RIGHT-ARC(Sb)"])
-    machine = make_machine(DeviceTable(table), torch.tensor([2]))
-    machine.apply(torch.tensor([tokens.index("SHIFT")]))
-    scores = torch.zeros(1, len(table.tokens))
-    scores[0, tokens.index("SHIFT")], scores[0, tokens.index("LEFT-ARC(ExD)")] = 0.5, 0.1
-    for heads in ([1, 2], [2, 0]):  # LEFT-ARC is right, SHIFT is right
-        gold = GoldTrees(torch.tensor([[*heads, 0]]), torch.tensor([[1, 2, 0]]))
-        correct = CorrectActions(machine, gold).now()
-        taken = exploration._actions_to_take(
-            ActionScores(scores, None, machine.legality()), correct, machine, _policy(0.0)
-        )
-        assert table.tokens[taken] == "LEFT-ARC(ExD)"
 
 
 def as_tree(heads: list[int]) -> DependencyTree:
