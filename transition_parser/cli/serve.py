@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> NoReturn:
         beam = beam_of_pages(arguments.beam)
         parsers = {name: Parser.load(model, beam, **options) for name, model in names.items()}
         for parser in parsers.values():
-            parser.parse("Hello.")  # loads the tables that are read at their first use
+            parser.parse("Bright stars shine above mountains.")  # loads what is read at its first use
         descriptions = {name: _description(model) for name, model in names.items()}
         limits = {field: getattr(arguments, name.replace("-", "_")) for name, field, *_ in _LIMITS}
         app = make_app(parsers, Limits(**limits), arguments.allowed_hosts, descriptions)

@@ -31,7 +31,16 @@ from starlette.middleware.gzip import GZipMiddleware
 from transition_parser.base import __version__
 from transition_parser.base.errors import InputError
 from transition_parser.base.process import open_files
-from transition_parser.integrations.batching import DRAW, PARSE, TRACE, Batches, BusyError, ToTrace, work_of
+from transition_parser.integrations.batching import (
+    DRAW,
+    PARSE,
+    SLICE_OF_TRACES,
+    TRACE,
+    Batches,
+    BusyError,
+    ToTrace,
+    work_of,
+)
 from transition_parser.integrations.page import page, policy
 from transition_parser.parsing.parser import Parser
 from transition_parser.parsing.sentences.texts import sentences_from
@@ -98,8 +107,15 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 class _Service:
     def __init__(self, parsers: dict[str, Parser], limits: Limits, descriptions: Mapping[str, str | None]) -> None:
         self.parsers, self.limits, self.descriptions = parsers, limits, descriptions
-        self.work: Batches | None = None
+        self.work = work_of(parsers)
+        # no parse waits for a derivation of a long sentence, which can't be divided into slices
+        self.parsing, self.tracing = Batches(limits.waiting), Batches(limits.waiting, SLICE_OF_TRACES)
         self.divider = ThreadPoolExecutor(1, "dividing")  # divides texts into sentences, one text at a time
+
+    def close(self) -> None:
+        self.parsing.close()
+        self.tracing.close()
+        self.divider.shutdown(cancel_futures=True)
 
     def models(self) -> dict[str, Any]:
         models = [
@@ -114,7 +130,8 @@ class _Service:
     async def parse(self, asked: Text) -> dict[str, Any]:
         parser = self._parser(asked)
         sentences = await self._divided(parser, asked)
-        found = await self._done((asked.model, DRAW if asked.drawings else PARSE), sentences)
+        work = self.work[asked.model, DRAW if asked.drawings else PARSE]
+        found = await self.parsing.results(work, sentences) if sentences else []
         system = parser.resources.parser.system
         return {"model": asked.model, "formalism": parser.formalism.name, "system": system, "sentences": found}
 
@@ -127,7 +144,7 @@ class _Service:
         if words > most:
             raise HTTPException(413, f"the sentence has {words:,} words, and steps are shown for at most {most:,}")
         wanted = ToTrace(sentences[asked.sentence], asked.derivation, asked.drawings)
-        (found,) = await self._done((asked.model, TRACE), [wanted])
+        (found,) = await self.tracing.results(self.work[asked.model, TRACE], [wanted])
         return found
 
     def _parser(self, asked: Text) -> Parser:
@@ -160,11 +177,6 @@ class _Service:
                 413, f"a sentence has {longest:,} words, and at most {most.sentence:,} are allowed: divide it"
             )
         return sentences
-
-    async def _done(self, key: tuple[str, str], sentences: list[Any]) -> list[Any]:
-        assert self.work is not None, "the app has not started"
-        # the queue takes no job without sentences
-        return await asyncio.wrap_future(self.work.submit(key, sentences)) if sentences else []
 
     async def in_time(self, request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
         """Return what `work` returns; it ends once the client has left or the time is over."""
@@ -245,9 +257,8 @@ def make_app(
 
     @asynccontextmanager
     async def alive(_app: FastAPI) -> AsyncIterator[None]:
-        with closing(Batches(work_of(parsers), most.waiting)) as service.work:
+        with closing(service):
             yield
-        service.divider.shutdown(cancel_futures=True)
 
     # no docs_url and redoc_url: FastAPI's pages of documentation load scripts from elsewhere
     app = FastAPI(
