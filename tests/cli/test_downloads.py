@@ -1,7 +1,6 @@
 """Downloads, from a server on this machine."""
 
 import json
-import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -18,39 +17,32 @@ class Server(ThreadingHTTPServer):
     """A server of files on this machine.
 
     files: path → content.
-    cut: send no more bytes of a file than this.
-    asked: the paths and ranges.
+    asked: the paths.
     moved: path → where the server says that it is now.
     """
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.files: dict[str, bytes] = {}
-        self.cut: int | None = None
-        self.ranges, self.asked = True, []
+        self.asked: list[str] = []
         self.moved: dict[str, str] = {}
         self.address = f"http://127.0.0.1:{self.server_address[1]}"
 
 
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
-        content, wanted = self.server.files.get(self.path), self.headers.get("Range")
-        self.server.asked.append((self.path, wanted))
+        content = self.server.files.get(self.path)
+        self.server.asked.append(self.path)
         if self.path in self.server.moved:
             self.send_response(302)
             self.send_header("Location", self.server.moved[self.path])
             return self.end_headers()
         if content is None:
             return self.send_error(404)
-        start = int(re.fullmatch(r"bytes=(\d+)-", wanted)[1]) if wanted and self.server.ranges else 0
-        if start >= len(content) and start:
-            return self.send_error(416)
-        self.send_response(206 if wanted and self.server.ranges else 200)
-        if wanted and self.server.ranges:
-            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
-        self.send_header("Content-Length", str(len(content) - start))
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content[start:][: self.server.cut])
+        self.wfile.write(content)
 
     def log_message(self, *arguments):
         pass
@@ -84,37 +76,25 @@ def test_a_treebank_is_fetched_once(server, tmp_path):
         for name in (*(f"en_ewt-ud-{split}.conllu" for split in ("train", "dev", "test")), "LICENSE.txt")
     }
     assert len(server.asked) == asked
-    (folder / "en_ewt-ud-dev.conllu").write_text("changed")
-    assert "has been changed since it was fetched" in run_here(*command, status=2).stderr
-
-
-@pytest.mark.parametrize("ranges", [True, False])
-def test_what_was_cut_off_is_continued(server, tmp_path, ranges):
-    server.cut, server.ranges = 70_000, ranges
-    command = ("download", "UD_English-EWT", "-o", tmp_path)
-    cut = run_here(*command, status=2)
-    assert "70000 of 120005 bytes arrived: run the same command again" in cut.stderr and cut.stderr.count("\n") == 1
-    assert [path.name for path in tmp_path.rglob("*.partial")] == ["en_ewt-ud-train.conllu.partial"]
-    server.cut = None
-    run_here(*command)
-    assert (tmp_path / "UD_English-EWT" / "en_ewt-ud-train.conllu").read_bytes() == TREES + b"train"
-    assert [wanted for path, wanted in server.asked if "train" in path] == [None, "bytes=70000-"]
-    assert not list(tmp_path.rglob("*.partial"))
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        ("204 No Content\r\n\r\n", "says 204"),
-        ("200 OK\r\n\r\n", "sent an empty file"),
-        ("206 Partial Content\r\nContent-Range: bytes 5-8/9\r\n\r\nabcd", "says 206"),
-    ],
+    "answer", ["204 No Content\r\n\r\n", "200 OK\r\n\r\n", "200 OK\r\nContent-Length: 9\r\n\r\nabcd"]
 )
-def test_an_answer_without_a_file_is_one_line_and_keeps_nothing(server, tmp_path, monkeypatch, answer, said):
+def test_a_file_that_does_not_arrive_is_one_line_and_keeps_nothing(server, tmp_path, monkeypatch, answer):
     monkeypatch.setattr(Handler, "do_GET", lambda self: self.wfile.write(f"HTTP/1.0 {answer}".encode()))
     done = run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
-    assert f"train.conllu: the server {said}" in done.stderr and done.stderr.count("\n") == 1
+    assert "train.conllu: the file did not arrive whole" in done.stderr and done.stderr.count("\n") == 1
     assert not list(tmp_path.rglob("*.*"))
+
+
+def test_the_same_command_continues(server, tmp_path):
+    (dev,) = (path for path in server.files if "test" in path)
+    content = server.files.pop(dev)
+    run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
+    server.files[dev] = content
+    done = run_here("download", "UD_English-EWT", "-o", tmp_path)
+    assert (done.stdout.count(": here"), done.stdout.count(": fetched")) == (2, 2)
 
 
 @pytest.mark.parametrize("mirror", ["http://[", "http://", "mirror", "http://127.0.0.1:9"])
@@ -135,14 +115,11 @@ def test_redirects_are_followed_but_not_without_end(server, tmp_path):
     assert "train.conllu: the server says 302" in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_a_file_that_is_fetched_again_is_the_same(server, tmp_path):
-    source = CorpusSource((File(f"{UD}/UD_English-EWT/r2.15/LICENSE.txt"),), "x")
-    assert list(fetch(source, tmp_path, server.address))
-    (tmp_path / "LICENSE.txt").unlink()
-    server.files = dict.fromkeys(server.files, b"another")
-    with pytest.raises(InputError, match="the file has a wrong SHA-256"):
-        list(fetch(source, tmp_path, server.address))
-    assert [path.name for path in tmp_path.iterdir()] == ["sha256.json"]
+def test_files_of_two_releases_do_not_share_a_folder(server, tmp_path):
+    first, second = (File(f"{UD}/UD_English-EWT/{release}/LICENSE.txt") for release in ("r2.15", "r2.14"))
+    assert list(fetch(CorpusSource((first,), "x"), tmp_path, server.address))
+    with pytest.raises(InputError, match=r"LICENSE.txt: was fetched from .*r2.15.*, not .*r2.14"):
+        list(fetch(CorpusSource((second,), "x"), tmp_path, server.address))
 
 
 @pytest.mark.parametrize("name", ["EWT", "UD_Klingon-X", "../UD_English-EWT", "UD_English-EWT/.."])

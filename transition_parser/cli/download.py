@@ -1,8 +1,8 @@
 """Download open corpora from their publishers.
 
 The corpora are treebanks of Universal Dependencies, by name and at a pinned release, and open AMR corpora. This is the
-only command that uses the network. Existing files are not fetched again, and interrupted downloads are continued. Sizes
-are checked, and so is the SHA-256 of files that were fetched before. Mind the licence of each corpus, which is printed.
+only command that uses the network. Existing files are not fetched again, so that the same command continues an
+interrupted download. Mind the licence of each corpus, which is printed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import http.client
 import os
 import re
+import shutil
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -18,9 +19,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from transition_parser.base.errors import InputError, input_error, shortened
-from transition_parser.base.files import NO_ROOM, locked_file, os_errors_naming
+from transition_parser.base.files import NO_ROOM, replacing
 from transition_parser.base.files import folder as made_folder
-from transition_parser.base.model_files import is_text, read_json, sha256_of, write_json
+from transition_parser.base.model_files import read_json, short_repr, write_json
 from transition_parser.cli.options import add, print_figures
 
 HELP = "download treebanks and AMR corpora from their publishers"
@@ -31,10 +32,9 @@ EXAMPLE = """example:
 RELEASE = "r2.15"  # the default release tag of Universal Dependencies
 UD = "https://raw.githubusercontent.com/UniversalDependencies"
 VARIABLE = "TRANSITION_PARSER_MIRROR"
-SUMS = "sha256.json"
+ADDRESSES = "addresses.json"  # the file with the address of each file of a folder
 _SPLITS = ("train", "dev", "test")
 _SECONDS = 60.0
-_BLOCK = 1 << 18
 _TREEBANK = re.compile(r"UD_([A-Za-z_]+)-([A-Za-z0-9]+)")
 
 # language → its code in the names of the files of Universal Dependencies
@@ -138,86 +138,47 @@ def source_of(name: str, release: str = RELEASE) -> CorpusSource:
 
 def fetch(source: CorpusSource, folder: Path, mirror: str | None = None) -> Iterator[tuple[Path, str]]:
     """Fetch the missing files, and yield each file with its state: `here`, `fetched`, or `not published`."""
-    records = read_json(folder / SUMS, "") if (folder / SUMS).is_file() else {}  # name → `sha256` and `address`
-    for one in records.values():
-        if not (isinstance(one, dict) and is_text(one.get("sha256")) and is_text(one.get("address"))):
-            problem = "is damaged: remove it with the files beside it, and fetch them again"
-            raise input_error(problem, folder / SUMS)
+    record = folder / ADDRESSES
+    addresses = read_json(record, "") if record.is_file() else {}
     for file in source.files:
-        path, record = folder / file.name, records.get(file.name, {})
-        if record.get("address", file.address) != file.address:
-            problem = f"{SUMS} says that it was fetched from {record['address']}, not {file.address}"
+        path = folder / file.name
+        if addresses.get(file.name, file.address) != file.address:
+            problem = f"was fetched from {short_repr(addresses[file.name])}, not {file.address}"
             raise input_error(f"{problem}: give another folder", path)
-        due = record.get("sha256")
         if path.is_file():
-            if due is not None and sha256_of(path) != due:
-                raise input_error("has been changed since it was fetched: remove it, and fetch it again", path)
             yield path, "here"
-        elif not _fetched(file, path, mirror, due):
+        elif not _fetched(file, path, mirror):
             yield path, "not published"
         else:
-            records[file.name] = {"sha256": sha256_of(path), "address": file.address}
-            write_json(folder / SUMS, records)
+            addresses[file.name] = file.address
+            write_json(record, addresses)
             yield path, "fetched"
 
 
-def _fetched(file: File, path: Path, mirror: str | None, due: str | None) -> bool:
-    address = file.address if mirror is None else f"{mirror.rstrip('/')}/{file.address.partition('://')[2]}"
-    partial = path.with_name(f"{path.name}.partial")
-    with os_errors_naming(partial), locked_file(partial):
-        try:
-            _download(address, partial)
-            if due is not None and sha256_of(partial) != due:
-                os.truncate(partial, 0)
-                raise input_error("the file has a wrong SHA-256, and was not kept: try another mirror", address)
-            partial.replace(path)
-        except InputError:
-            raise
-        except urllib.error.HTTPError as error:
-            if error.code == 404 and file.optional:
-                return False
-            raise input_error(f"the server says {error.code} {_line(error.reason)}", address) from None
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            if isinstance(error, OSError) and error.errno in NO_ROOM:
-                raise
-            reason = _line(getattr(error, "reason", None) or error)
-            problem = f"can't be reached ({reason}): is there a network? Run the same command again to continue"
-            raise input_error(problem, address) from None
-        finally:
-            if partial.exists() and not partial.stat().st_size:
-                partial.unlink()
-    return True
-
-
-def _download(address: str, partial: Path) -> None:
-    """Fetch the missing part of an unfinished file; the whole file if the server does not send the part."""
+def _fetched(file: File, path: Path, mirror: str | None) -> bool:
+    """Fetch a file. Return False for an optional file that the server does not have."""
     from tqdm import tqdm
 
-    start = partial.stat().st_size
-    request = urllib.request.Request(address, headers={"Range": f"bytes={start}-"} if start else {})
+    address = file.address if mirror is None else f"{mirror.rstrip('/')}/{file.address.partition('://')[2]}"
     try:
-        answer = urllib.request.urlopen(request, timeout=_SECONDS)
+        with urllib.request.urlopen(address, timeout=_SECONDS) as answer, replacing(path) as temporary:
+            bar = tqdm.wrapattr(answer, "read", total=answer.length, desc=path.name, disable=None, leave=False)
+            with bar as source, open(temporary, "wb") as target:
+                shutil.copyfileobj(source, target)
+            if answer.length or not temporary.stat().st_size:
+                raise input_error("the file did not arrive whole: try again later, or try another mirror", address)
+    except InputError:
+        raise
     except urllib.error.HTTPError as error:
-        if error.code != 416 or not start:  # 416: the file has no such part
+        if error.code == 404 and file.optional:
+            return False
+        raise input_error(f"the server says {error.code} {_line(error.reason)}", address) from None
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
             raise
-        os.truncate(partial, 0)
-        return _download(address, partial)
-    with answer:
-        if not answer.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
-            start = 0
-        if answer.status != (206 if start else 200):
-            raise input_error(f"the server says {answer.status}: try again later, or try another mirror", address)
-        whole = None if answer.length is None else start + answer.length
-        bar = tqdm(desc=partial.stem, total=whole, initial=start, unit="B", unit_scale=True, disable=None, leave=False)
-        with open(partial, "ab" if start else "wb") as file, bar:
-            while block := answer.read(_BLOCK):
-                file.write(block)
-                bar.update(len(block))
-    have = partial.stat().st_size
-    if whole is not None and have != whole:
-        raise input_error(f"only {have} of {whole} bytes arrived: run the same command again to continue", address)
-    if not have:
-        raise input_error("the server sent an empty file: try again later, or try another mirror", address)
+        reason = _line(getattr(error, "reason", None) or error)
+        raise input_error(f"can't be reached ({reason}): is there a network?", address) from None
+    return True
 
 
 def _line(text: object) -> str:
