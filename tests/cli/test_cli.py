@@ -1,10 +1,8 @@
 """The commands as a user types them."""
 
 import json
-import os
 import re
 import shutil
-import threading
 
 import pytest
 import torch
@@ -31,17 +29,6 @@ def test_help(command):
 
 def test_the_installed_program():
     assert run("transition-parser", "--version").stdout.strip() == __version__
-
-
-def test_oracle_of_a_pipe(tmp_path):
-    """It can be read only once."""
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    writer = threading.Thread(target=lambda: pipe.write_bytes(SAMPLE.read_bytes()))
-    writer.start()
-    found = figures("oracle", pipe, "--system", "arc-hybrid-swap", "--check")
-    writer.join()
-    assert found["sentences"] == found["exact"] == 64
 
 
 def test_oracle(tmp_path):

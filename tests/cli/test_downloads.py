@@ -78,25 +78,6 @@ def test_a_treebank_is_fetched_once(server, tmp_path):
     assert len(server.asked) == asked
 
 
-@pytest.mark.parametrize(
-    "answer", ["204 No Content\r\n\r\n", "200 OK\r\n\r\n", "200 OK\r\nContent-Length: 9\r\n\r\nabcd"]
-)
-def test_a_file_that_does_not_arrive_is_one_line_and_keeps_nothing(server, tmp_path, monkeypatch, answer):
-    monkeypatch.setattr(Handler, "do_GET", lambda self: self.wfile.write(f"HTTP/1.0 {answer}".encode()))
-    done = run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
-    assert "train.conllu: the file did not arrive whole" in done.stderr and done.stderr.count("\n") == 1
-    assert not list(tmp_path.rglob("*.*"))
-
-
-def test_the_same_command_continues(server, tmp_path):
-    (dev,) = (path for path in server.files if "test" in path)
-    content = server.files.pop(dev)
-    run_here("download", "UD_English-EWT", "-o", tmp_path, status=2)
-    server.files[dev] = content
-    done = run_here("download", "UD_English-EWT", "-o", tmp_path)
-    assert (done.stdout.count(": here"), done.stdout.count(": fetched")) == (2, 2)
-
-
 @pytest.mark.parametrize("mirror", ["http://[", "http://", "mirror", "http://127.0.0.1:9"])
 def test_a_mirror_that_is_not_there_is_one_line(server, mirror, tmp_path):
     done = run_here("download", "UD_English-EWT", "-o", tmp_path / "new", "--mirror", mirror, status=2)

@@ -21,11 +21,6 @@ def objects(text: str) -> list[dict]:
     return [json.loads(line) for line in text.split("\n")[:-1]]
 
 
-def without_scores(text: bytes) -> bytes:
-    """The last digit of a score may differ with the sentences that are parsed beside it."""
-    return re.sub(rb"-?\d+\.\d+(e-\d+)?|\d+e-\d+", b"#", text)
-
-
 def test_lines_say_what_conllu_says(tmp_path):
     out = tmp_path / "out.conllu"
     run_here("parse", "en-ewt", SAMPLE, *SAME, "--scores", "-o", out)
@@ -90,12 +85,6 @@ def test_each_line_has_a_row(model, option, tmp_path):
     assert re.findall(r"^# (?:::)?line (?:= )?(\d+)$", written, re.MULTILINE) == ["2", "5"]
 
 
-def test_wiki_is_left_out_on_request():
-    command, text = ("parse", "en-amr", "-", "--json", *SAME), "She lives in New York .\n"
-    with_wiki, without = (run_here(*command, *more, stdin=text).stdout for more in ((), ("--wiki", "none")))
-    assert ":wiki" not in without and json.loads(without)["words"] == json.loads(with_wiki)["words"]
-
-
 def test_wiki_is_the_name_on_request():
     text = "Angela Wimmer met Karel Novotny .\n"
 
@@ -121,14 +110,3 @@ def test_rows_get_a_list(tmp_path):
 
     texts = pq.read_table(tmp_path / "out.parquet")["parses"].to_pylist()
     assert [json.loads(text) for text in texts] == [row["parses"] for row in rows]
-
-
-def test_pandas_makes_a_table_of_words(tmp_path):
-    pandas = pytest.importorskip("pandas")
-    run_here("parse", "en-ewt", SAMPLE, *SAME, "--json", "-o", tmp_path / "letter.jsonl")
-    rows = [json.loads(line) for line in (tmp_path / "letter.jsonl").read_text(encoding="utf-8").splitlines()]
-    words = pandas.json_normalize(rows, "words", ["id", "text"])
-    sentences = list(read_conllu(SAMPLE))
-    assert words["form"].tolist() == [form for sentence in sentences for form in sentence.forms]
-    assert words["id"].tolist() == [sentence.id for sentence in sentences for _ in sentence.forms]
-    assert {"head", "relation", "upos", "lemma", "score", "text"} <= {*words.columns}

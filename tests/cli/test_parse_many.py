@@ -175,18 +175,6 @@ def test_rows_of_parquet_are_kept_as_they_are(column, tmp_path):
     assert after["conllu"].to_pylist() == [json.loads(line)["conllu"] for line in expected]
 
 
-def test_several_parquet_files_as_one(tmp_path):
-    import_parquet = pytest.importorskip("pyarrow.parquet")
-    one, two = parquet(tmp_path / "a.parquet"), parquet(tmp_path / "b.parquet", ROWS[2:], groups=1)
-    parse(one, two, "--column", "text", "-o", tmp_path / "out.parquet")
-    numbers = import_parquet.read_table(tmp_path / "out.parquet")["number"].to_pylist()
-    assert numbers == [0, 1, 2, 3, 0, 1]
-    table = import_parquet.read_table(two)
-    import_parquet.write_table(table.drop_columns(["number"]), two)
-    done = parse(one, two, "--column", "text", "-o", tmp_path / "never.parquet", status=2)
-    assert "the Parquet inputs have different columns" in done.stderr and not (tmp_path / "never.parquet").exists()
-
-
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -226,15 +214,6 @@ def test_bad_parquet(tmp_path):
     rows = parquet(tmp_path / "c.parquet", [*ROWS, {"text": "a", "words": ["a", ""]}])
     assert f"{rows}: row 5: column 'words' holds ['a', '']" in failed(rows, "--column", "words", "-o", out)
     assert not out.exists()
-
-
-def test_what_can_not_go_into_one_file(tmp_path):
-    rows = jsonl(tmp_path / "a.jsonl")
-    other = parquet(tmp_path / "a.parquet")
-    done = parse(rows, other, "--column", "text", "-o", tmp_path / "out", status=2)
-    assert "has another format: give -o DIR/" in done.stderr
-    parse(rows, other, "--column", "text", "-o", f"{tmp_path / 'out'}/")
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"a.jsonl", "a.parquet"}
 
 
 # --- shards -----------------------------------------------------------------------------

@@ -98,16 +98,6 @@ def test_a_pipe_gives_what_a_file_gives(model, read, few_amrs):
     assert len(list(read(expected.encode().splitlines(keepends=True)))) >= 20
 
 
-def test_a_named_pipe_is_a_stream_too(tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    with parsing("en-ewt", pipe, "--tokens") as running, open(pipe, "w") as file:
-        for word in ("Hi", "Stop"):
-            file.write(f"{word}\n")
-            file.flush()
-            assert f"# text = {word}\n" in block(running.stdout)
-
-
 @pytest.mark.parametrize("live", [True, False])
 def test_a_reader_that_leaves_is_no_error(live, tmp_path):
     path = tmp_path / "in.txt"

@@ -103,16 +103,6 @@ def test_punctuation_that_does_not_count_is_not_shown_as_wrong(tmp_path):
     assert "but of punctuation" in skipped.text and "but of punctuation" not in counted.text
 
 
-def test_further_parses_of_a_sentence_in_the_gold_file_are_not_shown(tmp_path):
-    """They are not compared either."""
-    first, second = conllu(("a", 0, "root"), ("b", 1, "obj")), conllu(("c", 0, "root"), ("d", 1, "obj"))
-    other = "# nbest = 2/2\n" + conllu(("a", 2, "obj"), ("b", 0, "root"))
-    (tmp_path / "gold.conllu").write_text("# nbest = 1/2\n" + first + other + second)
-    (tmp_path / "parsed.conllu").write_text(first + second.replace("obj", "x"))
-    shown = page(tmp_path / "gold.conllu", tmp_path / "parsed.conllu", tmp_path)
-    assert "1 of 2, those" in shown.text and shown.marked == ["x"] and "c d" in shown.text
-
-
 def test_texts_are_escaped(tmp_path):
     for name, relation in (("gold", "obj"), ("parsed", ATTACK)):
         lines = f"# sent_id = {ATTACK}\n" + conllu((ATTACK, 0, "root"), ("\"'&", 1, relation))

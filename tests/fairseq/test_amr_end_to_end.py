@@ -9,7 +9,6 @@ import pytest
 from tests.conftest import actions_generated, generate, logged, run_here, train
 from tests.helpers.crosses import mostly_slow
 from transition_parser import Parser
-from transition_parser.base.errors import InputError
 from transition_parser.graphs.amr_score import Counts, smatch_counts
 from transition_parser.graphs.bank import AmrEntry, read_bank
 from transition_parser.tasks.transition_parsing import TransitionParsingConfig, TransitionParsingTask
@@ -48,20 +47,6 @@ def test_training_resumes_where_it_stopped(young, amr_data_folder, tmp_path):
     assert "Loaded checkpoint" in second.stdout + second.stderr
     assert [int(entry["valid_num_updates"]) for entry in logged(second, "valid_smatch")] == [2]
     assert (tmp_path / "checkpoint_best.pt").is_file()
-
-
-def test_the_gold_graphs_must_be_there(amr_data_folder, tmp_path):
-    data = tmp_path / "data"
-    data.mkdir()
-    for path in amr_data_folder.iterdir():
-        if path.name != "valid.amr":
-            (data / path.name).symlink_to(path)
-    task = TransitionParsingTask.setup_task(TransitionParsingConfig(data=str(data), dataset_impl=None, seed=1))
-    with pytest.raises(InputError, match=r"valid\.amr: not found: `transition-parser preprocess amr` writes it"):
-        task.load_dataset("valid")
-    (data / "valid.amr").write_text("# ::id a\n# ::tok a\n(a / a)\n")
-    with pytest.raises(InputError, match=r"valid\.amr: 1 graphs, but 30 sentences: preprocess again"):
-        task.load_dataset("valid")
 
 
 @pytest.mark.parametrize("tokens", [300, 1000, 10**6])
@@ -115,15 +100,6 @@ def test_an_untrained_model_builds_graphs(young, amr_data_folder, tmp_path):
         (tmp_path / "one.amr").write_text(str(parse.annotated(True, True, True)), encoding="utf-8")
         (again,) = read(tmp_path / "one.amr")
         assert again.forms == words and len(again.graph) == len(parse.graph)
-
-
-def test_text_from_standard_input(amr_checkpoint, tmp_path):
-    entries = parsed(tmp_path, amr_checkpoint, "-", "--tokens")
-    assert [entry.id for entry in entries] == ["1", "2", "3"]
-    assert [entry.forms for entry in entries] == [line.split() for line in TEXT.splitlines()]
-    entries = parsed(tmp_path, amr_checkpoint, "-", "--tokenize", stdin="\nShe doesn't sleep.\n\n Stop! \n")
-    assert [entry.forms for entry in entries] == [["She", "does", "n't", "sleep", "."], ["Stop", "!"]]
-    assert [entry.text for entry in entries] == ["She doesn't sleep.", "Stop!"]
 
 
 def test_what_parse_writes(amr_checkpoint, tmp_path):

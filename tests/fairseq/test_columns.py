@@ -11,7 +11,7 @@ from tests.helpers.crosses import mostly_slow
 from tests.helpers.tiny_encoder import make_four_bits
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.graphs.conllu import Row, Sentence, read_conllu
+from transition_parser.graphs.conllu import Sentence, read_conllu
 
 INPUTS = ("--character-width", "8", "--read-vectors")
 
@@ -177,16 +177,6 @@ def test_columns_trained_later_leave_the_parses_as_they_are(data, tmp_path, read
         assert (one.actions, one.score, one.upos, one.lemmas) == (other.actions, other.score, other.upos, other.lemmas)
     tags = [(row.upos, row.xpos) for parse in after for row in parse.annotated().words]
     assert all(xpos == f"{upos}!" for upos, xpos in tags)
-
-
-def test_tags_that_are_given_are_read(exported):
-    parser = Parser.load(exported, precision="fp32")
-    words = ["She", "sleeps", "."]
-    scores = {
-        parser.parse([Sentence(tuple(Row(str(i), form, upos=tag) for i, form in enumerate(words, 1)))])[0].score
-        for tag in ("NOUN", "VERB", "ADP")
-    }
-    assert len(scores) == (3 if parser.model.inputs and "tags" in parser.model.inputs else 1)
 
 
 def test_domains(amr_exported):

@@ -13,10 +13,7 @@ from tests.conftest import (
     OF_PROGRAMS,
     PROGRAMS,
     ROOT,
-    SAMPLE,
     logged,
-    preprocess,
-    run_here,
     run_trainings,
     train,
     train_command,
@@ -117,14 +114,6 @@ def test_resumed_exploration_goes_on_in_the_same_way(data_folder, tmp_path, opti
     run_trainings(tmp_path, trainings, PROGRAMS)
     assert not different(tmp_path / "whole", tmp_path / "resumed")
     assert different(tmp_path / "whole", tmp_path / "static")
-
-
-@pytest.mark.parametrize("system", mostly_slow(["arc-eager", "arc-standard"], "arc-eager"))
-def test_other_systems_train_and_parse(system, tmp_path):
-    data = preprocess(tmp_path / "data", "--system", system)
-    done = train(data, tmp_path, *DYNAMIC, "--explore-after", "0", updates=4)
-    assert 0 < float(logged(done, "train_nll_loss")[-1]["train_nll_loss"]) < 20
-    run_here("parse", tmp_path / "checkpoint_last.pt", SAMPLE, "-o", tmp_path / "parsed.conllu")
 
 
 # --- two processes (DDP over gloo, on a CPU) --------------------------------------------------

@@ -332,17 +332,6 @@ def test_a_text_without_words_is_said_to_have_no_sentences(tab, served):
 
 
 @pytest.mark.slow
-def test_touch_screens_read_nothing_of_keys(browser, served):
-    for touch in (False, True):
-        context = browser.new_context(has_touch=touch, is_mobile=touch)
-        tab = context.new_page()
-        tab.goto(served)
-        tab.locator("#parse").wait_for()
-        assert tab.get_by_text("Ctrl+Enter").is_visible() is not touch
-        context.close()
-
-
-@pytest.mark.slow
 def test_long_sentences_scroll_with_a_hint_and_can_be_broken_into_lines(tab, served):
     tab.goto(served)
     parse(tab, LONG.replace(" .", ",").rpartition(" The ")[0])
@@ -393,20 +382,6 @@ def test_a_table_says_the_same_as_the_tree(tab, served, parsers):
     assert [row[:-1] for row in found] == expected
     shown = [float(row[-1].split()[0]) / 100 for row in found]
     assert shown == pytest.approx(one.arc_scores, abs=1e-3)
-
-
-@pytest.mark.slow
-def test_features_of_a_file_are_in_its_tables(tab, tmp_path):
-    page = tmp_path / "page.html"
-    row = "1\tDogs\tdog\tNOUN\t_\tCase=Nom|Number=Plur\t2\tnsubj\t_\t_\n2\tbark\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
-    (tmp_path / "gold.conllu").write_text(row)
-    run_here("draw", tmp_path / "gold.conllu", "-o", page)
-    tab.goto(page.as_uri())
-    tab.locator(".as-table").click()
-    assert texts(tab, ".details thead th") == ["Word", "Lemma", "UPOS", "Features", "Relation", "Head"]
-    dogs, bark = ("dog", "NOUN", "Case=Nom Number=Plur", "nsubj", "2 bark"), ("", "VERB", "", "root", "–")
-    assert texts(tab, ".details tbody td") == [*dogs, *bark]
-    assert texts(tab, "svg .lemma") == ["dog"] and tab.locator(".figure").count() == 0
 
 
 CROSSINGS = """() => {

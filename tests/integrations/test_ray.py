@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, SAMPLE, SAMPLE_AMR, run, run_here
+from tests.conftest import ROOT, SAMPLE, run, run_here
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 from transition_parser.integrations import ray as engine
@@ -97,22 +97,6 @@ def test_an_actor_that_dies_loses_nothing(many, tmp_path):
     left = [path for path in out.iterdir() if path.name.startswith(".")]
     assert left == []
     assert written(out) == expected(many)
-
-
-@pytest.mark.slow
-def test_several_inputs_have_files_of_their_own(many, tmp_path):
-    out = tmp_path / "out"
-    engine.parse_by_ray(job_of(), [many, str(SAMPLE)], str(out), 2)
-    for path in (Path(many), SAMPLE):
-        files = [file for file in files_of(out) if file.name.startswith(f"{path.stem}-0")]
-        assert "".join(file.read_text(encoding="utf-8") for file in files) == expected(path)
-
-
-@pytest.mark.slow
-def test_amrs_of_a_bank(tmp_path):
-    out = tmp_path / "out"
-    engine.parse_by_ray(job_of("en-amr"), [str(SAMPLE_AMR)], str(out), 2)
-    assert written(out) == expected(SAMPLE_AMR, model="en-amr") and len(files_of(out)) > 2
 
 
 def test_all_actors_parse_rows_of_parquet(tmp_path):

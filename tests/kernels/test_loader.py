@@ -12,7 +12,6 @@ import warnings
 from pathlib import Path
 
 import pytest
-import torch
 
 from tests.conftest import ENVIRONMENT, ROOT
 from transition_parser.base.errors import InputError, ParserWarning
@@ -79,14 +78,6 @@ def test_what_is_missing_is_said_once(missing, monkeypatch):
     (warning,) = said
     assert warning.category is ParserWarning
     assert str(warning.message).startswith("kernels are not compiled (gcc 12 or clang was not found at installation)")
-
-
-def test_what_cannot_be_loaded_is_said(fresh, monkeypatch, tmp_path):
-    monkeypatch.delenv("TRANSITION_PARSER_KERNELS", raising=False)
-    (tmp_path / "kernels.so").write_bytes(b"no library")
-    monkeypatch.setattr(loader, "PATH", tmp_path / "kernels.so")
-    with pytest.warns(ParserWarning, match=r"kernels cannot be loaded .*kernels.so"):
-        assert not loader.supports(torch.zeros(1, 32))
 
 
 @needs_kernels

@@ -11,7 +11,6 @@ import torch
 from torch import nn
 from transformers import AutoModel
 
-from tests.helpers.crosses import mostly_slow
 from tests.helpers.small_models import (
     MODELS,
     make_criterion,
@@ -43,7 +42,7 @@ from transition_parser.models.registry import architecture_of
 from transition_parser.modules.action_scores import BiaffineHeads, Kinds, RelationsOfHeads
 from transition_parser.modules.pretrained import LR_SCALE
 from transition_parser.states.table import ActionTable
-from transition_parser.transitions import TREE_SYSTEMS, Action
+from transition_parser.transitions import Action
 
 EXACT, CLOSE = 1e-10, 1e-5
 
@@ -338,33 +337,6 @@ def test_the_root_at_the_bottom_of_two_words_by_hand(task, two_words):
         for place, word in enumerate(words):
             of_word = torch.zeros_like(vectors[0, 0]) if word is None else of_words[row, word]
             assert torch.allclose(vectors[row, place], of_word, atol=CLOSE)
-
-
-@pytest.mark.parametrize("system", mostly_slow(TREE_SYSTEMS, "arc-hybrid-swap"))
-def test_the_root_at_the_bottom_of_any_system(system, tmp_path_factory):
-    """All other words keep their order; what people are shown is what the network sees."""
-    task, batch = task_and_batch(system, tmp_path_factory, range(1, 9), 6)
-    decoder = make_model("composed graph", task.resources).plain.decoder
-    states = read(make_model("composed graph", task.resources), batch["net_input"])[1]
-    lengths = [int(row) for row in (states.buffer[:, 0] > 0).sum(1) - 1]
-    found = with_root_at_bottom(states, torch.tensor(lengths)[:, None].expand(-1, states.stack.size(1)))
-    shown = decoder.visible_words(states)
-    assert torch.equal(shown["stack"], found.stack) and torch.equal(shown["buffer"], found.buffer)
-    assert found.stack.dtype == states.stack.dtype and found.head is states.head and found.columns is states.columns
-    for row, root in enumerate(lengths):
-        for step in range(int((batch["target"][row] != task.target_dictionary.pad()).sum())):
-            (stack, buffer), (our_stack, our_buffer) = (
-                [_in_order(ranks[row, step]) for ranks in (of.stack, of.buffer)] for of in (states, found)
-            )
-            assert our_stack == [*(word for word in stack if word != root), root]
-            assert our_buffer == [word for word in buffer if word != root]
-
-
-def _in_order(ranks: torch.Tensor) -> list[int]:
-    """The words of a stack or buffer, the first rank first; ranks have no gap."""
-    words = sorted((rank, word) for word, rank in enumerate(ranks.tolist()) if rank)
-    assert [rank for rank, _ in words] == list(range(1, 1 + len(words)))
-    return [word for _, word in words]
 
 
 def test_further_pieces_depend_on_the_first_one(task, batch):

@@ -14,7 +14,7 @@ from tests.helpers.small_models import make_model, task_and_batch, task_of
 from transition_parser.base.errors import InputError, NotFiniteError
 from transition_parser.graphs.dependency import DependencyTree
 from transition_parser.models.registry import architecture_of
-from transition_parser.models.spa_dp import BilinearHeads, RelationScores, encoder, sum_of_means, sum_of_words
+from transition_parser.models.spa_dp import BilinearHeads, RelationScores, encoder
 from transition_parser.models.spa_dp.encoder import PairScores, SequencePreservedAttention, VanillaAttention
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.tree_decoder import LEAST_BELIEF, Derivations, ScoredTree, other_words
@@ -107,22 +107,6 @@ def test_scores_of_relations_read_a_word_and_its_head(sentences):
     for b, i in itertools.product(range(3), range(4)):
         hidden = torch.relu(score.dependent(words[b, i]) + score.head(words[b, heads[b, i]]))
         assert torch.allclose(found[b, i], score.output(hidden), rtol=0, atol=EXACT)
-
-
-def test_places_have_the_words_that_are_there():
-    """One word, none, and several, whose mean counts."""
-    torch.manual_seed(1)
-    words, sentence = torch.randn(2, 3, 4, 5), torch.tensor([1, 0, 1])
-    there = torch.zeros(3, 4, 3, dtype=torch.bool)
-    there[0, 0, 2] = there[0, 3, 0] = there[2, 1, 1] = True
-    wanted = torch.stack([words[1, 2, 0] + words[1, 0, 3], torch.zeros(5), words[1, 1, 1]])
-    assert torch.allclose(sum_of_words(words, sentence, there), wanted)
-    assert torch.allclose(sum_of_means(words, sentence, there), wanted)
-    there[1, 2, :2] = True
-    wanted[1] = words[0, :2, 2].mean(0)
-    assert torch.allclose(sum_of_means(words, sentence, there), wanted)
-    nowhere = torch.zeros_like(there)
-    assert not sum_of_means(words, sentence, nowhere).any() and not sum_of_words(words, sentence, nowhere).any()
 
 
 # --- trees ----------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from transition_parser.models.use_parser.layer import (
     Structures,
     indicators,
 )
-from transition_parser.modules.action_scores import FactoredScores
 from transition_parser.modules.contract import only_legal
 from transition_parser.modules.encoder import EncoderOut
 from transition_parser.parsing.search import search
@@ -245,22 +244,6 @@ def test_scores_are_probabilities_of_kind_and_label(case_of, system):
             of_kind = factored.kinds[b, t, open_kinds].log_softmax(0)[open_kinds.index(kind)]
             of_label = factored.labels[b, t, alike].log_softmax(0)[alike.index(token)]
             assert float(scores[b, t, token]) == pytest.approx(float(of_kind + of_label), abs=EXACT)
-
-
-def test_gradients_are_finite_where_little_is_legal(case_of):
-    """Kinds without a legal token, and rows without any."""
-    task, _, plain = case_of("arc-hybrid-swap", "structures")
-    kinds, count = plain.decoder.kinds, len(task.table.tokens)
-    factored = FactoredScores(
-        torch.randn(3, len(kinds.names), requires_grad=True), torch.randn(3, count, requires_grad=True)
-    )
-    legal = torch.zeros(3, count)
-    legal[0, task.table.end] = 1
-    legal[1, :] = -1  # counts, though it may not be taken
-    scores = kinds.log_probabilities(factored, legal)
-    scores.sum().backward()
-    assert bool(scores.isfinite().all()) and all(bool(part.grad.isfinite().all()) for part in factored)
-    assert float(scores.detach()[1].exp().sum()) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("system", ["arc-hybrid-swap", "arc-eager", "arc-standard", "amr"])

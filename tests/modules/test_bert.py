@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import shutil
 from unittest import mock
@@ -143,17 +142,6 @@ def test_encoders_of_other_families_read_a_sentence_alike_beside_others(tmp_path
     encoder = words_of(make_encoder(tmp_path / kind, width=WIDE, kind=kind)).eval()
     for words, one in zip(SENTENCES, vectors(encoder, SENTENCES), strict=True):
         assert torch.allclose(one, vectors(encoder, [words])[0], atol=1e-4)
-
-
-@torch.no_grad()
-def test_bf16_and_autocast(encoder):
-    wanted = torch.cat(vectors(encoder, SENTENCES))
-    found = torch.cat(vectors(copy.deepcopy(encoder).to(torch.bfloat16), SENTENCES))
-    assert found.dtype is torch.bfloat16 and torch.allclose(found.float(), wanted, atol=0.1)
-    for dtype in (torch.bfloat16, torch.float16):
-        with torch.autocast("cpu", dtype):
-            found = torch.cat(vectors(encoder, SENTENCES))
-        assert torch.allclose(found.float(), wanted, atol=0.1)
 
 
 @torch.no_grad()

@@ -30,14 +30,6 @@ def test_all_parts_of_a_text_are_labelled_as_in_the_whole():
         assert label(TEXT, 0, first + 1) == whole[: first + 1]
 
 
-def test_a_label_depends_on_its_context_only():
-    label = labeller()
-    far, near = "b" * 20, "ab.ba. a"
-    assert label.context == 3
-    place = len(far) + 3
-    assert label(far + near, place, place + 1) == label(near, 3, 4)
-
-
 @given(text=st.text(min_size=1))
 def test_any_character_can_be_read(text):
     assert len(labeller()(text, 0, len(text))) == len(text)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tests.conftest import run_here, train
+from tests.conftest import train
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
 
@@ -37,12 +37,6 @@ def test_the_mean_of_log_probabilities_decides(models):
         steps.append((first, parser.model.decoder.step(shift, state).masked().log_softmax(-1)))
     for one, two, both in zip(*steps, strict=True):
         assert torch.allclose(((one + two) / 2).log_softmax(-1), both, atol=1e-5)
-
-
-def test_on_the_command_line(models):
-    text = "The dog sleeps.\n"
-    done = run_here("parse", models[0], "-", "--ensemble", *models[1:], "--beam", "2", stdin=text)
-    assert done.stdout.count("\n1\t") == 1
 
 
 def test_a_model_of_other_data(amr_checkpoint):

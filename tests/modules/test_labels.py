@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transition_parser.modules.tagging import LabelSet, OneLabel, RankedLabels, TagHeads, seen_labels
+from transition_parser.modules.tagging import LabelSet, OneLabel, RankedLabels, TagHeads
 from transition_parser.text.columns import Columns
 
 FEATS = ("Number=Sing", "Case=Nom", "Number=Plur", "Foreign", "Case=Acc", "case=x")
@@ -70,11 +70,6 @@ def test_the_loss_is_the_sum_over_attributes():
     assert loss.loss.item() == pytest.approx(wanted, rel=1e-5) and loss.words == 2
 
 
-def test_values_with_labels_that_training_lacks_are_no_targets():
-    targets = features().targets([["Case=Gen|Number=Sing", "Case=Nom"]], 2)
-    assert targets[0, 0].tolist() == [-1] * 4 and targets[0, 1].tolist() == [0, 1, 0, 0]
-
-
 def test_labels_that_are_not_legal_are_absent():
     labels, scores = features(), torch.ones(1, 1, len(FEATS) + 1)
     legal = torch.zeros(1, 1, len(FEATS) + 1, dtype=torch.bool)
@@ -92,11 +87,6 @@ def test_no_xpos_is_a_label():
     one = OneLabel(Columns({"xpos": ("NN", "|")}), "xpos")
     assert one.targets([["|", "_", "NN"]], 4).tolist() == [[2, 0, 1, 0]]
     assert one.values(one.best(torch.tensor([[[9.0, 1.0, 2.0], [9.0, 2.0, 1.0]]]))[0].tolist()) == ["_", "NN"]
-
-
-def test_what_was_seen_with_a_tag():
-    assert seen_labels(COLUMNS, "upos") is None
-    assert seen_labels(COLUMNS, "xpos").int().tolist() == [[1, 1, 1, 1], [0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 0]]
 
 
 def heads() -> TagHeads:

@@ -3,9 +3,8 @@ import math
 import pytest
 import torch
 
-from transition_parser.base.errors import InputError
 from transition_parser.modules.action_scores import LexicalPrior
-from transition_parser.states.table import FIRST_ROW, FIRST_SPAN, UNBOUND, UNSEEN, ActionTable
+from transition_parser.states.table import FIRST_SPAN, UNBOUND, UNSEEN, ActionTable
 from transition_parser.text.frames import packaged
 from transition_parser.transitions import Action, make_system
 
@@ -65,20 +64,3 @@ def test_senses_of_frames_are_counted():
     prior = prior_of(table, "serve")
     values = {table.tokens[token]: value for token, value in prior.items()}
     assert max(values, key=values.__getitem__) == "FRAME(02)" and values["FRAME(02)"] > 0.5 > values["FRAME(01)"]
-
-
-def test_new_spans_change_no_legality():
-    for frames in (None, packaged()):
-        with_counts, without = make_table(frames=frames), make_table({}, frames)
-        for lemma in ("wolf", "dog", "no", "cat"):
-            rows = [table.features([lemma])[0] for table in (with_counts, without)]
-            listed = [
-                {token for row in some[FIRST_SPAN:] if row >= FIRST_ROW for token in table.lexicon[row]}
-                for some, table in zip(rows, (with_counts, without), strict=True)
-            ]
-            assert listed[0] == listed[1], lemma
-
-
-def test_data_without_counts():
-    with pytest.raises(InputError, match="no counts of naming actions: make it with `transition-parser preprocess"):
-        LexicalPrior(make_table({}))

@@ -11,33 +11,6 @@ from transition_parser.modules.layers import FeedForward, keep_weight
 from transition_parser.modules.packing import pack, quantise
 
 
-class Intermediate(nn.Module):
-    """As transformers' BERT has it, and its kin."""
-
-    def __init__(self, activation: nn.Module) -> None:
-        super().__init__()
-        self.dense, self.intermediate_act_fn = nn.Linear(32, 64), activation
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.intermediate_act_fn(self.dense(x))
-
-
-@pytest.mark.parametrize(
-    ("activation", "fused"), [(nn.GELU(), True), (nn.GELU("tanh"), False), (nn.ReLU(), False), (nn.SiLU(), False)]
-)
-def test_the_activation_of_a_pretrained_encoder(activation, fused):
-    if not has_fast_bf16(torch.device("cpu")):
-        pytest.skip("bf16 is emulated here")
-    torch.manual_seed(1)
-    model = nn.Sequential(Intermediate(activation)).bfloat16().eval()
-    x = torch.randn(40, 32).bfloat16()
-    with torch.inference_mode():
-        wanted = model(x)
-        pack(model)
-        assert torch.allclose(model(x).float(), wanted.float(), atol=0.02, rtol=0.02)
-    assert isinstance(model[0].intermediate_act_fn, nn.Identity) == fused
-
-
 class Unknown(nn.Module):
     """Of no model of ours: layers are known by their type alone."""
 

@@ -158,22 +158,6 @@ def test_folders_that_hold_none(folder, tmp_path):
         shutil.rmtree(broken)
 
 
-def test_a_folder_of_other_files_hides_no_package(folder, tmp_path, monkeypatch):
-    shutil.copytree(folder, tmp_path / "installed" / "some_encoder")
-    (tmp_path / "here" / "some-encoder").mkdir(parents=True)
-    monkeypatch.syspath_prepend(tmp_path / "installed")
-    monkeypatch.chdir(tmp_path / "here")
-    assert EncoderFiles("some-encoder").folder == tmp_path / "installed" / "some_encoder"
-    with pytest.raises(InputError, match=r"no config\.json of a pretrained encoder"):
-        EncoderFiles("./some-encoder")
-
-
-def test_other_weights_have_another_fingerprint(folder, tmp_path):
-    other, same = make_encoder(tmp_path / "a", seed=2), shutil.copytree(folder, tmp_path / "b")
-    known = EncoderFiles(str(folder)).sha256
-    assert EncoderFiles(str(same)).sha256 == known != EncoderFiles(str(other)).sha256
-
-
 # --- vectors that are kept --------------------------------------------------------------------
 
 

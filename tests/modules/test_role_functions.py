@@ -1,9 +1,7 @@
 """What the function of a role adds to the scores of arcs."""
 
-import pytest
 import torch
 
-from transition_parser.base.errors import InputError
 from transition_parser.modules.action_scores import FunctionScores
 from transition_parser.states.table import ActionTable
 from transition_parser.text.frames import FUNCTIONS, packaged, role_functions
@@ -54,8 +52,3 @@ def test_scores_are_those_of_a_plain_loop():
                 wanted[n, table.tokens.index(arc)] += (outputs[n] * row).sum()
     assert torch.allclose(found, wanted, atol=1e-5)
     assert len((found != scores).any(0).nonzero()) == len(ARCS) - 1  # no frame has ARG9
-
-
-def test_data_without_frames():
-    with pytest.raises(InputError, match="--role-functions: the data has no frames"):
-        FunctionScores(make_table(), 8)

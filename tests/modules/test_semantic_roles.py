@@ -70,23 +70,6 @@ def test_moods_of_words_are_those_by_themselves(labeller):
     assert together[0].moods[1] == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "place", "changed"),
-    [
-        ("So PLEASE now Go home today", 3, 0),
-        ("please now go", 2, 2),
-        ("please now come home", 2, 3),
-        ("please then go home", 2, 3),
-        ("go home", 0, 4),
-        ("please now go away", 2, 2),
-    ],
-)
-def test_contexts_are_the_forms_and_pairs_from_two_words_before_to_one_after(text, place, changed):
-    (expected,) = RoleLabeller.contexts("please now go home".split(), [2])
-    (rows,) = RoleLabeller.contexts(text.split(), [place])
-    assert len(set(rows.tolist())) == len(rows) == 7 and (rows != expected).sum() == changed
-
-
 def test_the_file_holds_the_labeller(labeller, tmp_path):
     labeller.save(tmp_path / "roles.safetensors")
     again = RoleLabeller.load(tmp_path / "roles.safetensors", inputs=10)

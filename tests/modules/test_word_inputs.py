@@ -8,7 +8,6 @@ import torch
 
 from transition_parser.base.errors import InputError
 from transition_parser.models.stack_transformer.decoder import StackTransformerOptions
-from transition_parser.modules.encoder import ReadingSettings, RecurrentEncoder, WordReader
 from transition_parser.modules.tagging import check_tagged, tag_heads
 from transition_parser.modules.word_inputs import TableInput
 from transition_parser.modules.words import WordInputs
@@ -107,49 +106,6 @@ def test_inputs_stand_side_by_side(pieces):
             wanted = [*(x[i, j].tolist() if pieces else ()), *side_by_side(inputs, i, j)]
             if len(form) <= 24:  # the letters in between are left out of longer words
                 assert torch.allclose(found[i, j], torch.tensor(wanted), atol=1e-4)
-
-
-def reader_of(kind, dim: int, **flags) -> WordReader:
-    torch.manual_seed(1)
-    inputs = WordInputs(StackTransformerOptions(**flags), dim, RESOURCES)
-    opens = torch.tensor([False, False, True, False, True, False])
-    return kind(ReadingSettings(opens, 1, inputs, not flags["no_pieces"]), dim=dim).eval()
-
-
-def recurrent(settings: ReadingSettings, dim: int) -> RecurrentEncoder:
-    return RecurrentEncoder(settings, dim=dim, hidden=4, layers=2)
-
-
-@pytest.mark.parametrize(
-    ("kind", "dim", "no_pieces", "width", "projected"),
-    [
-        (WordReader, 8, True, 8, False),
-        (WordReader, 8, False, 8, True),
-        (WordReader, 6, True, 6, True),
-        (recurrent, 6, True, 8, False),
-        (recurrent, 6, False, 14, False),
-    ],
-)
-def test_words_side_by_side_are_projected_only_where_their_width_must_be_another(
-    kind, dim, no_pieces, width, projected
-):
-    flags = {"read_tags": True, "tag_width": 3, "word_table": 3, "word_table_width": 5, "no_pieces": no_pieces}
-    reader = reader_of(kind, dim, **flags, **CONCAT)
-    assert reader.read_width == width and (reader.project is not None) == projected
-    tokens = torch.tensor([[4, 5, 4, 2], [1, 1, 4, 2]])  # two words, and one
-    read = reader.inputs.read([["dogs", "sleep"], ["rare"]], {"upos": [["NOUN", "VERB"], ["_"]]})
-    found, mask = reader.read(tokens, read)
-    assert found.shape == (2, 3, width) and mask.tolist() == [[True] * 3, [True, True, False]]
-    x, _ = reader._pool(tokens)
-    parts = [reader.inputs[name](read[name], x) for name in ("tags", "table")]
-    joined = torch.cat(parts if no_pieces else [x, *parts], -1)
-    wanted = joined if reader.project is None else joined @ reader.project.weight.T + reader.project.bias
-    if no_pieces:
-        for sentence, root in enumerate((2, 1)):
-            wanted[sentence, root] += reader.root
-    assert torch.allclose(found, wanted, atol=1e-6)
-    if kind is recurrent:
-        assert reader(tokens, read).words.shape == (2, 3, 8)
 
 
 def test_tags_are_masked_outside_training_and_corpora_in_training():

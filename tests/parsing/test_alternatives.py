@@ -53,17 +53,6 @@ def test_derivations_of_one_graph_are_merged_by_hand():
     assert best.alternatives[0].alternatives == ()
 
 
-def test_probabilities_too_small_to_be_numbers():
-    best = ranked([Letters("ab", (0.5, 0.2), probability=0.0), Letters("ac", (0.7, 0.2), probability=0.0)], 5)
-    assert best.letter_scores == pytest.approx((0.6, 0.2)) and len(best.alternatives) == 1
-
-
-def test_rounding_gives_no_more_than_the_whole():
-    best = ranked([Letters("a", (1.0,), probability=0.75), Letters("b", (1.0,), probability=0.5)], 5)
-    assert sum(parse.probability for parse in best.ranked) == pytest.approx(1.0)
-    assert best.letter_scores == pytest.approx((0.6,))
-
-
 @pytest.fixture(scope="module", params=mostly_slow(MODELS, "en-amr"))
 def parsed(request) -> tuple:
     """A model's name, sentences, a parser of several parses, and these."""
@@ -110,15 +99,6 @@ def test_alternatives_do_not_depend_on_the_batch(parsed):
     for one, other in zip(alone, parses, strict=True):
         assert [p.actions for p in one.ranked] == [p.actions for p in other.ranked]
         assert [p.probability for p in one.ranked] == pytest.approx([p.probability for p in other.ranked], rel=1e-3)
-
-
-def test_alternatives_of_an_ensemble():
-    parser = Parser.load("en-ewt", 4, precision="fp32", others=["en-ewt"], nbest=3)
-    alone = Parser.load("en-ewt", 4, precision="fp32", nbest=3)
-    words = "I saw the man with the telescope .".split()
-    (together,), (one,) = parser.parse([words]), alone.parse([words])
-    assert [p.actions for p in together.ranked] == [p.actions for p in one.ranked]
-    assert len(one.ranked) == 3
 
 
 def test_too_many():

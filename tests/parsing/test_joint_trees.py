@@ -110,14 +110,6 @@ def test_a_model_without_any_common_relation_is_refused():
         JointTrees(table()).check_shared(["", "strange"], "m.pt")
 
 
-@pytest.mark.parametrize("count", [1, 2, 7, 300])
-def test_words_without_any_belief_get_a_tree(count):
-    nothing = ArcBeliefs(np.array([], int), np.array([], int), (), np.array([]))
-    found = JointTrees(table()).derivation([nothing], ["x"] * count)
-    tree, _ = replay(table(), ["x"] * count, found.tokens, found.step_scores)
-    assert tree.why_invalid() is None
-
-
 def test_a_parse_is_believed_with_the_confidences_of_its_beam():
     sentence = Sentence.from_words(("a", "b"))
     trees = DependencyTree((2, 0), ("nsubj", "root")), DependencyTree((0, 1), ("root", "obj"))

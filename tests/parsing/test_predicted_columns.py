@@ -1,14 +1,11 @@
 """XPOS and features that a model predicts, in all forms of a parse; the weights of their heads are random."""
 
-import json
-
 import pytest
 import torch
 
 from transition_parser import Parser
 from transition_parser.graphs.conllu import Row, Sentence
 from transition_parser.modules.tagging import TagHeads
-from transition_parser.parsing.formalisms import TREES
 from transition_parser.text.columns import Columns
 
 VALUES = {"upos": ("NOUN", "VERB"), "xpos": ("NN", "VB"), "feats": ("Number=Sing", "Case=Nom", "Number=Plur")}
@@ -44,14 +41,6 @@ def test_given_values_are_kept(parser):
     dogs, bark, stop = parse.annotated().words
     assert dogs.xpos == "own" and bark.feats == "Case=Voc" and stop.xpos == "NN"
     assert dogs.feats == stop.feats == "_"  # beside given features, _ is "no features"
-
-
-def test_parses_as_data(parser):
-    (parse,) = parser.parse([sentence(*[{"upos": "NOUN"}] * 3)])
-    first = json.loads(parse.to_json())["words"][0]
-    assert (first["xpos"], first["feats"]) == (parse.xpos[0], parse.feats[0]) == ("NN", "Number=Sing")
-    data = TREES.parse_as_data(parse)
-    assert data["xpos"] == ["NN"] * 3 and data["features"] == ["Number=Sing"] * 3
 
 
 def test_models_that_do_not_predict_them(checkpoint):

@@ -15,9 +15,9 @@ from tests.helpers.search_limits import doubles, is_unfit, last_arc, node_sorts
 from tests.helpers.small_models import encode
 from transition_parser import Parser
 from transition_parser.kernels import loader
-from transition_parser.modules.contract import ActionScores, Hypothesis, only_legal
+from transition_parser.modules.contract import Hypothesis, only_legal
 from transition_parser.modules.encoder import EncoderOut
-from transition_parser.parsing.search import _best_continuations, search
+from transition_parser.parsing.search import search
 from transition_parser.states.table import ActionTable
 from transition_parser.text.pieces import normalise
 from transition_parser.transitions.amr import AmrSystem
@@ -155,19 +155,3 @@ def test_more_lenpen_never_prefers_a_shorter_derivation(model):
     lengths = [[len(hypotheses[0].tokens) for hypotheses in each] for each in found]
     for shorter, longer in itertools.pairwise(lengths):
         assert all(a <= b for a, b in zip(shorter, longer, strict=True))
-
-
-DEAD = float("-inf")
-
-
-def test_a_dead_hypothesis_never_wins():
-    """The second hypothesis of the first sentence and all of the second are dead, and have no legal action."""
-    legal = torch.tensor([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
-    totals = torch.tensor([[-1.0, DEAD], [DEAD, DEAD]])
-    found = torch.tensor([[0.0, 0.0, 9.0], [1.0, 1.0, 1.0], [1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])
-    best, added, index = _best_continuations(ActionScores(found, None, legal), totals, 3)
-    half = float(torch.tensor(0.5).log())
-    assert best[0, :2].tolist() == pytest.approx([-1.0 + half] * 2)
-    assert best[0, 2] == DEAD and (best[1] == DEAD).all()
-    assert added[0, :2].tolist() == pytest.approx([half] * 2)
-    assert sorted(index[0, :2].tolist()) == [0, 1] and ((index >= 0) & (index < 6)).all()

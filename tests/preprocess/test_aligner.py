@@ -20,7 +20,6 @@ from transition_parser.preprocess.aligner.aligner import (
     entry_tokens,
     train_table,
 )
-from transition_parser.preprocess.aligner.names import name_spans
 from transition_parser.preprocess.aligner.rules import numbers
 from transition_parser.preprocess.aligner.words import Words
 
@@ -281,13 +280,6 @@ def test_numbers_that_python_does_not_read(word, role):
         assert set(done) == {"date-entity", constant}
 
 
-@pytest.mark.parametrize("piece", ["s", "www"])
-@pytest.mark.parametrize("token", ["s", "wwx", "b"])
-def test_a_string_of_many_pieces_takes_linear_time(piece, token):
-    words = Words.from_tokens([token] * 12)
-    assert grows_linearly(lambda size: name_spans([piece] * size, words), 40)
-
-
 def test_a_chain_of_concepts_without_words_takes_linear_time():
     def chain(size: int):
         nodes = "".join(f"(t{number} / thing :mod " for number in range(size))
@@ -303,14 +295,6 @@ LARGE = [
     ("w", f'(a / b :x "{" ".join(["s"] * MOST)}")', "1,001 nodes"),
     ("w", "(a / b :x (c / d) " + " ".join(f":op{number} c" for number in range(MOST)) + ")", "1,001 edges"),
 ]
-
-
-@pytest.mark.parametrize(("words", "penman", "said"), LARGE)
-def test_an_entry_that_is_too_large_is_refused(words, penman, said):
-    large = entry(words, penman)
-    for call in (align_entry, lambda one: train_table([one])):
-        with pytest.raises(InputError, match=f"{said}.* but the aligner takes 1,000 at the most"):
-            call(large)
 
 
 @pytest.mark.parametrize("command", [["align", "{bank}", "-"], ["oracle", "{bank}", "--system", "amr"]])

@@ -348,16 +348,6 @@ def test_frames_bear_the_roles_of_their_table_alone():
         assert ("RA(ARG0)" in legal_tokens(machine, table)) == may, (word, make)
 
 
-def test_where_all_roles_come_once_none_does():
-    """Else the last two nodes of a sentence could not be connected."""
-    system = make_system("amr", limits=LIMITS)
-    arcs = map(str, system.actions(["ARG0", "op1"]))
-    tokens = [*SPECIAL, *arcs, "PRED(x)", "DEPENDENT(mod,x)", "LA(mod)", "RA(ARG0-of)"]
-    assert ActionTable(system, [*tokens, "RA(mod)"]).once == ONCE
-    table = ActionTable(system, tokens)
-    assert table.once == frozenset() and not table.top_roles.any() and not table.second_roles.any()
-
-
 def limited(system, state: AmrState) -> AmrState:
     swaps, nodes = system.limits.of_sentence(len(state.words))
     return state._replace(swaps_left=min(state.swaps_left, swaps), nodes_left=min(state.nodes_left, nodes))

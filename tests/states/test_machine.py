@@ -280,10 +280,3 @@ def test_the_kernel_replays_the_systems_of_the_models(monkeypatch):
         tree, _ = replay(table, ["a"], tokens, [0.0] * len(tokens))
         assert tree.heads == (0,) and tree.relations == ("root",)
     assert len(taken) == len(TREE_SYSTEMS) - 1
-
-
-def test_what_is_no_action_is_an_error(monkeypatch):
-    monkeypatch.setattr(loader, "library", lambda: None)
-    table = make_table("arc-hybrid")
-    with pytest.raises(ValueError, match="madeupword0000 is not an action"):
-        replay(table, ["a"], [len(table.tokens) - 1], [0.0])

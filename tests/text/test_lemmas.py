@@ -1,8 +1,5 @@
 """Lemmas from spaCy's tables, rules that make lemmas, and numbers in words."""
 
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,12 +75,6 @@ def test_lemmas_of_silver_trees_that_are_no_words_are_mended(tmp_path):
              ("hoe", "VERB"): "hoe", ("sha", "AUX"): "shall"}  # fmt: skip
     assert {word: lemma_of(word[0], found[word]) for word in added} == added
     assert found["'d", "AUX"] == " ".join(rule_of("'d", lemma) for lemma in ("have", "would"))
-
-
-def test_without_spacy():
-    code = "import sys; from transition_parser.text.lemmas import lemmatise as f; f('a'); print('spacy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout == "False\n"
 
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=12)

@@ -1,7 +1,5 @@
 """Subword pieces, windows over them, BPE-dropout against sentencepiece, and values of words that are kept."""
 
-import copy
-import pickle
 import random
 from collections import Counter
 from itertools import repeat
@@ -92,13 +90,6 @@ def test_a_word_has_the_same_value_whether_it_is_kept_or_not(monkeypatch, most):
         assert kept.values(words, lengths) == {word: len(word) for word in words}
     assert asked.count("a") == (1 if most else 2) and asked.count(LONG) == 2
     assert len(kept._known) <= most
-
-
-def test_copies_start_empty():
-    kept = WordCache()
-    kept.values(["a"], lambda words: words)
-    for copied in (copy.deepcopy(kept), pickle.loads(pickle.dumps(kept))):
-        assert kept._known and not copied._known
 
 
 @st.composite

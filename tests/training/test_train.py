@@ -13,13 +13,11 @@ import pytest
 from tests.conftest import OF_PROGRAMS, PROGRAMS, SAMPLE, SAMPLE_AMR, run, run_here
 from transition_parser import Parser
 from transition_parser.base.errors import InputError
-from transition_parser.base.process import signals_as_exits
 from transition_parser.storage.cards import read_card
-from transition_parser.training.evaluation import Evaluation
 from transition_parser.training.experiment import Experiment, locked
 from transition_parser.training.flags import Flag
 from transition_parser.training.programs import Display, epochs_of
-from transition_parser.training.stages import Stages, mend_checkpoints
+from transition_parser.training.stages import mend_checkpoints
 
 TINY = (
     *("--encoder-embed-dim 32", "--decoder-embed-dim 32", "--encoder-ffn-embed-dim 32", "--decoder-ffn-embed-dim 32"),
@@ -213,37 +211,6 @@ def experiment(tmp_path) -> Experiment:
     (tmp_path / "checkpoints").mkdir()
     flags = (Flag("--best-checkpoint-metric", "las"), Flag("--maximize-best-checkpoint-metric"))
     return Experiment(tmp_path, "tiny", flags, {}, {"system": "arc-hybrid-swap"})
-
-
-class Finalised:
-    def __del__(self):
-        os.kill(os.getpid(), signal.SIGINT)
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_an_interruption_in_a_finaliser_is_heeded():
-    lines, was = [], signal.signal(signal.SIGINT, signal.default_int_handler)
-    with pytest.raises(KeyboardInterrupt), signals_as_exits() as check:
-        Finalised()
-        lines.append("goes on")
-        check()
-        lines.append("not reached")
-    with pytest.raises(KeyboardInterrupt), signals_as_exits():
-        Finalised()
-        lines.append("to the end")
-    assert lines == ["goes on", "to the end"]
-    assert signal.signal(signal.SIGINT, was) is signal.default_int_handler
-
-
-def test_an_interruption_says_what_is_kept(experiment):
-    stages = Stages(experiment, Evaluation())
-    assert "nothing is kept" in stages.kept()
-    experiment.data.mkdir()
-    assert stages.kept().startswith("interrupted: the data are kept")
-    (experiment.dest / "train.log").write_text("\n".join(LOG[:-1]) + "\n")
-    (experiment.checkpoints / "checkpoint_last.pt").touch()
-    assert "training until epoch 1 (best LAS 50.5, epoch 1) is kept" in stages.kept()
-    assert stages.kept().endswith("run the same command again to go on")
 
 
 def test_unfinished_checkpoints_are_removed_and_the_newest_whole_one_continued(tmp_path):

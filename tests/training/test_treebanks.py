@@ -212,12 +212,6 @@ def test_a_folder_without_training_data_is_refused(tmp_path):
         Treebank.of_folder("ewt-en")
 
 
-def test_parts_of_a_split_are_refused(treebank):
-    (treebank / "en_tiny-ud-train-b.conllu").touch()
-    with pytest.raises(InputError, match=r"several files for train .*all joined, into train\.conllu"):
-        Treebank.of_folder(treebank)
-
-
 @pytest.mark.parametrize(
     ("text", "license"),
     [

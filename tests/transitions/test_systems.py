@@ -179,17 +179,6 @@ def test_actions_leave_out_what_is_never_legal():
     assert "RIGHT-ARC(Pred)" not in tokens
 
 
-def test_an_illegal_relation_says_what_is_legal():
-    system = make_system("arc-hybrid", roots=RootRelations.from_trees(PRAGUE))
-    state = system.initial(["w"])
-    state = system.apply(state, Action(Kind.SHIFT))
-    assert "carries the relation 'ExD' or 'Pred'" in system.why_illegal(state, Action(Kind.LEFT_ARC, "Sb"))
-    inner = system.apply(system.initial(["v", "w"]), Action(Kind.SHIFT))
-    assert "only an arc from the root carries the relation 'Pred'" in system.why_illegal(
-        inner, Action(Kind.LEFT_ARC, "Pred")
-    )
-
-
 labels = st.one_of(st.none(), st.text(st.characters(exclude_categories=["Cs"])))
 
 

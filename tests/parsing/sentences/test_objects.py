@@ -10,7 +10,7 @@ import pytest
 
 from transition_parser.base.errors import InputError, ParserWarning
 from transition_parser.graphs.bank import AmrEntry
-from transition_parser.graphs.conllu import Row, Sentence
+from transition_parser.graphs.conllu import Sentence
 from transition_parser.parsing.sentences.files import Part, Reading
 from transition_parser.parsing.sentences.parts import read_part
 from transition_parser.parsing.sentences.texts import checked_forms, sentences_from, sentences_of_texts, whole_sentences
@@ -123,28 +123,12 @@ def test_a_missing_text_is_an_empty_text_everywhere(kind, missing, tmp_path):
         assert [len(item.sentences) for item in items] == [0, 1, 0]
 
 
-@pytest.mark.parametrize("given", ["Dogs bark.", b"Go", 5, None, {"Go": 1}, {"Go"}])
-def test_what_are_no_texts(given):
-    with pytest.raises(InputError, match=r"is not a list \(or other iterable\) of texts"):
-        sentences_of_texts(given, Sentence)
-
-
 @pytest.mark.parametrize(
     ("kind", "other", "said"), [(Sentence, AmrEntry, "into trees"), (AmrEntry, Sentence, "into AMRs")]
 )
 def test_sentences_of_the_other_kind(kind, other, said):
     with pytest.raises(InputError, match=f"{said}: give {kind.__name__}, not {other.__name__}"):
         sentences_from([DOGS, other.from_words(CATS)], kind)
-
-
-def test_sentences_in_a_stream():
-    assert checked_forms(Sentence.from_words(DOGS), Sentence, 1) == DOGS
-    with pytest.raises(InputError, match=r"x.conllu:7: sentence 3 has no words"):
-        checked_forms(Sentence((), path="x.conllu", line=7), Sentence, 3)
-    with pytest.raises(InputError, match=r"sentence 3: word 2 is empty"):
-        checked_forms(Sentence((Row("1", "a"), Row("2", ""))), Sentence, 3)
-    with pytest.raises(InputError, match=r"sentence 2 is 'Dogs bark', not of the class AmrEntry"):
-        checked_forms("Dogs bark", AmrEntry, 2)
 
 
 @pytest.mark.parametrize("kind", [Sentence, AmrEntry])

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
@@ -197,12 +195,3 @@ def test_amrs_have_unique_ids(case, tmp_path):
     files, ids = BANKS[case]
     for found in in_every_way(write_files(files, tmp_path), AmrEntry):
         assert [entry.id for entry in found] == ids
-
-
-def test_the_ids_of_a_pipe_are_not_known_before(tmp_path):
-    path, pipe = write_files({"b.conllu": f"# sent_id = x\n{ROW}"}, tmp_path)[0], tmp_path / "pipe"
-    os.mkfifo(pipe)
-    one, two = documents([str(pipe), path], Sentence, Reading())
-    Thread(target=pipe.write_text, args=[f"# sent_id = x\n{ROW}"]).start()
-    found = first_sentences([Part(str(pipe), document=one), Part(path, document=two)], Sentence)
-    assert [sentence.id for sentence in found] == ["pipe-x", "x"]

@@ -205,16 +205,6 @@ def test_text_is_not_taken_for_markup(kind, text, tmp_path):
         assert "".join(forms) == "".join(text.split()), options
 
 
-@pytest.mark.parametrize("name", ["x.txt", "x.conllu", "x.amr"])
-@KINDS
-def test_what_the_user_says_of_a_file_wins(kind, name, tmp_path):
-    for text in (CONLLU.replace(" ", "\t"), BANK):
-        (tmp_path / name).write_text(text)
-        lines = [line for line in text.split("\n") if line]
-        with pytest.warns(ParserWarning, match="looks like"):
-            assert [s.forms for s in read(tmp_path / name, kind, tokenised=True)] == [line.split() for line in lines]
-
-
 @pytest.mark.parametrize(("kind", "text"), [(Sentence, BANK), (AmrEntry, CONLLU.replace(" ", "\t"))])
 def test_a_file_of_other_graphs_is_refused_with_the_option_that_reads_it(kind, text, tmp_path):
     (tmp_path / "x.txt").write_text(text)
